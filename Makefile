@@ -1,0 +1,29 @@
+# Two commands do everything on a fresh machine with Python 3.11+: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/.ready
+
+.PHONY: demo test check bench clean
+
+demo: $(READY)
+	$(VENV)/bin/deniable demo --out demo --force
+
+test: $(READY)
+	scripts/check
+	scripts/test
+
+check: $(READY)
+	scripts/check
+
+bench: $(READY)
+	scripts/bench
+
+# pip reads dependency groups from version 25.1 on, so it is brought up to date inside the environment.
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast]" --group dev
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) demo

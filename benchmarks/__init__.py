@@ -1,0 +1,1 @@
+"""Speeds as ratios, each against a baseline measured in the same run."""

@@ -1,0 +1,160 @@
+"""What every channel can tell, whatever it is made of."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from deniable import chance, exact
+from deniable.errors import InvalidDesign
+
+if TYPE_CHECKING:
+    from deniable.channel.dense import Dense
+
+
+_MOST_BITS = 13_000  # 3,914 digits: what `wire.whole` reads back
+
+
+class Witness(NamedTuple):
+    """Where the parity is attained: this response is the most lopsided between these two answers."""
+
+    response: int
+    likely: int
+    unlikely: int
+
+
+class Channel(ABC):
+    """P(response | answer) in exact numbers; answers and responses are numbered from 0.
+
+    A channel may be far too large to write out, so a response is a number below `responses` and everything is
+    asked by number. Channels are values: equal ones compare equal.
+    """
+
+    KIND: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def answers(self) -> int:
+        """How many answers there are."""
+
+    @property
+    @abstractmethod
+    def responses(self) -> int:
+        """How many responses there are."""
+
+    @abstractmethod
+    def probability(self, response: int, *, given: int) -> Fraction:
+        """Return the exact probability of a response given an answer."""
+
+    @abstractmethod
+    def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
+        """Return the largest and the smallest probability of a response over all answers (besides one)."""
+
+    @property
+    @abstractmethod
+    def witness(self) -> Witness:
+        """A response and a pair of answers that attain the parity."""
+
+    @abstractmethod
+    def delta(self, gamma: Fraction) -> Fraction:
+        """Return the smallest δ with P(S | x) ≤ γ·P(S | x′) + δ for all answers, all sets S of responses; γ ≥ 1."""
+
+    @abstractmethod
+    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Draw a response to an answer, with exactly the probabilities of this channel."""
+
+    def possible(self, response: int) -> bool:
+        """Whether a response is one that a tally counts; some kinds number more responses than they send."""
+        return 0 <= response < self.responses
+
+    several: ClassVar[bool] = False
+    """Whether a response counts in several cells of a tally, so that their sum is not the number of respondents."""
+
+    @property
+    def cells(self) -> int:
+        """How many counts a tally keeps: one for each response, unless a few sums say all that an estimate needs."""
+        return self.responses
+
+    def cells_of(self, response: int) -> Iterable[int]:
+        """Return the cells of the tally that a response counts in."""
+        return (response,)
+
+    @abstractmethod
+    def to_body(self) -> dict[str, Any]:
+        """Return the channel for JSON, integers as decimal text."""
+
+    @classmethod
+    @abstractmethod
+    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Channel:
+        """Read what `to_body` wrote; `read` reads channels inside."""
+
+    @property
+    def parity(self) -> exact.Ratio:
+        """The largest ratio of the probabilities of one response given two answers; ε is its logarithm."""
+        response, likely, unlikely = self.witness
+        return exact.ratio(self.probability(response, given=likely), self.probability(response, given=unlikely))
+
+    def bayes_factors(self, response: int, answer: int) -> tuple[exact.Ratio, exact.Ratio]:
+        """Return by how much a response multiplies the odds of an answer against another: at least, at most.
+
+        For two answers both are the Bayes factor of the response. The odds against any mixture of the other
+        answers move by a factor between the two.
+        """
+        largest, smallest = self.extremes(response, besides=answer)
+        own = self.probability(response, given=answer)
+        return exact.ratio(own, largest), exact.ratio(own, smallest)
+
+    def dense(self) -> Dense:
+        """Write the channel out.
+
+        Raises:
+            InvalidDesign: more than ten million cells.
+        """
+        from deniable.channel.dense import Dense
+
+        cells = self.answers * self.responses
+        if cells > 10_000_000:
+            raise InvalidDesign(
+                f"this channel has {exact.shown(self.responses)} × {self.answers:,} cells; "
+                "expected at most 10 million to write out.",
+                "Ask it for single probabilities, or use fewer categories.",
+            )
+        return Dense.of([[self.probability(i, given=j) for j in range(self.answers)] for i in range(self.responses)])
+
+    def __matmul__(self, first: Channel) -> Channel:
+        """Compose: `C @ P` sends the response of P through C. Post-processing never raises the parity."""
+        if self.answers != first.responses:
+            raise InvalidDesign(
+                f"cannot send {first.responses} responses through a channel for {self.answers} answers; "
+                "expected equal numbers."
+            )
+        return self.dense().after(first.dense())
+
+
+def check_total(total: int) -> None:
+    """Refuse a total of weights that is not positive, or too long to be written to a file.
+
+    Raises:
+        InvalidDesign: below 1, or above 2^13,000.
+    """
+    if total < 1:
+        raise InvalidDesign("the weights of a column add up to 0; expected a positive total.")
+    if total.bit_length() > _MOST_BITS:
+        raise InvalidDesign(
+            f"the probabilities have a common denominator of {total.bit_length():,} bits; "
+            f"expected at most {_MOST_BITS:,}.",
+            "Write them with fewer digits, or with denominators that have more in common.",
+        )
+
+
+def check_gamma(gamma: Fraction) -> None:
+    """Refuse a γ below 1, for which δ is not defined.
+
+    Raises:
+        InvalidDesign: γ < 1.
+    """
+    if not 1 <= gamma < math.inf:
+        raise InvalidDesign(f"γ = e^ε is {gamma}; expected at least 1.")

@@ -1,0 +1,135 @@
+"""Several channels side by side: one answer to each, one response from each, drawn independently."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, ClassVar
+
+from deniable import chance, wire
+from deniable.channel.base import Channel, Witness, check_gamma
+from deniable.errors import InvalidDesign
+
+
+@dataclass(frozen=True)
+class Product(Channel):
+    """The Kronecker product of its factors; numbers count in mixed radix, the last factor fastest.
+
+    The draw: each factor draws in turn, the first one first.
+    """
+
+    KIND: ClassVar[str] = "product"
+    factors: tuple[Channel, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.factors) < 2:
+            raise InvalidDesign(f"a product of {len(self.factors)} channels; expected at least 2.")
+
+    @property
+    def answers(self) -> int:
+        """How many combinations of answers there are."""
+        return math.prod(factor.answers for factor in self.factors)
+
+    @property
+    def responses(self) -> int:
+        """How many combinations of responses there are."""
+        return math.prod(factor.responses for factor in self.factors)
+
+    def split_answer(self, answer: int) -> tuple[int, ...]:
+        """Return the answer to each factor."""
+        return split(answer, [factor.answers for factor in self.factors])
+
+    def split_response(self, response: int) -> tuple[int, ...]:
+        """Return the response of each factor."""
+        return split(response, [factor.responses for factor in self.factors])
+
+    def probability(self, response: int, *, given: int) -> Fraction:
+        """Return the exact probability of a combination of responses given a combination of answers."""
+        parts = zip(self.factors, self.split_response(response), self.split_answer(given), strict=True)
+        return math.prod((factor.probability(i, given=j) for factor, i, j in parts), start=Fraction(1))
+
+    def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
+        """Return the largest and the smallest probability of a response over all answers (besides one).
+
+        Why: an answer other than the excluded one differs from it in at least one factor; the rest is free.
+        """
+        pieces = list(zip(self.factors, self.split_response(response), strict=True))
+        free = [factor.extremes(i) for factor, i in pieces]
+        if besides is None:
+            candidates = [free]
+        else:
+            excluded = self.split_answer(besides)
+            candidates = [
+                [*free[:f], factor.extremes(i, besides=excluded[f]), *free[f + 1 :]]
+                for f, (factor, i) in enumerate(pieces)
+            ]
+        largest = max(math.prod((high for high, _ in each), start=Fraction(1)) for each in candidates)
+        smallest = min(math.prod((low for _, low in each), start=Fraction(1)) for each in candidates)
+        return largest, smallest
+
+    @property
+    def witness(self) -> Witness:
+        """A response and a pair of answers that attain the parity: the factors' own, side by side."""
+        own = [factor.witness for factor in self.factors]
+        return Witness(
+            join([w.response for w in own], [factor.responses for factor in self.factors]),
+            join([w.likely for w in own], [factor.answers for factor in self.factors]),
+            join([w.unlikely for w in own], [factor.answers for factor in self.factors]),
+        )
+
+    def delta(self, gamma: Fraction) -> Fraction:
+        """Return the exact δ: the largest excess of one combination of answers over another; written out."""
+        check_gamma(gamma)
+        return self.dense().delta(gamma)
+
+    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Draw a response from each factor in turn."""
+        drawn = [
+            factor.draw(answer, source) for factor, answer in zip(self.factors, self.split_answer(given), strict=True)
+        ]
+        return join(drawn, [factor.responses for factor in self.factors])
+
+    def to_body(self) -> dict[str, Any]:
+        """Return the channel for JSON."""
+        return {"kind": self.KIND, "factors": [factor.to_body() for factor in self.factors]}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Product:
+        """Read what `to_body` wrote."""
+        factors = [wire.field({"factor": each}, "factor", dict) for each in wire.field(body, "factors", list)]
+        return cls(tuple(read(each) for each in factors))
+
+
+def split(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return the digits of a number in mixed radix, the last one fastest.
+
+    Example:
+        >>> split(5, [2, 3]), join([1, 2], [2, 3])
+        ((1, 2), 5)
+    """
+    digits = []
+    for size in reversed(sizes):
+        number, digit = divmod(number, size)
+        digits.append(digit)
+    return tuple(reversed(digits))
+
+
+def join(digits: Sequence[int], sizes: Sequence[int]) -> int:
+    """Return the number with these digits in mixed radix: the inverse of `split`."""
+    number = 0
+    for digit, size in zip(digits, sizes, strict=True):
+        number = number * size + digit
+    return number
+
+
+def combinations(labels: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return a label for each combination, in the order of the numbers.
+
+    Example:
+        >>> combinations([["a", "b"], ["x", "y"]])
+        ('a · x', 'a · y', 'b · x', 'b · y')
+    """
+    return tuple(" · ".join(each) for each in product(*labels))

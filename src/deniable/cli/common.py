@@ -1,0 +1,156 @@
+"""What all commands share: how errors leave, where words go, how files are read and written."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+
+import typer
+
+from deniable.errors import DeniableError, Incompatible, UnreadableFile
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from deniable.design import Design
+    from deniable.tally.files import Progress
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+USAGE, FOREIGN, UNREADABLE, INTERRUPTED, OURS = 2, 3, 4, 130, 1
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
+DesignFile = Annotated[Path, typer.Argument(metavar="DESIGN", help="A design, as written by `deniable design`.")]
+
+
+def console() -> Console:
+    """Return where results go."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def messages() -> Console:
+    """Return where everything else goes."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def say(text: str) -> None:
+    """Print a message as it is."""
+    messages().print(text, markup=False, soft_wrap=True)
+
+
+def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Turn errors into a message and an exit code; no traceback for a mistake of whoever typed the command."""
+
+    @functools.wraps(command)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return command(*args, **kwargs)
+        except DeniableError as error:
+            raise fail(error.problem, error.hint, code=_code(error)) from None
+        except BrokenPipeError:
+            raise  # whoever read our stdout has gone; Typer leaves quietly
+        except OSError as error:
+            what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+            raise fail(f"cannot read or write {what}.", code=UNREADABLE) from None
+        except KeyboardInterrupt:
+            raise fail("interrupted; nothing was left half-written.", code=INTERRUPTED) from None
+
+    return run
+
+
+def fail(problem: str, hint: str = "", *, code: int) -> typer.Exit:
+    """Print what was wrong and how to go on, and return what ends the command."""
+    from rich.text import Text
+
+    err = messages()
+    err.print(Text.assemble(("error: ", "bold red"), problem), soft_wrap=True)
+    if hint:
+        err.print(Text(hint, style="dim"), soft_wrap=True)
+    return typer.Exit(code)
+
+
+def _code(error: DeniableError) -> int:
+    if isinstance(error, Incompatible):
+        return FOREIGN
+    return UNREADABLE if isinstance(error, UnreadableFile) else USAGE
+
+
+def read_design(path: Path) -> Design:
+    """Read a design file."""
+    from deniable.design import Design
+
+    return Design.from_json(path.read_bytes())
+
+
+def check_out(path: Path | None, *, force: bool) -> None:
+    """Refuse early, before any work is done, to write where a file is."""
+    from deniable.engines.fresh import check_free
+
+    if path is not None:
+        check_free(path, overwrite=force)
+
+
+def write(path: Path, text: str, *, force: bool) -> None:
+    """Write a text file that appears when it is complete."""
+    from deniable.engines.fresh import fresh
+
+    with fresh(path, overwrite=force) as file:
+        file.write(text.encode() + b"\n")
+
+
+def print_json(document: str | dict[str, Any]) -> None:
+    """Print JSON on stdout, exactly as it is."""
+    text = document if isinstance(document, str) else json.dumps(document, ensure_ascii=False, indent=2)
+    typer.echo(text)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Progress]:
+    """Show on stderr how far a file is; nothing where stderr is no terminal."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    err = messages()
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
+        TextColumn("{task.fields[rows]:,} rows"), TimeElapsedColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task(title, total=None, rows=0)
+
+        def told(rows: int, share: float | None) -> None:
+            bar.update(task, rows=rows, total=None if share is None else 1.0, completed=share or 0.0)
+
+        yield told
+
+
+def quiet_crashes(command: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Where true answers are at hand, tell of an unexpected error only its kind and its place, not its words."""
+
+    @functools.wraps(command)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return command(*args, **kwargs)
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            place = sys.exc_info()[2]
+            while place and place.tb_next:
+                place = place.tb_next
+            where = f"{Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}" if place else "?"
+            problem = (
+                f"unexpected {type(error).__name__} at {where}; its words are withheld, they could hold an answer."
+            )
+            raise fail(problem, "Please report it.", code=OURS) from None
+
+    return run

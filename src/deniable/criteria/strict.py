@@ -1,0 +1,265 @@
+"""Demands that are a number or two: ε, Bayes factors, β-factor, ρ1-to-ρ2, a cap on the posterior."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from deniable import exact
+from deniable.criteria.base import Bounds, Strict, raised, shown
+from deniable.errors import InvalidNumber
+
+_HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Epsilon(Strict):
+    """Local differential privacy: no response is more than e^ε times as likely from one answer as from another.
+
+    A float is the number it holds, so that a design passes at the ε it is certified with.
+
+    Implements: ε-local privacy, [Cha19] Definition 3.4.
+
+    Example:
+        >>> from deniable.design import warner
+        >>> Epsilon(1).check(warner(epsilon=1)).holds, Epsilon(1).check(warner(p="3/4")).holds
+        (True, False)
+    """
+
+    epsilon: exact.Rational
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact.non_negative_epsilon(self.epsilon))
+
+    @cached_property
+    def parity(self) -> Fraction:
+        """A rational just below e^ε."""
+        return exact.exp_below(self.epsilon)
+
+    def as_epsilon(self) -> float:
+        """Return the ε itself, rounded down."""
+        return -exact.float_above(-Fraction(self.epsilon))
+
+    def bounds(self, prior: exact.Rational) -> Bounds:
+        """Return the borders of the breach region: what a factor of e^ε can do."""
+        return posterior_bounds(self.parity, prior)
+
+    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - any prior shows it
+        """Return an even prior: a factor on the odds does not depend on it."""
+        return _HALF, True
+
+    def __str__(self) -> str:
+        return f"ε = {shown(Fraction(self.epsilon))}"
+
+
+@dataclass(frozen=True)
+class BayesFactor(Strict):
+    """No response multiplies the odds of an answer against another by more than `most`, or by less than 1/most.
+
+    Example:
+        >>> from deniable.design import binary
+        >>> print(BayesFactor(6).check(binary("9/10", "7/10")).witness)
+        Somebody who gave 'yes' a probability of 0.5 gives it 0.875 after 'yes'.
+    """
+
+    most: exact.Rational
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "most", _factor(self.most, "most"))
+
+    @property
+    def parity(self) -> Fraction:
+        """The factor itself."""
+        return Fraction(self.most)
+
+    def bounds(self, prior: exact.Rational) -> Bounds:
+        """Return the borders of the breach region: odds multiplied and divided by the factor."""
+        return posterior_bounds(self.parity, prior)
+
+    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - any prior shows it
+        """Return an even prior: a factor on the odds does not depend on it."""
+        return _HALF, True
+
+    def __str__(self) -> str:
+        return f"a Bayes factor of at most {shown(self.parity)}"
+
+
+@dataclass(frozen=True)
+class BetaFactor(Strict):
+    """No response makes an event more than β times as probable, or less than 1/β times as probable, as before.
+
+    Implements: β-factor privacy, [Cha19] Definition 3.2; B = β by its Theorem 3.2.
+
+    Why: the posterior is γ/(1 + (γ − 1)p) times the prior p, which comes as near to γ as p comes to 0.
+
+    Example:
+        >>> BetaFactor(4).parity
+        Fraction(4, 1)
+    """
+
+    beta: exact.Rational
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "beta", _factor(self.beta, "beta"))
+
+    @property
+    def parity(self) -> Fraction:
+        """The factor itself."""
+        return Fraction(self.beta)
+
+    def bounds(self, prior: exact.Rational) -> Bounds:
+        """Return p/β and βp, the latter at most 1."""
+        p = exact.probability(prior, name="prior")
+        return Bounds(p / self.parity, min(p * self.parity, Fraction(1)))
+
+    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
+        """Return half of (γ/β − 1)/(γ − 1), below which γ/(1 + (γ − 1)p) is above β."""
+        limit = 1 / self.parity if gamma == math.inf else (Fraction(gamma) / self.parity - 1) / (Fraction(gamma) - 1)
+        return limit / 2, True
+
+    def __str__(self) -> str:
+        return f"β-factor privacy with β = {shown(self.parity)}"
+
+
+@dataclass(frozen=True)
+class RhoToRho(Strict):
+    """No event less probable than ρ1 becomes more probable than ρ2, and none above ρ2 falls below ρ1.
+
+    Implements: ρ1-to-ρ2 privacy, [Cha19] Definition 3.1; B = ρ2(1 − ρ1)/(ρ1(1 − ρ2)) of eq. 3.6 is necessary and
+    sufficient by its Theorem 4.1.
+
+    Raises:
+        InvalidNumber: unless 0 < ρ1 < ρ2 < 1.
+
+    Example:
+        >>> RhoToRho(0.1, 0.5).parity
+        Fraction(9, 1)
+    """
+
+    rho1: exact.Rational
+    rho2: exact.Rational
+
+    def __post_init__(self) -> None:
+        low, high = exact.probability(self.rho1, name="rho1"), exact.probability(self.rho2, name="rho2")
+        if not 0 < low < high < 1:
+            raise InvalidNumber(
+                f"rho1 is {exact.shown(self.rho1)} and rho2 is {exact.shown(self.rho2)}; expected 0 < rho1 < rho2 < 1.",
+                "RhoToRho(0.1, 0.5) forbids that what seemed less probable than 10 % becomes more probable than 50 %.",
+            )
+        object.__setattr__(self, "rho1", low)
+        object.__setattr__(self, "rho2", high)
+
+    @property
+    def parity(self) -> Fraction:
+        """B(h) = ρ2(1 − ρ1) / (ρ1(1 − ρ2))."""
+        return _odds(self.rho2) / _odds(self.rho1)
+
+    def bounds(self, prior: exact.Rational) -> Bounds:
+        """Return two steps: at most ρ2 below ρ1, at least ρ1 above ρ2."""
+        p = exact.probability(prior, name="prior")
+        low, high = Fraction(self.rho1), Fraction(self.rho2)
+        return Bounds(low if p > high else Fraction(0), high if p < low else Fraction(1))
+
+    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
+        """Return a prior half way between the one that γ takes to exactly ρ2, and ρ1."""
+        rho1, rho2 = Fraction(self.rho1), Fraction(self.rho2)
+        reaches = Fraction(0) if gamma == math.inf else rho2 / (rho2 + Fraction(gamma) * (1 - rho2))
+        return (reaches + rho1) / 2, True
+
+    def __str__(self) -> str:
+        return f"{shown(Fraction(self.rho1))}-to-{shown(Fraction(self.rho2))} privacy"
+
+
+@dataclass(frozen=True)
+class PosteriorCap(Strict):
+    """No event of at most this prior probability becomes more probable than `most`, whatever the event.
+
+    Implements: h-CSIP of [Cha19], Definition 4.3, with h = most up to the prior and 1 above it.
+
+    Why: h_γ rises with the prior, so the largest one decides: γp/(1 + (γ − 1)p) ≤ c where γ ≤ c(1 − p)/(p(1 − c)).
+
+    Raises:
+        InvalidNumber: unless 0 < prior ≤ most < 1; without any response the belief is already the prior.
+
+    Example:
+        >>> PosteriorCap(prior="1/20", most="1/2").parity
+        Fraction(19, 1)
+    """
+
+    prior: exact.Rational
+    most: exact.Rational
+
+    def __post_init__(self) -> None:
+        prior, most = exact.probability(self.prior, name="prior"), exact.probability(self.most, name="most")
+        check_cap(prior, most)
+        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "most", most)
+
+    @property
+    def parity(self) -> Fraction:
+        """The factor between the odds of the prior and those of the cap."""
+        return _odds(self.most) / _odds(self.prior)
+
+    def bounds(self, prior: exact.Rational) -> Bounds:
+        """Return the cap up to the prior that it is for, and no limit otherwise."""
+        p = exact.probability(prior, name="prior")
+        return Bounds(Fraction(0), Fraction(self.most) if p <= Fraction(self.prior) else Fraction(1))
+
+    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - the prior is given
+        """Return the prior that the cap is for."""
+        return Fraction(self.prior), True
+
+    def __str__(self) -> str:
+        return f"a posterior of at most {shown(Fraction(self.most))} from a prior of {shown(Fraction(self.prior))}"
+
+
+def posterior_bounds(gamma: exact.Rational, prior: exact.Rational) -> Bounds:
+    """Return what an event of this prior can become after a response of a design with parity γ; both are attained.
+
+    Implements: [Cha19], eq. 4.9: p/(p + γ(1 − p)) ≤ posterior ≤ γp/(1 + (γ − 1)p).
+
+    Args:
+        gamma: the parity, at least 1; `math.inf` for a design with a zero beside a positive probability.
+        prior: the probability of the event before.
+
+    Raises:
+        InvalidNumber: γ < 1, or a prior outside [0, 1].
+
+    Example:
+        >>> posterior_bounds(3, "1/5")
+        Bounds(lower=Fraction(1, 13), upper=Fraction(3, 7))
+    """
+    p = exact.probability(prior, name="prior")
+    factor: exact.Ratio = math.inf if gamma == math.inf else _factor(gamma, "gamma")
+    return Bounds(1 - raised(factor, 1 - p), raised(factor, p))
+
+
+def check_cap(prior: Fraction, most: Fraction) -> None:
+    """Refuse a cap that no design can keep, or that says nothing.
+
+    Raises:
+        InvalidNumber: unless 0 < prior ≤ most < 1.
+    """
+    if not 0 < prior <= most < 1:
+        raise InvalidNumber(
+            f"the prior is {shown(prior)} and the posterior is to be at most {shown(most)}; "
+            "expected 0 < prior ≤ most < 1.",
+            "Beliefs after all responses average to the prior, so a cap below it cannot be kept.",
+        )
+
+
+def _factor(number: exact.Rational, name: str) -> Fraction:
+    value = exact.rational(number, name=name)
+    if value < 1:
+        raise InvalidNumber(
+            f"{name} is {exact.shown(number)}; expected at least 1.",
+            "A factor of 1 lets a response change nothing; 3 lets it treble the odds.",
+        )
+    return value
+
+
+def _odds(probability: exact.Rational) -> Fraction:
+    value = Fraction(probability)
+    return value / (1 - value)

@@ -1,0 +1,125 @@
+"""The errors of `deniable`. Each says what was wrong, what was expected, and how to go on.
+
+    DeniableError
+    ├── InvalidNumber          not a number we can read exactly          (ValueError)
+    ├── InvalidDesign          not a design: wrong shape, sum or labels  (ValueError)
+    ├── InvalidAnswer          not an answer this design knows           (ValueError)
+    ├── InvalidResponse        not a response of this design             (ValueError)
+    ├── InvalidRequest         a level, method or option we do not have  (ValueError)
+    ├── NotEstimable           the channel does not tell answers apart   (ValueError)
+    ├── NotOrdered             a design that cannot follow another       (ValueError)
+    ├── Incompatible           designs that must not be mixed            (ValueError)
+    │   └── IncompatibleTallies
+    ├── OverBudget             a release beyond what may be spent        (ValueError)
+    ├── NotAllowed             without consent, or after a withdrawal    (ValueError)
+    ├── UnreadableFile         truncated, edited, or of another version  (ValueError)
+    ├── OutOfRandomness        a scripted source has no more bytes       (RuntimeError)
+    └── MissingExtra           an optional package is not installed      (ImportError)
+
+    ImplausibleResponses       a warning: responses that the design does not explain
+
+An error raised at the respondent's side never repeats the answer.
+"""
+
+from __future__ import annotations
+
+
+class DeniableError(Exception):
+    """Base of all errors of this package.
+
+    Attributes:
+        problem: what was wrong, and what was expected.
+        hint: how to go on; may be empty.
+    """
+
+    def __init__(self, problem: str, hint: str = "") -> None:
+        self.problem = problem
+        self.hint = hint
+        super().__init__(f"{problem}\n{hint}" if hint else problem)
+
+    def __reduce__(self) -> tuple[type[DeniableError], tuple[str, str]]:
+        return type(self), (self.problem, self.hint)
+
+
+class InvalidNumber(DeniableError, ValueError):
+    """Not a number that can be read exactly, or outside the range that was asked for."""
+
+
+class InvalidDesign(DeniableError, ValueError):
+    """Not a design: wrong shape, probabilities that do not sum to 1, labels that repeat."""
+
+
+class InvalidAnswer(DeniableError, ValueError):
+    """Not an answer that this design knows. The message never repeats the answer."""
+
+
+class InvalidResponse(DeniableError, ValueError):
+    """Not a response that this design can send."""
+
+
+class InvalidRequest(DeniableError, ValueError):
+    """A level, a method or an option that does not exist or does not fit."""
+
+
+class NotEstimable(DeniableError, ValueError):
+    """The channel sends two mixtures of answers to the same responses; no estimate can tell them apart."""
+
+
+class NotOrdered(DeniableError, ValueError):
+    """A response of the first design cannot be raised to the second: the second does not tell all that the first does.
+
+    Attributes:
+        proof: why there is no garbling, a `design.order.Separation`; None where it was lost on the way.
+        nearest: designs near the second that can follow the first, the best one first.
+    """
+
+    def __init__(self, problem: str, hint: str = "", *, proof: object = None, nearest: tuple[object, ...] = ()) -> None:
+        super().__init__(problem, hint)
+        self.proof = proof
+        self.nearest = nearest
+
+
+class Incompatible(DeniableError, ValueError):
+    """Something that belongs to another design."""
+
+
+class IncompatibleTallies(Incompatible):
+    """Tallies of two designs cannot be added."""
+
+
+class OverBudget(DeniableError, ValueError):
+    """A release that would spend more than the budget of its question, or of the whole ledger. Nothing was released.
+
+    Attributes:
+        needed: the ε that would have been spent, rounded up.
+        budget: the ε that may be spent.
+        excess: how much that is too much, rounded up.
+    """
+
+    def __init__(
+        self, problem: str, hint: str = "", *, needed: float = 0.0, budget: float = 0.0, excess: float = 0.0
+    ) -> None:
+        super().__init__(problem, hint)
+        self.needed = needed
+        self.budget = budget
+        self.excess = excess
+
+
+class NotAllowed(DeniableError, ValueError):
+    """The respondent has not agreed to this, or has withdrawn. Nothing was released."""
+
+
+class UnreadableFile(DeniableError, ValueError):
+    """A file that is truncated, was edited, or follows a version that is not known here."""
+
+
+class OutOfRandomness(DeniableError, RuntimeError):
+    """A scripted source was asked for more bytes than it holds."""
+
+
+class MissingExtra(DeniableError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+class ImplausibleResponses(UserWarning):
+    """The responses are not what the design sends, beyond chance; the message names likely causes."""

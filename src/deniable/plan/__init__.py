@@ -1,0 +1,32 @@
+"""Before anybody is asked: how many people, how wide an interval, what can be found, and which design is best where."""
+
+from __future__ import annotations
+
+from deniable.plan.cards import crossing, crossing_independent, deck_sample_size, ideal_deck_variance
+from deniable.plan.choose import Candidate, Choice, optimal
+from deniable.plan.compare import Comparison, Line, compare
+from deniable.plan.devices import Device, best_device
+from deniable.plan.power import detection_limit, power, sample_size_for_power
+from deniable.plan.size import sample_size, width
+from deniable.plan.variance import variance
+
+__all__ = [
+    "Candidate",
+    "Choice",
+    "Comparison",
+    "Device",
+    "Line",
+    "best_device",
+    "compare",
+    "crossing",
+    "crossing_independent",
+    "deck_sample_size",
+    "detection_limit",
+    "ideal_deck_variance",
+    "optimal",
+    "power",
+    "sample_size",
+    "sample_size_for_power",
+    "variance",
+    "width",
+]

@@ -1,0 +1,168 @@
+"""What a design promises, in words and natural frequencies, for whoever answers under it.
+
+Every number is derived from the exact channel; factors are rounded up, so that no sentence promises too much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from deniable import exact
+from deniable.channel import Diagonal
+from deniable.design import Design
+
+_MOST = 12  # answers or responses that get a sentence of their own
+_LARGE = 1 << 16  # cells of a channel that are looked at one by one
+
+
+class Group(NamedTuple):
+    """Symbols that are sent equally often: how often, the first few of them, and how many there are."""
+
+    probability: Fraction
+    symbols: tuple[str, ...]
+    size: int
+
+
+def promise(design: Design) -> tuple[str, ...]:
+    """Tell what a response reveals at most: the factor for any response, or a warning where there is none.
+
+    Example:
+        >>> from deniable.design import warner
+        >>> promise(warner(p="3/4"))[0]
+        'Whatever is sent, the odds between any two answers change by a factor of at most 3 (ε = 1.099).'
+    """
+    if design.parity == math.inf:
+        return warnings(design)
+    if design.parity == 1:
+        return ("Responses do not depend on answers: nothing is revealed, and nothing can be estimated.",)
+    return (
+        f"Whatever is sent, the odds between any two answers change by a factor of at most {factor(design.parity)} "
+        f"(ε = {_above(Fraction(design.epsilon), 4)}).",
+    )
+
+
+def warnings(design: Design) -> tuple[str, ...]:
+    """Tell which responses prove something about the answer; empty where every answer stays possible."""
+    if design.parity != math.inf:
+        return ()
+    first = "Warning: this design has no finite ε. Some responses prove something about the answer."
+    proofs = [_proof(design, number) for number in _responses(design)]
+    return (first, *(proof for proof in proofs if proof))
+
+
+def frequencies(design: Design) -> tuple[str, ...]:
+    """Tell for each answer what 100 people who hold it send.
+
+    Example:
+        >>> from deniable.design import k_ary
+        >>> frequencies(k_ary(["red", "green", "blue"], p="1/2"))[0]
+        "Of 100 people whose answer is 'red', about 50 send 'red' and about 25 send each of 'green' and 'blue'."
+    """
+    shown = range(min(design.channel.answers, _MOST))
+    if isinstance(design.channel, Diagonal) and design.channel.answers > _MOST:
+        shown = range(1)  # all sentences are alike
+    elif design.channel.responses * len(shown) > _LARGE:
+        return ()
+    return tuple(_sentence(design, number) for number in shown)
+
+
+def odds(design: Design) -> tuple[str, ...]:
+    """Tell for each response how far it can move the odds between two answers; one sentence where all are alike."""
+    if design.channel.responses * design.channel.answers > _LARGE:
+        return ()
+    ratios = [exact.ratio(*design.channel.extremes(number)) for number in range(design.channel.responses)]
+    if len(set(ratios)) == 1 or len(ratios) > _MOST:
+        return ()
+    return tuple(
+        f"Whoever sends {symbol!r:.40}: the odds between any two answers change by a factor of at most {factor(ratio)}."
+        for symbol, ratio in zip(design.symbols, ratios, strict=True)
+        if ratio != math.inf
+    )
+
+
+def factor(ratio: exact.Ratio) -> str:
+    """Return a factor with three digits, rounded up.
+
+    Example:
+        >>> factor(Fraction(2718281, 1000000)), factor(Fraction(3)), factor(math.inf)
+        ('2.72', '3', '∞')
+    """
+    return "∞" if ratio == math.inf else _above(Fraction(ratio), 3)
+
+
+def _above(value: Fraction, digits: int) -> str:
+    context = Context(prec=digits, rounding=ROUND_CEILING)
+    rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    text = f"{rounded:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def groups(design: Design, answer: int) -> list[Group]:
+    """Return what people with an answer send, the most frequent first."""
+    if isinstance(design.channel, Diagonal):
+        own = design.channel.probability(answer, given=answer)
+        other = design.channel.probability((answer + 1) % design.channel.responses, given=answer)
+        few = [number for number in range(min(design.channel.responses, _MOST)) if number != answer]
+        labels = tuple(design.symbols[number] for number in few)
+        both = [Group(own, (design.symbols[answer],), 1), Group(other, labels, design.channel.responses - 1)]
+        return sorted(both, key=lambda group: -group.probability)
+    sent: dict[Fraction, list[str]] = {}
+    for number, symbol in enumerate(design.symbols):
+        sent.setdefault(design.channel.probability(number, given=answer), []).append(symbol)
+    return [Group(p, tuple(sent[p]), len(sent[p])) for p in sorted(sent, reverse=True)]
+
+
+def _sentence(design: Design, answer: int) -> str:
+    sent = groups(design, answer)
+    base = _base(min(group.probability for group in sent if group.probability))
+    parts = [_part(group, base, last=group is sent[-1] and len(sent) > 1) for group in sent]
+    return f"Of {base:,} people whose answer is {design.categories[answer]!r:.40}, {_joined(parts)}."
+
+
+def _part(group: Group, base: int, *, last: bool) -> str:
+    count = group.probability * base
+    about = f"{count}" if count == 0 else f"about {round(count):,}"
+    verb = "sends" if round(count) == 1 else "send"
+    if group.size == 1:
+        what = f"{group.symbols[0]!r:.40}"
+    elif group.size <= 3:
+        what = "each of " + _joined([f"{symbol!r:.40}" for symbol in group.symbols])
+    else:
+        what = f"each of {'the ' if last else ''}{group.size:,} {'others' if last else 'symbols'}"
+    return f"nobody sends {what.replace('each', 'any', 1)}" if count == 0 else f"{about} {verb} {what}"
+
+
+def _base(smallest: Fraction) -> int:
+    """Return 100, or the power of ten in which the rarest response still comes from one person."""
+    base = 100
+    while smallest * base < 1 and base < 10**15:
+        base *= 10
+    return base
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def _responses(design: Design) -> Iterator[int]:
+    if design.channel.responses * design.channel.answers <= _LARGE:
+        yield from range(design.channel.responses)
+    else:
+        yield design.channel.witness.response
+
+
+def _proof(design: Design, number: int) -> str:
+    """Tell what a response proves, if it does."""
+    if exact.ratio(*design.channel.extremes(number)) != math.inf:
+        return ""
+    possible = [bool(design.channel.probability(number, given=j)) for j in range(design.channel.answers)]
+    who = f"Whoever sends {design.symbols[number]!r:.40}"
+    names = [f"{name!r:.40}" for name, can in zip(design.categories, possible, strict=True) if not can]
+    if possible.count(True) == 1:
+        return f"{who} gives away the answer: it is {design.categories[possible.index(True)]!r:.40}."
+    listed = ", ".join(names[:3]) + (f" or {len(names) - 3:,} others" if len(names) > 3 else "")
+    return f"{who} cannot have answered {listed}."

@@ -1,0 +1,134 @@
+"""How often each symbol was sent: all that any estimate needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import wire
+from deniable.channel import Sets
+from deniable.design import Design
+from deniable.errors import IncompatibleTallies, InvalidResponse, UnreadableFile
+from deniable.tally import sets
+
+Counts: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """How often each symbol was sent. Tallies of one design add up in any order, and the empty one is a true zero.
+
+    Attributes:
+        design: what the responses were drawn with.
+        counts: a count for each cell of the design's channel, read-only; a cell is a symbol, in the order of
+            `design.symbols`, unless the channel says otherwise.
+        missing: how many respondents sent nothing. They are reported and take no part in an estimate.
+        respondents: how many responses were counted; needed only where one response counts in several cells.
+    """
+
+    design: Design
+    counts: Counts = field(repr=False)
+    missing: int = 0
+    respondents: int = -1
+
+    def __post_init__(self) -> None:
+        counts, channel = _whole(self.counts), self.design.channel
+        if counts.shape != (channel.cells,):
+            raise InvalidResponse(
+                f"there are counts of shape {counts.shape}; expected {channel.cells}, one for each cell of the tally."
+            )
+        if (counts < 0).any() or self.missing < 0:
+            raise InvalidResponse("a count is negative; expected 0 or more.")
+        object.__setattr__(self, "counts", counts)
+        one_each = not channel.several and channel.cells == channel.responses
+        respondents = int(counts.sum()) if one_each and self.respondents < 0 else self.respondents
+        fits = respondents >= int(counts.max(initial=0)) and (not one_each or respondents == int(counts.sum()))
+        if isinstance(channel, Sets):
+            fits = fits and sets.add_up(channel, counts, respondents)
+        if not fits:
+            raise InvalidResponse(
+                f"the counts do not belong to {respondents:,} respondents; expected a number that they add up to.",
+                "Say how many responded: Tally(design, counts, respondents=…)." if channel.several else "",
+            )
+        object.__setattr__(self, "respondents", respondents)
+
+    @classmethod
+    def empty(cls, design: Design) -> Tally:
+        """Return the tally of no responses, which changes nothing when added."""
+        return cls(design, np.zeros(design.channel.cells, np.int64), respondents=0)
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.design != other.design:
+            raise IncompatibleTallies(
+                f"cannot add a tally of {self.design!r} to one of {other.design!r}; expected one design.",
+                "Estimate each on its own, then compare or combine the estimates.",
+            )
+        return Tally(
+            self.design,
+            self.counts + other.counts,
+            self.missing + other.missing,
+            self.respondents + other.respondents,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Tally)
+            and self.design == other.design
+            and (self.missing, self.respondents) == (other.missing, other.respondents)
+            and bool(np.array_equal(self.counts, other.counts))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.design, self.counts.tobytes(), self.missing, self.respondents))
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the tally as JSON that names its design's hash."""
+        return wire.seal("tally", self.to_body(), indent=indent)
+
+    def to_body(self) -> dict[str, Any]:
+        """Return the tally for JSON."""
+        return {
+            "design": self.design.hash,
+            "counts": self.counts.tolist(),
+            "missing": self.missing,
+            "respondents": self.respondents,
+        }
+
+    @classmethod
+    def from_json(cls, text: str | bytes, design: Design) -> Tally:
+        """Read a tally of a design.
+
+        Raises:
+            UnreadableFile: truncated, edited, or of another version.
+            IncompatibleTallies: it was counted under another design.
+        """
+        return cls.from_body(wire.unseal("tally", text), design)
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any], design: Design) -> Tally:
+        """Read what `to_body` wrote."""
+        named = wire.field(body, "design", str)
+        if named != design.hash:
+            raise IncompatibleTallies(
+                f"this tally belongs to the design {named:.19}…; expected {design.hash:.19}… ({design!r}).",
+                "Hand over the design file that its responses were drawn with.",
+            )
+        counts: list[Any] = wire.field(body, "counts", list)
+        if not all(type(count) is int and 0 <= count < 1 << 63 for count in counts):
+            raise UnreadableFile("a count is not a whole number; expected 0 or more.")
+        return cls(design, np.array(counts, np.int64), wire.whole(body, "missing"), wire.whole(body, "respondents"))
+
+
+def _whole(counts: Sequence[int] | Counts) -> Counts:
+    given = np.asarray(counts)
+    if given.size and given.dtype.kind not in "iu":
+        raise InvalidResponse(f"the counts are of type {given.dtype}; expected whole numbers.")
+    whole = given.astype(np.int64)  # a copy: nobody else can change it
+    whole.flags.writeable = False
+    return whole

@@ -1,0 +1,132 @@
+"""What travels: JSON that names its schema and carries a hash of its own content.
+
+Integers that may pass 2^53 travel as decimal text, because a browser reads numbers as doubles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deniable.errors import UnreadableFile
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What leaves the respondent's hands: a symbol, and the hash of the design it was drawn with."""
+
+    design: str
+    symbol: str
+
+    def to_json(self) -> str:
+        """Return the response as one line of JSON."""
+        return seal("response", {"design": self.design, "symbol": self.symbol})
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Response:
+        """Read a response.
+
+        Raises:
+            UnreadableFile: truncated, edited, or of another version.
+        """
+        body = unseal("response", text)
+        return cls(field(body, "design", str), field(body, "symbol", str))
+
+
+def digest(body: Mapping[str, Any]) -> str:
+    """Return the content hash: SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8)."""
+    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def seal(kind: str, body: Mapping[str, Any], *, indent: int | None = None) -> str:
+    """Return the JSON text of a body with its schema and its content hash."""
+    sealed = {"schema": f"deniable/{kind}/{VERSION}", **body}
+    return json.dumps({**sealed, "hash": digest(sealed)}, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def unseal(kind: str, text: str | bytes) -> dict[str, Any]:
+    """Return the body of a sealed JSON text.
+
+    Raises:
+        UnreadableFile: not JSON, of another kind or version, or not what was sealed.
+    """
+    document = _parsed(kind, text)
+    schema = document.get("schema")
+    expected = f"deniable/{kind}/{VERSION}"
+    if schema != expected:
+        shown = f"{schema!r:.80}" if isinstance(schema, str) else "missing"
+        raise UnreadableFile(f"the schema is {shown}; expected {expected!r}.", _advice(kind, schema))
+    claimed = document.pop("hash", None)
+    if not isinstance(claimed, str) or claimed != _digest_or_none(document):
+        raise UnreadableFile(
+            f"the content of this {kind} does not match its hash; it was edited or damaged.",
+            "Take the original file, or build it anew; do not edit it by hand.",
+        )
+    del document["schema"]
+    return document
+
+
+def field(body: Mapping[str, Any], name: str, *kinds: type) -> Any:
+    """Return one field of a body, checked for its type.
+
+    Raises:
+        UnreadableFile: the field is missing or of another type.
+    """
+    value = body.get(name)
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise UnreadableFile(f"the field {name!r} is missing or of the wrong type; expected {expected}.")
+    return value
+
+
+def whole(body: Mapping[str, Any], name: str) -> int:
+    """Return a non-negative integer field, written as a number or as decimal text.
+
+    Raises:
+        UnreadableFile: anything else.
+    """
+    value = field(body, name, int, str)
+    if not str(value).isascii() or not str(value).isdecimal() or len(str(value)) > 4000:
+        raise UnreadableFile(f"the field {name!r} is not a whole number; expected digits only.")
+    return int(value)
+
+
+def _parsed(kind: str, text: str | bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(text, object_pairs_hook=_without_repetition)
+        return document if isinstance(document, dict) else {}
+    except (ValueError, RecursionError) as error:
+        raise UnreadableFile(
+            f"this is not a {kind}: the JSON ends or breaks early ({error}).",
+            "The file may be truncated; write or download it again.",
+        ) from None
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that occurs twice: readers differ in which of the two they take."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _digest_or_none(document: Mapping[str, Any]) -> str | None:
+    """Return the hash, or None where there is none: NaN, half a surrogate pair, nesting without end."""
+    try:
+        return digest(document)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _advice(kind: str, schema: object) -> str:
+    if isinstance(schema, str) and schema.startswith(f"deniable/{kind}/"):
+        return "It was written by another version of deniable; use that version, or build it anew."
+    if isinstance(schema, str) and schema.startswith("deniable/"):
+        return f"It is a {schema.split('/')[1]}; hand it over where a {schema.split('/')[1]} is asked for."
+    return f"Hand over a {kind} that was written by deniable."

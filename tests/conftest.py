@@ -1,0 +1,23 @@
+"""Fixtures that every test may ask for."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import settings
+
+from deniable.chance import Source
+from tests.support.seeded import SALT
+from tests.support.seeded import seeded as seeded_source
+
+# Laws try the same inputs in every run, and other ones where a salt is set. No test watches the clock.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.register_profile("fresh", deadline=None, print_blob=True)
+settings.load_profile("fresh" if os.environ.get(SALT) else "fixed")
+
+
+@pytest.fixture
+def seeded(request: pytest.FixtureRequest) -> Source:
+    """A source of random bytes that belongs to this test: the same bytes in every run, unless a salt is set."""
+    return seeded_source(request.node.nodeid)

@@ -1,0 +1,107 @@
+"""Every public name can be imported, is documented, and shows an example that runs."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import deniable
+from deniable.design import FAMILIES
+
+SOURCE = Path(deniable.__file__).parent
+
+
+def modules() -> list[str]:
+    """Every module of the package that can be imported without running a program."""
+    found = [info.name for info in pkgutil.walk_packages(deniable.__path__, "deniable.")]
+    return ["deniable", *(name for name in found if not name.endswith("__main__"))]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_what_a_module_offers_can_be_imported(name: str) -> None:
+    module = importlib.import_module(name)
+    offered = getattr(module, "__all__", [])
+    assert len(set(offered)) == len(offered)
+    for each in offered:
+        assert getattr(module, each) is not None
+    assert set(offered) <= set(dir(module))
+    assert (module.__doc__ or "").strip(), f"{name} does not say what it is"
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'privatise'"):
+        deniable.privatise  # noqa: B018
+
+
+@pytest.mark.parametrize("name", deniable.__all__)
+def test_a_public_name_comes_first_in_a_fresh_interpreter(name: str) -> None:
+    """Names are loaded when they are first used; none may lean on another that was used before."""
+    program = f"import deniable; first = deniable.{name}; assert deniable.{name} is not None; print(first is not None)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.stdout.strip() == "True", run.stderr
+
+
+def test_steps_are_callable_however_they_are_imported() -> None:
+    for first in ("import deniable.tally, deniable.respond, deniable.estimate", "import deniable.engines", "pass"):
+        program = (
+            f"{first}\nimport deniable as dn\ndesign = dn.warner(1)\n"
+            "for _ in range(2):\n"
+            "    responses = [dn.respond(design, 'yes') for _ in range(100)]\n"
+            "    dn.estimate(dn.tally(design, responses))\n"
+            "from deniable import tally, respond, estimate\n"
+            "assert callable(tally) and callable(respond) and callable(estimate)\n"
+            "from deniable.tally import Tally\n"
+            "assert isinstance(dn.tally(design, responses), dn.Tally) and dn.Tally is Tally\n"
+        )
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_a_family_tells_guarantee_errors_and_an_example(name: str) -> None:
+    text = inspect.getdoc(FAMILIES[name].build) or ""
+    for section in ("Guarantee:", "Raises:", "Example:"):
+        assert f"\n{section}" in text, f"{name} has no section {section}"
+    assert ">>>" in text
+
+
+@pytest.mark.parametrize("name", deniable.__all__)
+def test_a_public_function_shows_an_example_and_its_errors(name: str) -> None:
+    thing = getattr(deniable, name)
+    assert (inspect.getdoc(thing) or "").strip(), f"{name} does not say what it is"
+    if isinstance(thing, ModuleType):
+        thing = getattr(thing, name, None)  # the function that gives its step the name, if there is one
+    if inspect.isfunction(thing):
+        text = inspect.getdoc(thing) or ""
+        assert text.splitlines()[0].endswith((".", ":")), f"{name} does not begin with a sentence"
+        assert "Raises:" in text, f"{name} does not tell its errors"
+        assert "Example:" in text, f"{name} shows no example"
+        assert ">>>" in text
+
+
+def nodes() -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
+    """Every public function, method and class of the package, with its place."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                yield f"{path.relative_to(SOURCE).as_posix()}:{node.lineno} {node.name}", node
+
+
+def test_no_function_takes_a_seed() -> None:
+    found = [
+        place
+        for place, node in nodes()
+        if isinstance(node, ast.FunctionDef)
+        for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        if argument.arg in {"seed", "random_state", "rng"}
+    ]
+    assert found == []

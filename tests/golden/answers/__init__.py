@@ -1,0 +1,1 @@
+"""Answers to golden entries, a module for each area."""

@@ -1,0 +1,38 @@
+"""Admissibility, Blackwell's order and the largest trace, answered with the public API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import deniable as dn
+from deniable.design.admissible import rows_of
+from deniable.design.repair import raise_parity, split_row
+from deniable.design.subset_order import subsets_ordered
+from deniable.design.unchanged import largest_trace
+from tests.golden.runner import document, fractions, quantity
+
+
+@quantity("lemma53_step")
+def lemma53_step(A: list[list[float]], gamma: float, row: int, partner: int) -> dict[str, Any]:
+    xi, step = raise_parity(dn.matrix(fractions(A)).channel.dense(), fractions(gamma), row, partner)
+    return {"xi": xi, "P": [list(cells) for cells in rows_of(step.channel)]}
+
+
+@quantity("lemma55_split")
+def lemma55_split(row: list[float]) -> list[Any]:
+    return [[list(pattern.large), pattern.small] for pattern in split_row(fractions(row))]
+
+
+@quantity("matrix_ordered")
+def matrix_ordered(P1: list[list[float]], P2: list[list[float]]) -> bool:
+    return bool(dn.garbling(dn.matrix(fractions(P1)), dn.matrix(fractions(P2))))
+
+
+@quantity("tsubset_ordered")
+def tsubset_ordered(k: int, t1: int, gamma1: float, t2: int, gamma2: float) -> bool:
+    return subsets_ordered(k, t1, gamma1, t2, gamma2)
+
+
+@document("001", "max trace")
+def max_trace(entry: dict[str, Any]) -> Any:
+    return largest_trace(entry["inputs"]["k"], entry["inputs"]["gamma"])

@@ -1,0 +1,42 @@
+"""The golden vectors: every hand that draws agrees with the file, and the file with the registry."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from deniable.chance import ScriptedSource
+from deniable.design import Design
+from tests.support import vectors
+from tests.support.hands import Counted, engine, scalar
+
+VECTORS: list[dict[str, Any]] = json.loads(vectors.FILE.read_text(encoding="utf-8"))["vectors"]
+
+each_vector = pytest.mark.parametrize("vector", VECTORS, ids=[vector["name"] for vector in VECTORS])
+
+
+def test_the_file_is_what_the_script_writes() -> None:
+    written, now = vectors.FILE.read_text(encoding="utf-8").splitlines(), vectors.text().splitlines()
+    changed = [line[:60] for line in {*written} ^ {*now}]
+    assert not changed, "run scripts/vectors, and say in the commit why these changed"
+    assert written == now
+
+
+@each_vector
+def test_every_hand_gives_the_responses_of_the_file(vector: dict[str, Any]) -> None:
+    design = Design.from_json(json.dumps(vector["design"]))
+    answers, expected = vector["answers"], (vector["responses"], vector["used"])
+
+    def source() -> Counted:
+        return Counted(bytes.fromhex(vector["bytes"]), ScriptedSource(b""))
+
+    assert scalar(design, answers, source()) == expected
+    assert engine(design, answers, source(), fast=False) == expected
+    assert engine(design, answers, source(), fast=True) == expected
+
+
+def test_the_vectors_show_words_that_are_thrown_away() -> None:
+    thrown = [each for each in VECTORS if each["used"] % (8 * vectors.DRAWS) and each["used"] > 8 * vectors.DRAWS]
+    assert len(thrown) >= 10

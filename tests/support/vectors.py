@@ -1,0 +1,62 @@
+"""Golden vectors of the draw: designs, bytes, answers and the responses they give. Written by `scripts/vectors`.
+
+They are the contract of docs/draws.md in numbers, for every implementation in every language. Answers and responses
+are codes; `used` tells how many of the bytes were taken. Some bytes are planted at the edges of decisions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from deniable.chance import ScriptedSource
+from deniable.design import FAMILIES, Design
+from tests.support.hands import HARD, Counted, everybody, planted, scalar
+
+FILE = Path(__file__).parents[1] / "golden" / "vectors.json"
+DRAWS = 12  # for each design, half of them with planted words
+_SPARE = 16  # bytes that are not taken: an implementation that takes more is found out
+_SMALL = ("the other one always", "256 categories", "two words, none thrown away", "two words, some thrown away")
+_TABLES = ("zeros at both ends of columns", "zeros in a table of two words", "forced responses")
+
+
+def designs() -> dict[str, Design]:
+    """Return every registered example, and designs that are hard to draw from; those of which codes can be written."""
+    registered = {
+        f"{family.name} {number}": design
+        for family in sorted(FAMILIES.values(), key=lambda family: family.name)
+        for number, design in enumerate(family.designs())
+        if design.channel.responses <= 1 << 53
+    }
+    return registered | {name: HARD[name] for name in (*_SMALL, *_TABLES, "a product of one and two words")}
+
+
+def vector(name: str, design: Design) -> dict[str, Any]:
+    """Return a few draws, from bytes that belong to the name."""
+    noise = ScriptedSource(hashlib.shake_256(name.encode()).digest(1 << 20))
+    answers = everybody(design, DRAWS)
+    script = planted(design, DRAWS, noise) + noise.read(1 << 19)
+    responses, used = scalar(design, answers, Counted(script, ScriptedSource(b"")))
+    return {
+        "name": name,
+        "design": json.loads(design.to_json()),
+        "bytes": script[: used + _SPARE].hex(),
+        "answers": answers,
+        "responses": responses,
+        "used": used,
+    }
+
+
+def text() -> str:
+    """Return the file: one line for each vector."""
+    head = json.dumps({"schema": "deniable/vectors/1", "about": "docs/draws.md"})[:-1]
+    lines = [json.dumps(vector(name, design), ensure_ascii=False) for name, design in designs().items()]
+    return head + ', "vectors": [\n' + ",\n".join(lines) + "\n]}\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")
+    print(f"wrote {FILE.name}: {len(designs())} vectors, {FILE.stat().st_size:,} bytes", file=sys.stderr)

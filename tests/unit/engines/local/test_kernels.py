@@ -1,0 +1,90 @@
+"""Both sets of kernels against Python's integers, at the places where a quotient or a comparison changes."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from types import ModuleType
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable.engines.local import kernels, vectors
+from deniable.engines.local.draws import code_type
+from deniable.engines.local.ladder import Ladder
+
+MOST = (1 << 64) - 1
+
+both = pytest.mark.parametrize("hand", [vectors, kernels], ids=["numpy", "numba"])
+
+
+def expected(word: int, answer: int, divisor: int, size: int) -> int:
+    q = word // divisor
+    return answer if q >= size - 1 else q + (q >= answer)
+
+
+def edges(divisor: int, size: int) -> list[int]:
+    near = [
+        divisor * q + step
+        for q in (0, 1, 2, size // 2, size - 2, size - 1, size, MOST // divisor)
+        for step in (-1, 0, 1)
+    ]
+    return [word for word in [*near, 1 << 32, (1 << 32) - 1, MOST] if 0 <= word <= MOST]
+
+
+def check_division(hand: ModuleType, words: list[int], divisor: int, size: int) -> None:
+    answers = sorted({0, 1, size // 2, size - 2, size - 1})
+    pairs = [(word, answer) for word in words for answer in answers]
+    kind = code_type(size)
+    out = np.empty(len(pairs), kind)
+    codes = np.array([answer for _, answer in pairs], kind)
+    hand.divide(np.array([word for word, _ in pairs], np.uint64), codes, out, divisor, size)
+    assert out.tolist() == [expected(word, answer, divisor, size) for word, answer in pairs]
+
+
+@both
+@pytest.mark.parametrize("size", [3, 16, 255, 256, 257, 65_536, 65_537, 1 << 20])
+@pytest.mark.parametrize("bits", [0, 1, 31, 32, 33, 34, 35, 43, 44, 61, 62])
+def test_division_at_powers_of_two(hand: ModuleType, size: int, bits: int) -> None:
+    for divisor in {max(1, (1 << bits) + step) for step in (-1, 0, 1)}:
+        check_division(hand, edges(divisor, size), divisor, size)
+
+
+@given(
+    divisor=st.integers(0, 63).flatmap(lambda bits: st.integers(1 << bits, (2 << bits) - 1)),
+    size=st.sampled_from([3, 4, 256, 1000, 1 << 16, 1 << 33]),
+    words=st.lists(st.integers(0, MOST), max_size=5),
+)
+def test_division_everywhere(divisor: int, size: int, words: list[int]) -> None:
+    for hand in (vectors, kernels):
+        check_division(hand, edges(divisor, size) + words, divisor, size)
+
+
+@both
+@pytest.mark.parametrize("below", [1, 2, 1 << 63, MOST, MOST + 1])
+def test_flipping_below_a_bound(hand: ModuleType, below: int) -> None:
+    words = [word for word in (0, 1, below - 2, below - 1, below, below + 1, MOST) if 0 <= word <= MOST]
+    answers = np.array([0, 1] * len(words), np.uint8)
+    out = np.empty(answers.size, np.uint8)
+    hand.flip(np.repeat(np.array(words, np.uint64), 2), answers, out, below)
+    assert out.tolist() == [answer ^ (word < below) for word in words for answer in (0, 1)]
+
+
+@both
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 100])
+def test_climbing_counts_the_steps_below(hand: ModuleType, length: int) -> None:
+    columns = [sorted((i * i * 7919 + j) << 50 & MOST for i in range(1, length + 1)) for j in range(3)]
+    ladder = Ladder(columns, words=1)
+    words = sorted({word for column in columns for t in column for word in (t - 1, t, min(t + 1, MOST))} | {0, MOST})
+    pairs = [(word, j) for word in words for j in range(3)]
+    out = np.empty(len(pairs), np.intp)
+    hand.climb(np.array([w for w, _ in pairs], np.uint64), np.array([j for _, j in pairs], np.intp), out, ladder)
+    # What is counted is t ≤ word, that is t − 1 < word.
+    assert out.tolist() == [bisect_left([t - 1 for t in columns[j]], word) for word, j in pairs]
+
+
+def test_counting_adds_up_four_rows() -> None:
+    counts = np.zeros((4, 5), np.int64)
+    kernels.count(np.array([0, 4, 4, 1, 4, 0, 2], np.uint8), counts)
+    assert counts.sum(axis=0).tolist() == [2, 1, 1, 0, 3]

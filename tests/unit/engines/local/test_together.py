@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from deniable.design import k_ary, product, warner
+from deniable.engines.local import respond, tally, together
+from deniable.errors import InvalidAnswer, InvalidRequest
+from deniable.estimate import estimate
+from deniable.tally import marginal
+
+DESIGN = product({"smokes": warner(3), "age": k_ary(["young", "old", "very old"], 3)})
+
+
+def test_columns_become_the_codes_of_combinations() -> None:
+    smokes, age = ["no", "yes", "yes", "no"], ["old", "young", "very old", "very old"]
+    expected = [DESIGN.category_number({"smokes": a, "age": b}) for a, b in zip(smokes, age, strict=True)]
+    assert together(DESIGN, {"smokes": smokes, "age": age}).tolist() == expected
+    assert together(DESIGN, {"age": pa.array(age), "smokes": np.array([0, 1, 1, 0])}).tolist() == expected
+
+
+def test_several_columns_go_through_the_whole_flow() -> None:
+    rng = np.random.default_rng(9)
+    columns = {"smokes": rng.integers(0, 2, 200_000), "age": rng.integers(0, 3, 200_000)}
+    counted = tally(DESIGN, respond(DESIGN, together(DESIGN, columns), codes=True))
+    assert np.abs(estimate(marginal(counted, "age")).value - 1 / 3).max() < 0.02
+    assert np.abs(estimate(counted).value - 1 / 6).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "problem"),
+    [
+        ({"smokes": ["no"]}, InvalidRequest, "expected one for each attribute"),
+        ({"smokes": ["no"], "age": ["old"], "sex": ["f"]}, InvalidRequest, "expected one for each attribute"),
+        ({"smokes": ["no"], "age": ["old", "old"]}, InvalidAnswer, "differ in length"),
+        ({"smokes": ["no"], "age": ["zebra"]}, InvalidAnswer, "at index 0"),
+        ({"smokes": ["no"], "age": np.array([3])}, InvalidAnswer, "at index 0"),
+        ({"smokes": [None], "age": ["old"]}, InvalidAnswer, "missing"),
+    ],
+    ids=range(6),
+)
+def test_what_does_not_fit_is_refused_without_being_repeated(
+    columns: Any, error: type[Exception], problem: str
+) -> None:
+    with pytest.raises(error, match=problem) as caught:
+        together(DESIGN, columns)
+    assert "zebra" not in str(caught.value)
+
+
+def test_one_attribute_needs_no_putting_together() -> None:
+    with pytest.raises(InvalidRequest, match="it has one only"):
+        together(warner(1), {})
