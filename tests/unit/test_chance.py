@@ -133,3 +133,76 @@ def test_the_secure_source_is_the_default_and_no_seed_is_offered(function: objec
     parameters = inspect.signature(function).parameters  # type: ignore[arg-type]
     assert parameters["source"].default is chance.SYSTEM
     assert not any("seed" in name or "random" in name for name in parameters)
+
+
+PROBABILITIES = [
+    Fraction(0),
+    Fraction(1),
+    Fraction(1, 2),
+    Fraction(1, 3),
+    Fraction(2**64 - 1, 2**64),
+    Fraction(1, 3**50),
+]
+
+
+@pytest.mark.parametrize("probability", PROBABILITIES, ids=str)
+def test_an_event_happens_below_its_probability_and_not_above(probability: Fraction) -> None:
+    """Words are digits behind a point: whole words below the probability, then as many as its digits are met."""
+    digits = [(probability * 2 ** (64 * place)).__floor__() for place in (1, 2, 3)]
+    for count, number in enumerate(digits, start=1):
+        for near in (number - 1, number, number + 1):
+            if 0 <= near < 1 << 64 * count:
+                source = ScriptedSource(words(near, count) + bytes(8 * 5))
+                # The zeros behind the words are the smallest number that begins like them.
+                assert chance.happens(probability, source) == (Fraction(near, 1 << 64 * count) < probability)
+
+
+def test_one_word_decides_unless_it_is_the_probabilitys_own() -> None:
+    third = Fraction(1, 3)
+    first = 2**64 // 3
+    for word, used in ((0, 8), (first - 1, 8), (first + 1, 8), (2**64 - 1, 8)):
+        source = ScriptedSource(words(word, 1) + bytes(64))
+        assert chance.happens(third, source) == (word < first)
+        assert source.used == used
+    source = ScriptedSource(words(first, 1) * 3 + bytes(8))
+    assert chance.happens(third, source)
+    assert source.used == 32
+    source = ScriptedSource(words(2**63, 1))
+    assert not chance.happens(Fraction(1, 2), source)  # exactly the probability: not below it
+    assert source.used == 8
+
+
+@pytest.mark.parametrize(
+    "sums", [[1, 3], [0, 1, 1, 4, 4], [3**50, 3**50 + 1, 5**40], [7], [0, 0, 2**64, 2**64 + 2**63]]
+)
+def test_choices_own_stretches_of_the_real_line(sums: list[int]) -> None:
+    total = sums[-1]
+    for at, end in enumerate(sums):
+        start = sums[at - 1] if at else 0
+        if start == end:
+            continue
+        for point in (
+            Fraction(start, total),
+            Fraction(start + end, 2 * total),
+            Fraction(end, total) - Fraction(1, 2**500),
+        ):
+            script_of_point = words((point * 2**512).__ceil__(), 8)
+            assert chance.choose(sums, ScriptedSource(script_of_point + bytes(8))) == at
+
+
+@pytest.mark.parametrize("probability", PROBABILITIES[:-1], ids=str)
+def test_an_event_is_a_choice_of_two(probability: Fraction) -> None:
+    sums = [probability.numerator, probability.denominator]
+    for word in (0, 1, (probability * 2**64).__floor__() % 2**64, 2**63, 2**64 - 1):
+        one, two = (ScriptedSource(words(word, 1) + bytes(range(80))) for _ in range(2))
+        assert chance.happens(probability, one) == (chance.choose(sums, two) == 0)
+        assert one.used == two.used
+
+
+def test_events_and_choices_refuse_short_sources() -> None:
+    for draw in (
+        lambda: chance.happens(Fraction(1, 3), ScriptedSource(b"short")),
+        lambda: chance.choose([1, 2], ScriptedSource(b"")),
+    ):
+        with pytest.raises(OutOfRandomness):
+            draw()
