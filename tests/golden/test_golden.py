@@ -19,6 +19,8 @@ FOUNDATION = {
     "mle_gamma_diagonal",
     "binary_design",
 }
+LATER_TOPICS = ("LPP", "PCKV")
+LATER_QUANTITIES = ("lpp", "pckv", "relax", "bridge", "best_ordered", "noisy", "mean_estimation", "attack")
 
 
 @pytest.mark.parametrize("outcome", COVERED, ids=lambda each: each.id)
@@ -30,6 +32,15 @@ def test_the_quantities_of_the_foundation_are_covered() -> None:
     entries = json.loads((HERE / "golden.json").read_text())["reference"]
     covered = {each.id for each in COVERED}
     assert [e["id"] for e in entries if e["quantity"] in FOUNDATION and e["id"] not in covered] == []
+
+
+def test_nothing_is_left_uncovered_in_the_documents_on_designs() -> None:
+    """Documents 000 to 003 but for key-value data, and every reference not about relaxing or key-value data."""
+    entries = json.loads((HERE / "golden.json").read_text())
+    wanted = [e["id"] for e in entries["documents"] if e["doc"] < "004" and not e["topic"].startswith(LATER_TOPICS)]
+    wanted += [e["id"] for e in entries["reference"] if not e["quantity"].startswith(LATER_QUANTITIES)]
+    covered = {each.id for each in COVERED}
+    assert [each for each in wanted if each not in covered] == []
 
 
 def test_a_wrong_expectation_is_told() -> None:
