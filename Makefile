@@ -22,7 +22,7 @@ bench: $(READY)
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast]" --group dev
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast,postgres]" --group dev
 	touch $(READY)
 
 clean:

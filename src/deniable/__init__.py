@@ -46,12 +46,19 @@ _HOMES = {
     "compare": "deniable.design.blackwell",
     "garbling": "deniable.design.blackwell",
     "optimal": "deniable.plan",
+    "relax": "deniable.gradual.design",
+    "ladder": "deniable.gradual.design",
+    "best_ladder": "deniable.gradual.design",
+    "Ladder": "deniable.gradual.design",
+    "Ledger": "deniable.gradual.ledger",
+    "Market": "deniable.gradual.market",
+    "Panel": "deniable.engines.panel",
     "Response": "deniable.wire",
     "Tally": "deniable.tally",
     "Estimate": "deniable.estimate",
     "DeniableError": "deniable.errors",
 }
-_MODULES = ("respond", "tally", "estimate", "criteria", "engines", "errors", "plan", "report")
+_MODULES = ("respond", "tally", "estimate", "criteria", "engines", "errors", "plan", "report", "audit")
 
 __all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - every entry is text
 

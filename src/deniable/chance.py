@@ -164,6 +164,15 @@ def choose(sums: Sequence[int], source: Source = SYSTEM) -> int:
             return at
 
 
+def spare(words: int, source: Source = SYSTEM) -> None:
+    """Take words and forget them, so that a draw takes as many whatever it turns out to be.
+
+    Raises:
+        OutOfRandomness: the source returns fewer bytes than asked for.
+    """
+    bits(words, source)
+
+
 def bits(words: int, source: Source = SYSTEM) -> int:
     """Return as many words as one integer of random bits, the first word the *least* significant: a coin each.
 

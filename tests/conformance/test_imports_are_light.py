@@ -31,6 +31,10 @@ def loaded_by(statement: str) -> set[str]:
         "from deniable.respond import respond",
         "import deniable as dn; dn.respond(dn.warner(1), 'yes').to_json()",
         "import deniable as dn; dn.Design.from_json(dn.k_ary(5, 1).to_json())",
+        "import deniable.gradual.respond",
+        "import deniable.gradual.ledger, deniable.gradual.market",
+        "import deniable.gradual.means.respond, deniable.gradual.strings.respond",
+        "import deniable as dn; dn.Ladder.from_json(dn.ladder(dn.k_ary(5, e) for e in (1, 2)).to_json())",
     ],
 )
 def test_the_respondents_side_loads_the_standard_library_alone(statement: str) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from deniable.cli import choose, demo, design, estimate, respond, tally
+from deniable.cli import choose, demo, design, estimate, market, release, respond, tally
 
-ORDER = ("design", "respond", "tally", "estimate", "demo")
+ORDER = ("design", "respond", "tally", "estimate", "release", "demo")
 EPILOG = (
     "Exit codes: 0 done; 1 a mistake of ours; 2 usage or bad input; 3 belongs to another design; "
     "4 a file that cannot be read or written; 130 interrupted. "
@@ -41,6 +41,9 @@ app.add_typer(design.app, name="design")
 app.command("respond", epilog=EPILOG)(respond.respond)
 app.command("tally", epilog=EPILOG)(tally.tally)
 app.command("estimate", epilog=EPILOG)(estimate.estimate)
+for sale in (market.offer, market.consent, market.revoke, market.sell):
+    release.app.command()(sale)
+app.add_typer(release.app, name="release")
 app.command("demo", epilog=EPILOG)(demo.demo)
 
 

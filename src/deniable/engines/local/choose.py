@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from deniable.chance import Source
 from deniable.errors import InvalidRequest, MissingExtra
 
 ENOUGH = 1 << 24
@@ -44,14 +45,19 @@ def compiled(fast: bool | None, rows: int) -> Any | None:
         ) from None
 
 
-def check_threads(threads: int) -> None:
-    """Refuse anything but a positive whole number.
+def check_threads(threads: int, source: Source | None = None) -> None:
+    """Refuse anything but a positive whole number, and several threads that would share a given source.
 
     Raises:
         InvalidRequest: otherwise.
     """
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise InvalidRequest(f"threads is {threads!r:.40}; expected a whole number, 1 or more.")
+    if source is not None and threads > 1:
+        raise InvalidRequest(
+            f"{threads} threads cannot share one source in a fixed order; expected threads=1 with a source.",
+            "Leave the source out: each thread then has a secure stream of its own.",
+        )
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from deniable.engines.local.draws import Draw, code_type, prepare, space
 from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import CHUNK, Words
-from deniable.errors import InvalidRequest
 
 BLOCK = 1 << 20
 """Answers that a thread takes at a time: long enough to be worth it, short enough to share the work evenly."""
@@ -76,12 +75,7 @@ class Responder:
         threads: int = 1,
         fast: bool | None = None,
     ) -> None:
-        check_threads(threads)
-        if source is not None and threads > 1:
-            raise InvalidRequest(
-                f"{threads} threads cannot share one source in a fixed order; expected threads=1 with a source.",
-                "Leave the source out: each thread then has a secure stream of its own.",
-            )
+        check_threads(threads, source)
         self._design = design
         self._codes = codes
         self._words = Words(Keystream() if source is None else source)

@@ -1,0 +1,269 @@
+"""`deniable release`: answers given out in stages, from a ledger on the respondent's own machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.common import Force, Json, check_out, console, guarded, print_json, quiet_crashes, say, write
+from deniable.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from deniable.gradual.chain import Staged
+    from deniable.gradual.ladder import Ladder
+    from deniable.gradual.ledger import Released, Standing
+
+app = typer.Typer(
+    help="Give out an answer in stages, and never pay twice: a ledger keeps what is out and what it cost.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="A ledger, as made by `deniable release open`.")]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The name of a question.")]
+Budget = Annotated[str | None, typer.Option("--budget", metavar="ε", help="The most that may be spent.")]
+
+
+@app.command("open")
+@guarded
+def open_(path: LedgerFile, budget: Budget = None, as_json: Json = False) -> None:
+    """Make a new ledger, with a budget for all questions together if one is given.
+
+    The file will hold your answers. It is readable for you alone, and it is not encrypted.
+    """
+    from deniable.gradual.ledger import Ledger
+
+    with Ledger.create(path, budget=budget) as ledger:
+        status = ledger.status()
+    say(f"made {path}; nothing is out, and {_limit(status.budget)} may be spent in all")
+    if as_json:
+        print_json({"path": str(path), "ledger": status.ledger, "budget": status.budget})
+
+
+@app.command()
+@quiet_crashes
+@guarded
+def answer(
+    path: LedgerFile,
+    question: Question,
+    about: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DESIGN…",
+            help="A design that knows the categories; or a ladder, or the designs of all stages, the coarsest first.",
+        ),
+    ],
+    budget: Budget = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Of a planned question, keep the answer for stages beyond the plan.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Enter your answer: it is read from stdin, or asked for without showing it. Nothing is released by that.
+
+    With one design, stages come as they are asked for. With a ladder or with several designs, all stages are drawn at
+    once, and the answer itself is not stored.
+    """
+    from deniable.gradual.ladder import Ladder
+    from deniable.gradual.ledger import Ledger
+
+    known = _about(about)
+    with Ledger.open(path) as ledger:
+        ledger.answer(question, _read_answer(), known, budget=budget, keep=keep)
+    planned = len(known) if isinstance(known, Ladder) else 0
+    say(
+        f"answered {question!r}: " + (f"{planned} stages are drawn" if planned else "stages come as they are asked for")
+    )
+    if as_json:
+        print_json({"question": question, "planned": planned})
+
+
+@app.command()
+@quiet_crashes
+@guarded
+def stage(
+    path: LedgerFile,
+    question: Question,
+    design: Annotated[Path | None, typer.Argument(metavar="[DESIGN]", help="The design of the stage.")] = None,
+    number: Annotated[
+        int | None, typer.Option("--number", "-n", min=1, help="A stage that is drawn, counted from 1, the coarsest.")
+    ] = None,
+    to: Annotated[str, typer.Option("--to", metavar="NAME", help="Who is given it, for the receipt.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Release a stage: print the response that may leave, as a line of JSON that names its design.
+
+    Without DESIGN and --number it is the next planned stage. A stage that is out already is printed again as it is.
+    """
+    from deniable.gradual.ledger import Ledger
+
+    if design is not None and number is not None:
+        raise InvalidRequest("expected a design or --number, not both.")
+    wanted = _one(design) if design is not None else None if number is None else number - 1
+    with Ledger.open(path) as ledger:
+        _tell(ledger.release(question, wanted, to=to), as_json=as_json)
+
+
+@app.command()
+@guarded
+def show(path: LedgerFile, as_json: Json = False) -> None:
+    """Show what is out, what was spent, and what is left. Answers are not shown."""
+    from deniable.gradual.ledger import Ledger
+
+    with Ledger.open(path) as ledger:
+        status = ledger.status()
+    if as_json:
+        print_json(status.to_body())
+        return
+    from rich.table import Table
+
+    table = Table("question", "spent ε", "left", "stages", "with", title=f"ledger {status.ledger[:12]}")
+    for each in status.questions:
+        table.add_row(each.question, f"{each.epsilon:.6g}", _limit(each.left), _stages(each), _holders(each))
+    table.add_section()
+    table.add_row("all together", f"{status.epsilon:.6g}", _limit(status.left), "", "")
+    console().print(table)
+
+
+@app.command()
+@guarded
+def receipts(
+    path: LedgerFile,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write them to this file.")] = None,
+    force: Force = False,
+) -> None:
+    """Print the history: a line of JSON for each release, sale and withdrawal, and a last line that closes it."""
+    from deniable.gradual.ledger import Ledger
+
+    check_out(out, force=force)
+    with Ledger.open(path) as ledger:
+        text = ledger.history()
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write(out, text.rstrip("\n"), force=force)
+    say(f"wrote {out}")
+
+
+@app.command()
+@guarded
+def verify(
+    history: Annotated[Path, typer.Argument(metavar="FILE", help="A history, as `receipts` wrote it.")],
+    ledger: Annotated[
+        Path | None, typer.Option("--ledger", metavar="LEDGER", help="It must be the whole history of this ledger.")
+    ] = None,
+    holding: Annotated[
+        list[Path] | None,
+        typer.Option("--holding", metavar="FILE", help="A receipt that must be in it. May be repeated."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a history: nothing was changed, left out, added, moved or cut off."""
+    from deniable.gradual.receipts import Receipt, read
+
+    held = [Receipt.from_json(each.read_bytes()) for each in holding or ()]
+    found = read(history.read_text(encoding="utf-8"), holding=held)
+    if ledger is not None:
+        _compare(ledger, history)
+    spent = found[-1].total_after if found else 0.0
+    say(f"{history}: {len(found)} receipts, whole and in order; ε = {spent:.6g} was spent in all")
+    if as_json:
+        print_json({"receipts": len(found), "total": spent, "ledger": found[0].ledger if found else None})
+
+
+@app.command()
+@guarded
+def forget(path: LedgerFile, question: Question) -> None:
+    """Erase an answer: only stages that are drawn, and coarser ones, can be released after that."""
+    from deniable.gradual.ledger import Ledger
+
+    with Ledger.open(path) as ledger:
+        ledger.forget(question)
+    say(f"the answer to {question!r} was erased")
+
+
+@app.command()
+@guarded
+def withdraw(
+    path: LedgerFile,
+    question: Annotated[
+        str | None, typer.Argument(metavar="[QUESTION]", help="One question; all of them, if none is named.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Stop all further releases, erase what is not out, and say what cannot be undone."""
+    from deniable.gradual.ledger import Ledger
+
+    with Ledger.open(path) as ledger:
+        told = ledger.withdraw(question)
+    if as_json:
+        out = [{"question": name, "epsilon": epsilon, "holders": list(who)} for name, epsilon, who in told.out]
+        print_json({"questions": list(told.questions), "cannot_be_undone": out})
+    else:
+        typer.echo(told.told)
+
+
+def _read_answer() -> str:
+    """Read the answer from stdin or without an echo: an argument could be seen by others on the machine."""
+    if sys.stdin.isatty():
+        return str(typer.prompt("Your answer", hide_input=True, prompt_suffix=": ", err=True))
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _about(paths: list[Path]) -> Staged | Ladder:
+    from deniable.gradual.design import ladder
+    from deniable.gradual.ladder import Ladder
+
+    if len(paths) > 1:
+        return ladder(_one(each) for each in paths)  # type: ignore[misc]  # designs, or refused
+    text = paths[0].read_bytes()
+    return Ladder.from_json(text) if b'"deniable/ladder/' in text[:200] else _one(paths[0])
+
+
+def _one(path: Path) -> Staged:
+    from deniable.design import Design
+    from deniable.gradual.strings.cohort import CohortDesign
+
+    text = path.read_bytes()
+    return CohortDesign.from_json(text) if b'"deniable/cohort-design/' in text[:200] else Design.from_json(text)
+
+
+def _tell(released: Released, *, as_json: bool) -> None:
+    receipt = released.receipt
+    if as_json:
+        both = {"response": released.response.to_json(), "receipt": receipt.to_json()}
+        print_json({**{name: json.loads(text) for name, text in both.items()}, "fresh": released.fresh})
+        return
+    typer.echo(released.response.to_json())
+    cost = f"ε = {receipt.epsilon_after:.6g} is spent on {receipt.question!r}, {receipt.total_after:.6g} in all"
+    say(cost if released.fresh else f"released before; {cost}")
+
+
+def _compare(ledger: Path, history: Path) -> None:
+    from deniable.errors import Incompatible
+    from deniable.gradual.ledger import Ledger
+
+    with Ledger.open(ledger) as known:
+        known.check()
+        if known.history() != history.read_text(encoding="utf-8"):
+            raise Incompatible(f"{history} is not the whole history of {ledger}; expected each receipt of it.")
+
+
+def _limit(epsilon: float | None) -> str:
+    return "no limit" if epsilon is None else f"{epsilon:.6g}"
+
+
+def _stages(standing: Standing) -> str:
+    if standing.withdrawn:
+        return "withdrawn"
+    told = [f"{each.epsilon:.4g}{'' if each.released else ' (not out)'}" for each in standing.stages]
+    return ", ".join(told) or "none yet"
+
+
+def _holders(standing: Standing) -> str:
+    names = dict.fromkeys(name for each in standing.stages for name in each.holders if name)
+    return ", ".join(names)

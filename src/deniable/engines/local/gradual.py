@@ -1,0 +1,272 @@
+"""Gradual release over many rows: the responses that are out → finer ones, or coarser ones.
+
+upgrade           a column of responses and one of answers → a column of finer responses
+degrade           a column of responses → a column of coarser ones
+release_planned   a column of answers → a column of responses for every stage
+upgrade_stream    the first of them over columns that come one after another, in constant memory
+upgrade_bits      rows of bits of which any may be truly 1, such as Bloom filters
+
+Given the same bytes, `upgrade` and `degrade` draw what `Step.upgrade` and `Step.degrade` draw row by row. A planned
+release draws the column of the finest stage, then degrades it stage by stage, column after column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from deniable.chance import Source
+from deniable.channel import Channel, Sets
+from deniable.design import Design
+from deniable.engines.local import factors as _factors  # noqa: F401 - registers how several attributes are raised
+from deniable.engines.local import keeps as _keeps  # noqa: F401 - registers how responses are kept or drawn afresh
+from deniable.engines.local import nested as _nested  # noqa: F401 - registers how sets of other sizes are drawn
+from deniable.engines.local import vectors
+from deniable.engines.local.answers import in_range, out_of_range, read
+from deniable.engines.local.choose import check_threads, compiled, workers
+from deniable.engines.local.draws import code_type, space
+from deniable.engines.local.keystream import Keystream
+from deniable.engines.local.moves import Move, Ready, ready
+from deniable.engines.local.respond import BLOCK, Responder
+from deniable.engines.local.tosses import toss_rows
+from deniable.engines.local.vectors import Codes
+from deniable.engines.local.words import CHUNK, Words
+from deniable.errors import InvalidResponse
+from deniable.gradual.bits import BitByBit
+from deniable.gradual.ladder import Ladder, Relaxation
+from deniable.tally.sets import Rows, impossible, pack
+
+__all__ = ["Raiser", "degrade", "release_planned", "upgrade", "upgrade_bits", "upgrade_stream"]
+
+
+def upgrade(
+    relaxation: Relaxation,
+    responses: Any,
+    answers: Any,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Codes:
+    """Raise the responses that are out to the finer design.
+
+    Guarantee: as for `gradual.respond.upgrade`, in bulk: draws are exact, from a secure keystream.
+
+    Args:
+        relaxation: from `gradual.design.relax`, or one of `Ladder.relaxations`.
+        responses: the last responses that were sent, as `engines.local.respond` returns them: codes, or packed rows.
+        answers: the truths, in the same order; labels or codes.
+        codes, source, threads, fast: as for `engines.local.respond`.
+
+    Raises:
+        InvalidAnswer: a row that is missing or is no category; only its index is told.
+        InvalidResponse: responses that are none of the coarser design, or not as many as answers.
+        InvalidRequest: several threads and one given source.
+        MissingExtra: compiled kernels are demanded and Numba is not installed.
+
+    Example:
+        >>> from deniable.design import k_ary
+        >>> from deniable.engines import local
+        >>> from deniable.gradual.design import relax
+        >>> coarse, fine = k_ary(3, epsilon=1), k_ary(3, epsilon=2)
+        >>> answers = [0, 1, 2, 0]
+        >>> upgrade(relax(coarse, fine), local.respond(coarse, answers), answers).shape
+        (4,)
+    """
+    raiser = Raiser(relaxation, codes=codes, source=source, threads=threads, fast=fast)
+    return raiser.upgrade(responses, answers)
+
+
+def degrade(
+    relaxation: Relaxation,
+    responses: Any,
+    *,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Codes:
+    """Draw coarser responses from finer ones. No answers are needed, and nothing is spent.
+
+    Raises:
+        InvalidResponse: responses that are none of the finer design.
+        InvalidRequest: several threads and one given source.
+        MissingExtra: compiled kernels are demanded and Numba is not installed.
+
+    Example:
+        >>> from deniable.design import k_ary
+        >>> from deniable.gradual.design import relax
+        >>> degrade(relax(k_ary(3, epsilon=1), k_ary(3, epsilon=2)), [0, 1, 2, 0]).shape
+        (4,)
+    """
+    return Raiser(relaxation, source=source, threads=threads, fast=fast).degrade(responses)
+
+
+def release_planned(
+    ladder: Ladder,
+    answers: Any,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> tuple[Codes, ...]:
+    """Draw a column of responses for every stage; return them in the order of the stages.
+
+    The arguments are those of `engines.local.respond`. The finest column is drawn first, then degraded downwards.
+
+    Raises:
+        InvalidAnswer: a row that is missing or is no category; only its index is told.
+        InvalidRequest: several threads and one given source.
+        MissingExtra: compiled kernels are demanded and Numba is not installed.
+
+    Example:
+        >>> from deniable.design import rappor
+        >>> from deniable.gradual.design import ladder
+        >>> stages = ladder(rappor(10, epsilon=e) for e in (1, 2, 3))
+        >>> [column.shape for column in release_planned(stages, [0, 7, 3])]
+        [(3, 2), (3, 2), (3, 2)]
+    """
+    last = Responder(ladder.designs[-1], codes=codes, source=source, threads=threads, fast=fast)
+    columns = [last.respond(answers)]
+    for relaxation in reversed(ladder.relaxations):
+        columns.append(degrade(relaxation, columns[-1], source=source, threads=threads, fast=fast))
+    return tuple(reversed(columns))
+
+
+def upgrade_stream(
+    relaxation: Relaxation,
+    chunks: Iterable[tuple[Any, Any]],
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Iterator[Codes]:
+    """Raise columns of responses as they come, each when it is asked for; a chunk is (responses, answers).
+
+    Raises:
+        As `upgrade`.
+
+    Example:
+        >>> from deniable.design import warner
+        >>> from deniable.gradual.design import relax
+        >>> chunks = [([0, 1], ["no", "yes"]), ([1], ["no"])]
+        >>> [len(column) for column in upgrade_stream(relax(warner(1), warner(2)), chunks)]
+        [2, 1]
+    """
+    raiser = Raiser(relaxation, codes=codes, source=source, threads=threads, fast=fast)
+    return (raiser.upgrade(responses, answers) for responses, answers in chunks)
+
+
+def upgrade_bits(
+    step: BitByBit, responses: Rows, truths: Rows, *, source: Source | None = None, fast: bool | None = None
+) -> Rows:
+    """Raise packed rows of bits, whichever of them are truly 1.
+
+    Args:
+        step: the relaxation of the bits.
+        responses: the rows that were sent, ⌈size/8⌉ bytes each.
+        truths: the true bits, packed in the same way.
+        source, fast: as for `engines.local.respond`.
+
+    Raises:
+        InvalidResponse: rows of another shape, or bits behind the last one.
+        MissingExtra: compiled kernels are demanded and Numba is not installed.
+    """
+    width = -(-step.new.size // 8)
+    for rows in (responses, truths):
+        if rows.dtype != np.uint8 or rows.ndim != 2 or rows.shape != (len(responses), width):
+            raise InvalidResponse(f"the rows do not have {width} bytes each, or are not equally many; expected both.")
+        if step.new.size % 8 and (rows[:, -1] >> np.uint8(step.new.size % 8)).any():
+            raise InvalidResponse("a row holds bits behind the last one; expected zeros there.")
+    return toss_rows(step.new.size, step.raised, responses, truths, source=source, fast=fast)
+
+
+class Raiser:
+    """A relaxation made ready once, for columns that come one after another. The arguments are those of `upgrade`."""
+
+    def __init__(
+        self,
+        relaxation: Relaxation,
+        *,
+        codes: bool | None = None,
+        source: Source | None = None,
+        threads: int = 1,
+        fast: bool | None = None,
+    ) -> None:
+        check_threads(threads, source)
+        self._relaxation = relaxation
+        self._codes = codes
+        self._words = Words(Keystream() if source is None else source)
+        self._threads = threads
+        self._fast = fast
+        self._rows = 0
+        self._kernels: Any = None
+        self._moves: dict[bool, Move] = {}
+
+    def upgrade(self, responses: Any, answers: Any) -> Codes:
+        """Raise the next column."""
+        old, new = self._relaxation.old, self._relaxation.new
+        given = read(new, answers, codes=self._codes)
+        if not in_range(given, new.channel.answers):
+            raise out_of_range(new, given)
+        was = read_responses(old, responses)
+        if len(was) != len(given):
+            raise InvalidResponse(
+                f"there are {len(was):,} responses and {len(given):,} answers; expected one of each for everybody."
+            )
+        return self._run(was, given.astype(code_type(new.channel.answers), copy=False), new.channel, down=False)
+
+    def degrade(self, responses: Any) -> Codes:
+        """Degrade the next column."""
+        was = read_responses(self._relaxation.new, responses)
+        nothing = np.zeros(len(was), np.uint8)
+        return self._run(was, nothing, self._relaxation.old.channel, down=True)
+
+    def _run(self, was: Codes, given: Codes, becomes: Channel, *, down: bool) -> Codes:
+        self._rows += len(was)
+        move = self._ready(down=down)
+        out = space(becomes, len(was))
+        step = max(1, CHUNK // move.width)
+
+        def block(begin: int) -> None:
+            for start in range(begin, min(begin + BLOCK, len(was)), step):
+                part = slice(start, min(start + step, begin + BLOCK))
+                move.into(np.ascontiguousarray(was[part]), np.ascontiguousarray(given[part]), self._words, out[part])
+
+        with workers(self._threads) as run:
+            run(block, range(0, len(was), BLOCK))
+        return out
+
+    def _ready(self, *, down: bool) -> Move:
+        """Return the prepared step, prepared again when enough rows have come to load the kernels."""
+        kernels = compiled(self._fast, self._rows) or vectors
+        if kernels is not self._kernels:
+            self._kernels, self._moves = kernels, {}
+        if down not in self._moves:
+            self._moves[down] = ready(self._relaxation.step, Ready(kernels, down))
+        return self._moves[down]
+
+
+def read_responses(design: Design, responses: Any) -> Codes:
+    """Return responses as codes, or as packed rows where a design sends sets.
+
+    Raises:
+        InvalidResponse: not responses of this design.
+    """
+    channel, given = design.channel, np.asarray(responses)
+    if isinstance(channel, Sets):
+        rows = pack(channel, given)
+        wrong = impossible(channel, rows)
+        if wrong is not None:
+            raise InvalidResponse(f"the response at index {wrong:,} is one that this design never sends.")
+        return rows
+    if given.ndim != 1 or given.dtype.kind not in "iu" or not in_range(given, channel.responses):
+        raise InvalidResponse(
+            f"the responses are not codes from 0 to {channel.responses - 1:,} in one column; expected what "
+            "engines.local.respond returned for this design."
+        )
+    return given.astype(code_type(channel.responses), copy=False)

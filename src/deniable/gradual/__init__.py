@@ -1,0 +1,1 @@
+"""Gradual release: the certainty of an answer raised in stages, never paid for twice."""

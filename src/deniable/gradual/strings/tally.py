@@ -1,0 +1,191 @@
+"""How often each bit was 1 in each cohort: all that decoding needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import wire
+from deniable.errors import IncompatibleTallies, InvalidResponse, UnreadableFile
+from deniable.gradual.strings.bloom import Bloom
+from deniable.gradual.strings.design import StringDesign
+from deniable.gradual.strings.noisy import NoisySampling
+from deniable.gradual.strings.reports import Report
+
+__all__ = ["NoisyTally", "StringTally", "tally_reports"]
+
+Counts: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StringTally:
+    """How often each bit was sent as 1, cohort by cohort. Tallies of one design add up; the empty one is a true zero.
+
+    Attributes:
+        design: what the reports were drawn with.
+        ones: a row for each cohort, a count for each bit.
+        reports: how many reports each cohort sent.
+    """
+
+    design: StringDesign
+    ones: Counts = field(repr=False)
+    reports: Counts = field(repr=False)
+
+    def __post_init__(self) -> None:
+        _freeze(self, self.design.bloom, most=1)
+
+    @classmethod
+    def empty(cls, design: StringDesign) -> StringTally:
+        """Return the tally of no reports."""
+        return cls(design, *_zeros(design.bloom))
+
+    @property
+    def bloom(self) -> Bloom:
+        """How strings become bits."""
+        return self.design.bloom
+
+    @property
+    def respondents(self) -> int:
+        """How many reports were counted."""
+        return int(self.reports.sum())
+
+    def rates(self) -> tuple[float, float]:
+        """Return how often a bit is 1 on average, where its truth is 1 and where it is 0."""
+        hit, stray = self.design.bit
+        return float(hit), float(stray)
+
+    def spread(self, ones: Floats) -> Floats:
+        """Return the variance of one respondent's bit, of which such a share is truly 1; who is asked varies, too."""
+        hit, stray = self.rates()
+        rate = stray + (hit - stray) * ones
+        return rate * (1 - rate)
+
+    def __add__(self, other: StringTally) -> StringTally:
+        if not isinstance(other, StringTally):
+            return NotImplemented
+        if self.design != other.design:
+            raise IncompatibleTallies(
+                f"cannot add a tally of {self.design!r} to one of {other.design!r}; expected one design.",
+                "Decode each on its own.",
+            )
+        return StringTally(self.design, self.ones + other.ones, self.reports + other.reports)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, StringTally)
+            and self.design == other.design
+            and bool(np.array_equal(self.ones, other.ones))
+            and bool(np.array_equal(self.reports, other.reports))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.design, self.ones.tobytes(), self.reports.tobytes()))
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the tally as JSON that names its design's hash."""
+        body = {"design": self.design.hash, "ones": self.ones.tolist(), "reports": self.reports.tolist()}
+        return wire.seal("string-tally", body, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes, design: StringDesign) -> StringTally:
+        """Read a tally of a design.
+
+        Raises:
+            UnreadableFile: truncated, edited, or of another version.
+            IncompatibleTallies: it was counted under another design.
+        """
+        body = wire.unseal("string-tally", text)
+        named = wire.field(body, "design", str)
+        if named != design.hash:
+            raise IncompatibleTallies(f"this tally belongs to the design {named:.19}…; expected {design.hash:.19}….")
+        try:
+            ones, reports = (np.array(wire.field(body, name, list), np.int64) for name in ("ones", "reports"))
+            return cls(design, ones, reports)
+        except (ValueError, OverflowError, TypeError):
+            raise UnreadableFile("the counts are not whole numbers for each cohort and bit.") from None
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyTally:
+    """The same for RAPPOR's repeated samples: how many ones all samples of a cohort had at each bit.
+
+    Attributes:
+        bloom: how strings become bits.
+        noisy: how bits are sampled.
+        samples: how many each respondent sent.
+        ones: a row for each cohort, a count for each bit, summed over the samples.
+        reports: how many respondents each cohort has.
+    """
+
+    bloom: Bloom
+    noisy: NoisySampling
+    samples: int
+    ones: Counts = field(repr=False)
+    reports: Counts = field(repr=False)
+
+    def __post_init__(self) -> None:
+        _freeze(self, self.bloom, most=self.samples)
+
+    @property
+    def respondents(self) -> int:
+        """How many respondents were counted."""
+        return int(self.reports.sum())
+
+    def rates(self) -> tuple[float, float]:
+        """Return how many ones the samples of a bit have on average, where its truth is 1 and where it is 0."""
+        p, q, alpha = self.noisy.p, self.noisy.q, self.noisy.alpha
+        hit = alpha * p + (1 - alpha) * q
+        return self.samples * float(hit), self.samples * float((1 - alpha) * p + alpha * q)
+
+    def spread(self, ones: Floats) -> Floats:
+        """Return the variance of one respondent's ones at a bit, of which such a share is truly 1."""
+        one, zero = (float(self.noisy.sum_variance(self.samples, bit=bit)) for bit in (1, 0))
+        gap = self.rates()[0] - self.rates()[1]
+        return ones * one + (1 - ones) * zero + ones * (1 - ones) * gap**2
+
+
+def tally_reports(design: StringDesign, reports: Iterable[Report]) -> StringTally:
+    """Count reports.
+
+    Raises:
+        Incompatible: a report of another design.
+        InvalidResponse: no report of this design.
+
+    Example:
+        >>> from deniable.gradual.strings.design import string_design
+        >>> design = string_design(Bloom(4, cohorts=2), epsilon=1)
+        >>> tally_reports(design, [Report(design.hash, 1, "b0110")]).ones.tolist()
+        [[0, 0, 0, 0], [0, 1, 1, 0]]
+    """
+    ones, counts = _zeros(design.bloom)
+    for report in reports:
+        bits = report.bits(design)
+        counts[report.cohort] += 1
+        ones[report.cohort] += [bits >> place & 1 for place in range(design.bloom.bits)]
+    return StringTally(design, ones, counts)
+
+
+def _zeros(bloom: Bloom) -> tuple[Counts, Counts]:
+    return np.zeros((bloom.cohorts, bloom.bits), np.int64), np.zeros(bloom.cohorts, np.int64)
+
+
+def _freeze(tally: Any, bloom: Bloom, *, most: int) -> None:
+    """Check counts and make them read-only."""
+    ones, reports = (np.array(each) for each in (tally.ones, tally.reports))
+    shapes = ones.shape == (bloom.cohorts, bloom.bits) and reports.shape == (bloom.cohorts,)
+    if not shapes or ones.dtype.kind not in "iu" or reports.dtype.kind not in "iu":
+        raise InvalidResponse(
+            f"the counts have the shapes {ones.shape} and {reports.shape}; expected whole numbers for {bloom.cohorts} "
+            f"cohorts and {bloom.bits} bits."
+        )
+    if (ones < 0).any() or (ones > most * reports[:, None]).any():
+        raise InvalidResponse("a count is negative, or larger than the number of reports; expected neither.")
+    for name, each in (("ones", ones), ("reports", reports)):
+        whole = each.astype(np.int64)
+        whole.flags.writeable = False
+        object.__setattr__(tally, name, whole)
