@@ -1,0 +1,83 @@
+"""What a symbol adds to an estimate: the unique numbers whose mean is 1 for an edge, or its weight, and 0 for none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from deniable.channel import Dense
+from deniable.design.elimination import solve
+from deniable.keyvalue.weights import MINUS, NONE, PLUS
+
+_DEGREE = (Fraction(0), Fraction(1), Fraction(1))  # for the answers none, + and −
+_WEIGHT = (Fraction(0), Fraction(1), Fraction(-1))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """For each symbol what it adds, and for each answer the second moments of that.
+
+    Attributes:
+        degree: what each symbol adds to the number of edges; None where symbols do not tell edges from none.
+        weight: what each symbol adds to the sum of weights; None where symbols do not tell the signs apart.
+        squares: for each answer the mean of degree².
+        weight_squares: for each answer the mean of weight².
+        products: for each answer the mean of degree · weight.
+    """
+
+    degree: tuple[Fraction, ...] | None
+    weight: tuple[Fraction, ...] | None
+    squares: tuple[Fraction, ...]
+    weight_squares: tuple[Fraction, ...]
+    products: tuple[Fraction, ...]
+
+
+@lru_cache(maxsize=256)
+def scores(symbol: Dense) -> Scores:
+    """Work out the scores of a channel of one item, exactly.
+
+    Implements: Corollaries 4 and 5 of [MW21] with their constants corrected, as the inverse of whatever channel is
+    given. Symbols that say the same are taken together first, so that the solution is unique.
+
+    Example:
+        >>> from deniable.design import rr3_ddagger
+        >>> scores(rr3_ddagger("3/4", "4/5").channel).weight
+        (Fraction(0, 1), Fraction(20, 9), Fraction(-20, 9))
+    """
+    degree, weight = _solve(symbol, _DEGREE), _solve(symbol, _WEIGHT)
+    return Scores(
+        degree,
+        weight,
+        _means(symbol, degree, degree),
+        _means(symbol, weight, weight),
+        _means(symbol, degree, weight),
+    )
+
+
+def _solve(symbol: Dense, wanted: Sequence[Fraction]) -> tuple[Fraction, ...] | None:
+    """Return s with Σ s(symbol)·P(symbol | answer) = wanted(answer) for all three answers, or None."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for number, row in enumerate(symbol.weights):
+        groups.setdefault(tuple(weight // (math.gcd(*row) or 1) for weight in row), []).append(number)
+    table = [
+        [sum((symbol.probability(i, given=answer) for i in group), Fraction(0)) for group in groups.values()]
+        for answer in (NONE, PLUS, MINUS)
+    ]
+    found = solve(table, wanted)
+    if found is None:
+        return None
+    values = {i: value for group, value in zip(groups.values(), found, strict=True) for i in group}
+    return tuple(values[i] for i in range(symbol.responses))
+
+
+def _means(symbol: Dense, one: tuple[Fraction, ...] | None, two: tuple[Fraction, ...] | None) -> tuple[Fraction, ...]:
+    if one is None or two is None:
+        return (Fraction(0),) * 3
+    products = [a * b for a, b in zip(one, two, strict=True)]
+    return tuple(
+        sum((product * symbol.probability(i, given=answer) for i, product in enumerate(products)), Fraction(0))
+        for answer in (NONE, PLUS, MINUS)
+    )
