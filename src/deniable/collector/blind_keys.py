@@ -1,0 +1,96 @@
+"""The signing half of blind signatures: what only the collector holds. `deniable.blind` says how and why.
+
+A survey by invitation has a key of its own. It signs whatever it is given, once for each invitation, and sees neither
+the token nor, later, whose it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from deniable.blind import EXPONENT, LEAST_BITS, Key
+from deniable.chance import SYSTEM, Source, below
+from deniable.errors import InvalidRequest, UnreadableFile
+
+
+@dataclass(frozen=True)
+class SigningKey:
+    """The secret half of a key; it is never shown, not even in a traceback.
+
+    Attributes:
+        numbers: the primes and exponents, for the Chinese remainder theorem.
+        public: the half that everybody may have.
+
+    Raises:
+        InvalidRequest: too short.
+    """
+
+    numbers: rsa.RSAPrivateNumbers = field(repr=False)
+    public: Key = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "public", Key(self.numbers.public_numbers.n))
+
+    @classmethod
+    def make(cls, *, bits: int = LEAST_BITS) -> SigningKey:
+        """Make a new key.
+
+        Raises:
+            InvalidRequest: too short.
+        """
+        if bits < LEAST_BITS:
+            raise InvalidRequest(f"a key of {bits} bits is too short; expected at least {LEAST_BITS}.")
+        return cls(rsa.generate_private_key(public_exponent=EXPONENT, key_size=bits).private_numbers())
+
+    def to_pem(self) -> bytes:
+        """Return the key for the store, which must keep it from everybody else."""
+        return self.numbers.private_key().private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+
+    @classmethod
+    def from_pem(cls, text: bytes) -> SigningKey:
+        """Read what `to_pem` wrote.
+
+        Raises:
+            UnreadableFile: truncated, edited, or no RSA key with our exponent. The message does not repeat it.
+            InvalidRequest: too short.
+        """
+        try:
+            read = serialization.load_pem_private_key(text, password=None)
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            read = None
+        if not isinstance(read, rsa.RSAPrivateKey) or read.public_key().public_numbers().e != EXPONENT:
+            raise UnreadableFile(
+                f"this is not a signing key; expected an RSA key in PEM with the exponent {EXPONENT}.",
+                "Restore the collector's backup; the signatures of another key are not accepted.",
+            )
+        return cls(read.private_numbers())
+
+
+def sign(blinded: int, key: SigningKey, source: Source = SYSTEM) -> int:
+    """Sign what was blinded.
+
+    Why the random factor: senders choose what is signed and may watch how long it takes; they do not know the product.
+    Why the check: a miscalculation in one of the two halves would give the primes away.
+
+    Raises:
+        InvalidRequest: not a number from 1 to below the modulus.
+        ArithmeticError: a miscalculation of this machine.
+    """
+    numbers, modulus = key.numbers, key.public.modulus
+    if not 0 < blinded < modulus:
+        raise InvalidRequest("what is to be signed is not a number from 1 to below the modulus of the key.")
+    factor = 1 + below(modulus - 1, source)
+    base = blinded * pow(factor, EXPONENT, modulus)
+    one = pow(base % numbers.p, numbers.dmp1, numbers.p)
+    two = pow(base % numbers.q, numbers.dmq1, numbers.q)
+    root = two + (one - two) * numbers.iqmp % numbers.p * numbers.q
+    signed = root * pow(factor, -1, modulus) % modulus
+    if pow(signed, EXPONENT, modulus) != blinded:
+        raise ArithmeticError("a signature came out wrong, and was not handed out.")
+    return signed

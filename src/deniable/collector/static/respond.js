@@ -1,0 +1,206 @@
+/**
+ * Step 2, at the respondent, in a browser: answer → response. No dependencies, nothing is sent from here.
+ *
+ *   const design = await readDesign(text);          // JSON that deniable wrote; its hash is checked
+ *   const response = respond(design, "yes");        // {design: "sha256:…", symbol: "no"}: all that may be sent
+ *
+ * The bytes of `crypto.getRandomValues` become responses exactly as docs/draws.md says and as Python does it. Another
+ * source is for vectors and tests alone. Whatever is refused is thrown as `Refused`, which never holds an answer.
+ */
+import { SYSTEM } from "./draw/chance.js";
+import { Product, readChannel } from "./draw/channels.js";
+import { Combined, alike, join, readLabels, shown } from "./draw/labels.js";
+import { Refused, check, hashOf, invalid, list, object, size, string, unseal } from "./draw/wire.js";
+
+export { Refused };
+
+/**
+ * Read a design from the JSON that `Design.to_json` wrote.
+ *
+ * @param {string} json
+ * @returns {Promise<object>} the design: `hash`, `name`, `categories` and `symbols` (each with `size`,
+ *   `at(number)` and `find(label)`, in BigInt), `attributes` (names; none for a design for one question), `channel`.
+ */
+export async function readDesign(json) {
+  const { body, hash } = await unseal("design", json);
+  return designOf(body, hash);
+}
+
+/**
+ * Draw the response to a true answer.
+ *
+ * @param {object} design what `readDesign` gave.
+ * @param {string|object} answer one of the categories; with several attributes also an object with an answer to each.
+ * @param {{read: function(number): Uint8Array}} [source] random bytes; the browser's own by default.
+ * @returns {{design: string, symbol: string}} the response; all that may leave the respondent's hands.
+ */
+export function respond(design, answer, source = SYSTEM) {
+  return responseOf(design, design.channel.draw(categoryNumber(design, answer), source));
+}
+
+/**
+ * Read the stages of one question from the JSON that `Ladder.to_json` wrote, the coarsest first. Each step between two
+ * of them is worked out again: a step that would tell more than its finer design is refused.
+ *
+ * @param {string} json
+ * @returns {Promise<{hash: string, designs: object[], steps: object[]}>}
+ */
+export async function readLadder(json) {
+  const { body, hash } = await unseal("ladder", json);
+  check(body, "designs", "steps");
+  const bodies = list(body.designs).map(object);
+  const designs = await Promise.all(bodies.map(async (each) => designOf(each, await hashOf("design", each))));
+  const steps = list(body.steps);
+  if (!designs.length || steps.length !== designs.length - 1) throw invalid("expected a step between each two stages.");
+  if (new Set(designs.map((each) => each.hash)).size < designs.length) throw invalid("a stage occurs twice.");
+  if (!designs.every((each) => alike(each.categories, designs[0].categories))) {
+    throw new Refused("Incompatible", "the stages ask for different categories; expected the same in the same order.");
+  }
+  const { readStep } = await import("./draw/closed.js"); // only who has stages loads what raises responses
+  const found = steps.map((each, at) => readStep(each, designs[at].channel, designs[at + 1].channel));
+  return { hash, designs, steps: found };
+}
+
+/**
+ * Raise the response that is out to a finer stage, by way of the stages between. All that was sent then reveals exactly
+ * what the new response does by itself; that holds for the response that is out, and for no other one: keep it.
+ *
+ * @param {object} ladder what `readLadder` gave.
+ * @param {number} stage the stage to reach, counted from 0.
+ * @param {{design: string, symbol: string}} response the last one that was sent.
+ * @param {string|object} answer the truth, the same as then.
+ * @param {{read: function(number): Uint8Array}} [source] random bytes; the browser's own by default.
+ * @returns {{design: string, symbol: string}}
+ */
+export function upgrade(ladder, stage, response, answer, source = SYSTEM) {
+  let { at, number } = known(ladder, response);
+  const given = categoryNumber(ladder.designs[at], answer);
+  if (!(Number.isInteger(stage) && stage > at && stage < ladder.designs.length)) {
+    throw new Refused("InvalidRequest", `expected a stage above ${at} and below ${ladder.designs.length}.`);
+  }
+  for (; at < stage; at += 1) number = ladder.steps[at].upgrade(number, given, source);
+  return responseOf(ladder.designs[stage], number);
+}
+
+/**
+ * Draw a response of a coarser stage from one of a finer stage. The answer is not needed, and nothing is spent.
+ *
+ * @param {object} ladder what `readLadder` gave.
+ * @param {number} stage the stage to go down to, counted from 0.
+ * @param {{design: string, symbol: string}} response one of a finer stage.
+ * @param {{read: function(number): Uint8Array}} [source] random bytes; the browser's own by default.
+ * @returns {{design: string, symbol: string}}
+ */
+export function degrade(ladder, stage, response, source = SYSTEM) {
+  let { at, number } = known(ladder, response);
+  if (!(Number.isInteger(stage) && stage >= 0 && stage < at)) {
+    throw new Refused("InvalidRequest", `expected a stage from 0 to below ${at}.`);
+  }
+  for (; at > stage; at -= 1) number = ladder.steps[at - 1].degrade(number, source);
+  return responseOf(ladder.designs[stage], number);
+}
+
+/**
+ * Draw a response for every stage at once, the finest first, and keep them until their time has come.
+ *
+ * @param {object} ladder what `readLadder` gave.
+ * @param {string|object} answer the truth.
+ * @param {{read: function(number): Uint8Array}} [source] random bytes; the browser's own by default.
+ * @returns {{design: string, symbol: string}[]} in the order of the stages.
+ */
+export function releasePlanned(ladder, answer, source = SYSTEM) {
+  const found = [respond(ladder.designs.at(-1), answer, source)];
+  for (let at = ladder.steps.length - 1; at >= 0; at -= 1) found.unshift(degrade(ladder, at, found[0], source));
+  return found;
+}
+
+/**
+ * Read a deck of cards from the JSON that `Deck.to_json` wrote.
+ *
+ * @param {string} json
+ * @returns {Promise<{hash: string, numbers: number, categories: object}>}
+ */
+export async function readDeck(json) {
+  const { body, hash } = await unseal("deck", json);
+  check(body, "counts", "people", "categories");
+  list(body.counts).forEach(size);
+  const categories = readLabels(list(body.categories));
+  if (body.counts.length < 2 || categories.size !== 2n) throw invalid("expected 2 numbers or more, and 2 categories.");
+  return { hash, numbers: body.counts.length, categories };
+}
+
+/**
+ * Return what somebody sends who holds a card: the card, or for a member the numbers of the deck plus 1, less the card.
+ *
+ * @param {object} deck what `readDeck` gave.
+ * @param {string} answer one of the two categories.
+ * @param {number} card the number on the card, which nobody else may see.
+ * @returns {{design: string, symbol: string}}
+ */
+export function respondWithCard(deck, answer, card) {
+  if (!(Number.isInteger(card) && card >= 1 && card <= deck.numbers)) {
+    throw new Refused("InvalidRequest", `there is no such card; expected a number from 1 to ${deck.numbers}.`);
+  }
+  const member = numberOf(deck.categories, answer) === 1n;
+  return { design: deck.hash, symbol: String(member ? deck.numbers + 1 - card : card) };
+}
+
+function designOf(body, hash) {
+  if (!Object.hasOwn(body, "factors")) {
+    check(body, "name", "categories", "symbols", "channel");
+    const [categories, symbols] = [readLabels(body.categories), readLabels(body.symbols)];
+    const channel = readChannel(body.channel);
+    if (categories.size !== channel.answers || symbols.size !== channel.responses) {
+      throw invalid("there are more or fewer labels than the channel has answers and responses.");
+    }
+    return { hash, name: string(body.name), categories, symbols, channel, attributes: [], parts: [] };
+  }
+  check(body, "name", "factors");
+  list(body.factors).forEach((each) => check(each, "attribute", "design"));
+  const attributes = body.factors.map((each) => string(each.attribute));
+  const parts = body.factors.map((each) => designOf(object(each.design), ""));
+  if (new Set(attributes).size < attributes.length) throw invalid("an attribute occurs twice.");
+  if (parts.some((part) => part.parts.length)) throw invalid("attributes inside of attributes.");
+  const channel = new Product(parts.map((part) => part.channel));
+  const [categories, symbols] = ["categories", "symbols"].map((what) => new Combined(parts.map((part) => part[what])));
+  return { hash, name: string(body.name), categories, symbols, channel, attributes, parts };
+}
+
+function responseOf(design, number) {
+  return { design: design.hash, symbol: design.symbols.at(number) };
+}
+
+/** Return the number of an answer. The refusal tells what would have been accepted, never what was given. */
+function categoryNumber(design, answer) {
+  if (!design.parts.length || answer === null || typeof answer !== "object") return numberOf(design.categories, answer);
+  const { attributes, parts } = design;
+  if (Object.keys(answer).length !== parts.length || !attributes.every((each) => Object.hasOwn(answer, each))) {
+    throw new Refused("InvalidAnswer", `expected an answer to each of ${attributes.join(", ")}, and to no other.`);
+  }
+  const numbers = parts.map((part, place) => categoryNumber(part, answer[attributes[place]]));
+  return join(numbers, design.categories.sizes);
+}
+
+function numberOf(categories, answer) {
+  const number = categories.find(answer);
+  if (number !== null) return number;
+  throw new Refused("InvalidAnswer", `this answer is not one of the design's; expected one of ${shown(categories)}.`);
+}
+
+/** Return the stage of a response, and its number. */
+function known(ladder, response) {
+  const at = ladder.designs.findIndex((design) => design.hash === response?.design);
+  if (at < 0) {
+    throw new Refused(
+      "Incompatible",
+      "this response belongs to no stage of this ladder.",
+      "A response names its design by hash; take the ladder that it was drawn with.",
+    );
+  }
+  const { symbols, channel } = ladder.designs[at];
+  const number = symbols.find(response.symbol);
+  if (number === null || !channel.possible(number)) {
+    throw new Refused("InvalidResponse", "this is a response that its design never sends.");
+  }
+  return { at, number };
+}

@@ -1,0 +1,267 @@
+"""The browser draws as Python does: the same bytes in, the same responses out, and no byte more."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import deniable as dn
+from deniable import wire
+from deniable.channel import Bits
+from deniable.design import Deck, Design
+from deniable.design.registry import FAMILIES
+from deniable.respond.deck import respond_with_card
+from tests.support import browser, vectors
+from tests.support.draws import assert_counts_follow
+from tests.support.hands import HARD, Counted, around, everybody, planted, scalar
+from tests.support.seeded import Seeded
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+N = 1_000  # vectors for each design
+SPARE = 16  # bytes that are not taken: a draw that takes more is found out
+DRAWS = 24_000  # for each answer, with the browser's own source
+
+
+def job(design: Design, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the browser is to draw, half of it with bytes on the edge of decisions, and what Python drew."""
+    script = planted(design, N, Seeded(name))
+    answers = everybody(design, N)
+    responses, used = scalar(design, answers, Counted(script, Seeded("rest")))
+    taken = Counted(script, Seeded("rest")).read(used + SPARE)
+    asked = {
+        "design": design.to_json(),
+        "bytes": browser.packed(taken),
+        "answers": [design.categories[x] for x in answers],
+    }
+    return asked, {"hashes": [design.hash], "symbols": [design.symbols[number] for number in responses], "used": used}
+
+
+def test_a_thousand_vectors_of_every_registered_design_and_of_hard_ones(scripts: Page) -> None:
+    registered = {
+        f"{family.name} {number}": design
+        for family in FAMILIES.values()
+        for number, design in enumerate(family.designs())
+    }
+    jobs = {name: job(design, name) for name, design in (registered | HARD).items()}
+    found = browser.run(scripts, "draw", [asked for asked, _ in jobs.values()])
+    expected = {name: drawn for name, (_, drawn) in jobs.items()}
+    assert dict(zip(jobs, found, strict=True)) == expected
+    assert all(len(each["symbols"]) == N for each in found)
+    assert len(registered) >= len(FAMILIES) > 20
+
+
+def test_the_golden_vectors(scripts: Page) -> None:
+    golden = json.loads(vectors.FILE.read_text(encoding="utf-8"))["vectors"]
+    designs = [Design.from_json(json.dumps(each["design"])) for each in golden]
+    jobs = [
+        {
+            "design": json.dumps(each["design"]),
+            "bytes": browser.packed(bytes.fromhex(each["bytes"])),
+            "answers": [design.categories[x] for x in each["answers"]],
+        }
+        for each, design in zip(golden, designs, strict=True)
+    ]
+    for each, design, found in zip(golden, designs, browser.run(scripts, "draw", jobs), strict=True):
+        assert found["symbols"] == [design.symbols[number] for number in each["responses"]], each["name"]
+        assert found["used"] == each["used"], each["name"]
+
+
+def test_large_sets_and_an_answer_to_each_attribute(scripts: Page) -> None:
+    large = [
+        around(Bits(5, 4, 1, 4)),  # a bit that is certain
+        dn.rappor(300, epsilon=2),
+        dn.subset(200, t=150, epsilon=1),
+        dn.mixture(100, {7: "1/2", 60: "1/2"}, epsilon=1),
+    ]
+    both = dn.product({"smokes": dn.warner(p="3/4"), "age": dn.k_ary(["young", "old"], p="2/3")})
+    asked, drawn = zip(*(job(each, each.name) for each in (*large, both)), strict=True)
+    asked[-1]["answers"] = [dict(zip(both.attributes, each.split(" · "), strict=True)) for each in asked[-1]["answers"]]
+    assert browser.run(scripts, "draw", list(asked)) == list(drawn)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    "design",
+    [dn.k_ary(["red", "green", "blue"], p="7/10"), dn.binary("9/10", "7/10"), dn.rappor(3, epsilon=1)],
+    ids=lambda design: design.name,
+)
+def test_draws_with_the_browsers_own_source_follow_the_channel(scripts: Page, design: Design) -> None:
+    """A false alarm once in 10^9; a cell that is off by 3/100 is found with 0.999, or the test refuses to run."""
+    assert_counts_follow(design, browser.run(scripts, "count", {"design": design.to_json(), "n": DRAWS}))
+
+
+@pytest.mark.statistical
+def test_a_biased_source_in_the_browser_is_found(chromium: Browser) -> None:
+    """The default source is getRandomValues; a bias planted there is seen: one in 8 words has its top bit set."""
+    design = dn.k_ary(["red", "green", "blue"], p="7/10")
+    with browser.scripts(chromium) as biased:
+        biased.evaluate(
+            """() => {
+              const fair = crypto.getRandomValues.bind(crypto);
+              crypto.getRandomValues = (bytes) => {
+                fair(bytes);
+                if (bytes[0] < 32) bytes[bytes.length - 1] |= 128;
+                return bytes;
+              };
+            }"""
+        )
+        counts = browser.run(biased, "count", {"design": design.to_json(), "n": DRAWS})
+    with pytest.raises(AssertionError, match="do not follow its channel"):
+        assert_counts_follow(design, counts)
+
+
+def test_hashes_are_those_of_python(scripts: Page) -> None:
+    letters = [
+        "",
+        "é",
+        "e\u0301",
+        "a\u2028\u2029a",
+        '"\\/',
+        "\b\f\n\r\t\x00\x1f\x7f.",
+        "🙂",
+        "\ufffd",
+        "\ue000",
+        "مرحبا",
+        "<b>&",
+    ]
+    bodies = [
+        {"schema": "x", "list": letters, "deep": {"b": [1, {"a": None}], "a": [True, False, 0, 2**53 - 1, -5]}},
+        {letter: number for number, letter in enumerate(letters)},
+        {"\U0001f642": 1, "\ue000": 2, "\uffff": 3, "a": 4, "aa": 5, "B": 6},  # UTF-16 sorts the first before the next
+    ]
+    assert browser.run(scripts, "digests", bodies) == [wire.digest(each) for each in bodies]
+    strange = Design("strange", letters[3:], letters[3:], dn.k_ary(len(letters) - 3, epsilon=1).channel)
+    asked, drawn = job(strange, "strange")
+    assert browser.run(scripts, "draw", [asked]) == [drawn]
+
+
+def resealed(design: Design, **changes: object) -> str:
+    """Return the JSON of a design with other fields and a hash that fits."""
+    return wire.seal("design", wire.unseal("design", design.to_json()) | changes)
+
+
+def channel(design: Design, **changes: object) -> str:
+    return resealed(design, channel=design.channel.to_body() | changes)
+
+
+K = dn.k_ary(["red", "green", "blue"], p="7/10")
+TABLE = dn.binary("9/10", "7/10")
+PAIR = dn.subset(["red", "green", "blue", "grey"], t=2, p="3/4")
+BODY = wire.unseal("design", K.to_json())
+BOTH = wire.unseal("design", dn.product([K, K]).to_json())
+UNREADABLE = {
+    "no JSON": K.to_json()[:-20],
+    "a list": "[]",
+    "nothing": "null",
+    "edited": K.to_json().replace("green", "grown"),
+    "another schema": Deck((1, 1, 2), people=4).to_json(),
+    "another version": K.to_json().replace("design/1", "design/2"),
+    "no hash": json.dumps({key: value for key, value in json.loads(K.to_json()).items() if key != "hash"}),
+    "half a letter": K.to_json().replace("green", "gr\\ud800n"),
+    "a number that is not whole": channel(K, size=3.5),
+    "an unknown kind": channel(K, kind="wheel"),
+    "a kind of every object": channel(K, kind="constructor"),
+    "a size in letters": channel(K, size="3"),
+    "a weight as a number": channel(K, same=14),
+    "a weight below 0": channel(K, same="-14"),
+    "a weight with a zero in front": channel(K, same="014"),
+    "a field too many": resealed(K, more=1),
+    "labels of no kind": resealed(K, symbols={"letters": 3}),
+    "a tally of no kind": channel(dn.rappor(3, epsilon=1), tally="by hand"),
+}
+INVALID = {
+    "labels that do not fit": channel(K, size=4),
+    "a label twice": resealed(K, symbols=["red", "red", "blue"]),
+    "one label": resealed(TABLE, categories=1),
+    "not in lowest terms": channel(K, same="28", other="6"),
+    "nothing beside the answer": channel(K, same="1", other="0"),
+    "a column that does not add up": channel(TABLE, weights=[["9", "3"], ["1", "6"]]),
+    "a table not in lowest terms": channel(TABLE, weights=[["18", "6"], ["2", "14"]], total="20"),
+    "a table with a hole": channel(TABLE, weights=[["9", "3"], ["1"]]),
+    "an empty table": channel(TABLE, weights=[]),
+    "sets of none": channel(PAIR, ones=0),
+    "more inside than all": channel(PAIR, inside="5"),
+    "a total of 0": channel(PAIR, inside="1", total="0"),
+    "values that are no prime": channel(dn.local_hashing(5, epsilon=1, values=5), values=4),
+    "a bit more than always": channel(dn.rappor(3, epsilon=1), hit="9", stray="1", total="8"),
+    "parts that do not rise": channel(
+        dn.mixture(3, {1: "1/2", 2: "1/2"}, epsilon=1),
+        parts=[{"ones": 2, "weight": "1", "inside": "1"}, {"ones": 1, "weight": "1", "inside": "1"}],
+        total="2",
+    ),
+    "no room for the answer": channel(
+        dn.mixture(3, {1: "1/2", 2: "1/2"}, epsilon=1), parts=[{"ones": 0, "weight": "2", "inside": "1"}], total="2"
+    ),
+    "one attribute": wire.seal("design", {"name": "x", "factors": [{"attribute": "a", "design": BODY}]}),
+    "attributes of attributes": wire.seal(
+        "design", {"name": "x", "factors": [{"attribute": a, "design": BOTH} for a in "ab"]}
+    ),
+    "an attribute twice": wire.seal("design", {"name": "x", "factors": [{"attribute": "a", "design": BODY}] * 2}),
+    "a label that separates": wire.seal(
+        "design",
+        {"name": "x", "factors": [{"attribute": a, "design": BODY | {"symbols": ["a · b", "c", "d"]}} for a in "ab"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*UNREADABLE, *INVALID])
+def test_what_is_no_design_is_refused(scripts: Page, name: str) -> None:
+    expected = "UnreadableFile" if name in UNREADABLE else "InvalidDesign"
+    found = browser.run(scripts, "call", [["readDesign", (UNREADABLE | INVALID)[name]]])
+    assert found.get("name") == expected, found
+    assert found["known"]
+    with pytest.raises(dn.errors.DeniableError):
+        Design.from_json((UNREADABLE | INVALID)[name])
+
+
+def test_an_answer_is_never_repeated(scripts: Page) -> None:
+    secret = "a very private thing"
+    both = dn.product({"smokes": dn.warner(p="3/4"), "age": dn.k_ary(["young", "old"], p="2/3")})
+    deck = Deck((1, 1, 2), people=4)
+    answers: list[tuple[Design, object]] = [
+        (K, secret), (K, 1), (K, {"red": secret}), (K, "toString"), (dn.k_ary(5, epsilon=1), "05"), (PAIR, "b0110"),
+        (both, {"smokes": secret, "age": "old"}), (both, {"smokes": "yes"}), (both, "yes · old · yes"), (both, secret),
+    ]  # fmt: skip
+    calls = [[["readDesign", design.to_json()], ["respond", None, answer]] for design, answer in answers]
+    calls.append([["readDeck", deck.to_json()], ["respondWithCard", None, secret, 1]])
+    for each in calls:
+        found = browser.run(scripts, "call", each)
+        assert found.get("name") == "InvalidAnswer", found
+        assert "expected" in found["message"]
+        assert secret not in found["message"]
+
+
+def test_cards_are_answered_as_in_python(scripts: Page) -> None:
+    deck = Deck((1, 2, 3, 4), people=5)
+    for answer in deck.categories:
+        for card in range(1, 5):
+            found = browser.run(
+                scripts, "call", [["readDeck", deck.to_json()], ["respondWithCard", None, answer, card]]
+            )
+            expected = respond_with_card(deck, answer, card)
+            assert found == {"value": {"design": expected.design, "symbol": expected.symbol}}
+    for card in (0, 5, 1.5, "1"):
+        found = browser.run(scripts, "call", [["readDeck", deck.to_json()], ["respondWithCard", None, "yes", card]])
+        assert found["name"] == "InvalidRequest"
+
+
+def test_a_page_that_may_have_been_changed_on_the_way_is_refused(chromium: Browser) -> None:
+    with browser.scripts(chromium, "http://collector.test/") as page:
+        found = browser.run(page, "call", [["readDesign", K.to_json()]])
+    assert found["name"] == "InvalidRequest"
+    assert "https" in found["message"]
+
+
+def test_the_scripts_draw_and_do_nothing_else() -> None:
+    """They are small, and have no way to send, to keep, to show or to draw badly."""
+    files = [browser.STATIC / "respond.js", browser.STATIC / "blind.js", *(browser.STATIC / "draw").glob("*.js")]
+    assert len(files) > 5
+    code = {file.name: file.read_text(encoding="utf-8") for file in files}
+    assert sum(map(len, code.values())) < 75_000
+    banned = r"Math\.random|fetch|XMLHttp|sendBeacon|WebSocket|localStorage|sessionStorage|console|document|https?:"
+    assert {name: found for name, text in code.items() if (found := re.findall(banned, text))} == {}
