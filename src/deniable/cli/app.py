@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from deniable.cli import choose, demo, design, estimate, graph, market, release, respond, tally
+from deniable.cli import choose, demo, design, estimate, graph, market, release, reproduce, respond, tally
 
-ORDER = ("design", "respond", "tally", "estimate", "release", "graph", "demo")
+ORDER = ("design", "respond", "tally", "estimate", "release", "graph", "reproduce", "demo")
 EPILOG = (
     "Exit codes: 0 done; 1 a mistake of ours; 2 usage or bad input; 3 belongs to another design; "
     "4 a file that cannot be read or written; 130 interrupted. "
@@ -45,6 +45,7 @@ for sale in (market.offer, market.consent, market.revoke, market.sell):
     release.app.command()(sale)
 app.add_typer(release.app, name="release")
 app.add_typer(graph.app, name="graph")
+app.command("reproduce", epilog=EPILOG)(reproduce.reproduce)
 app.command("demo", epilog=EPILOG)(demo.demo)
 
 

@@ -145,6 +145,21 @@ class Strict(Criterion):
     def bounds(self, prior: exact.Rational) -> Bounds:
         """Return what an event of this prior probability may become: the borders of the breach region."""
 
+    def both_ways(self, prior: exact.Rational) -> Bounds:
+        """Return what is left of `bounds` once the complement of an event is held to its own, as it must be.
+
+        Implements: [h_l ⋆ h_u] of [Cha19], Lemma 4.1: an event may rise to h(p) = min{h_u(p), 1 − h_l(1 − p)} and fall
+        to 1 − h(1 − p). The demand is the same; its breach region is shown in full.
+
+        Example:
+            >>> from deniable.criteria import RhoToRho
+            >>> RhoToRho("1/10", "1/2").both_ways("1/20") == RhoToRho("1/10", "1/2").bounds("1/20")
+            True
+        """
+        p = exact.probability(prior, name="prior")
+        own, other = self.bounds(p), self.bounds(1 - p)
+        return Bounds(max(own.lower, 1 - other.upper), min(own.upper, 1 - other.lower))
+
     @abstractmethod
     def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
         """Return a prior at which a parity above the allowed one breaks the demand, and whether upward."""

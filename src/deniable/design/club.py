@@ -72,6 +72,11 @@ class Club:
         difference = (one - two) / self.other_gap
         return first, (1 - first + difference) / 2, (1 - first - difference) / 2
 
+    def first_variance(self, share: Fraction) -> Fraction:
+        """Return the variance of the first share for one respondent, also where the other two cannot be told apart."""
+        lam = 1 - self.p2 + self.first_gap * share
+        return lam * (1 - lam) / self.first_gap**2
+
     def covariance(self, shares: Sequence[Fraction]) -> tuple[Triple, Triple, Triple]:
         """Return the covariance of the estimates for one respondent drawn from these shares; for n divide by n.
 
@@ -81,7 +86,7 @@ class Club:
         D, c = self.first_gap, self.other_gap
         lam = 1 - self.p2 + D * shares[0]
         tilt = shares[1] - shares[2]
-        v0, vd, c0 = lam * (1 - lam) / D**2, (1 - lam) / c**2 - tilt**2, -lam * tilt / D
+        v0, vd, c0 = self.first_variance(shares[0]), (1 - lam) / c**2 - tilt**2, -lam * tilt / D
         near, far = (v0 + vd - 2 * c0) / 4, (v0 + vd + 2 * c0) / 4
         return (
             (v0, (c0 - v0) / 2, -(c0 + v0) / 2),

@@ -132,6 +132,22 @@ def subset_information(k: int, t: int, gamma: exact.Rational) -> Fraction:
     return k * t * (k - t) * (ratio - 1) ** 2 / ((k - 1) * (t * ratio + k - t) ** 2)
 
 
+def subset_trace(k: int, t: int, gamma: exact.Rational) -> Fraction:
+    """Return f(t) = k + (k − 1)·a_t, the trace of PᵀD⁻¹P at even shares, which the best t makes largest.
+
+    Implements: [Cha19], (6.8), by its (6.19).
+
+    Raises:
+        InvalidDesign: fewer than two categories, or a t that is not from 0 to k.
+        InvalidNumber: γ below 1, or not a number.
+
+    Example:
+        >>> subset_trace(10, 1, 6) == subset_trace(10, 2, 6) == 20
+        True
+    """
+    return k + (k - 1) * subset_information(k, t, gamma)
+
+
 def subset_risk(
     k: int, t: int, gamma: exact.Rational, *, shares: Sequence[exact.Rational] | None = None
 ) -> exact.Ratio:

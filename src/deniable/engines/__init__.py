@@ -1,5 +1,7 @@
 """The steps over many rows. An engine is anything with `respond` and `tally`; `engines.local` is this machine.
 
+`engines.law` is no engine but their shadow: it draws tallies in law, for simulations, without anybody's response.
+
 Every engine draws as docs/draws.md says: given the same random bytes it gives the same responses as
 `deniable.respond`, answer by answer, and its tallies add up with everybody else's.
 """
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from deniable.design import Design
     from deniable.tally import Tally
 
-__all__ = ["Engine", "local"]
+__all__ = ["Engine", "law", "local"]
 
 
 class Engine(Protocol):
@@ -30,6 +32,6 @@ class Engine(Protocol):
 
 def __getattr__(name: str) -> Any:
     # An engine is loaded when it is first used: NumPy and OpenSSL are not what `import deniable` should wait for.
-    if name == "local":
-        return import_module("deniable.engines.local")
+    if name in ("law", "local"):
+        return import_module(f"deniable.engines.{name}")
     raise AttributeError(f"module 'deniable.engines' has no attribute {name!r}")

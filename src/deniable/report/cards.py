@@ -11,12 +11,13 @@ from deniable.design import integer_deck, warner
 from deniable.errors import InvalidDesign
 from deniable.estimate.deck import deck_variance
 from deniable.plan import crossing, crossing_independent, ideal_deck_variance, variance
+from deniable.report.style import INK, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_INK, _WARNER, _BACK, _DEALT, _SHADE = "#1f2933", "#2563a8", "#8a6d3b", "#d1495b", "#e8eef5"
+_WARNER, _BACK, _DEALT, _SHADE = "#2563a8", "#8a6d3b", "#d1495b", "#e8eef5"
 
 
 def card_chart(people: int, epsilon: exact.Rational, middle: exact.Rational) -> Figure:
@@ -71,17 +72,13 @@ def _dress(axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Ratio
         f"response, middle share {float(exact.rational(middle)):.4g}\nAgainst a collector who knows the other answers, "
         "dealt cards have no ε",
         loc="left",
-        color=_INK,
+        color=INK,
         fontsize=10,
     )
-    axes.set_xlabel("true share of members", color=_INK)
-    axes.set_ylabel("variance of the estimated share", color=_INK)
+    axes.set_xlabel("true share of members", color=INK)
+    axes.set_ylabel("variance of the estimated share", color=INK)
     axes.set_xlim(0, 1)
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    axes.grid(color="#e4e7eb", linewidth=0.8)
-    axes.set_axisbelow(True)
+    plain(axes)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=9)
-    axes.tick_params(length=0, colors=_INK)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)

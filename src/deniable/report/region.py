@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable import exact
-from deniable.criteria import Strict, posterior_bounds
+from deniable.criteria import Bounds, Strict, posterior_bounds
 from deniable.design import BinaryChoice, Design, optimal_binary
 from deniable.design.binary_choice import Candidate
 from deniable.design.relaxed_binary import read_delta, read_ratio, threshold
 from deniable.errors import InvalidRequest
+from deniable.report.style import INK, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-_INK, _ACCENT, _PALE, _WRONG, _GRID = "#1f2933", "#2563a8", "#dbe7f3", "#d1495b", "#e4e7eb"
+_ACCENT, _PALE, _WRONG = "#2563a8", "#dbe7f3", "#d1495b"
 _BREACH = "#f6d9dc"
 _LINES = (_ACCENT, "#2f7d5b", "#8a5a00", "#6b3fa0")
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 _TIMES = (1, 1.5, 2, 3, 5, 10)
+_PRIORS = 1001  # beliefs at which borders are drawn
 
 
 def breach_region(criterion: Strict, *designs: Design, title: str = "") -> Figure:
@@ -51,16 +54,16 @@ def breach_region(criterion: Strict, *designs: Design, title: str = "") -> Figur
     if len(designs) > len(_LINES):
         raise InvalidRequest(f"there are {len(designs)} designs; expected at most {len(_LINES)} for a picture.")
     figure, axes = _square(title or f"Forbidden by {criterion}")
-    priors = np.linspace(0, 1, 1001)
-    _draw_demand(axes, criterion, priors)
+    shade(axes, criterion.bounds)
+    label = f"the demand in full: γ = {_number(criterion.parity)}"
+    border(axes, criterion.parity, color=INK, style=(0, (4, 3)), label=label)
     for design, color in zip(designs, _LINES, strict=False):
         verdict = "holds" if criterion.check(design) else "fails"
-        _draw_border(
-            axes, design.parity, priors, color, "-", f"{design.name}, ε = {_number(design.epsilon)}: {verdict}"
-        )
-    axes.plot([0, 1], [0, 1], color=_INK, linewidth=0.8, linestyle=":")
-    axes.set_xlabel("probability of an event before the response", color=_INK)
-    axes.set_ylabel("probability after the response", color=_INK)
+        label = f"{design.name}, ε = {_number(design.epsilon)}: {verdict}"
+        border(axes, design.parity, color=color, label=label)
+    axes.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle=":")
+    axes.set_xlabel("probability of an event before the response", color=INK)
+    axes.set_ylabel("probability after the response", color=INK)
     _legend(figure)
     return figure
 
@@ -90,11 +93,11 @@ def feasible_region(
     pair = ", ".join(f"{float(exact.rational(each)):.4g}" for each in (epsilon, delta))
     figure, axes = _square(title or f"What (ε, δ) = ({pair}) allows")
     corners = choice if ceiling is not None else optimal_binary(epsilon, delta, share=share, expose=True)
-    _draw_feasible(axes, corners)
+    draw_feasible(axes, corners)
     _draw_variance(axes, choice)
     _draw_candidates(axes, choice)
-    axes.set_xlabel(f"p00: probability of {choice.design.categories[0]!r} when it is the answer", color=_INK)
-    axes.set_ylabel(f"p11: probability of {choice.design.categories[1]!r} when it is the answer", color=_INK)
+    axes.set_xlabel(f"p00: probability of {choice.design.categories[0]!r} when it is the answer", color=INK)
+    axes.set_ylabel(f"p11: probability of {choice.design.categories[1]!r} when it is the answer", color=INK)
     _legend(figure)
     return figure
 
@@ -119,7 +122,7 @@ def threshold_levels(*, most_epsilon: float = 2.0, title: str = "") -> Figure:
         title
         or "Share of the rarer answer at which the even and the exposing design are equally good\n"
         "(shaded: the exposing one is better at every share)",
-        color=_INK,
+        color=INK,
         fontsize=11,
         x=0.02,
         ha="left",
@@ -136,20 +139,12 @@ def _square(title: str) -> tuple[Figure, Axes]:
 
     figure = Figure(figsize=(6.2, 7), layout="constrained")
     axes = figure.add_subplot()
-    axes.set_title(title, loc="left", color=_INK, fontsize=11)
+    axes.set_title(title, loc="left", color=INK, fontsize=11)
     axes.set_aspect("equal")
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
-    _plain(axes)
+    plain(axes)
     return figure, axes
-
-
-def _plain(axes: Axes) -> None:
-    axes.grid(color=_GRID, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0, colors=_INK)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
 
 
 def _legend(figure: Figure) -> None:
@@ -157,29 +152,39 @@ def _legend(figure: Figure) -> None:
     figure.set_figheight(6.6 + 0.2 * len(lines))  # a square, its title, and a line for each label
 
 
-def _draw_demand(axes: Axes, criterion: Strict, priors: NDArray[np.float64]) -> None:
+def shade(
+    axes: Axes,
+    allowed: Callable[[float], Bounds],
+    *,
+    color: str = _BREACH,
+    edge: str = _WRONG,
+    label: str = "forbidden",
+    hatch: str | None = None,
+) -> None:
+    """Shade a breach region: what an event of each probability must not become, such as outside `criterion.bounds`."""
+    priors = np.linspace(0, 1, _PRIORS)
     # A float that is read as the decimal it shows is the same prior that is drawn.
-    bounds = [criterion.bounds(prior) for prior in priors.tolist()]
-    lower = np.array([float(each.lower) for each in bounds])
-    upper = np.array([float(each.upper) for each in bounds])
-    axes.fill_between(priors, upper, 1, color=_BREACH, linewidth=0, label="forbidden")
-    axes.fill_between(priors, 0, lower, color=_BREACH, linewidth=0)
-    for border, nothing in ((lower, 0.0), (upper, 1.0)):
-        axes.plot(priors, np.where(border == nothing, np.nan, border), color=_WRONG, linewidth=1.4, clip_on=False)
-    label = f"the demand in full: γ = {_number(criterion.parity)}"
-    _draw_border(axes, criterion.parity, priors, _INK, (0, (4, 3)), label)
+    lower, upper = np.array([list(map(float, allowed(prior))) for prior in priors.tolist()]).T
+    look: dict[str, Any] = {"facecolor": "none", "edgecolor": color, "hatch": hatch} if hatch else {"color": color}
+    axes.fill_between(priors, upper, 1, linewidth=0, label=label, **look)
+    axes.fill_between(priors, 0, lower, linewidth=0, **look)
+    for line, nothing in ((lower, 0.0), (upper, 1.0)):
+        axes.plot(priors, np.where(line == nothing, np.nan, line), color=edge, linewidth=1.4, clip_on=False)
 
 
-def _draw_border(
+def border(
     axes: Axes,
     gamma: exact.Ratio,
-    priors: NDArray[np.float64],
+    *,
     color: str,
-    style: str | tuple[int, tuple[int, int]],
     label: str,
+    style: str | tuple[int, tuple[int, int]] = "-",
+    down: bool = True,
 ) -> None:
-    bounds = [posterior_bounds(gamma, prior) for prior in priors.tolist()]
-    for number, ends in enumerate(zip(*bounds, strict=True)):
+    """Draw what an event of each probability can become at parity γ: the border h_γ, up and, if asked for, down."""
+    priors = np.linspace(0, 1, _PRIORS)
+    lower, upper = zip(*(posterior_bounds(gamma, prior) for prior in priors.tolist()), strict=True)
+    for number, ends in enumerate((lower, upper) if down else (upper,)):
         axes.plot(
             priors,
             [float(end) for end in ends],
@@ -191,13 +196,13 @@ def _draw_border(
         )
 
 
-def _draw_feasible(axes: Axes, corners: BinaryChoice) -> None:
+def draw_feasible(axes: Axes, corners: BinaryChoice) -> None:
     """Shade the region between the designs that tell nothing and its corners, and its mirror for swapped responses."""
     points = sorted(_point(candidate) for candidate in (corners.chosen, *corners.others))
     border = np.array([(0.0, 1.0), *points, (1.0, 0.0)])
     axes.fill(*border.T, color=_PALE, linewidth=0, label="allowed")
     axes.fill(*(1 - border.T), color=_PALE, linewidth=0, alpha=0.5, label="allowed, with responses swapped")
-    axes.plot([0, 1], [1, 0], color=_INK, linewidth=0.8, linestyle=":", label="p00 + p11 = 1: nothing is told")
+    axes.plot([0, 1], [1, 0], color=INK, linewidth=0.8, linestyle=":", label="p00 + p11 = 1: nothing is told")
 
 
 def _point(candidate: Candidate) -> tuple[float, float]:
@@ -213,9 +218,9 @@ def _draw_variance(axes: Axes, choice: BinaryChoice) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(gap > 0.02, sent * (1 - sent) / gap**2, np.nan)
     levels = [choice.variance * times for times in _TIMES]
-    lines = axes.contour(p00, p11, variance, levels=levels, colors=_INK, linewidths=0.8, alpha=0.65)
+    lines = axes.contour(p00, p11, variance, levels=levels, colors=INK, linewidths=0.8, alpha=0.65)
     axes.clabel(lines, levels=levels[1:], fmt=lambda level: f"{level:.3g}", fontsize=8)
-    axes.plot([], [], color=_INK, linewidth=0.8, label=f"equal variance per respondent, at a share of {share:.4g}")
+    axes.plot([], [], color=INK, linewidth=0.8, label=f"equal variance per respondent, at a share of {share:.4g}")
 
 
 def _draw_candidates(axes: Axes, choice: BinaryChoice) -> None:
@@ -248,9 +253,9 @@ def _draw_levels(axes: Axes, epsilons: NDArray[np.float64], deltas: NDArray[np.f
             top = max(ends, key=lambda end: end[1])
             _label_end(axes, right[0] if right else top, f"{share:.0%}", at_right=bool(right))
     axes.set_xlim(epsilons[0], epsilons[-1])
-    axes.set_xlabel("ε", color=_INK)
-    axes.set_ylabel("δ", color=_INK)
-    _plain(axes)
+    axes.set_xlabel("ε", color=INK)
+    axes.set_ylabel("δ", color=INK)
+    plain(axes)
 
 
 def _label_end(axes: Axes, end: tuple[float, float], text: str, *, at_right: bool) -> None:

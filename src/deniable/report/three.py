@@ -14,6 +14,7 @@ from deniable import exact
 from deniable.design.three_optimum import kink, optimum, star
 from deniable.design.three_region import corners, find, parameters_at
 from deniable.errors import InvalidRequest
+from deniable.report.style import INK, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 Outline: TypeAlias = NDArray[np.float64]
 
-_INK, _ACCENT, _PALE, _WRONG = "#1f2933", "#2563a8", "#b9cfe6", "#d1495b"
+_ACCENT, _WRONG = "#2563a8", "#d1495b"
 _STEPS = 40  # points drawn on an edge; those of RR3‡ are curved
 _THIRD = 1 / 3
 
@@ -56,7 +57,7 @@ def rr3_region(
             p1, p2 = optimum(family, gamma).parameters
             last = depth == len(values) - 1
             axes.plot(
-                float(p1), float(p2), "o", color=_INK, markersize=5, label="smallest total variance" if last else None
+                float(p1), float(p2), "o", color=INK, markersize=5, label="smallest total variance" if last else None
             )
     what = {"rr3_dagger": "RR3†", "rr3_ddagger": "RR3‡", "rr3_club": "RR3♣"}[family]
     _dress(axes, f"{what}: probabilities that keep to ε" + ("" if q is None else f", cut at q = {q}"))
@@ -94,8 +95,8 @@ def rr3_omega(epsilon: exact.Rational = 1) -> Figure:
         label="kink: the least variance of the first share, if that is large",
     )
     for axes, title in ((one, "(a) p1 < p2"), (two, "(b) p2 < p1")):
-        axes.plot(*best, "o", color=_INK, markersize=6, zorder=5, label="star: p1 = p2 = γ/(γ + 2)")
-        axes.plot([_THIRD, 1], [_THIRD, 1], "--", color=_INK, linewidth=0.8)
+        axes.plot(*best, "o", color=INK, markersize=6, zorder=5, label="star: p1 = p2 = γ/(γ + 2)")
+        axes.plot([_THIRD, 1], [_THIRD, 1], "--", color=INK, linewidth=0.8)
         _dress(axes, f"{title}, ε = {float(exact.rational(epsilon)):g}")
         axes.set_xlim(0.25, 1)
         axes.set_ylim(0.25, 1)
@@ -131,17 +132,13 @@ def _fill(axes: Axes, border: Outline | Sequence[tuple[float, float]], strength:
 
 
 def _dress(axes: Axes, title: str) -> None:
-    axes.set_title(title, loc="left", color=_INK, fontsize=11)
-    axes.set_xlabel("p1: how often the first answer is kept", color=_INK)
-    axes.set_ylabel("p2", color=_INK)
+    axes.set_title(title, loc="left", color=INK, fontsize=11)
+    axes.set_xlabel("p1: how often the first answer is kept", color=INK)
+    axes.set_ylabel("p2", color=INK)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_aspect("equal")
-    axes.grid(color="#e4e7eb", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0, colors=_INK)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    plain(axes)
 
 
 def _floats(point: Sequence[Fraction]) -> tuple[float, float]:

@@ -1,0 +1,210 @@
+"""`deniable reproduce`: the tables, examples and figures of the five documents again, printed against ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli.common import OURS, Force, Json, console, fail, guarded, messages, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from deniable.reproduce.run import Made, Results, Told
+    from deniable.reproduce.values import Exhibit, Value
+
+Numbers = list[str] | None
+_STYLES = {"agrees": "green", "the document is wrong": "yellow", "differs": "bold red"}
+
+
+def _asked(kind: str) -> Any:
+    return typer.Option(f"--{kind}", metavar="NUMBER", help=f"Only this {kind}; may be given again.")
+
+
+@guarded
+def reproduce(
+    document: Annotated[str, typer.Argument(help="rr3, minimax, binary, cards, gradual, or all.")],
+    table: Annotated[Numbers, _asked("table")] = None,
+    figure: Annotated[Numbers, _asked("figure")] = None,
+    example: Annotated[Numbers, _asked("example")] = None,
+    theorem: Annotated[Numbers, _asked("theorem")] = None,
+    lemma: Annotated[Numbers, _asked("lemma")] = None,
+    corollary: Annotated[Numbers, _asked("corollary")] = None,
+    equation: Annotated[Numbers, _asked("equation")] = None,
+    section: Annotated[Numbers, _asked("section")] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where pictures and the page with everything go.")
+    ] = Path("deniable-reproduce"),
+    repetitions: Annotated[int, typer.Option(help="Simulated surveys behind each point.")] = 10_000,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Make tables, examples and figures of the five documents again, and say where they agree.
+
+    Whole documents come with a page, report.html, that shows everything made.
+    """
+    from deniable.reproduce.folder import Folder
+    from deniable.reproduce.registry import select
+    from deniable.reproduce.run import run, setting
+    from deniable.reproduce.values import KINDS
+
+    asked = (table, figure, example, theorem, lemma, corollary, equation, section)
+    wanted = [(kind, number) for kind, numbers in zip(KINDS, asked, strict=True) for number in numbers or ()]
+    exhibits, report = select(document, wanted), not wanted
+    chosen, folder = setting(repetitions), Folder(out, overwrite=force)
+    folder.check(exhibits, report=report)
+    with _progress() as told:
+        results = run(exhibits, chosen, whole=document == "all", told=told, each=folder.add)
+    if report:
+        folder.finish(results)
+    if as_json:
+        print_json(_document(results, folder.paths))
+    else:
+        _show(results, folder.paths)
+    if results.counts["differs"] or results.uncovered:
+        raise fail("not every printed value was met or explained.", "Please report it.", code=OURS)
+
+
+@contextmanager
+def _progress() -> Iterator[Told]:
+    """Show on stderr what is being made and how long it still takes; nothing where stderr is no terminal."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    err = messages()
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("time left"),
+        TimeRemainingColumn(),
+    )  # fmt: skip
+    # Some exhibits take half a minute: the speed is that of the whole run, not of its last seconds.
+    quiet = not err.is_terminal
+    with Progress(*columns, console=err, transient=True, disable=quiet, speed_estimate_period=3600) as bar:
+        task = bar.add_task("beginning", total=1.0)
+
+        def told(exhibit: Exhibit, share: float) -> None:
+            bar.update(task, completed=share, description=f"{exhibit.document}, {exhibit.kind} {exhibit.number}")
+
+        yield told
+
+
+def _show(results: Results, paths: Sequence[Path]) -> None:
+    to = console()
+    for made in results.made:
+        _show_one(to, made)
+    counts = results.counts
+    to.print(
+        f"{counts['agrees']:,} printed values agree; {counts['the document is wrong']:,} times the document is wrong, "
+        f"each with its erratum in docs/errata.md; {counts['differs']:,} differ.",
+        style="bold", markup=False,
+    )  # fmt: skip
+    if results.points:
+        to.print(
+            f"{len(results.points):,} simulated points, {len(results.flagged)} flagged.", style="bold", markup=False
+        )
+    if results.whole:
+        to.print(f"Printed values without a comparison: {', '.join(results.uncovered) or 'none'}.", markup=False)
+    for path in paths:
+        to.print(f"wrote {path}", style="dim", markup=False, soft_wrap=True)
+
+
+def _show_one(to: Console, made: Made) -> None:
+    from deniable.reproduce.words import simulated
+
+    exhibit, content = made.exhibit, made.content
+    to.print(f"{exhibit.document}, {exhibit.kind} {exhibit.number}: {exhibit.title}", style="bold", markup=False)
+    if content.described:
+        to.print(f"In the document: {content.described}", markup=False)
+    if content.rows:
+        to.print(_rows(content.columns, content.rows))
+    if content.values:
+        to.print(_values(content.values))
+    if content.points:
+        to.print(simulated(content), style="bold yellow" if content.flagged else "", markup=False)
+    for note in content.notes:
+        to.print(note, style="dim", markup=False)
+    to.print()
+
+
+def _rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from deniable.reproduce.values import Value
+    from deniable.reproduce.words import shown
+
+    table = Table(box=None, header_style="dim")
+    for column in columns:
+        table.add_column(Text(column))
+    for row in rows:
+        styles = (_STYLES[cell.verdict] if isinstance(cell, Value) else "" for cell in row)
+        table.add_row(*(Text(shown(cell), style) for cell, style in zip(row, styles, strict=True)))
+    return table
+
+
+def _values(values: Sequence[Value]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from deniable.reproduce.words import as_printed, inputs, judged, shown, what
+
+    table = Table(box=None, header_style="dim")
+    for column in ("id", "what", "at", "printed", "ours", "verdict"):
+        table.add_column(column, overflow="fold")
+    for value in values:
+        told = (value.entry.id, what(value), inputs(value), as_printed(value), shown(value.ours))
+        table.add_row(*map(Text, told), Text(judged(value), _STYLES[value.verdict]))
+    return table
+
+
+def _document(results: Results, paths: Sequence[Path]) -> dict[str, Any]:
+    return {
+        "counts": results.counts,
+        "points": len(results.points),
+        "flagged": [point.where for point in results.flagged],
+        "uncovered": results.uncovered,
+        "repetitions": results.repetitions,
+        "files": [str(path) for path in paths],
+        "exhibits": [_exhibit(made) for made in results.made],
+    }
+
+
+def _exhibit(made: Made) -> dict[str, Any]:
+    from deniable.reproduce.words import plain
+
+    exhibit, content = made.exhibit, made.content
+    return {
+        "name": exhibit.name,
+        "command": exhibit.command,
+        "title": exhibit.title,
+        "values": [
+            {
+                "id": value.entry.id,
+                "place": value.entry.place,
+                "topic": value.entry.topic,
+                "inputs": plain(value.entry.inputs),
+                "printed": plain(value.entry.printed),
+                "ours": plain(value.ours),
+                "verdict": value.verdict,
+                "erratum": value.entry.erratum,
+            }
+            for value in content.values
+        ],
+        "columns": list(content.columns),
+        "rows": plain(content.rows),
+        "points": [
+            {
+                "where": point.where,
+                "theory": point.theory,
+                "simulated": point.simulated,
+                "error": point.error,
+                "flagged": point.flagged,
+            }
+            for point in content.points
+        ],
+        "described": content.described,
+        "notes": list(content.notes),
+    }

@@ -1,0 +1,160 @@
+"""One page with everything: no script, no external resource, readable on a phone and on paper."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from importlib.resources import files
+
+from deniable import __version__
+from deniable.reproduce.registry import DOCUMENTS, Document
+from deniable.reproduce.run import Made, Results
+from deniable.reproduce.values import Content, Value
+from deniable.reproduce.words import as_printed, inputs, judged, shown, simulated, what
+
+_CLASSES = {"agrees": "agrees", "the document is wrong": "wrong", "differs": "differs"}
+
+
+def page(results: Results, pictures: Mapping[str, bytes]) -> str:
+    """Return the page.
+
+    Args:
+        results: what was made.
+        pictures: SVG by the name of its file.
+    """
+    style = files("deniable.reproduce").joinpath("page.css").read_text(encoding="utf-8")
+    parts = "\n".join(_document(each, results, pictures) for each in DOCUMENTS if _of(each, results))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Five documents, reproduced with deniable</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1>Five documents, reproduced</h1>
+<p>Every table, example and figure again, made by deniable {escape(__version__)}: what is printed, what the library
+says, and whether they agree. An erratum's number leads to <code>docs/errata.md</code>.</p>
+{_counts(results)}
+{_contents(results)}
+</header>
+<main>
+{parts}
+</main>
+</body>
+</html>
+"""
+
+
+def _counts(results: Results) -> str:
+    counts = results.counts
+    cards = [
+        ("agrees", counts["agrees"], "printed values agree"),
+        ("wrong", counts["the document is wrong"], "where the document is wrong, each with its erratum"),
+        ("differs" if counts["differs"] else "points", counts["differs"], "differ"),
+    ]
+    if results.whole:
+        cards.append(("uncovered", len(results.uncovered), "printed values without a comparison"))
+    cards.append(("points", len(results.points), f"simulated points, {len(results.flagged)} flagged"))
+    told = "".join(
+        f'<li class="{kind}"><strong>{number:,}</strong> {escape(what)}</li>' for kind, number, what in cards
+    )
+    note = (
+        f"<p>A point is the mean of {results.repetitions:,} simulated surveys, drawn in law. It is flagged if it is "
+        "more than 4 standard errors from its theory, which chance does to about one in 16,000.</p>"
+    )
+    missing = f"<p>Not compared: {escape(', '.join(results.uncovered))}</p>" if results.uncovered else ""
+    return f'<ul class="counts">{told}</ul>\n{note}{missing}'
+
+
+def _contents(results: Results) -> str:
+    items = []
+    for document in DOCUMENTS:
+        made = _of(document, results)
+        if made:
+            links = ", ".join(
+                f'<a href="#{each.exhibit.name}">{each.exhibit.kind} {escape(each.exhibit.number)}</a>' for each in made
+            )
+            items.append(f'<li><a href="#{document.name}">{escape(document.title)}</a>: {links}</li>')
+    return f'<nav aria-label="Contents"><ul>{"".join(items)}</ul></nav>'
+
+
+def _of(document: Document, results: Results) -> list[Made]:
+    return [made for made in results.made if made.exhibit.document == document.name]
+
+
+def _document(document: Document, results: Results, pictures: Mapping[str, bytes]) -> str:
+    parts = "\n".join(_exhibit(made, pictures) for made in _of(document, results))
+    return f'<section id="{document.name}">\n<h2>{escape(document.title)}</h2>\n{parts}\n</section>'
+
+
+def _exhibit(made: Made, pictures: Mapping[str, bytes]) -> str:
+    exhibit, content = made.exhibit, made.content
+    head = f"{exhibit.kind.capitalize()} {exhibit.number}: {exhibit.title}"
+    body = "\n".join(part for part in _parts(made, pictures) if part)
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in content.notes)
+    words = " ".join(f"<span>{escape(word)}</span>" for word in exhibit.command.split())  # none breaks at its hyphens
+    command = f'<p class="command"><code>{words}</code></p>'
+    return f'<article id="{exhibit.name}">\n<h3>{escape(head)}</h3>\n{body}\n{notes}\n{command}\n</article>'
+
+
+def _parts(made: Made, pictures: Mapping[str, bytes]) -> Iterator[str]:
+    content = made.content
+    if content.described:
+        yield f"<p>In the document: {escape(content.described)}</p>"
+    picture = pictures.get(f"{made.exhibit.name}.svg")
+    if picture:
+        data = base64.b64encode(picture).decode()
+        yield (
+            f'<figure tabindex="0" aria-label="{escape(made.exhibit.title)}">'
+            f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(content.described)}"></figure>'
+        )
+    if content.points:
+        yield f"<p>{escape(simulated(content))}</p>"
+    laid_out = [value for row in content.rows for value in row if isinstance(value, Value)]
+    if content.rows:
+        yield _table("As in the document" if laid_out else "Ours", content.columns, content.rows)
+    if content.values:
+        yield _values(content)
+
+
+def _values(content: Content) -> str:
+    rows = ((what(value), inputs(value), as_printed(value), shown(value.ours), value) for value in content.values)
+    cells = "\n".join(
+        f'<tr><th scope="row">{escape(name)} <small>{value.entry.id}</small></th><td data-name="at">{escape(at)}</td>'
+        f'<td data-name="printed">{escape(printed)}</td><td data-name="ours">{escape(ours)}</td>'
+        f'<td data-name="verdict" class="{_CLASSES[value.verdict]}">{escape(judged(value))}</td></tr>'
+        for name, at, printed, ours, value in rows
+    )
+    table = _framed("Printed against ours", ("what", "at", "printed", "ours", "verdict"), cells, "values")
+    many = len(content.values)
+    return table if many <= _LONG else f"<details><summary>All {many} values, one by one</summary>{table}</details>"
+
+
+_LONG = 16  # values from which on their list is folded
+
+
+def _table(caption: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    body = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
+    return _framed(caption, columns, body)
+
+
+def _cell(cell: object) -> str:
+    if not isinstance(cell, Value):
+        return f"<td>{escape(shown(cell))}</td>"
+    kind = _CLASSES[cell.verdict]
+    printed = "" if kind == "agrees" else f" <small>printed: {escape(as_printed(cell))}; {escape(judged(cell))}</small>"
+    return f'<td class="{kind}">{escape(shown(cell))}{printed}</td>'
+
+
+def _framed(caption: str, columns: Iterable[str], body: str, kind: str = "grid") -> str:
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
+    return (
+        f'<div class="wide" role="group" aria-label="{escape(caption)}" tabindex="0"><table class="{kind}">\n'
+        f"<caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
+    )

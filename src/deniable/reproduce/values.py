@@ -1,0 +1,214 @@
+"""What is compared and shown: a printed value with ours, a simulated point with its theory, an exhibit that holds both.
+
+An `Exhibit` is what a command names (`deniable reproduce cards --table 2`). It is made when it is asked for, in a
+`Setting`, and gives its `Content`: a table, printed values, a picture with its points, and notes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.figure import Figure
+
+Verdict: TypeAlias = Literal["agrees", "the document is wrong", "differs"]
+Kind: TypeAlias = Literal["table", "figure", "example", "theorem", "lemma", "corollary", "equation", "section"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+FLAGGED_BEYOND = 4.0
+"""Standard errors between a simulated point and its theory from which on it is flagged."""
+
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A value as a document prints it.
+
+    Attributes:
+        id: its name in the golden file, or one of ours in the same form.
+        place: where in the document it stands.
+        topic: what it is the value of.
+        inputs: at which values of its parameters.
+        printed: the number, numbers or words; None where the document leaves a blank.
+        right: what it should be, from first principles.
+        digits: how many decimals are printed; None if the value is that of a printed formula, known to all its digits.
+        erratum: the number of the erratum that corrects it; empty where the document is right.
+    """
+
+    id: str
+    place: str
+    topic: str
+    inputs: Mapping[str, Any]
+    printed: Any
+    right: Any
+    digits: int | None = None
+    erratum: str = ""
+
+    def against(self, ours: Any) -> Value:
+        """Put ours beside it."""
+        return Value(self, ours)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A printed value with ours.
+
+    Attributes:
+        entry: what is printed.
+        ours: what the library says.
+    """
+
+    entry: Printed
+    ours: Any
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether ours is the printed value, or the corrected one of an erratum, or neither.
+
+        Example:
+            >>> entry = Printed("000-eq27", "Eq.(27)", "variance", {}, printed=0.08, right=0.48, erratum="0.1")
+            >>> [entry.against(ours).verdict for ours in (0.08, 0.48, 0.5)]
+            ['differs', 'the document is wrong', 'differs']
+        """
+        wanted: Verdict = "the document is wrong" if self.entry.erratum else "agrees"
+        right = close(self.entry.right, self.ours)
+        return wanted if right and self.as_printed is not bool(self.entry.erratum) else "differs"
+
+    @property
+    def as_printed(self) -> bool:
+        """Whether ours is the printed value, to half a unit of its last digit."""
+        digits = self.entry.digits
+        return close(self.entry.printed, self.ours, within=_CLOSE if digits is None else 0.5 * 10.0**-digits)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A simulated point and the theory it must lie on.
+
+    Attributes:
+        where: which line, and where on it.
+        theory: what the library says.
+        simulated: what was seen.
+        error: the standard error of what was seen.
+    """
+
+    where: str
+    theory: float
+    simulated: float
+    error: float
+
+    @classmethod
+    def of(cls, where: str, theory: float, draws: Sequence[float] | np.ndarray[Any, Any]) -> Point:
+        """Compare a theoretical mean with the mean of draws; for a variance, draw squared distances from the truth.
+
+        Example:
+            >>> Point.of("mean of two throws", 3.5, [3.0, 4.0])
+            Point(where='mean of two throws', theory=3.5, simulated=3.5, error=0.5)
+        """
+        import numpy as np
+
+        seen = np.asarray(draws, np.float64)
+        return cls(where, float(theory), float(seen.mean()), float(seen.std(ddof=1) / math.sqrt(len(seen))))
+
+    @property
+    def distance(self) -> float:
+        """How many standard errors the simulation is from the theory."""
+        gap = abs(self.simulated - self.theory)
+        if gap <= _CLOSE * max(1.0, abs(self.theory)):
+            return 0.0  # a draw without spread has no error but that of its floats
+        return gap / self.error if self.error > 0 else math.inf
+
+    @property
+    def flagged(self) -> bool:
+        """Whether that is too far."""
+        return self.distance > FLAGGED_BEYOND
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What an exhibit shows.
+
+    Attributes:
+        values: printed values with ours.
+        columns: the heads of a table in the document's own layout; none, if there is only a list of values.
+        rows: its rows: text, numbers, and `Value`s, which show their verdict.
+        described: what the document says of its figure, in our words.
+        draw: makes the picture.
+        points: its simulated points.
+        notes: what a reader should know: what is corrected and why, what was assumed.
+    """
+
+    values: tuple[Value, ...] = ()
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+    described: str = ""
+    draw: Callable[[], Figure] | None = None
+    points: tuple[Point, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def flagged(self) -> tuple[Point, ...]:
+        """The points that are too far from their theory."""
+        return tuple(point for point in self.points if point.flagged)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How an exhibit is made.
+
+    Attributes:
+        generator: where simulations draw from; they protect nobody, so that any good generator will do.
+        repetitions: of every simulation.
+    """
+
+    generator: np.random.Generator
+    repetitions: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """A table, figure, example or statement of a document, made again when it is asked for.
+
+    Attributes:
+        document: its name on the command line, such as "cards".
+        kind: what it is.
+        number: as the document numbers it.
+        title: what it shows, in our words.
+        make: makes it.
+        weight: about how long that takes, in seconds; for the time left.
+    """
+
+    document: str
+    kind: Kind
+    number: str
+    title: str
+    make: Callable[[Setting], Content] = field(compare=False)
+    weight: float = 0.2
+
+    @property
+    def name(self) -> str:
+        """The stem of its files."""
+        return f"{self.document}-{self.kind}-{self.number}"
+
+    @property
+    def command(self) -> str:
+        """What makes it again."""
+        return f"deniable reproduce {self.document} --{self.kind} {self.number}"
+
+
+def close(wanted: Any, ours: Any, within: float = _CLOSE) -> bool:
+    """Compare numbers, words, and structures part by part; beyond `within` only what the floats themselves lose."""
+    if isinstance(wanted, Mapping):
+        return isinstance(ours, Mapping) and all(k in ours and close(v, ours[k], within) for k, v in wanted.items())
+    if isinstance(wanted, list | tuple):
+        parts = list(ours) if isinstance(ours, list | tuple) else []
+        return len(parts) == len(wanted) and all(close(w, o, within) for w, o in zip(wanted, parts, strict=True))
+    if not isinstance(wanted, int | float) or isinstance(ours, str | Mapping | list | tuple):
+        return bool(wanted == ours)
+    # Half a unit of the last digit is a border that decimal numbers lie on; the floats nearest to them need not.
+    return math.isclose(wanted, ours, rel_tol=_CLOSE, abs_tol=within * (1 + 1e-6))

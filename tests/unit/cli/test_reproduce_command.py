@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deniable.reproduce import registry
+from deniable.reproduce.values import Content, Exhibit
+from tests.support.commands import done, run
+
+
+def test_a_table_is_printed_against_ours(tmp_path: Path) -> None:
+    shown = " ".join(done("reproduce", "binary", "--example", "1", "--out", tmp_path / "new").stdout.split())
+    assert "Four cases of Theorem 3" in shown
+    assert "002-ex1-g" in shown
+    assert "11 printed values agree; 2 times the document is wrong" in shown
+    assert not (tmp_path / "new").exists(), "there was no picture to write"
+
+
+def test_a_figure_is_written_in_both_formats(tmp_path: Path) -> None:
+    told = json.loads(done("reproduce", "binary", "--figure", "2", "--out", tmp_path, "--json").stdout)
+    assert [Path(name).name for name in told["files"]] == ["binary-figure-2.png", "binary-figure-2.svg"]
+    assert all(Path(name).exists() for name in told["files"])
+    again = run("reproduce", "binary", "--figure", "2", "--out", tmp_path)
+    assert again.exit_code == 2
+    assert "--force" in again.stderr
+
+
+def test_several_exhibits_for_programs(tmp_path: Path) -> None:
+    told = json.loads(done("reproduce", "rr3", "--lemma", "1", "--lemma", "2", "--out", tmp_path, "--json").stdout)
+    assert [exhibit["name"] for exhibit in told["exhibits"]] == ["rr3-lemma-1", "rr3-lemma-2"]
+    assert told["counts"] == {"agrees": 1, "the document is wrong": 3, "differs": 0}
+    first = told["exhibits"][0]["values"][0]
+    assert (first["id"], first["printed"], first["erratum"]) == ("000-lemma1", 2.0, "0.14")
+
+
+def test_a_whole_document_comes_with_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exhibits = registry.document("minimax").exhibits[:1]
+    monkeypatch.setattr(registry.Document, "exhibits", exhibits)
+    shown = done("reproduce", "minimax", "--repetitions", "100", "--out", tmp_path).stdout
+    assert "report.html" in shown
+    assert "Eq.(3.6)" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_what_does_not_exist_is_refused_before_any_work(tmp_path: Path) -> None:
+    for wrong in (["tables"], ["cards", "--table", "9"], ["all", "--table", "1"], ["rr3", "--repetitions", "5"]):
+        failed = run("reproduce", *wrong, "--out", tmp_path / "new")
+        assert failed.exit_code == 2
+        assert "expected" in failed.stderr
+        assert "Traceback" not in failed.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_value_that_differs_is_a_mistake_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = registry.everything()["001-eq36"]
+    broken = Exhibit("minimax", "equation", "3.6", "wrong", lambda _: Content((entry.against(8.0),)))
+    monkeypatch.setattr(registry.Document, "exhibits", (broken,))
+    failed = run("reproduce", "minimax", "--equation", "3.6", "--out", tmp_path)
+    assert failed.exit_code == 1
+    assert "differs" in failed.stdout
