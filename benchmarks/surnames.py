@@ -19,7 +19,7 @@ import numpy as np
 from deniable.engines.local import strings as engine
 from deniable.gradual.strings.bloom import Bloom
 from deniable.gradual.strings.design import StringDesign, schedule, string_design
-from deniable.gradual.strings.estimate import Candidates, Decoded, decode
+from deniable.gradual.strings.estimate import Candidates, StringEstimate, estimate_strings
 from deniable.gradual.strings.noisy import NoisySampling
 from deniable.gradual.strings.plan import detection_limit
 from deniable.gradual.strings.tally import NoisyTally
@@ -67,7 +67,7 @@ def candidates() -> list[str]:
     return [*names, *(name for name in dict.fromkeys(each[::-1] for each in names) if name not in known)]
 
 
-def judge(title: str, design: StringDesign, found: Decoded, truth: Counter[str], count: int) -> bool:
+def judge(title: str, design: StringDesign, found: StringEstimate, truth: Counter[str], count: int) -> bool:
     limit = detection_limit(design, count, candidates=found.tested, fdr=FDR, target=SURE)
     above = {name for name, number in truth.items() if number / count > limit}
     named = set(found.params)
@@ -85,34 +85,34 @@ def judge(title: str, design: StringDesign, found: Decoded, truth: Counter[str],
 
 
 def climb(title: str, stages: Sequence[StringDesign], texts: list[str], names: list[str]) -> bool:
-    """Respond at the first stage, raise the same reports stage by stage, and decode at each."""
+    """Respond at the first stage, raise the same responses stage by stage, and estimate at each."""
     truth, bloom = Counter(texts), stages[0].bloom
     encoded = engine.encode(bloom, texts, engine.draw_cohorts(bloom, len(texts), source=Repeated("cohorts")))
     source, hashed = Repeated(title), Candidates(bloom, names)
-    good, reports = True, engine.respond(stages[0], encoded, source=source)
+    good, responses = True, engine.respond(stages[0], encoded, source=source)
     for number, stage in enumerate(stages):
         if number:
-            reports = engine.upgrade(stages[number - 1], stage, reports, encoded, source=source)
-        found = decode(engine.tally(stage, encoded.cohorts, reports), hashed, fdr=FDR)
+            responses = engine.upgrade(stages[number - 1], stage, responses, encoded, source=source)
+        found = estimate_strings(engine.tally(stage, encoded.cohorts, responses), hashed, fdr=FDR)
         good &= judge(f"{title}, stage {number + 1}", stage, found, truth, len(texts))
     return good
 
 
 def noisy(bloom: Bloom, sampling: NoisySampling, samples: int, texts: list[str], names: list[str]) -> None:
-    """RAPPOR as it was: samples of permanent bits, decoded after some of them."""
+    """RAPPOR as it was: samples of permanent bits, with estimates after some of them."""
     encoded = engine.encode(bloom, texts, engine.draw_cohorts(bloom, len(texts), source=Repeated("cohorts")))
     source, hashed = Repeated("noisy"), Candidates(bloom, names)
     kept = engine.permanent(sampling, bloom, encoded, source=source)
     total = np.zeros((bloom.cohorts, bloom.bits), np.int64)
     truth = Counter(texts)
     for number in range(1, samples + 1):
-        ones, reports = engine.count_ones(bloom, encoded.cohorts, engine.sample(sampling, bloom, kept, source=source))
+        ones, sizes = engine.count_ones(bloom, encoded.cohorts, engine.sample(sampling, bloom, kept, source=source))
         total = total + ones
         if number in (1, 2, 4, samples):
-            found = decode(NoisyTally(bloom, sampling, number, total, reports), hashed, fdr=FDR)
+            found = estimate_strings(NoisyTally(bloom, sampling, number, total, sizes), hashed, fdr=FDR)
             false = sum(name not in truth for name in found.params)
             print(
-                f"| noisy sampling, K = {number} | {sampling.report_epsilon(number, bloom.hashes):.2f} | "
+                f"| noisy sampling, K = {number} | {sampling.response_epsilon(number, bloom.hashes):.2f} | "
                 f"{sampling.epsilon(number):.3f} |  |  |  | {len(found.found)} | {false} |  |  |",
                 flush=True,
             )
@@ -122,7 +122,7 @@ def main(count: int = ROWS) -> int:
     texts, names, started = rows(count), candidates(), time.time()
     print(f"{count:,} rows, {len(set(texts)):,} different names; {len(names):,} candidates, half of which nobody has")
     print(f"false discoveries allowed: {FDR:.0%} on average; a name at the limit is found with probability {SURE}\n")
-    print("| design | ε, report | ε, bit | limit | above it | found | found in all | false | unexplained | bar |")
+    print("| design | ε, response | ε, bit | limit | above it | found | found in all | false | unexplained | bar |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     one, two = Bloom(128, hashes=1, cohorts=512), Bloom(128, hashes=2, cohorts=256)
     optimized = [string_design(one, epsilon, optimized=True) for epsilon in (2, 3, 4, 5, 6)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
 from deniable.chance import Source
+from tests.support import postgres
 from tests.support.seeded import SALT
 from tests.support.seeded import seeded as seeded_source
 
@@ -21,3 +23,13 @@ settings.load_profile("fresh" if os.environ.get(SALT) else "fixed")
 def seeded(request: pytest.FixtureRequest) -> Source:
     """A source of random bytes that belongs to this test: the same bytes in every run, unless a salt is set."""
     return seeded_source(request.node.nodeid)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of a server that runs until the tests have ended."""
+    reason = postgres.missing()
+    if reason:
+        pytest.skip(reason)
+    with postgres.server() as address:
+        yield address

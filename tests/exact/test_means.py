@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 
 import deniable as dn
-from deniable.gradual.means.design import ENDS, Range
 from deniable.gradual.means.estimate import from_share, moments
+from deniable.gradual.means.range import ENDS, Range
 from deniable.gradual.means.respond import rounded, square
 from tests.support.traces import law
 

@@ -79,7 +79,7 @@ def test_holding_the_two_lower_ones_says_what_the_middle_one_says() -> None:
     """Why the middle stage is not simply degraded: then the two lower ones together would tell more."""
     designs = [dn.k_ary(3, p=p) for p in ("1/2", "3/5", "4/5")]
     stages = ladder([designs[0], designs[2]])
-    found = place(designs[1], stages.designs, direct=[None, *stages.steps])
+    found = place(designs[1], stages.designs)
     together: dict[tuple[int, int], list[Fraction]] = {}
     for history in ((a, c) for a in range(3) for c in range(3)):
         row = [stages.probability(history, given=x) for x in range(3)]

@@ -1,4 +1,4 @@
-"""Strings: the ε of a report, noisy sampling, and relaxation in its place; every filter and response gone through."""
+"""Strings: the ε of a response, noisy sampling, and relaxation in its place; every filter and response gone through."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def filters(bits: int, hashes: int) -> list[int]:
 
 @pytest.mark.parametrize(("bits", "hashes"), [(2, 1), (3, 1), (3, 2), (4, 2), (4, 3), (5, 2), (3, 5)])
 @pytest.mark.parametrize("weights", BITS)
-def test_the_parity_of_a_report_is_the_largest_ratio_of_all(bits: int, hashes: int, weights: tuple[int, int]) -> None:
+def test_the_parity_of_a_response_is_the_largest_ratio_of_all(bits: int, hashes: int, weights: tuple[int, int]) -> None:
     given = design(bits, hashes, *weights)
     channel = CohortDesign(given, 0).channel
     rows = [[channel.probability(sent, given=true) for true in filters(bits, hashes)] for sent in range(1 << bits)]
@@ -43,7 +43,7 @@ def test_the_parity_of_a_report_is_the_largest_ratio_of_all(bits: int, hashes: i
 
 
 @pytest.mark.parametrize("hashes", [1, 2])
-def test_two_stages_of_a_report_reveal_what_the_second_does(hashes: int) -> None:
+def test_two_stages_of_a_response_reveal_what_the_second_does(hashes: int) -> None:
     old, new = design(3, hashes, 6, 4), design(3, hashes, 8, 3)
     coarse, fine = (CohortDesign(each, 0).channel for each in (old, new))
     step = FilterStep(coarse, fine)
@@ -57,7 +57,7 @@ def test_two_stages_of_a_report_reveal_what_the_second_does(hashes: int) -> None
     assert max(max(row) / min(row) for row in together.values()) == new.parity
 
 
-def test_reports_are_drawn_and_raised_with_exactly_these_probabilities() -> None:
+def test_responses_are_drawn_and_raised_with_exactly_these_probabilities() -> None:
     old, new = design(3, 2, 6, 4), design(3, 2, 8, 3)
     step = FilterStep(CohortDesign(old, 1).channel, CohortDesign(new, 1).channel)
     true = old.bloom.filter("Smith", 1)

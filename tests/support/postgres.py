@@ -69,6 +69,15 @@ def fresh_database(address: str, name: str) -> str:
     return address.replace("/postgres?", f"/{name}?")
 
 
+def fresh_schema(address: str, name: str) -> str:
+    """Make an empty schema in the same database, which is quicker, and return an address that leads into it."""
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+    return f"{address}&options=-csearch_path%3D{name}"
+
+
 def _run(program: Path, *words: object) -> None:
     command = [str(program), *map(str, words)]
     if os.geteuid() == 0:

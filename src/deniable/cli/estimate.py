@@ -26,6 +26,7 @@ from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from deniable.estimate import Estimate, Summary
+    from deniable.gradual.estimate import Combined
 
 
 class Method(StrEnum):
@@ -71,10 +72,17 @@ def estimate(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Estimate the share of each category, with intervals and with what privacy cost."""
+    """Estimate the share of each category, with intervals and with what privacy cost.
+
+    With a ladder in place of the design, and the counts of its stages, everybody counts with the finest response sent.
+    """
     from deniable.estimate import estimate as fit
     from deniable.tally import Tally
 
+    if _is_ladder(design):
+        plain = method is Method.INVERSION and not simultaneous and not any((interval, population, chart, out))
+        _estimate_stages(design, tally, level, plain=plain, as_json=as_json)
+        return
     known = read_design(design)
     check_picture(chart)
     for path in (chart, out):
@@ -93,6 +101,25 @@ def estimate(
         text = made.to_json(level=level, interval=kind, simultaneous=simultaneous, indent=2)
         write(out, text, force=force)
         say(f"wrote {out}")
+
+
+def _is_ladder(path: Path) -> bool:
+    return b'"deniable/ladder/' in path.read_bytes()[:200]
+
+
+def _estimate_stages(ladder: Path, tallies: Path, level: float, *, plain: bool, as_json: bool) -> None:
+    from deniable.gradual.estimate import combine
+    from deniable.gradual.ladder import Ladder
+    from deniable.gradual.tally import StageTallies
+
+    if not plain:
+        raise InvalidRequest("stages are combined in one way; expected no options besides --level and --json.")
+    stages = Ladder.from_json(ladder.read_bytes())
+    summary = combine(StageTallies.from_json(tallies.read_bytes(), stages)).summary(level=level)
+    if as_json:
+        print_json(told(summary))
+    else:
+        show(summary)
 
 
 def show(summary: Summary) -> None:
@@ -120,7 +147,7 @@ def check_picture(path: Path | None) -> None:
 
 
 def save_chart(
-    made: Estimate, path: Path, *, level: float, truth: dict[str, float] | None = None, title: str = ""
+    made: Estimate | Combined, path: Path, *, level: float, truth: dict[str, float] | None = None, title: str = ""
 ) -> None:
     """Draw a picture and save it; it appears when it is complete."""
     from deniable import report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -254,7 +255,7 @@ def _compare(ledger: Path, history: Path) -> None:
 
 
 def _limit(epsilon: float | None) -> str:
-    return "no limit" if epsilon is None else f"{epsilon:.6g}"
+    return "no limit" if epsilon is None else f"{math.floor(epsilon * 10**9) / 10**9:.6g}"
 
 
 def _stages(standing: Standing) -> str:

@@ -54,6 +54,21 @@ def estimate(
         >>> round(estimate(Tally(design, [40, 60])).params["yes"], 3)
         0.7
     """
+    made = fitted(tally, method=method, population=population, guess=guess, inverse=inverse)
+    for doubt in implausible(made.design, made.basis):
+        warnings.warn(doubt, ImplausibleResponses, stacklevel=2)
+    return made
+
+
+def fitted(
+    tally: Tally,
+    *,
+    method: str = "inversion",
+    population: int | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    inverse: Sequence[Sequence[float]] | Matrix | None = None,
+) -> Estimate:
+    """Estimate as `estimate` does, and keep doubts about the responses in the estimate's `warnings` alone."""
     if method not in METHODS:
         raise InvalidRequest(f"the method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
     n = tally.respondents
@@ -68,8 +83,6 @@ def estimate(
     covariance = linear.covariance(observed, unbiased, f, n - f)
     basis = Basis(unbiased, covariance, unbiased, vector(tally.counts), tally.design.channel, linear, n, f)
     doubts = implausible(tally.design, basis)
-    for doubt in doubts:
-        warnings.warn(doubt, ImplausibleResponses, stacklevel=2)
     convergence = None
     if method == "likelihood":
         basis, convergence = _likelihood(basis)
@@ -162,15 +175,13 @@ def remake(design: Design, body: Mapping[str, Any]) -> Estimate:
     """Make an estimate again from what its JSON holds."""
     counts = Tally.from_body(body, design)
     method, *steps = wire.field(body, "method", str).split(", ")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ImplausibleResponses)  # told when it was made; still in `warnings`
-        made = estimate(
-            counts,
-            method=method,
-            population=body.get("population"),
-            guess=body.get("guess"),
-            inverse=body.get("inverse"),
-        )
+    made = fitted(  # doubts were told when it was made
+        counts,
+        method=method,
+        population=body.get("population"),
+        guess=body.get("guess"),
+        inverse=body.get("inverse"),
+    )
     for step in steps:
         if step not in ("projection", "normalization"):
             raise UnreadableFile(f"the method has a step {step!r:.40}; expected projection or normalization.")

@@ -239,10 +239,11 @@ def _cells(channel: Sets) -> tuple[Vector, Vector, Vector]:
     owns = [channel.inclusion(ones) for ones in channel.sizes]
     rest = [(ones - own) / (k - 1) for ones, own in zip(channel.sizes, owns, strict=True)]
     gap = [own - other for own, other in zip(owns, rest, strict=True)]
-    return _weights(channel), np.array(rest, np.float64), np.array(gap, np.float64)
+    return size_law(channel), np.array(rest, np.float64), np.array(gap, np.float64)
 
 
-def _weights(channel: Sets) -> Vector:
+def size_law(channel: Sets) -> Vector:
+    """Return the probability of each size of set; it does not depend on the answer."""
     if not isinstance(channel, Bits):
         return np.array([channel.weight(ones) for ones in channel.sizes], np.float64)
     # The exact weights of a thousand bits have tens of thousands of digits each.

@@ -117,12 +117,16 @@ def effective(estimate: Estimate, shares: Vector, level: float) -> tuple[Vector,
     return n * np.minimum(ratio, 1.0) ** 2, float(n * min(whole, 1.0))
 
 
+def cost(respondents: int, worth: float) -> str:
+    """Tell the cost of privacy."""
+    return (
+        f"The cost of privacy: {respondents:,} responses are worth about {worth:,.0f} direct and truthful answers. "
+        f"'asked directly' is the interval that {respondents:,} of those would have had."
+    )
+
+
 def _notes(estimate: Estimate, overall: float, simultaneous: bool) -> tuple[str, ...]:
-    n = estimate.respondents
-    notes = [
-        f"The cost of privacy: {n:,} responses are worth about {overall:,.0f} direct and truthful answers. "
-        f"'asked directly' is the interval that {n:,} of those would have had."
-    ]
+    notes = [cost(estimate.respondents, overall)]
     if not estimate.bounded and (estimate.value < 0).any():
         notes.append("A share below 0 is the price of an estimate without bias; projected() brings it into range.")
     if simultaneous:

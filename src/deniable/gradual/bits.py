@@ -155,6 +155,12 @@ def toss(size: int, classes: Sequence[tuple[int, Fraction]], source: chance.Sour
     return drawn
 
 
+def draw_bits(size: int, bit: Bit, true: int, source: chance.Source = chance.SYSTEM) -> int:
+    """Randomize independent bits, whichever of them are truly 1."""
+    every = (1 << size) - 1
+    return toss(size, [(true, bit.hit), (every & ~true, bit.stray)], source)
+
+
 def digits(probability: Fraction) -> tuple[int, Fraction]:
     """Return the first eight binary digits of a probability as one number, and what is left, from 0 to 1.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,11 +12,11 @@ from deniable.design import Design
 from deniable.errors import Incompatible, InvalidRequest, NotAllowed, NotOrdered
 from deniable.gradual.between import between, composes
 from deniable.gradual.design import relax
-from deniable.gradual.ladder import check_alike
+from deniable.gradual.ladder import check_alike, step_from_body, step_to_body
 from deniable.gradual.search import search
 from deniable.gradual.step import Step
 
-__all__ = ["Place", "Staged", "check_same", "place", "step"]
+__all__ = ["Find", "Place", "Staged", "check_same", "place", "remember", "remembered", "step"]
 
 
 class Staged(Protocol):
@@ -58,6 +59,10 @@ class Staged(Protocol):
     def to_json(self) -> str:
         """Return the design as JSON."""
         ...
+
+
+Find = Callable[[Staged, Staged], Step | None]
+"""From a coarser and a finer design to the relaxation between them, or None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -114,34 +119,35 @@ class Place:
         return self.below.upgrade(coarser, answer, source)
 
 
-def place(design: Staged, stages: Sequence[Staged], *, direct: Sequence[Step | None] = ()) -> Place:
+def place(design: Staged, stages: Sequence[Staged], *, find: Find | None = None) -> Place:
     """Find where a design stands among the stages that are out.
 
     Args:
         design: another stage.
         stages: those that are out, the coarsest first.
-        direct: for each of them the step from the one before, as it was drawn; searched for where it is left out.
+        find: how the relaxation from one design to another is found; `step` by default, and `remembered` where some
+            were drawn already.
 
     Raises:
         NotOrdered: it cannot be compared with one of them.
         Incompatible: it is about other categories.
         InvalidRequest: it lies between two stages whose step does not lead through it.
     """
+    find = find or step
     for each in stages[-1:]:
         check_same(each, design)
     at = len(stages)
     below: Step | None = None
     while at and below is None:
-        below = step(stages[at - 1], design)
+        below = find(stages[at - 1], design)
         at -= below is None
     if at == len(stages):
         return Place(at, below, None)
-    above = step(design, stages[at])
+    above = find(design, stages[at])
     if above is None:
         raise _not_in_line(design, stages[at])
     if below is not None:
-        known = direct[at] if at < len(direct) else None
-        whole = known or step(stages[at - 1], stages[at])
+        whole = find(stages[at - 1], stages[at])
         if whole is None or not composes(below, above, whole):
             raise InvalidRequest(
                 f"{design!r} lies between two stages that are out, but they were not drawn through it; expected a "
@@ -167,6 +173,27 @@ def step(old: Staged, new: Staged) -> Step | None:
     """Return the relaxation from one design to another, or None where there is none."""
     found = search(old.channel, new.channel)
     return found if isinstance(found, Step) else None
+
+
+def remembered(bodies: Mapping[tuple[str, str], str]) -> Find:
+    """Return how to find relaxations of which some were drawn already.
+
+    Why: where several garblings are right, a search may find another one than the one that was drawn with.
+
+    Args:
+        bodies: what `remember` wrote, by the hashes of the coarser and the finer design.
+    """
+
+    def find(old: Staged, new: Staged) -> Step | None:
+        body = bodies.get((old.hash, new.hash))
+        return step(old, new) if body is None else step_from_body(json.loads(body), old.channel, new.channel)
+
+    return find
+
+
+def remember(step: Step) -> str:
+    """Return a relaxation as JSON, for `remembered`."""
+    return json.dumps(step_to_body(step))
 
 
 def _not_in_line(design: Staged, out: Staged) -> NotOrdered:

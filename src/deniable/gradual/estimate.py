@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import chi2
@@ -19,6 +20,9 @@ from deniable.estimate.linear import Linear, left_inverse
 from deniable.estimate.simplex import projection
 from deniable.gradual.tally import StageTallies
 from deniable.tally import Tally
+
+if TYPE_CHECKING:
+    from deniable.estimate.summary import Summary
 
 __all__ = ["Afresh", "Combined", "afresh", "combine"]
 
@@ -78,6 +82,12 @@ class Combined:
             InvalidRequest: another method or a level outside (0, 1).
         """
         return self.contrast({category: 1.0}).interval(level=level, method=method)
+
+    def summary(self, *, level: float = 0.95) -> Summary:
+        """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
+        from deniable.gradual.summary import summarize
+
+        return summarize(self, level)
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
         """Return a weighted sum of shares, with its standard error."""

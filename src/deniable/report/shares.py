@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.errors import InvalidRequest
 from deniable.estimate import Estimate
+from deniable.gradual.estimate import Combined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ _INK, _ACCENT, _PALE, _TRUTH = "#1f2933", "#2563a8", "#b9cfe6", "#d1495b"
 
 
 def chart(
-    estimate: Estimate,
+    estimate: Estimate | Combined,
     *,
     truth: Mapping[str, float] | None = None,
     level: float = 0.95,
@@ -29,7 +30,7 @@ def chart(
     """Draw each category's share with its interval; above it, pale, what a direct question would have had.
 
     Args:
-        estimate: what to draw.
+        estimate: what to draw, of one design or of stages.
         truth: true shares, where they are known because they were simulated.
         level: of the intervals.
         title: of the picture; by default what was asked and of how many.
@@ -59,7 +60,7 @@ def save(figure: Figure, path: str | Path) -> Path:
     return target
 
 
-def _draw_rows(axes: Axes, estimate: Estimate, truth: Mapping[str, float], level: float) -> None:
+def _draw_rows(axes: Axes, estimate: Estimate | Combined, truth: Mapping[str, float], level: float) -> None:
     rows = estimate.summary(level=level).rows
     for y, row in enumerate(rows):
         first = y == 0

@@ -118,7 +118,7 @@ def groups(design: Design, answer: int) -> list[Group]:
 
 def _sentence(design: Design, answer: int) -> str:
     sent = groups(design, answer)
-    base = _base(min(group.probability for group in sent if group.probability))
+    base = base_for(min(group.probability for group in sent if group.probability))
     parts = [_part(group, base, last=group is sent[-1] and len(sent) > 1) for group in sent]
     return f"Of {base:,} people whose answer is {design.categories[answer]!r:.40}, {_joined(parts)}."
 
@@ -136,7 +136,7 @@ def _part(group: Group, base: int, *, last: bool) -> str:
     return f"nobody sends {what.replace('each', 'any', 1)}" if count == 0 else f"{about} {verb} {what}"
 
 
-def _base(smallest: Fraction) -> int:
+def base_for(smallest: Fraction) -> int:
     """Return 100, or the power of ten in which the rarest response still comes from one person."""
     base = 100
     while smallest * base < 1 and base < 10**15:

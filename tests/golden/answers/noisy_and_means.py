@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.gradual.means.design import Range, end_design
+from deniable.gradual.means.design import end_design
 from deniable.gradual.means.estimate import from_share, moments
+from deniable.gradual.means.range import Range
 from deniable.gradual.strings.noisy import NoisySampling
 from tests.golden.runner import document, quantity
 

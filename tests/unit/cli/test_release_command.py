@@ -75,6 +75,7 @@ def test_a_budget_is_kept_and_the_excess_is_told(ledger: str) -> None:
     assert "0.3 less" in over.stderr
     done("release", "stage", ledger, "drinks", "1.json")
     assert json.loads(done("release", "show", ledger, "--json").stdout)["left"] == pytest.approx(0, abs=1e-9)
+    assert "e-" not in done("release", "show", ledger).stdout  # nothing is left, and not a very little
 
 
 def test_the_answer_is_nowhere_in_what_is_printed(ledger: str, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Strings → reports, many at once: hashed, randomized, raised and counted as packed rows of bits."""
+"""Strings → responses, many at once: hashed, randomized, raised and counted as packed rows of bits."""
 
 from __future__ import annotations
 
@@ -129,14 +129,14 @@ def count_ones(bloom: Bloom, cohorts: NDArray[Any], rows: Rows) -> tuple[NDArray
     if len(given) and not 0 <= given.min() <= given.max() < bloom.cohorts:
         raise InvalidResponse(f"a cohort is out of range; expected 0 to {bloom.cohorts - 1}.")
     order = np.argsort(given, kind="stable")
-    reports = np.bincount(given, minlength=bloom.cohorts).astype(np.int64)
+    sizes = np.bincount(given, minlength=bloom.cohorts).astype(np.int64)
     ones = np.zeros((bloom.cohorts, bloom.bits), np.int64)
     start = 0
-    for cohort, count in enumerate(reports.tolist()):
+    for cohort, count in enumerate(sizes.tolist()):
         some = rows[order[start : start + count]]
         ones[cohort] = np.unpackbits(some, axis=1, count=bloom.bits, bitorder="little").sum(axis=0)
         start += count
-    return ones, reports
+    return ones, sizes
 
 
 def tally(design: StringDesign, cohorts: NDArray[Any], rows: Rows) -> StringTally:

@@ -28,13 +28,15 @@ def check_budgets(book: Book, row: Question, needed: exact.Ratio, at: int, names
     Raises:
         OverBudget: it would; the error says for how many, and by how much at most.
     """
+    budget, own = Budget.read(book.budget()), Budget.read(row.budget)
+    if budget.epsilon is None and own.epsilon is None:
+        return
     reached = book.reached(names)
     # Who has a finer response already spends nothing.
     spending = [name for name in names if reached.get(name, {}).get(row.id, -1) < at]
     if not spending:
         return
-    Budget.read(row.budget).check(needed, f"the question {row.name!r:.60}, for {len(spending):,} respondents")
-    budget = Budget.read(book.budget())
+    own.check(needed, f"the question {row.name!r:.60}, for {len(spending):,} respondents")
     if budget.epsilon is None:
         return
     parities = {each.id: [parity(stage.parity) for stage in book.stages(each.id)] for each in book.questions()}

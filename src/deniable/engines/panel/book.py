@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from deniable.design import Design
 from deniable.engines.panel.store import Tables
 from deniable.errors import InvalidRequest
 
@@ -101,6 +102,26 @@ class Book:
         self.tables.insert("panel_stage", columns, [(number, question, place, design, parity)])
         return Stage(number, design, parity)
 
+    def steps(self, question: int) -> dict[tuple[str, str], str]:
+        """Return the steps by which stages of a question were drawn, by the hashes of their designs."""
+        rows = self.tables.rows("SELECT coarse, fine, body FROM panel_step WHERE question = ?", question)
+        return {(coarse, fine): body for coarse, fine, body in rows}
+
+    def add_step(self, question: int, pair: tuple[str, str], body: str) -> None:
+        """Keep the step between two stages, once; there is one for everybody.
+
+        Raises:
+            InvalidRequest: another one was drawn with before.
+        """
+        known = self.steps(question).get(pair)
+        if known is None:
+            self.tables.insert("panel_step", ("question", "coarse", "fine", "body"), [(question, *pair, body)])
+        elif known != body:
+            raise InvalidRequest(
+                "these stages were drawn by another step for others; expected one step for all respondents.",
+                "Take the same ladder as before.",
+            )
+
     def add_design(self, hash_: str, body: str) -> None:
         """Keep a design, once."""
         if self.tables.value("SELECT hash FROM panel_design WHERE hash = ?", hash_) is None:
@@ -109,6 +130,10 @@ class Book:
     def design(self, hash_: str) -> str:
         """Return the JSON of a design."""
         return str(self.tables.value("SELECT body FROM panel_design WHERE hash = ?", hash_))
+
+    def read_design(self, stage: Stage) -> Design:
+        """Return the design of a stage."""
+        return Design.from_json(self.design(stage.design))
 
     def state(self, question: int, respondents: Sequence[str] | None) -> State:
         """Return what respondents have answered and what is drawn for them, without those who withdrew."""
@@ -145,12 +170,15 @@ class Book:
 
     def reached(self, respondents: Sequence[str]) -> dict[str, dict[int, int]]:
         """Return for each respondent the place of the finest stage that is out, by question."""
+        rows = self._read(
+            "SELECT respondent, question, place FROM panel_response JOIN panel_stage ON stage = id WHERE released = ?",
+            1,
+            respondents,
+        )
         found: dict[str, dict[int, int]] = {}
-        for question in self.questions():
-            for place, stage in enumerate(self.stages(question.id)):  # the finest comes last, and stays
-                held = "SELECT respondent FROM panel_response WHERE released = 1 AND stage = ?"
-                for (name,) in self._read(held, stage.id, respondents):
-                    found.setdefault(name, {})[question.id] = place
+        for name, question, place in rows:
+            own = found.setdefault(name, {})
+            own[question] = max(place, own.get(question, 0))
         return found
 
     def finest(self) -> dict[int, str]:
@@ -181,7 +209,7 @@ class Book:
         """Enter a receipt."""
         self.tables.insert("panel_receipt", ("number", "body"), [(number, body)])
 
-    def _read(self, statement: str, number: int, respondents: Sequence[str] | None) -> list[tuple[str, ...]]:
+    def _read(self, statement: str, number: int, respondents: Sequence[str] | None) -> list[Any]:
         if respondents is None or len(respondents) > _FEW:
             rows = self.tables.rows(statement, number)
             wanted = None if respondents is None else set(respondents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,20 @@ from deniable.engines.local.respond import respond
 from deniable.engines.panel.book import Stage, State
 from deniable.errors import NotAllowed
 from deniable.gradual.between import between
-from deniable.gradual.chain import Place, check_same, place, step
+from deniable.gradual.chain import Find, Place, check_same, place
 from deniable.gradual.ladder import Ladder, Relaxation
+from deniable.gradual.step import Step
 
 __all__ = ["as_array", "as_numbers", "draw", "draw_planned", "position"]
+
+Drawn = tuple[list[str], list[int], dict[tuple[str, str], Step]]
+"""Respondents, their responses, and the steps by which these were drawn, by the hashes of the two designs."""
 
 Neighbours = tuple[int | None, int | None]
 """The stages next below and next above that a respondent holds, by their place in the chain."""
 
 
-def position(design: Design, designs: Sequence[Design]) -> int:
+def position(design: Design, designs: Sequence[Design], find: Find) -> int:
     """Return how many stages of a chain lie below a design.
 
     Raises:
@@ -36,16 +40,16 @@ def position(design: Design, designs: Sequence[Design]) -> int:
     for each in designs[-1:]:
         check_same(each, design)
     at = len(designs)
-    while at and step(designs[at - 1], design) is None:
+    while at and find(designs[at - 1], design) is None:
         at -= 1
-    if at < len(designs) and step(design, designs[at]) is None:
+    if at < len(designs) and find(design, designs[at]) is None:
         place(design, [designs[at]])  # tells why
     return at
 
 
 def draw(
-    design: Design, at: int, state: State, stages: Sequence[Stage], designs: Sequence[Design]
-) -> Iterator[tuple[list[str], list[int]]]:
+    design: Design, at: int, state: State, stages: Sequence[Stage], read: Callable[[Stage], Design], find: Find
+) -> Iterator[Drawn]:
     """Draw a stage for respondents; yield some of them with their responses.
 
     Args:
@@ -53,24 +57,27 @@ def draw(
         at: how many of the other stages lie below it.
         state: answers of those respondents, and what is drawn so far.
         stages: the other stages of the question, the coarsest first.
-        designs: of these stages.
+        read: reads the design of a stage.
+        find: how relaxations are found.
 
     Raises:
         NotAllowed: an answer is needed and was not kept.
         InvalidRequest: the stage lies between two that somebody holds, and they were not drawn through it.
     """
     for (low, high), names in _groups(state, stages, at).items():
-        around = [None if number is None else designs[number] for number in (low, high)]
-        found = place(design, [each for each in around if each is not None])
+        around = [None if number is None else read(stages[number]) for number in (low, high)]
+        found = place(design, [each for each in around if each is not None], find=find)
         held = [
             [] if number is None else [state.held[stages[number].id][name][0] for name in names]
             for number in (low, high)
         ]
         if found.finest:
-            yield names, _upwards(design, found, around[0], held[0], _answers(state, names, design))
+            responses = _upwards(design, found, around[0], held[0], _answers(state, names, design))
         else:
             assert around[1] is not None
-            yield names, _downwards(design, found, around[1], held[0], held[1])
+            responses = _downwards(design, found, around[1], held[0], held[1])
+        pairs = ((around[0], design, found.below), (design, around[1], found.above))
+        yield names, responses, {(one.hash, two.hash): each for one, two, each in pairs if one and two and each}
 
 
 def _groups(state: State, stages: Sequence[Stage], at: int) -> dict[Neighbours, list[str]]:

@@ -200,7 +200,7 @@ class Panel:
             before = book.finest()
             at = place_of(book, row, stages, design)
             check_budgets(book, row, design.parity, at[0], list(state.answers))
-            fresh = release_stage(book, design, at, state)
+            fresh = release_stage(book, row, design, at, state)
             receipt = append(book, row, design, before, to, fresh, len(state.answers))
         names = tuple(state.answers)
         responses = as_array(design, [state.held[at[1].id][name][0] for name in names])
@@ -212,7 +212,7 @@ class Panel:
             book = Book(tables)
             row = book.known(question)
             stages, state = book.stages(row.id), book.state(row.id, None)
-            designs = [Design.from_json(book.design(stage.design)) for stage in stages]
+            designs = [book.read_design(stage) for stage in stages]
         return count_stages(stages, state, designs)
 
     def withdraw(self, respondents: Sequence[str]) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from deniable.design import Design
 from deniable.engines.panel.book import Book, Question, Stage, State
 from deniable.engines.panel.draw import as_array, draw, draw_planned, position
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest
+from deniable.gradual.chain import remember, remembered
 from deniable.gradual.design import ladder
 from deniable.gradual.ladder import Ladder, check_alike
 from deniable.gradual.tally import StageTallies
@@ -48,7 +50,13 @@ def question_of(book: Book, name: str, design: Design, budget: str | None) -> Qu
 
 
 def plan(book: Book, row: Question, about: Ladder, names: list[str], numbers: list[int]) -> None:
-    """Draw all stages of a ladder and keep them."""
+    """Draw all stages of a ladder and keep them.
+
+    Raises:
+        InvalidRequest: its steps are not those by which stages of others were drawn.
+    """
+    for (old, new), step in zip(pairwise(about.designs), about.steps, strict=True):
+        book.add_step(row.id, (old.hash, new.hash), remember(step))
     for design, responses in zip(about.designs, draw_planned(about, numbers), strict=True):
         _, stage = place_of(book, row, book.stages(row.id), design)
         book.add_responses(stage.id, zip(names, responses, strict=True), released=False)
@@ -64,7 +72,7 @@ def chosen(book: Book, stages: Sequence[Stage], stage: Design | int) -> Design:
         return stage
     if not 0 <= stage < len(stages):
         raise InvalidRequest(f"there is no stage {stage}; expected one of the {len(stages)} that are drawn.")
-    return Design.from_json(book.design(stages[stage].design))
+    return book.read_design(stages[stage])
 
 
 def check_named(state: State, respondents: Sequence[str] | None) -> None:
@@ -84,29 +92,27 @@ def place_of(book: Book, row: Question, stages: Sequence[Stage], design: Design)
         if each.design == design.hash:
             return at, each
     check_alike(Design.from_json(book.design(row.about)), design)
-    at = position(design, [Design.from_json(book.design(each.design)) for each in stages])
+    designs = [book.read_design(each) for each in stages]
+    at = position(design, designs, remembered(book.steps(row.id)))
     book.add_design(design.hash, design.to_json())
     return at, book.add_stage(row.id, at, design.hash, str(design.parity))
 
 
-def release_stage(book: Book, design: Design, at: tuple[int, Stage], state: State) -> int:
+def release_stage(book: Book, row: Question, design: Design, at: tuple[int, Stage], state: State) -> int:
     """Draw the stage for those who do not have it, mark it as out for all; return for how many it was not out."""
     number, stage = at
     held = state.held.setdefault(stage.id, {})
     waiting = [name for name, (_, out) in held.items() if not out]
     book.mark_released(stage.id, waiting)
     lacking = State({name: answer for name, answer in state.answers.items() if name not in held}, state.held)
-    others = [each for each in _stages_of(book, stage) if each.id != stage.id]
-    designs = [Design.from_json(book.design(each.design)) for each in others]
-    for names, responses in draw(design, number, lacking, others, designs):
+    others = [each for each in book.stages(row.id) if each.id != stage.id]
+    find = remembered(book.steps(row.id))
+    for names, responses, steps in draw(design, number, lacking, others, book.read_design, find):
+        for pair, step in steps.items():
+            book.add_step(row.id, pair, remember(step))
         book.add_responses(stage.id, zip(names, responses, strict=True), released=True)
         held.update({name: (response, True) for name, response in zip(names, responses, strict=True)})
     return len(waiting) + len(lacking.answers)
-
-
-def _stages_of(book: Book, stage: Stage) -> list[Stage]:
-    question = book.tables.value("SELECT question FROM panel_stage WHERE id = ?", stage.id)
-    return book.stages(int(question))
 
 
 def count_stages(stages: Sequence[Stage], state: State, designs: Sequence[Design]) -> StageTallies:

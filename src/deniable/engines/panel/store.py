@@ -30,6 +30,10 @@ SCHEMA = (
         id INTEGER PRIMARY KEY, question INTEGER NOT NULL REFERENCES panel_question, place INTEGER NOT NULL,
         design TEXT NOT NULL REFERENCES panel_design, parity TEXT NOT NULL, UNIQUE (question, design)
     )""",
+    """CREATE TABLE panel_step (
+        question INTEGER NOT NULL REFERENCES panel_question, coarse TEXT NOT NULL, fine TEXT NOT NULL,
+        body TEXT NOT NULL, PRIMARY KEY (question, coarse, fine)
+    )""",
     """CREATE TABLE panel_answer (
         question INTEGER NOT NULL REFERENCES panel_question, respondent TEXT NOT NULL, answer TEXT,
         PRIMARY KEY (question, respondent)

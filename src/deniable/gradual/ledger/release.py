@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from itertools import pairwise
 
 from deniable import chance, exact
 from deniable.errors import InvalidRequest, NotAllowed
 from deniable.gradual.budget import Budget
-from deniable.gradual.chain import Staged, check_same, place
-from deniable.gradual.ladder import Ladder, step_from_body, step_to_body
+from deniable.gradual.chain import Staged, check_same, place, remember, remembered
+from deniable.gradual.ladder import Ladder
 from deniable.gradual.ledger import book as stored
 from deniable.gradual.ledger.book import Book, Question
 from deniable.gradual.ledger.derived import Derived
@@ -17,7 +17,6 @@ from deniable.gradual.ledger.history import append, parity, spent, total
 from deniable.gradual.ledger.kinds import read_design
 from deniable.gradual.ledger.state import Released
 from deniable.gradual.receipts import Receipt
-from deniable.gradual.step import Step
 from deniable.wire import Response
 
 __all__ = ["draw_planned", "known", "release"]
@@ -87,9 +86,8 @@ def _draw(book: Book, row: Question, stages: list[stored.Stage], design: Staged)
     """Draw a new stage, put it in its place, and return the place."""
     check_same(read_design(book.design(row.about)), design)
     designs = [read_design(book.design(each.design)) for each in stages]
-    pairs = zip(stages[1:], designs, designs[1:], strict=False)
-    direct = [None, *(_step(each.step, old, new) for each, old, new in pairs)]
-    found = place(design, designs, direct=direct)
+    drawn = {(old.design, new.design): new.step for old, new in pairwise(stages) if new.step is not None}
+    found = place(design, designs, find=remembered(drawn))
     if found.finest:
         _check_budgets(book, row, design.parity)  # before the answer is looked at
     assert row.secret is not None
@@ -103,32 +101,22 @@ def _draw(book: Book, row: Question, stages: list[stored.Stage], design: Staged)
         source=Derived(row.secret, [design.hash, _named(coarser), _named(finer)]),
     )
     book.add_design(design.hash, design.to_json())
-    below = None if found.below is None else json.dumps(step_to_body(found.below))
+    below = None if found.below is None else remember(found.below)
     book.add_stage(row.id, found.at, stored.Stage(design.hash, below, f"{response:x}", str(design.parity), 0))
     if found.above is not None:
-        book.set_step(row.id, found.at + 1, json.dumps(step_to_body(found.above)))
+        book.set_step(row.id, found.at + 1, remember(found.above))
     return found.at
 
 
 def draw_planned(book: Book, question: int, ladder: Ladder, answer: int, source: chance.Source) -> None:
-    """Draw all stages of a ladder and keep them, the finest first.
-
-    Raises:
-        InvalidRequest: a design stands in the ladder twice.
-    """
+    """Draw all stages of a ladder and keep them, the finest first."""
     responses = [ladder.designs[-1].channel.draw(answer, source)]
     for step in reversed(ladder.steps):
         responses.append(step.degrade(responses[-1], source))
-    bodies = [None, *(json.dumps(step_to_body(step)) for step in ladder.steps)]
+    bodies = [None, *map(remember, ladder.steps)]
     for at, (design, response, body) in enumerate(zip(ladder.designs, reversed(responses), bodies, strict=True)):
-        if any(design == each for each in ladder.designs[:at]):
-            raise InvalidRequest("a design stands in the ladder twice; expected stages that differ.")
         book.add_design(design.hash, design.to_json())
         book.add_stage(question, at, stored.Stage(design.hash, body, f"{response:x}", str(design.parity), 0))
-
-
-def _step(body: str | None, old: Staged, new: Staged) -> Step | None:
-    return None if body is None else step_from_body(json.loads(body), old.channel, new.channel)
 
 
 def _number(stage: stored.Stage | None) -> int | None:

@@ -16,7 +16,7 @@ from deniable.gradual.step import Step
 __all__ = ["Worth", "worth"]
 
 _MOST = 100_000
-"""Histories of responses that are gone through."""
+"""Histories of responses, times answers, that are gone through: a second or two."""
 
 Law = dict[tuple[int, ...], list[Fraction]]
 """P(responses | answer), a row for each combination of responses, the coarsest first."""
@@ -84,13 +84,14 @@ def worth(ladder: Ladder, held: Iterable[int]) -> Worth:
 def _law(ladder: Ladder, stages: list[int]) -> Law | None:
     """Write out the law of the responses held, from the finest downwards; None where it is too large."""
     finest = ladder.designs[stages[-1]].channel
-    if finest.responses > _MOST:
+    most = _MOST // finest.answers
+    if finest.responses > most:
         return None
     law: Law = {(r,): row for r, row in _rows(finest).items()}
     # The first response is that of the stage just reached; it stays if somebody holds it, else it is summed out.
     for number in reversed(range(stages[0], stages[-1])):
         step = ladder.steps[number]
-        if step.old.responses > _MOST or len(law) * len(sent(step.old)) > _MOST:
+        if step.old.responses > most or len(law) * len(sent(step.old)) > most:
             return None
         law = _down(law, step, keep=number + 1 in stages)
     return law

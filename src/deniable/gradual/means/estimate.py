@@ -13,7 +13,7 @@ from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimate import Estimate
 from deniable.estimate.interval import Interval, quantile
 from deniable.gradual.estimate import Combined
-from deniable.gradual.means.design import ENDS, Range
+from deniable.gradual.means.range import ENDS, Range
 
 __all__ = ["Mean", "Moments", "Spread", "from_share", "mean", "moments", "spread"]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from deniable import chance, exact
 from deniable.errors import InvalidAnswer, InvalidNumber
-from deniable.gradual.means.design import ENDS, Range
+from deniable.gradual.means.range import ENDS, Range
 
 __all__ = ["place_of", "rounded", "square"]
 

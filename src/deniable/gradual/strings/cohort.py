@@ -13,13 +13,13 @@ from deniable import chance, exact, wire
 from deniable.channel import Bits, Channel
 from deniable.design import Bitstrings
 from deniable.errors import InvalidRequest
-from deniable.gradual.bits import Bit, BitByBit, bit_garbling, toss
+from deniable.gradual.bits import Bit, BitByBit, bit_garbling, draw_bits
 from deniable.gradual.closed import FORMS
 from deniable.gradual.ladder import Ladder
 from deniable.gradual.step import Step
 from deniable.gradual.strings.bloom import Bloom
 from deniable.gradual.strings.design import StringDesign, relax_strings
-from deniable.gradual.strings.reports import Report
+from deniable.gradual.strings.responses import StringResponse
 from deniable.wire import Response
 
 __all__ = ["CohortDesign", "Filter", "FilterStep", "string_ladder"]
@@ -31,9 +31,7 @@ class Filter(Bits):
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
         """Randomize the bits of a filter."""
-        hit, stray = Bit.of(self)
-        every = (1 << self.size) - 1
-        return toss(self.size, [(given, hit), (every & ~given, stray)], source)
+        return draw_bits(self.size, Bit.of(self), given, source)
 
     def probability(self, response: int, *, given: int) -> Fraction:
         """Return the probability of bits, given those of the filter."""
@@ -93,12 +91,12 @@ class CohortDesign:
 
     @property
     def parity(self) -> exact.Ratio:
-        """The parity of a whole report, exactly."""
+        """The parity of a whole response, exactly."""
         return self.design.parity
 
     @property
     def epsilon(self) -> float:
-        """The ε of a whole report, rounded up."""
+        """The ε of a whole response, rounded up."""
         return self.design.epsilon
 
     def category_number(self, answer: str | Mapping[str, str]) -> int:
@@ -109,9 +107,9 @@ class CohortDesign:
         """
         return self.design.bloom.filter(answer, self.cohort)  # type: ignore[arg-type]  # refused if it is no text
 
-    def report(self, response: Response) -> Report:
-        """Return a response of a ledger as the report that is counted."""
-        return Report.of(self.design, self.cohort, self.symbols.index(response.symbol))
+    def counted(self, response: Response) -> StringResponse:
+        """Return a response of a ledger as one that is counted, with its cohort."""
+        return StringResponse.of(self.design, self.cohort, self.symbols.index(response.symbol))
 
     @cached_property
     def hash(self) -> str:

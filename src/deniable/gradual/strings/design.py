@@ -56,12 +56,12 @@ class StringDesign:
 
     @property
     def bit_epsilon(self) -> float:
-        """The ε of one bit, rounded up. It is not the ε of a report, which is larger: see `epsilon`."""
+        """The ε of one bit, rounded up. It is not the ε of a response, which is larger: see `epsilon`."""
         return exact.log_above(self.bit_parity)
 
     @cached_property
     def parity(self) -> exact.Ratio:
-        """The parity of a whole report, exactly.
+        """The parity of a whole response, exactly.
 
         Why: two strings set at most h bits each, so that their filters differ in at most h bits one way and h the
         other.
@@ -75,15 +75,15 @@ class StringDesign:
 
     @cached_property
     def epsilon(self) -> float:
-        """The smallest ε at which a report is locally private, whatever strings there are; rounded up."""
+        """The smallest ε at which a response is locally private, whatever strings there are; rounded up."""
         return exact.log_above(self.parity)
 
     @property
     def told(self) -> str:
         """The guarantee in words."""
         return (
-            f"ε = {self.epsilon:.6g} for a report, because two strings differ in up to {2 * self.bloom.hashes} of its "
-            f"{self.bloom.bits} bits; ε = {self.bit_epsilon:.6g} for each bit by itself."
+            f"ε = {self.epsilon:.6g} for a response, because two strings differ in up to {2 * self.bloom.hashes} of "
+            f"its {self.bloom.bits} bits; ε = {self.bit_epsilon:.6g} for each bit by itself."
         )
 
     @cached_property
@@ -139,7 +139,7 @@ def string_design(
     f: exact.Rational | None = None,
     optimized: bool = False,
 ) -> StringDesign:
-    """Build a design for strings: from the ε of a report, from that of a bit, or from RAPPOR's f.
+    """Build a design for strings: from the ε of a response, from that of a bit, or from RAPPOR's f.
 
     Implements: the permanent response of [EPK14]: each bit kept with probability 1 − f/2. From ε, either the same with
     e^(ε/2h) for each bit, or `optimized`, after [WBL17], p = 1/2 and e^(ε/h) for the zeros, which finds rare strings
@@ -149,7 +149,7 @@ def string_design(
 
     Args:
         bloom: how a string becomes bits.
-        epsilon: the most that a report may reveal.
+        epsilon: the most that a response may reveal.
         bit_epsilon: the most that each bit may reveal.
         f: how often RAPPOR replaces a bit by a fair coin.
         optimized: with `epsilon`, send true ones with probability 1/2, and as few zeros as ones as ε allows.
@@ -186,7 +186,7 @@ def string_design(
 
 
 def relax_strings(old: StringDesign, new: StringDesign) -> BitByBit:
-    """Return how a report is raised bit by bit, so that both together cost what the finer one does.
+    """Return how a response is raised bit by bit, so that both together cost what the finer one does.
 
     Raises:
         NotOrdered: the second design does not tell all that the first does.
@@ -196,8 +196,8 @@ def relax_strings(old: StringDesign, new: StringDesign) -> BitByBit:
         raise Incompatible("the designs hash strings differently; expected one Bloom filter for all stages.")
     if bit_garbling(old.bit, new.bit) is None:
         raise NotOrdered(
-            f"a report of {old!r} cannot be raised to {new!r}, which does not tell all that the first does; expected a "
-            "finer design.",
+            f"a response of {old!r} cannot be raised to {new!r}, which does not tell all that the first does; expected "
+            "a finer design.",
             "Take one of the same kind, symmetric or optimized, with a larger ε.",
         )
     return BitByBit(old.channel, new.channel)

@@ -22,7 +22,7 @@ from deniable.gradual.strings.tally import NoisyTally, StringTally
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Candidates", "Decoded", "Found", "benjamini_hochberg", "decode"]
+__all__ = ["Candidates", "Found", "StringEstimate", "benjamini_hochberg", "estimate_strings"]
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Decoded:
+class StringEstimate:
     """What candidates explain.
 
     Attributes:
         found: the strings that are there, the most frequent first.
         tested: how many candidates there were.
         fdr: the share of false ones among those found that is allowed on average.
-        respondents: how many reports there were.
+        respondents: how many responses there were.
         unexplained: the share of respondents whose string is none of those found.
         unexplained_error: its standard error.
         excess: by how much bits vary more than the device explains, which strings that are no candidates do; 1 for not
@@ -92,44 +92,47 @@ class Candidates:
     def __init__(self, bloom: Bloom, texts: Sequence[str]) -> None:
         self.bloom = bloom
         self.texts = tuple(texts)
-        if not self.texts or len(set(self.texts)) < len(self.texts):
+        self._seeds = seeds_of(self.texts)
+        if not self.texts or np.unique(self._seeds).size < len(self.texts):
             raise InvalidRequest("there are no candidates, or one stands twice; expected different strings.")
         self._all: csr_matrix | None = None
 
     def rows(self, used: NDArray[np.bool_]) -> csr_matrix:
         """Return the cells that each candidate sets, of the cohorts in use."""
         if not used.all():
-            return table(self.bloom, seeds_of(self.texts), used)
+            return table(self.bloom, self._seeds, used)
         if self._all is None:
-            self._all = table(self.bloom, seeds_of(self.texts), used)
+            self._all = table(self.bloom, self._seeds, used)
         return self._all
 
 
-def decode(tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates, *, fdr: float = 0.05) -> Decoded:
+def estimate_strings(
+    tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates, *, fdr: float = 0.05
+) -> StringEstimate:
     """Find which of many candidate strings are there, and how often.
 
-    Implements: the decoding of [EPK14] with candidates: a non-negative lasso chooses, weighted least squares on the
+    Implements: [EPK14] with candidates: a non-negative lasso chooses, weighted least squares on the
     chosen ones measures, and false discoveries are controlled after [BH95] among all candidates.
 
     Args:
-        tally: counts of bits, from reports of one stage or from noisy samples.
+        tally: counts of bits, from responses of one stage or from noisy samples.
         candidates: strings that may be there; all others go into the unexplained share. Several tallies with one
-            filter are decoded faster with `Candidates`.
+            filter are faster with `Candidates`.
         fdr: the share of false ones among those found that is allowed on average.
 
     Raises:
         InvalidRequest: no candidates, one twice, or an fdr outside (0, 1).
         Incompatible: candidates for another filter.
-        NotEstimable: no reports.
+        NotEstimable: no responses.
 
     Example:
         >>> from deniable.gradual.strings.bloom import Bloom
         >>> from deniable.gradual.strings.design import string_design
         >>> empty = StringTally.empty(string_design(Bloom(16), epsilon=2))
-        >>> decode(empty, ["a"])
+        >>> estimate_strings(empty, ["a"])
         Traceback (most recent call last):
             ...
-        deniable.errors.NotEstimable: there are no reports; expected some.
+        deniable.errors.NotEstimable: there are no responses; expected some.
     """
     known = candidates if isinstance(candidates, Candidates) else Candidates(tally.bloom, candidates)
     if known.bloom != tally.bloom:
@@ -137,7 +140,7 @@ def decode(tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidat
     if not 0 < fdr < 1:
         raise InvalidRequest(f"the rate of false discoveries is {fdr}; expected a number between 0 and 1.")
     if not tally.respondents:
-        raise NotEstimable("there are no reports; expected some.")
+        raise NotEstimable("there are no responses; expected some.")
     fit, texts = _fitted(tally, known), known.texts
     errors = np.sqrt(np.maximum(np.diagonal(fit.covariance) * fit.excess, 0.0))
     p_values = np.ones(len(texts))
@@ -150,7 +153,7 @@ def decode(tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidat
             fit.numbers[accepted], fit.shares[accepted], np.diagonal(spread)[accepted], strict=True
         )
     ]
-    return Decoded(
+    return StringEstimate(
         found=tuple(sorted(found, key=lambda each: -each.share)),
         tested=len(texts),
         fdr=fdr,
@@ -181,9 +184,9 @@ def benjamini_hochberg(p_values: Floats, fdr: float) -> NDArray[np.bool_]:
 
 def _fitted(tally: StringTally | NoisyTally, candidates: Candidates) -> Fit:
     """Choose candidates with even weights, then measure them with weights that fit."""
-    bloom, used = tally.bloom, tally.reports > 0
+    bloom, used = tally.bloom, tally.sizes > 0
     hit, stray = tally.rates()
-    sizes = np.repeat(tally.reports[used].astype(np.float64), bloom.bits)
+    sizes = np.repeat(tally.sizes[used].astype(np.float64), bloom.bits)
     cells = (tally.ones[used].reshape(-1) / sizes - stray) / (hit - stray)
 
     def variance(ones: Floats) -> Floats:

@@ -93,8 +93,8 @@ class NoisySampling:
         """
         return exact.log_above(self.parity(samples))
 
-    def report_epsilon(self, samples: int, hashes: int = 1) -> float:
-        """Return the ε of a whole report after K samples: two strings may differ in 2h bits, h each way."""
+    def response_epsilon(self, samples: int, hashes: int = 1) -> float:
+        """Return the ε of a whole response after K samples: two strings may differ in 2h bits, h each way."""
         one, two = self.ratios(samples)
         if math.inf in (one, two):
             return math.inf

@@ -1,23 +1,23 @@
-"""String → report, at the respondent. The standard library alone.
+"""String → response, at the respondent. The standard library alone.
 
-Draw a cohort once (`Bloom.draw_cohort`), respond once, and keep the report: finer ones are raised from it.
+Draw a cohort once (`Bloom.draw_cohort`), respond once, and keep the response: finer ones are raised from it.
 """
 
 from __future__ import annotations
 
 from deniable import chance
 from deniable.errors import Incompatible
-from deniable.gradual.bits import toss
+from deniable.gradual.bits import Bit, draw_bits
 from deniable.gradual.strings.bloom import Bloom
 from deniable.gradual.strings.design import StringDesign, relax_strings
 from deniable.gradual.strings.noisy import NoisySampling
-from deniable.gradual.strings.reports import Report
+from deniable.gradual.strings.responses import StringResponse
 
-__all__ = ["degrade", "draw_bits", "permanent", "respond", "sample", "upgrade"]
+__all__ = ["degrade", "permanent", "respond", "sample", "upgrade"]
 
 
-def respond(design: StringDesign, text: str, cohort: int, *, source: chance.Source = chance.SYSTEM) -> Report:
-    """Draw the report about a string; only the report leaves this function.
+def respond(design: StringDesign, text: str, cohort: int, *, source: chance.Source = chance.SYSTEM) -> StringResponse:
+    """Draw the response about a string; only the response leaves this function.
 
     Guarantee: every bit is drawn with exactly the weights from which the design's ε is derived.
 
@@ -31,32 +31,35 @@ def respond(design: StringDesign, text: str, cohort: int, *, source: chance.Sour
         >>> len(respond(design, "Smith", cohort=7).symbol)
         129
     """
-    return Report.of(design, cohort, draw_bits(design, design.bloom.filter(text, cohort), source))
+    bloom = design.bloom
+    return StringResponse.of(design, cohort, draw_bits(bloom.bits, design.bit, bloom.filter(text, cohort), source))
 
 
 def upgrade(
-    old: StringDesign, new: StringDesign, report: Report, text: str, *, source: chance.Source = chance.SYSTEM
-) -> Report:
-    """Raise a report that is out to the finer design: both together cost what the finer one does.
+    old: StringDesign, new: StringDesign, response: StringResponse, text: str, *, source: chance.Source = chance.SYSTEM
+) -> StringResponse:
+    """Raise a response that is out to the finer design: both together cost what the finer one does.
 
     Raises:
         NotOrdered: the second design does not tell all that the first does.
-        Incompatible: the report or the filter belongs to another design.
+        Incompatible: the response or the filter belongs to another design.
         InvalidAnswer: no text. The message does not repeat it.
     """
-    step, bits = relax_strings(old, new), report.bits(old)
-    true = new.bloom.filter(text, report.cohort)
-    return Report.of(new, report.cohort, step.upgrade_bits(bits, true, source))
+    step, bits = relax_strings(old, new), response.bits(old)
+    true = new.bloom.filter(text, response.cohort)
+    return StringResponse.of(new, response.cohort, step.upgrade_bits(bits, true, source))
 
 
-def degrade(old: StringDesign, new: StringDesign, report: Report, *, source: chance.Source = chance.SYSTEM) -> Report:
-    """Draw a coarser report from a finer one; the string is not needed, and nothing is spent.
+def degrade(
+    old: StringDesign, new: StringDesign, response: StringResponse, *, source: chance.Source = chance.SYSTEM
+) -> StringResponse:
+    """Draw a coarser response from a finer one; the string is not needed, and nothing is spent.
 
     Raises:
         NotOrdered: the second design does not tell all that the first does.
-        Incompatible: the report or the filter belongs to another design.
+        Incompatible: the response or the filter belongs to another design.
     """
-    return Report.of(old, report.cohort, relax_strings(old, new).degrade(report.bits(new), source))
+    return StringResponse.of(old, response.cohort, relax_strings(old, new).degrade(response.bits(new), source))
 
 
 def permanent(
@@ -67,8 +70,7 @@ def permanent(
     Raises:
         InvalidAnswer: no text. The message does not repeat it.
     """
-    true, every = bloom.filter(text, cohort), (1 << bloom.bits) - 1
-    return toss(bloom.bits, [(true, noisy.alpha), (every & ~true, 1 - noisy.alpha)], source)
+    return draw_bits(bloom.bits, Bit(noisy.alpha, 1 - noisy.alpha), bloom.filter(text, cohort), source)
 
 
 def sample(noisy: NoisySampling, bloom: Bloom, kept: int, *, source: chance.Source = chance.SYSTEM) -> int:
@@ -77,14 +79,6 @@ def sample(noisy: NoisySampling, bloom: Bloom, kept: int, *, source: chance.Sour
     Raises:
         Incompatible: the kept bits are not those of this filter.
     """
-    every = (1 << bloom.bits) - 1
-    if not 0 <= kept <= every:
+    if not 0 <= kept < 1 << bloom.bits:
         raise Incompatible(f"the kept bits do not fit into {bloom.bits} places; expected those of this filter.")
-    return toss(bloom.bits, [(kept, noisy.p), (every & ~kept, noisy.q)], source)
-
-
-def draw_bits(design: StringDesign, true: int, source: chance.Source = chance.SYSTEM) -> int:
-    """Randomize the bits of a filter."""
-    hit, stray = design.bit
-    every = (1 << design.bloom.bits) - 1
-    return toss(design.bloom.bits, [(true, hit), (every & ~true, stray)], source)
+    return draw_bits(bloom.bits, Bit(noisy.p, noisy.q), kept, source)

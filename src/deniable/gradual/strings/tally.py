@@ -1,4 +1,4 @@
-"""How often each bit was 1 in each cohort: all that decoding needs."""
+"""How often each bit was 1 in each cohort: all that an estimate needs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from deniable.errors import IncompatibleTallies, InvalidResponse, UnreadableFile
 from deniable.gradual.strings.bloom import Bloom
 from deniable.gradual.strings.design import StringDesign
 from deniable.gradual.strings.noisy import NoisySampling
-from deniable.gradual.strings.reports import Report
+from deniable.gradual.strings.responses import StringResponse
 
-__all__ = ["NoisyTally", "StringTally", "tally_reports"]
+__all__ = ["NoisyTally", "StringTally", "tally_strings"]
 
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -27,21 +27,21 @@ class StringTally:
     """How often each bit was sent as 1, cohort by cohort. Tallies of one design add up; the empty one is a true zero.
 
     Attributes:
-        design: what the reports were drawn with.
+        design: what the responses were drawn with.
         ones: a row for each cohort, a count for each bit.
-        reports: how many reports each cohort sent.
+        sizes: how many responses each cohort sent.
     """
 
     design: StringDesign
     ones: Counts = field(repr=False)
-    reports: Counts = field(repr=False)
+    sizes: Counts = field(repr=False)
 
     def __post_init__(self) -> None:
         _freeze(self, self.design.bloom, most=1)
 
     @classmethod
     def empty(cls, design: StringDesign) -> StringTally:
-        """Return the tally of no reports."""
+        """Return the tally of no responses."""
         return cls(design, *_zeros(design.bloom))
 
     @property
@@ -51,8 +51,8 @@ class StringTally:
 
     @property
     def respondents(self) -> int:
-        """How many reports were counted."""
-        return int(self.reports.sum())
+        """How many responses were counted."""
+        return int(self.sizes.sum())
 
     def rates(self) -> tuple[float, float]:
         """Return how often a bit is 1 on average, where its truth is 1 and where it is 0."""
@@ -71,24 +71,24 @@ class StringTally:
         if self.design != other.design:
             raise IncompatibleTallies(
                 f"cannot add a tally of {self.design!r} to one of {other.design!r}; expected one design.",
-                "Decode each on its own.",
+                "Estimate from each on its own.",
             )
-        return StringTally(self.design, self.ones + other.ones, self.reports + other.reports)
+        return StringTally(self.design, self.ones + other.ones, self.sizes + other.sizes)
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, StringTally)
             and self.design == other.design
             and bool(np.array_equal(self.ones, other.ones))
-            and bool(np.array_equal(self.reports, other.reports))
+            and bool(np.array_equal(self.sizes, other.sizes))
         )
 
     def __hash__(self) -> int:
-        return hash((self.design, self.ones.tobytes(), self.reports.tobytes()))
+        return hash((self.design, self.ones.tobytes(), self.sizes.tobytes()))
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the tally as JSON that names its design's hash."""
-        body = {"design": self.design.hash, "ones": self.ones.tolist(), "reports": self.reports.tolist()}
+        body = {"design": self.design.hash, "ones": self.ones.tolist(), "sizes": self.sizes.tolist()}
         return wire.seal("string-tally", body, indent=indent)
 
     @classmethod
@@ -104,8 +104,8 @@ class StringTally:
         if named != design.hash:
             raise IncompatibleTallies(f"this tally belongs to the design {named:.19}…; expected {design.hash:.19}….")
         try:
-            ones, reports = (np.array(wire.field(body, name, list), np.int64) for name in ("ones", "reports"))
-            return cls(design, ones, reports)
+            ones, sizes = (np.array(wire.field(body, name, list)) for name in ("ones", "sizes"))
+            return cls(design, ones, sizes)
         except (ValueError, OverflowError, TypeError):
             raise UnreadableFile("the counts are not whole numbers for each cohort and bit.") from None
 
@@ -119,14 +119,14 @@ class NoisyTally:
         noisy: how bits are sampled.
         samples: how many each respondent sent.
         ones: a row for each cohort, a count for each bit, summed over the samples.
-        reports: how many respondents each cohort has.
+        sizes: how many respondents each cohort has.
     """
 
     bloom: Bloom
     noisy: NoisySampling
     samples: int
     ones: Counts = field(repr=False)
-    reports: Counts = field(repr=False)
+    sizes: Counts = field(repr=False)
 
     def __post_init__(self) -> None:
         _freeze(self, self.bloom, most=self.samples)
@@ -134,7 +134,7 @@ class NoisyTally:
     @property
     def respondents(self) -> int:
         """How many respondents were counted."""
-        return int(self.reports.sum())
+        return int(self.sizes.sum())
 
     def rates(self) -> tuple[float, float]:
         """Return how many ones the samples of a bit have on average, where its truth is 1 and where it is 0."""
@@ -149,24 +149,24 @@ class NoisyTally:
         return ones * one + (1 - ones) * zero + ones * (1 - ones) * gap**2
 
 
-def tally_reports(design: StringDesign, reports: Iterable[Report]) -> StringTally:
-    """Count reports.
+def tally_strings(design: StringDesign, responses: Iterable[StringResponse]) -> StringTally:
+    """Count responses.
 
     Raises:
-        Incompatible: a report of another design.
-        InvalidResponse: no report of this design.
+        Incompatible: a response of another design.
+        InvalidResponse: no response of this design.
 
     Example:
         >>> from deniable.gradual.strings.design import string_design
         >>> design = string_design(Bloom(4, cohorts=2), epsilon=1)
-        >>> tally_reports(design, [Report(design.hash, 1, "b0110")]).ones.tolist()
+        >>> tally_strings(design, [StringResponse(design.hash, 1, "b0110")]).ones.tolist()
         [[0, 0, 0, 0], [0, 1, 1, 0]]
     """
     ones, counts = _zeros(design.bloom)
-    for report in reports:
-        bits = report.bits(design)
-        counts[report.cohort] += 1
-        ones[report.cohort] += [bits >> place & 1 for place in range(design.bloom.bits)]
+    for response in responses:
+        bits = response.bits(design)
+        counts[response.cohort] += 1
+        ones[response.cohort] += [bits >> place & 1 for place in range(design.bloom.bits)]
     return StringTally(design, ones, counts)
 
 
@@ -176,16 +176,16 @@ def _zeros(bloom: Bloom) -> tuple[Counts, Counts]:
 
 def _freeze(tally: Any, bloom: Bloom, *, most: int) -> None:
     """Check counts and make them read-only."""
-    ones, reports = (np.array(each) for each in (tally.ones, tally.reports))
-    shapes = ones.shape == (bloom.cohorts, bloom.bits) and reports.shape == (bloom.cohorts,)
-    if not shapes or ones.dtype.kind not in "iu" or reports.dtype.kind not in "iu":
+    ones, sizes = (np.array(each) for each in (tally.ones, tally.sizes))
+    shapes = ones.shape == (bloom.cohorts, bloom.bits) and sizes.shape == (bloom.cohorts,)
+    if not shapes or ones.dtype.kind not in "iu" or sizes.dtype.kind not in "iu":
         raise InvalidResponse(
-            f"the counts have the shapes {ones.shape} and {reports.shape}; expected whole numbers for {bloom.cohorts} "
+            f"the counts have the shapes {ones.shape} and {sizes.shape}; expected whole numbers for {bloom.cohorts} "
             f"cohorts and {bloom.bits} bits."
         )
-    if (ones < 0).any() or (ones > most * reports[:, None]).any():
-        raise InvalidResponse("a count is negative, or larger than the number of reports; expected neither.")
-    for name, each in (("ones", ones), ("reports", reports)):
+    if (ones < 0).any() or (ones > most * sizes[:, None]).any():
+        raise InvalidResponse("a count is negative, or larger than the number of responses; expected neither.")
+    for name, each in (("ones", ones), ("sizes", sizes)):
         whole = each.astype(np.int64)
         whole.flags.writeable = False
         object.__setattr__(tally, name, whole)

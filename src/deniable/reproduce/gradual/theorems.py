@@ -13,8 +13,9 @@ from deniable.criteria import least_bayes_error, posterior
 from deniable.design import direct, k_ary, unary, warner
 from deniable.estimate import covariance
 from deniable.gradual.design import family_ladder, ladder, relax
-from deniable.gradual.means.design import Range, end_design
+from deniable.gradual.means.design import end_design
 from deniable.gradual.means.estimate import moments
+from deniable.gradual.means.range import Range
 from deniable.gradual.strings.noisy import NoisySampling
 from deniable.reproduce.gradual.tables import raised
 from deniable.reproduce.printed import printed, starting

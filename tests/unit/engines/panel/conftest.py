@@ -1,8 +1,7 @@
-"""Places for panels: a file, and a database of a Postgres server that is started once."""
+"""Places for panels: a file, and a database of the Postgres server."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -11,16 +10,6 @@ import pytest
 from tests.support import postgres
 
 _numbers = count(1)
-
-
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """The address of a server that runs until the tests have ended."""
-    reason = postgres.missing()
-    if reason:
-        pytest.skip(reason)
-    with postgres.server() as address:
-        yield address
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

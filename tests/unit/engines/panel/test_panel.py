@@ -11,7 +11,9 @@ import pytest
 
 import deniable as dn
 from deniable import exact
+from deniable.channel import Dense
 from deniable.engines.panel import Panel
+from deniable.engines.panel.book import Book
 from deniable.engines.panel.store import open_store
 from deniable.errors import (
     Incompatible,
@@ -24,8 +26,11 @@ from deniable.errors import (
     UnreadableFile,
 )
 from deniable.gradual import receipts
+from deniable.gradual.chain import remember
 from deniable.gradual.design import ladder
 from deniable.gradual.estimate import combine
+from deniable.gradual.ladder import Ladder
+from deniable.gradual.step import Written
 from tests.support.ladders import COLOURS, stage
 
 PEOPLE = {f"person {number}": COLOURS[number % 3] for number in range(30)}
@@ -118,6 +123,31 @@ def test_planned_answers_are_not_kept(where: str) -> None:
     with store.transaction(write=False) as tables:
         assert tables.value("SELECT count(*) FROM panel_answer WHERE answer IS NOT NULL") == len(PEOPLE)
     store.close()
+
+
+def other_ladder() -> Ladder:
+    """A garbling is not unique where two responses of the finer design say the same; here it is not the one found."""
+    coarse = dn.matrix([["5/10", "3/10"], ["5/10", "7/10"]], categories=["yes", "no"])
+    fine = dn.matrix([["6/10", "2/10"], ["2/10", "4/10"], ["2/10", "4/10"]], categories=["yes", "no"])
+    garbling = Dense.of([[Fraction(each, 10) for each in row] for row in ([7, 4, 0], [3, 6, 10])])
+    stages = Ladder((coarse, fine), (Written(coarse.channel, fine.channel, garbling),))
+    assert stages.steps[0] != ladder([coarse, fine]).steps[0]
+    return stages
+
+
+def test_stages_stay_with_the_step_that_they_were_drawn_by(where: str) -> None:
+    """Else a stage between two that are out would be drawn as if they had come about in another way."""
+    stages = other_ladder()
+    with Panel.create(where) as panel:
+        panel.answer("smokes", {"anna": "yes", "bert": "no"}, about=stages)
+        with pytest.raises(InvalidRequest, match="another step"):
+            panel.answer("smokes", {"carl": "no"}, about=ladder(stages.designs))
+        panel.answer("smokes", {"dora": "no"}, about=stages.designs[0])
+        panel.release("smokes", 0)
+        assert panel.release("smokes", 1).fresh == 3  # dora's is raised by the same step
+        with panel._store.transaction(write=False) as tables:
+            (step,) = Book(tables).steps(1).values()
+        assert step == remember(stages.steps[0])
 
 
 def test_a_withdrawal_erases_and_stops(panel: Panel, where: str) -> None:

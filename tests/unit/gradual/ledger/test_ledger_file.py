@@ -92,6 +92,30 @@ def test_a_stage_that_was_not_counted_is_found(path: Path, ledger: Ledger) -> No
         ledger.check()
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("UPDATE stage SET parity = '7'", "is not what the history counts"),
+        ("UPDATE stage SET design = (SELECT max(hash) FROM design WHERE hash != design)", "without a receipt"),
+        ("UPDATE design SET body = (SELECT body FROM design ORDER BY hash LIMIT 1)", "was exchanged"),
+        ("DELETE FROM receipt WHERE number = 1", "does not follow"),
+        ("PRAGMA user_version = 2", "another version"),
+    ],
+)
+def test_what_was_changed_behind_its_back_is_found(ledger: Ledger, path: Path, change: str, told: str) -> None:
+    ledger.answer("colour", "red", stage(2))
+    ledger.answer("shape", "red", stage(3))
+    for question, parity in (("colour", 2), ("shape", 3), ("shape", 4)):
+        ledger.release(question, stage(parity))
+    ledger.close()
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA foreign_keys = OFF")
+        file.execute(change.replace("UPDATE stage SET design", "UPDATE OR IGNORE stage SET design"))
+    file.close()
+    with pytest.raises(UnreadableFile, match=told), Ledger.open(path) as changed:
+        changed.check()
+
+
 def test_threads_share_a_ledger(ledger: Ledger) -> None:
     ledger.answer("colour", "red", stage(2))
     found: list[str] = []

@@ -12,7 +12,7 @@ from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget
 from deniable.gradual import receipts
 from deniable.gradual.design import ladder
 from deniable.gradual.ledger import Ledger
-from deniable.gradual.market import Market, Prices
+from deniable.gradual.market import Market, Prices, Worth
 
 STAGES = ladder([dn.warner(p=p) for p in ("3/5", "2/3", "3/4", "4/5")])
 PRICES = Prices(STAGES, [1, 2, 5, 9], currency="EUR")
@@ -104,6 +104,15 @@ def test_a_consent_of_ones_own_goes_before_that_for_anybody(market: Market) -> N
     market.sell("smokes", "Bert", 3)
     with pytest.raises(NotAllowed):
         market.sell("smokes", "Anna", 1)
+
+
+def test_an_offer_whose_stages_told_more_together_would_be_refused(
+    market: Market, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = Worth(best=1, parity=Fraction(3), alone=Fraction(2), same=False, gone_through=True)
+    monkeypatch.setattr("deniable.gradual.market.market.worth", lambda *_: more)
+    with pytest.raises(InvalidRequest, match="tell more together"):
+        market.offer("smokes", PRICES)
 
 
 def test_a_budget_holds_for_sales(tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ from deniable.engines.local.means import round_values
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotEstimable
 from deniable.gradual.estimate import combine
 from deniable.gradual.ledger import Ledger
-from deniable.gradual.means.design import ENDS, Range, end_design, end_ladder
+from deniable.gradual.means.design import end_design, end_ladder
 from deniable.gradual.means.estimate import from_share, mean, moments, spread
+from deniable.gradual.means.range import ENDS, Range
 from deniable.gradual.means.respond import place_of, rounded, square
 from deniable.gradual.tally import count_stages
 from tests.support.seeded import seeded as source_named

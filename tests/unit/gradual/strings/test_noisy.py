@@ -52,12 +52,12 @@ def test_more_samples_reveal_more_and_never_more_than_the_permanent_bit() -> Non
     assert NoisySampling.of(1, 1, "1/2").parity(2) == math.inf
 
 
-def test_a_report_adds_up_both_ways_over_its_bits() -> None:
+def test_a_response_adds_up_both_ways_over_its_bits() -> None:
     noisy = NoisySampling.of("3/4", "7/10", "4/10")
     one, two = noisy.ratios(3)
-    assert noisy.report_epsilon(3, hashes=2) == pytest.approx(2 * math.log(one) + 2 * math.log(two))
-    assert noisy.report_epsilon(3, hashes=2) <= 4 * noisy.epsilon(3)
-    assert NoisySampling.of(1, 1, "1/2").report_epsilon(1) == math.inf
+    assert noisy.response_epsilon(3, hashes=2) == pytest.approx(2 * math.log(one) + 2 * math.log(two))
+    assert noisy.response_epsilon(3, hashes=2) <= 4 * noisy.epsilon(3)
+    assert NoisySampling.of(1, 1, "1/2").response_epsilon(1) == math.inf
 
 
 def test_relaxation_is_never_worse_at_the_same_epsilon() -> None:

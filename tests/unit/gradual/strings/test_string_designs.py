@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import deniable as dn
+from deniable import wire
 from deniable.chance import Source
 from deniable.errors import (
     Incompatible,
@@ -24,9 +26,9 @@ from deniable.gradual.strings.bloom import Bloom
 from deniable.gradual.strings.cohort import CohortDesign, string_ladder
 from deniable.gradual.strings.design import StringDesign, relax_strings, schedule, string_design
 from deniable.gradual.strings.noisy import NoisySampling
-from deniable.gradual.strings.reports import Report
 from deniable.gradual.strings.respond import degrade, permanent, respond, sample, upgrade
-from deniable.gradual.strings.tally import StringTally, tally_reports
+from deniable.gradual.strings.responses import StringResponse
+from deniable.gradual.strings.tally import StringTally, tally_strings
 
 BLOOM = Bloom(128, hashes=2)
 
@@ -34,7 +36,7 @@ BLOOM = Bloom(128, hashes=2)
 @pytest.mark.parametrize("epsilon", [0.1, 1, "5/2", 4, 10])
 @pytest.mark.parametrize("optimized", [False, True])
 @pytest.mark.parametrize("hashes", [1, 2, 5])
-def test_a_report_never_exceeds_the_epsilon_asked_for(epsilon: float | str, optimized: bool, hashes: int) -> None:
+def test_a_response_never_exceeds_the_epsilon_asked_for(epsilon: float | str, optimized: bool, hashes: int) -> None:
     design = string_design(Bloom(64, hashes=hashes), epsilon, optimized=optimized)
     assert design.epsilon <= float(Fraction(epsilon) if isinstance(epsilon, str) else epsilon)
     assert design.epsilon == pytest.approx(float(Fraction(str(epsilon))), rel=1e-9)
@@ -70,13 +72,21 @@ def test_a_design_travels() -> None:
         assert (again, again.hash) == (design, design.hash)
         mine = CohortDesign(design, 5)
         assert CohortDesign.from_json(mine.to_json()) == mine
+    with pytest.raises(InvalidRequest, match="no cohort 64"):
+        CohortDesign(design, 64)
+    body = wire.unseal("string-design", design.to_json())
+    for wrong in ({"channel": dn.warner(1).channel.to_body()}, {"more": 1}):
+        with pytest.raises(UnreadableFile):
+            StringDesign.from_json(wire.seal("string-design", {**body, **wrong}))
+    with pytest.raises(InvalidDesign, match="one bit for each place"):
+        StringDesign(Bloom(64), design.channel)
     changed = json.loads(design.to_json())
     changed["bloom"]["bits"] = 64
     with pytest.raises(UnreadableFile):
         StringDesign.from_json(json.dumps(changed))
 
 
-def test_reports_are_raised_and_degraded(seeded: Source) -> None:
+def test_responses_are_raised_and_degraded(seeded: Source) -> None:
     stages = [string_design(BLOOM, epsilon) for epsilon in (1, 2, 4)]
     first = respond(stages[0], "Smith", 3, source=seeded)
     second = upgrade(stages[0], stages[1], first, "Smith", source=seeded)
@@ -84,7 +94,7 @@ def test_reports_are_raised_and_degraded(seeded: Source) -> None:
     back = degrade(stages[0], stages[2], third, source=seeded)
     assert [each.design for each in (first, second, third, back)] == [stages[at].hash for at in (0, 1, 2, 0)]
     assert {each.cohort for each in (first, second, third, back)} == {3}
-    assert Report.from_json(first.to_json()) == first
+    assert StringResponse.from_json(first.to_json()) == first
     with pytest.raises(Incompatible):
         upgrade(stages[1], stages[2], first, "Smith")
     with pytest.raises(NotOrdered):
@@ -92,9 +102,9 @@ def test_reports_are_raised_and_degraded(seeded: Source) -> None:
     with pytest.raises(Incompatible, match="hash strings differently"):
         relax_strings(stages[0], string_design(Bloom(128), 4))
     with pytest.raises(InvalidResponse):
-        Report(stages[0].hash, 3, "b01").bits(stages[0])
+        StringResponse(stages[0].hash, 3, "b01").bits(stages[0])
     with pytest.raises(InvalidResponse):
-        Report(stages[0].hash, 64, first.symbol).bits(stages[0])
+        StringResponse(stages[0].hash, 64, first.symbol).bits(stages[0])
 
 
 @pytest.mark.statistical
@@ -105,11 +115,11 @@ def test_bits_are_sent_as_often_as_the_design_says_at_every_stage(seeded: Source
     true, n = bloom.filter("Smith", 0), 3000
     counts = [[0, 0] for _ in stages]
     for _ in range(n):
-        report = respond(stages[0], "Smith", 0, source=seeded)
+        response = respond(stages[0], "Smith", 0, source=seeded)
         for number, stage in enumerate(stages):
             if number:
-                report = upgrade(stages[number - 1], stage, report, "Smith", source=seeded)
-            bits = report.bits(stage)
+                response = upgrade(stages[number - 1], stage, response, "Smith", source=seeded)
+            bits = response.bits(stage)
             counts[number][0] += (bits & true).bit_count()
             counts[number][1] += (bits & ~true).bit_count()
     for (ones, strays), stage in zip(counts, stages, strict=True):
@@ -159,8 +169,8 @@ def test_strings_go_into_a_ledger(tmp_path: Path) -> None:
         assert {at: ledger.release("surname", stages[at]).response for at in released} == {
             at: each.response for at, each in released.items()
         }
-        reports = [stages[at].report(each.response) for at, each in released.items()]
-        assert tally_reports(stages[0].design, [reports[0]]).respondents == 1
+        responses = [stages[at].counted(each.response) for at, each in released.items()]
+        assert tally_strings(stages[0].design, [responses[0]]).respondents == 1
         with pytest.raises(Incompatible):
             ledger.release("surname", CohortDesign(string_design(BLOOM, 3), 8))
         ledger.check()
@@ -176,19 +186,25 @@ def test_strings_go_into_a_ledger(tmp_path: Path) -> None:
 
 def test_tallies_of_strings_add_up() -> None:
     design = string_design(Bloom(4, cohorts=2), 1)
-    one, two = Report(design.hash, 0, "b1100"), Report(design.hash, 1, "b0110")
-    both = tally_reports(design, [one, two])
-    assert tally_reports(design, [one]) + tally_reports(design, [two]) == both
+    one, two = StringResponse(design.hash, 0, "b1100"), StringResponse(design.hash, 1, "b0110")
+    both = tally_strings(design, [one, two])
+    assert tally_strings(design, [one]) + tally_strings(design, [two]) == both
     assert both + StringTally.empty(design) == both
-    assert hash(both) == hash(tally_reports(design, [two, one]))
+    assert hash(both) == hash(tally_strings(design, [two, one]))
     assert StringTally.from_json(both.to_json(), design) == both
+    for wrong in ({"ones": [[0.5] * 4] * 2}, {"sizes": [1]}, {"ones": [["?"] * 4] * 2}):
+        body = {**wire.unseal("string-tally", both.to_json()), **wrong}
+        with pytest.raises(UnreadableFile, match="not whole numbers"):
+            StringTally.from_json(wire.seal("string-tally", body), design)
+    with pytest.raises(TypeError):
+        both + 1  # type: ignore[operator]
     other = string_design(Bloom(4, cohorts=2), 2)
     with pytest.raises(Incompatible):
         both + StringTally.empty(other)
     with pytest.raises(Incompatible):
         StringTally.from_json(both.to_json(), other)
     with pytest.raises(Incompatible):
-        tally_reports(other, [one])
-    for ones, reports in (([[1, 0, 0, 0], [0, 0, 0, 0]], [0, 0]), ([[0] * 3] * 2, [1, 1]), ([[0.5] * 4] * 2, [1, 1])):
+        tally_strings(other, [one])
+    for ones, sizes in (([[1, 0, 0, 0], [0, 0, 0, 0]], [0, 0]), ([[0] * 3] * 2, [1, 1]), ([[0.5] * 4] * 2, [1, 1])):
         with pytest.raises(InvalidResponse):
-            StringTally(design, ones, reports)  # type: ignore[arg-type]
+            StringTally(design, ones, sizes)  # type: ignore[arg-type]

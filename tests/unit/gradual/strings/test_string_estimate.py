@@ -10,11 +10,11 @@ from deniable.engines.local import strings as engine
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.gradual.strings.bloom import Bloom
 from deniable.gradual.strings.design import schedule, string_design
-from deniable.gradual.strings.estimate import Candidates, benjamini_hochberg, decode
+from deniable.gradual.strings.estimate import Candidates, benjamini_hochberg, estimate_strings
 from deniable.gradual.strings.noisy import NoisySampling
 from deniable.gradual.strings.plan import detection_limit, share_error
-from deniable.gradual.strings.reports import Report
-from deniable.gradual.strings.tally import NoisyTally, StringTally, tally_reports
+from deniable.gradual.strings.responses import StringResponse
+from deniable.gradual.strings.tally import NoisyTally, StringTally, tally_strings
 from tests.support.seeded import seeded as source_named
 
 N = 60_000
@@ -46,7 +46,7 @@ def test_names_above_the_limit_are_found_at_every_stage(hashes: int, optimized: 
     for number, stage in enumerate(stages):
         if number:
             rows = engine.upgrade(stages[number - 1], stage, rows, answers, source=source)
-        found = decode(engine.tally(stage, answers.cohorts, rows), known, fdr=ALARM)
+        found = estimate_strings(engine.tally(stage, answers.cohorts, rows), known, fdr=ALARM)
         limit = detection_limit(stage, N, candidates=len(NAMES), fdr=ALARM, target=1 - ALARM)
         above = {name for name, count in truth.items() if count / N > limit}
         assert above
@@ -67,7 +67,7 @@ def test_strings_that_are_no_candidates_are_unexplained() -> None:
     answers = encoded(bloom, "half")
     design = string_design(bloom, 6, optimized=True)
     rows = engine.respond(design, answers, source=source_named("half known"))
-    found = decode(engine.tally(design, answers.cohorts, rows), NAMES[:60:2] + NAMES[60:], fdr=ALARM)
+    found = estimate_strings(engine.tally(design, answers.cohorts, rows), NAMES[:60:2] + NAMES[60:], fdr=ALARM)
     known = Counter(texts())
     rest = 1 - sum(known[name] for name in found.params) / N
     assert rest > sum(known[name] for name in NAMES[1:60:2]) / N
@@ -78,7 +78,7 @@ def test_strings_that_are_no_candidates_are_unexplained() -> None:
         assert abs(each.share - known[each.text] / N) < 6 * each.error
 
 
-def test_noisy_samples_are_decoded_and_relaxation_does_better() -> None:
+def test_noisy_samples_are_estimated_from_and_relaxation_does_better() -> None:
     bloom, noisy, samples = Bloom(64, cohorts=64), NoisySampling.of("9/10", "6/10", "4/10"), 6
     answers, source = encoded(bloom, "cohorts"), source_named("noisy")
     kept = engine.permanent(noisy, bloom, answers, source=source)
@@ -87,9 +87,9 @@ def test_noisy_samples_are_decoded_and_relaxation_does_better() -> None:
         for _ in range(samples)
     ]
     tally = NoisyTally(bloom, noisy, samples, sum(ones for ones, _ in counts), counts[0][1])  # type: ignore[arg-type]
-    before = decode(tally, NAMES, fdr=ALARM)
+    before = estimate_strings(tally, NAMES, fdr=ALARM)
     design = schedule(bloom, noisy, samples)[-1]
-    after = decode(
+    after = estimate_strings(
         engine.tally(design, answers.cohorts, engine.respond(design, answers, source=source)), NAMES, fdr=ALARM
     )
     truth = Counter(texts())
@@ -107,7 +107,7 @@ def test_errors_and_p_values_are_what_they_say() -> None:
     answers, design = encoded(bloom, "even", n), string_design(bloom, 4)
     rows = engine.respond(design, answers, source=source_named("p-values"))
     nobody = [f"nobody {number}" for number in range(4000)]
-    found = decode(engine.tally(design, answers.cohorts, rows), NAMES[:60] + nobody)
+    found = estimate_strings(engine.tally(design, answers.cohorts, rows), NAMES[:60] + nobody)
     low = int((found.p_values[60:] < 0.01).sum())
     assert low < 40 + 6 * math.sqrt(40)
     assert low > 10  # they are not merely all 1
@@ -157,20 +157,21 @@ def test_false_discoveries_are_controlled_step_by_step() -> None:
     assert not benjamini_hochberg(np.ones(3), 0.05).any()
 
 
-def test_what_cannot_be_decoded_is_refused() -> None:
+def test_what_cannot_be_estimated_is_refused() -> None:
     design = string_design(Bloom(16, cohorts=4), 2)
-    some = tally_reports(design, [Report(design.hash, 1, "b" + "01" * 8)])
+    some = tally_strings(design, [StringResponse(design.hash, 1, "b" + "01" * 8)])
     with pytest.raises(InvalidRequest):
-        decode(some, [])
+        estimate_strings(some, [])
+    for twice in (["a", "a"], ["M\u00fcller", "Mu\u0308ller"]):
+        with pytest.raises(InvalidRequest, match="stands twice"):
+            estimate_strings(some, twice)
     with pytest.raises(InvalidRequest):
-        decode(some, ["a", "a"])
-    with pytest.raises(InvalidRequest):
-        decode(some, ["a"], fdr=1)
+        estimate_strings(some, ["a"], fdr=1)
     with pytest.raises(NotEstimable):
-        decode(StringTally.empty(design), ["a"])
+        estimate_strings(StringTally.empty(design), ["a"])
     with pytest.raises(Incompatible):
-        decode(some, Candidates(Bloom(32), ["a"]))
-    assert decode(some, ["a", "b"]).tested == 2  # three cohorts are empty
+        estimate_strings(some, Candidates(Bloom(32), ["a"]))
+    assert estimate_strings(some, ["a", "b"]).tested == 2  # three cohorts are empty
 
 
 class TestInBulk:
@@ -183,20 +184,20 @@ class TestInBulk:
             assert int.from_bytes(row.tobytes(), "little") == bloom.filter(text, int(cohort))
         assert engine.draw_cohorts(Bloom(100, cohorts=1), 3).tolist() == [0, 0, 0]
 
-    def test_the_same_bytes_give_the_same_reports_as_one_by_one(self) -> None:
+    def test_the_same_bytes_give_the_same_responses_as_one_by_one(self) -> None:
         from deniable.gradual.strings.respond import respond, upgrade
 
         bloom = Bloom(100, hashes=2, cohorts=8)
         one, two = string_design(bloom, 2), string_design(bloom, "7/2")
         found = engine.encode(bloom, NAMES[:40], np.arange(40) % 8)
-        scalar, bulk = source_named("reports"), source_named("reports")
-        reports = [respond(one, text, number % 8, source=scalar) for number, text in enumerate(NAMES[:40])]
+        scalar, bulk = source_named("sizes"), source_named("sizes")
+        responses = [respond(one, text, number % 8, source=scalar) for number, text in enumerate(NAMES[:40])]
         rows = engine.respond(one, found, source=bulk)
-        assert [int.from_bytes(row.tobytes(), "little") for row in rows] == [each.bits(one) for each in reports]
-        raised = [upgrade(one, two, each, text, source=scalar) for each, text in zip(reports, NAMES, strict=False)]
+        assert [int.from_bytes(row.tobytes(), "little") for row in rows] == [each.bits(one) for each in responses]
+        raised = [upgrade(one, two, each, text, source=scalar) for each, text in zip(responses, NAMES, strict=False)]
         rows = engine.upgrade(one, two, rows, found, source=bulk)
         assert [int.from_bytes(row.tobytes(), "little") for row in rows] == [each.bits(two) for each in raised]
-        assert engine.tally(two, found.cohorts, rows) == tally_reports(two, raised)
+        assert engine.tally(two, found.cohorts, rows) == tally_strings(two, raised)
 
     def test_what_does_not_fit_is_refused(self) -> None:
         bloom = Bloom(16, cohorts=4)

@@ -9,11 +9,11 @@ from deniable.design import Bitstrings
 from deniable.errors import Incompatible, InvalidResponse
 from deniable.gradual.strings.design import StringDesign
 
-__all__ = ["Report"]
+__all__ = ["StringResponse"]
 
 
 @dataclass(frozen=True)
-class Report:
+class StringResponse:
     """A response about a string.
 
     Attributes:
@@ -27,39 +27,39 @@ class Report:
     symbol: str
 
     @classmethod
-    def of(cls, design: StringDesign, cohort: int, bits: int) -> Report:
-        """Write bits as a report."""
+    def of(cls, design: StringDesign, cohort: int, bits: int) -> StringResponse:
+        """Write bits as a response."""
         return cls(design.hash, cohort, Bitstrings(design.bloom.bits)[bits])
 
     def bits(self, design: StringDesign) -> int:
         """Return the bits as a number, bit j for place j.
 
         Raises:
-            Incompatible: the report belongs to another design.
+            Incompatible: the response belongs to another design.
             InvalidResponse: no bits of this design, or no cohort of it.
         """
         if self.design != design.hash:
             raise Incompatible(
-                f"this report belongs to the design {self.design:.19}…; expected {design.hash:.19}… ({design!r})."
+                f"this response belongs to the design {self.design:.19}…; expected {design.hash:.19}… ({design!r})."
             )
         labels = Bitstrings(design.bloom.bits)
         if self.symbol not in labels or not 0 <= self.cohort < design.bloom.cohorts:
             raise InvalidResponse(
-                f"this is no report of this design; expected {design.bloom.bits} bits, and a cohort below "
+                f"this is no response of this design; expected {design.bloom.bits} bits, and a cohort below "
                 f"{design.bloom.cohorts}."
             )
         return labels.index(self.symbol)
 
     def to_json(self) -> str:
-        """Return the report as one line of JSON."""
-        return wire.seal("string-report", {"design": self.design, "cohort": self.cohort, "symbol": self.symbol})
+        """Return the response as one line of JSON."""
+        return wire.seal("string-response", {"design": self.design, "cohort": self.cohort, "symbol": self.symbol})
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Report:
-        """Read a report.
+    def from_json(cls, text: str | bytes) -> StringResponse:
+        """Read a response.
 
         Raises:
             UnreadableFile: truncated, edited, or of another version.
         """
-        body = wire.unseal("string-report", text)
+        body = wire.unseal("string-response", text)
         return cls(wire.field(body, "design", str), wire.whole(body, "cohort"), wire.field(body, "symbol", str))
