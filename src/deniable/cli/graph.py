@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,7 +76,8 @@ def respond(
 def tally(
     design: DesignFile,
     responses: Annotated[
-        list[Path], typer.Argument(metavar="RESPONSES…", help="Files of responses, or tallies (.json) to add.")
+        list[Path],
+        typer.Argument(metavar="RESPONSES…", help="Files of responses, tallies (.json) to add, or - for stdin."),
     ],
     out: Out = None,
     force: Force = False,
@@ -147,6 +149,8 @@ def _count(known: GraphDesign, path: Path) -> GraphTally:
     from deniable.graph.tally import EdgeTally
     from deniable.keyvalue.tally import KeyValueTally
 
+    if str(path) == "-":
+        return tally_edge_file(known, sys.stdin.buffer)
     if path.suffix.lower() != ".json":
         return tally_edge_file(known, path)
     if isinstance(known, EdgeDesign):

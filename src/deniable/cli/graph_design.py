@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DesignFile = Annotated[Path, typer.Argument(metavar="DESIGN", help="A design, as written by `deniable graph design`.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the result to this file.")]
+FREQUENCY, MEAN, LOW, HIGH = "1/10", "0", "-1", "1"
 
 
 class Kind(StrEnum):
@@ -54,10 +55,10 @@ def design(
     ] = None,
     frequency: Annotated[
         str, typer.Option("--frequency", help="The share of people thought to have an item.")
-    ] = "1/10",
-    mean: Annotated[str, typer.Option("--mean", help="The mean weight that is thought of, from -1 to 1.")] = "0",
-    low: Annotated[str, typer.Option("--low", help="The smallest weight there can be.")] = "-1",
-    high: Annotated[str, typer.Option("--high", help="The largest weight there can be.")] = "1",
+    ] = FREQUENCY,
+    mean: Annotated[str, typer.Option("--mean", help="The mean weight that is thought of, from -1 to 1.")] = MEAN,
+    low: Annotated[str, typer.Option("--low", help="The smallest weight there can be.")] = LOW,
+    high: Annotated[str, typer.Option("--high", help="The largest weight there can be.")] = HIGH,
     out: Out = None,
     force: Force = False,
     as_json: Json = False,
@@ -115,6 +116,7 @@ def _build(
     from deniable.graph.design import one_edge
     from deniable.keyvalue import design as builders
 
+    _check_options(kind, padding, goal, scale)
     paired = kind in (Kind.LPP, Kind.LPP_DDAGGER)
     if (not paired and any(pair.values())) or (kind == Kind.LPP and (epsilon or None in pair.values())):
         raise InvalidRequest("epsilon1 and epsilon2 belong to lpp, which needs both, and to lpp_ddagger.")
@@ -136,6 +138,20 @@ def _build(
     return build(items, epsilon, padding=padding, **goal, **scale)
 
 
+def _check_options(kind: Kind, padding: int, goal: dict[str, Any], scale: dict[str, Any]) -> None:
+    """Refuse what a kind would not look at: nobody should believe that it had been heeded."""
+    if padding != 1 and kind not in (Kind.PCKV_UE, Kind.PCKV_GRR):
+        raise InvalidRequest(f"{kind} does not pad; expected --padding with pckv_ue or pckv_grr alone.")
+    if kind in (Kind.LPP, Kind.VPP, Kind.ONE_EDGE) and goal != {
+        "importance": None,
+        "frequency": FREQUENCY,
+        "mean": MEAN,
+    }:
+        raise InvalidRequest(f"{kind} has nothing to divide; expected no --importance, --frequency and --mean.")
+    if kind == Kind.ONE_EDGE and scale != {"low": LOW, "high": HIGH}:
+        raise InvalidRequest("the weights of one_edge are 0, 1/2 and 1; expected no --low and --high.")
+
+
 def _items(items: str | None, file: Path | None) -> Any:
     if (items is None) == (file is None):
         raise InvalidRequest("expected either --items or --items-file, and exactly one of them.")
@@ -151,7 +167,10 @@ def _items(items: str | None, file: Path | None) -> Any:
 def _importance(text: str | None) -> str | dict[str, str] | None:
     if text is None or "=" not in text:
         return text
-    return dict(part.strip().split("=", 1) for part in text.split(",") if "=" in part)
+    parts = [part.strip().partition("=") for part in text.split(",")]
+    if not all(gap for _, gap, _ in parts) or len({name for name, *_ in parts}) < len(parts):
+        raise InvalidRequest("the importance cannot be read; expected a number for each name once: frequency=1,mean=2.")
+    return {name.strip(): value.strip() for name, _, value in parts}
 
 
 def _show(known: GraphDesign) -> None:

@@ -54,8 +54,6 @@ def degree_distribution(estimate: KeyValueEstimate, points: int) -> DegreeDistri
     if isinstance(points, bool) or not isinstance(points, int | np.integer) or points < 2:
         raise InvalidRequest(f"points is {points!r:.40}; expected a whole number of at least 2.")
     values, errors = estimate.degree, np.maximum(estimate.errors("degree"), 1e-9)
-    known = np.isfinite(values)
-    values, errors = values[known], errors[known]
     top = min(float(estimate.respondents), max(float((values + 2 * errors).max()), 1.0))
     grid = np.linspace(0.0, top, int(points))
     shares = _mixture(values, errors, grid)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimate.bipartite import Quantity
 from deniable.estimate.fit import sampled_fraction
+from deniable.keyvalue.intervals import edges_within_noise
 from deniable.keyvalue.linear import Linear, read_scaling
 from deniable.keyvalue.padding import crowding
 from deniable.keyvalue.result import KeyValueEstimate
@@ -29,7 +30,8 @@ def estimate(
             independent of each other and few among many.
 
     Raises:
-        InvalidRequest: a scaling or a population that does not fit.
+        InvalidRequest: a scaling or a population that does not fit; or "conditional" where nobody was asked about some
+            item.
         NotEstimable: there are no responses.
 
     Example:
@@ -62,6 +64,8 @@ def _warnings(made: KeyValueEstimate) -> tuple[str, ...]:
             f"the degree of {count:,} of {items:,} items is within noise of 0: nothing is known about the mean value "
             "of those who have them."
         )
+    if made.linear.frequency is not None and made.linear.weight is not None and edges_within_noise(made):
+        told.append("the number of all edges is within noise of 0: nothing is known about their average weight.")
     unseen = int((made.tally.asked == 0).sum())
     if unseen:
         told.append(f"nobody was asked about {unseen:,} items: their estimates are those of the design alone.")

@@ -22,8 +22,8 @@ _ROWS: dict[int, dict[int, Fraction]] = {NONE: {}, PLUS: {0: Fraction(1)}, MINUS
 class Index(Scheme):
     """LPP and its kin: an item is drawn evenly, and its symbol sent along with its name.
 
-    The draw: `below(items)` names the item. Its weight is rounded: `below(2d) < d + n` for a weight n/d, and one word
-    that is not looked at where there is no edge. The rounded weight goes through `symbol`.
+    The draw: `below(items)` names the item. Its weight w is rounded to + if `happens((1 + w)/2)`, and one word is not
+    looked at where there is no edge. The rounded weight goes through `symbol`.
 
     Why its parity is that of `symbol`: the item does not depend on the row, and a weight between −1 and 1 is a mixture
     of the two ends.

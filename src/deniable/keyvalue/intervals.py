@@ -49,6 +49,12 @@ def ends(estimate: KeyValueEstimate, what: str, confidence: float, method: str |
     return low, high
 
 
+def edges_within_noise(estimate: KeyValueEstimate) -> bool:
+    """Tell whether the number of all edges is within noise of 0: then nothing is known about their average weight."""
+    total, _w, variance, *_ = estimate.linear.totals()
+    return not total > NOISE * variance**0.5
+
+
 def _score(estimate: KeyValueEstimate, confidence: float) -> Ends:
     """Return all frequencies whose own variance explains the distance from the estimate."""
     linear = estimate.linear
@@ -57,9 +63,9 @@ def _score(estimate: KeyValueEstimate, confidence: float) -> Ends:
     others, plus, minus = linear.second[0]
     tilt = np.divide(w, f, out=np.zeros_like(f), where=f > 0)
     own = plus * (1 + tilt) / 2 + minus * (1 - tilt) / 2
-    n = max(estimate.respondents, 1)
+    n = estimate.respondents
     share: Any = 1 - (linear.asked / n) * (1 - linear.f) if linear.scaling == CONDITIONAL else linear.f
-    asked: Any = np.maximum(linear.asked, 1e-300)
+    asked: Any = linear.asked
     return wilson(linear.frequency, own, others, asked, share, confidence)
 
 

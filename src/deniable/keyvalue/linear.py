@@ -53,8 +53,7 @@ class Linear:
             return None
         each = np.array([float(value) for value in score])  # type: ignore[arg-type]  # Fractions
         factor = 1 if self.scaling == CONDITIONAL else self.tally.design.scheme.multiplier
-        with np.errstate(invalid="ignore"):  # an item that nobody was asked about has no estimate
-            return np.asarray(factor * (self.tally.counts @ each) / self.asked, np.float64)
+        return np.asarray(factor * (self.tally.counts @ each) / self.asked, np.float64)
 
     @cached_property
     def second(self) -> Matrix:
@@ -77,21 +76,19 @@ class Linear:
         noise, too small for items that happen to lie low, and cutting them off at 0 would make all variances too large.
         """
         f, w = self.values
-        known = np.isfinite(f) & np.isfinite(w)
-        if not known.any():
-            return np.full(len(f), 0.5), np.zeros(len(f))
-        averages = float(np.clip(f[known].mean(), 0.0, 1.0)), float(w[known].mean())
+        averages = float(np.clip(f.mean(), 0.0, 1.0)), float(w.mean())
         second = self.second[:2] @ _shares(*averages)
         near_f, near_w = (
-            _drawn(each, average, (moment - average**2) / np.maximum(self.asked, 1.0))
+            _drawn(each, average, (moment - average**2) / self.asked)
             for each, average, moment in zip((f, w), averages, second, strict=True)
         )
         near_f = np.clip(near_f, 0.0, 1.0)
         return near_f, np.clip(near_w, -near_f, near_f)
 
-    def moments(self, *, plausible: bool) -> tuple[Vector, Vector, Vector, Vector, Vector]:
-        """Return f, w and the three second moments of each item, at plausible values or at the estimates themselves."""
-        f, w = self.plausible if plausible else self.values
+    @cached_property
+    def moments(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+        """The frequency, the weight and the three second moments of each item, at plausible values."""
+        f, w = self.plausible
         dd, vv, dv = self.second @ _shares(f, w)
         return f, w, dd, vv, dv
 
@@ -102,8 +99,8 @@ class Linear:
         In a census the spread of the weights themselves does not count, and it cannot be told from rounded weights: it
         is taken to be as small as it can be, which makes the variance of a weight a little too large, never too small.
         """
-        f, w, dd, vv, dv = self.moments(plausible=True)
-        n, asked = max(self.tally.respondents, 1), np.maximum(self.asked, 1e-300)
+        f, w, dd, vv, dv = self.moments
+        n, asked = self.tally.respondents, self.asked
         squares = np.divide(w**2, f, out=np.zeros_like(f), where=f > 0)
         known = 1 - self.f
         free = [(dd - f**2) / asked, (vv - w**2) / asked, (dv - f * w) / asked]
@@ -113,7 +110,7 @@ class Linear:
 
     def matrix(self, items: list[int]) -> Matrix:
         """Return the covariance of the frequencies and then the weights of some items, for independent respondents."""
-        f, w, dd, vv, dv = (each[items] for each in self.moments(plausible=False))
+        f, w, dd, vv, dv = (each[items] for each in self.moments)
         asked = self.asked[items]
         if self.scaling == CONDITIONAL:  # whoever was asked about one item was not asked about another
             blocks = [np.diag((each) / asked) for each in (dd - f**2, vv - w**2, dv - f * w)]
@@ -124,7 +121,7 @@ class Linear:
         ff = ff + off * (beta * (f[:, None] + f[None, :]) - beta**2)
         fw = fw + off * beta * w[None, :]
         both = np.concatenate([f, w])
-        return (np.block([[ff, fw], [fw.T, ww]]) - np.outer(both, both)) / max(self.tally.respondents, 1)
+        return (np.block([[ff, fw], [fw.T, ww]]) - np.outer(both, both)) / self.tally.respondents
 
     @property
     def tie(self) -> float:
@@ -142,16 +139,17 @@ class Linear:
         For independent respondents; in a census the variances are smaller, by how much people differ in their sums,
         which single responses do not tell.
         """
-        f, w, dd, vv, dv = self.moments(plausible=False)
-        total_f, total_w = float(f.sum()), float(w.sum())
+        values = float(self.values[0].sum()), float(self.values[1].sum())
+        f, w, dd, vv, dv = self.moments
         if self.scaling == CONDITIONAL:
             parts = [float((each / self.asked).sum()) for each in (dd - f**2, vv - w**2, dv - f * w)]
-            return total_f, total_w, parts[0], parts[1], parts[2]
-        m, beta, n = len(f), self.tie, max(self.tally.respondents, 1)
+            return *values, parts[0], parts[1], parts[2]
+        total_f, total_w = float(f.sum()), float(w.sum())
+        m, beta, n = len(f), self.tie, self.tally.respondents
         second_f = float(dd.sum()) + 2 * beta * (m - 1) * total_f - m * (m - 1) * beta**2
         second_fw = float(dv.sum()) + beta * (m - 1) * total_w
         var_f, var_w = (second_f - total_f**2) / n, (float(vv.sum()) - total_w**2) / n
-        return total_f, total_w, max(var_f, 0.0), max(var_w, 0.0), (second_fw - total_f * total_w) / n
+        return *values, max(var_f, 0.0), max(var_w, 0.0), (second_fw - total_f * total_w) / n
 
 
 def _shares(f: Vector | float, w: Vector | float) -> Matrix:
@@ -161,10 +159,9 @@ def _shares(f: Vector | float, w: Vector | float) -> Matrix:
 
 def _drawn(values: Vector, average: float, noise: Vector) -> Vector:
     """Draw values towards their average by as much as noise explains their spread."""
-    known = np.isfinite(values)
-    spread = max(float(((values[known] - average) ** 2 - noise[known]).mean()), 0.0)
+    spread = max(float(((values - average) ** 2 - noise).mean()), 0.0)
     pull = np.divide(spread, spread + noise, out=np.ones_like(noise), where=spread + noise > 0)
-    return np.asarray(average + pull * np.where(known, values - average, 0.0), np.float64)
+    return np.asarray(average + pull * (values - average), np.float64)
 
 
 def choose(tally: KeyValueTally) -> str:
@@ -198,4 +195,7 @@ def read_scaling(tally: KeyValueTally, scaling: str | None) -> str:
         raise InvalidRequest(
             f"the scaling is {scaling!r:.40}; expected 'fixed', or 'conditional' where one item of each is looked at."
         )
+    unseen = int((tally.asked == 0).sum())
+    if scaling == CONDITIONAL and unseen:
+        raise InvalidRequest(f"nobody was asked about {unseen:,} of the items; expected 'fixed' scaling there.")
     return scaling

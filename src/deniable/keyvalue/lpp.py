@@ -9,7 +9,7 @@ from deniable import exact
 from deniable.channel import Dense
 from deniable.design.labels import Labels
 from deniable.design.realize import realize
-from deniable.errors import InvalidNumber, InvalidRequest
+from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
 from deniable.keyvalue.index import Index
 from deniable.keyvalue.mechanism import KeyValueDesign, read_items
 from deniable.keyvalue.split import best_index, read_goal
@@ -184,7 +184,10 @@ def _best(
 ) -> Dense:
     goal = read_goal(importance, frequency, mean)
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
-    return realize(best_index(family, gamma, goal).columns, gamma)
+    channel = realize(best_index(family, gamma, goal).columns, gamma)
+    if channel.parity == 1:
+        raise InvalidDesign("this ε is too fine for weights that sum to 2^64; expected a larger one.")
+    return channel
 
 
 def _build(name: str, items: Labels, channel: Dense, low: Weight, high: Weight) -> KeyValueDesign:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from deniable.errors import InvalidRequest
 
@@ -26,14 +29,24 @@ def kept_share(estimate: KeyValueEstimate, sizes: Mapping[int, float]) -> float:
     scheme = estimate.design.scheme
     if scheme.one_each:
         raise InvalidRequest(f"{estimate.design.name} looks at any item alike; expected a design with padding.")
-    if any(size < 0 or share < 0 for size, share in sizes.items()) or abs(sum(sizes.values()) - 1) > 1e-6:
+    if (
+        not isinstance(sizes, Mapping)
+        or not all(map(_fits, sizes, sizes.values()))
+        or abs(sum(sizes.values()) - 1) > 1e-6
+    ):
         raise InvalidRequest(
-            "the shares of people by number of items do not fit; expected shares of 0 or more that sum to 1.",
+            "the shares of people by number of items do not fit; expected whole numbers of items, with shares of 0 or "
+            "more that sum to 1.",
             "For example {0: 0.2, 1: 0.5, 2: 0.3}. Ask for them with a design of their own, such as k_ary().",
         )
     edges = sum(size * share for size, share in sizes.items())
     counted = sum(min(size, scheme.multiplier) * share for size, share in sizes.items())
     return counted / edges if edges else 1.0
+
+
+def _fits(size: object, share: object) -> bool:
+    whole = isinstance(size, int | np.integer) and not isinstance(size, bool)
+    return whole and size >= 0 and isinstance(share, Real) and 0 <= share <= 1  # type: ignore[operator]
 
 
 def crowding(estimate: KeyValueEstimate) -> str:

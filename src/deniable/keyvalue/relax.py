@@ -8,7 +8,6 @@ rounded were forgotten, and `settle` draws them again, from their law given what
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
@@ -80,7 +79,8 @@ def settle(
     """Return the symbols of a response, each with what went into the small channel in front of it.
 
     Guarantee: the place that was drawn and the rounded weight follow their law given the response, exactly. Only the
-    respondent can do this, and whatever is returned here stays there.
+    respondent can do this, and whatever is returned here stays there. How many words are taken does not depend on the
+    answer, but once in about 2^64 draws.
 
     Raises:
         InvalidAnswer: an item that the design does not know, or a weight that does not fit. Neither is repeated.
@@ -93,17 +93,15 @@ def settle(
     number = design.response_number(response.symbol if isinstance(response, Response) else response)
     if isinstance(scheme, Unary):
         sent = list(enumerate(scheme.vector(number)))
-        drawn = _place(scheme, row, [each for _, each in sent], source)
+        drawn: int | None = _place(scheme, row, [each for _, each in sent], source)
     else:
         item, symbol = divmod(number, scheme.symbol.responses)
         sent, drawn = [(item, symbol)], item
+    weight, seen = (None, NONE) if drawn is None else (row.get(drawn), dict(sent)[drawn])
+    rounded = _rounded(scheme.symbol, weight, seen, source)
     return tuple(
-        Symbol(
-            design.items[item],
-            NAMES[_rounded(scheme.symbol, row.get(item), symbol, source) if item == drawn else NONE],
-            Response(small.hash, small.symbols[symbol]),
-        )
-        for item, symbol in sent
+        Symbol(design.items[item], NAMES[rounded if item == drawn else NONE], Response(small.hash, small.symbols[each]))
+        for item, each in sent
     )
 
 
@@ -131,6 +129,7 @@ def released(design: KeyValueDesign, symbols: Iterable[tuple[str, Response]]) ->
 def _rounded(symbol: Dense, weight: Fraction | None, sent: int, source: chance.Source) -> int:
     """Draw how a weight was rounded, given the symbol that was sent."""
     if weight is None:
+        chance.spare(1, source)
         return NONE
     plus, minus = answers(weight)
     odds = [plus * symbol.probability(sent, given=PLUS), minus * symbol.probability(sent, given=MINUS)]
@@ -148,5 +147,4 @@ def _place(scheme: Unary, row: Row, sent: Sequence[int], source: chance.Source) 
 def _drawn(odds: Sequence[Fraction], source: chance.Source) -> int:
     """Draw one of several possibilities with exactly these odds."""
     common = lcm(*(each.denominator for each in odds))
-    sums = list(accumulate(int(each * common) for each in odds))
-    return bisect_right(sums, chance.below(sums[-1], source))
+    return chance.choose(list(accumulate(int(each * common) for each in odds)), source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from deniable.estimate.interval import Interval
 from deniable.keyvalue.intervals import NOISE, ends
 from deniable.keyvalue.linear import Linear
 from deniable.keyvalue.mechanism import KeyValueDesign
+from deniable.keyvalue.spread import check_told
 from deniable.keyvalue.tally import KeyValueTally
 
 if TYPE_CHECKING:
@@ -183,7 +185,12 @@ class KeyValueEstimate:
         """Return the covariance of the degrees and then the weights of some items, for independent respondents.
 
         In a census the covariance is smaller in every direction.
+
+        Raises:
+            InvalidAnswer: an item that the design does not know.
+            NotEstimable: the design does not tell edges from none, or not the weights.
         """
+        check_told(self.design)
         numbers = [self.design.item_number(item) for item in items]
         matrix = self.linear.matrix(numbers) * (self.respondents / self.kept) ** 2
         middle, half = self._scale
@@ -210,14 +217,18 @@ class KeyValueEstimate:
         return self._edges().times(density_factor(self.respondents, len(self.design.items)))
 
     def average_weight(self, over: str = "edges") -> Quantity:
-        """Return the average weight of an edge; or the average sum of weights of an item, or of "all" vertices."""
+        """Return the average weight of an edge; or the average sum of weights of an item, or of "all" vertices.
+
+        Of an edge it is a ratio, and says nothing where the number of edges is within noise of 0.
+        """
+        _ = self._centred  # refuses where weights are not told
         f, w, var_f, var_w, cov = self.linear.totals()
         middle, half = self._scale
         if over == "edges":
-            ratio = w / f
-            variance = (var_w - 2 * ratio * cov + ratio**2 * var_f) / f**2
+            _ = self.frequency  # refuses where edges are not told
+            ratio = w / f if f else math.nan
+            variance = (var_w - 2 * ratio * cov + ratio**2 * var_f) / f**2 if f else math.inf
             return Quantity(middle + half * ratio, half * max(variance, 0.0) ** 0.5)
-        _ = self._centred  # refuses where weights are not told
         variance = middle**2 * var_f + 2 * middle * half * cov + half**2 * var_w
         total = Quantity(middle * f + half * w, max(variance, 0.0) ** 0.5).times(self.respondents / self.kept)
         return total.times(per_vertex(self.respondents, len(self.design.items), over))
@@ -240,10 +251,11 @@ class KeyValueEstimate:
         return degree_distribution(self, points)
 
     def corrected(self, sizes: Mapping[int, float]) -> KeyValueEstimate:
-        """Return the estimate with what padding cut off put back, given how many items people have."""
-        from deniable.keyvalue.padding import kept_share
+        """Return the estimate with what padding cut off put back, given the shares of people by number of items."""
+        from deniable.keyvalue.padding import crowding, kept_share
 
-        return replace(self, kept=kept_share(self, sizes))
+        warnings = tuple(each for each in self.warnings if each != crowding(self))
+        return replace(self, kept=kept_share(self, sizes), warnings=warnings)
 
     def shrunk(self) -> Shrunk:
         """Return frequencies and means drawn towards those of all items, for the least error on the whole; biased."""

@@ -93,6 +93,8 @@ def read_goal(
         InvalidRequest: something else.
     """
     given: Mapping[str, exact.Rational] = {importance: 1} if isinstance(importance, str) else importance or DEFAULT
+    if not isinstance(given, Mapping):
+        raise InvalidRequest(f"the importance is a {type(given).__name__}; expected a name, or a number for each name.")
     weights = {name: float(exact.rational(value, name="importance")) for name, value in given.items()}
     if set(weights) - set(GOALS) or min(weights.values(), default=0) < 0 or not any(weights.values()):
         raise InvalidRequest(

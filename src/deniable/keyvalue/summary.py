@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.errors import NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimate.bipartite import Quantity
+from deniable.keyvalue.intervals import edges_within_noise
 
 if TYPE_CHECKING:
     from deniable.keyvalue.result import KeyValueEstimate
@@ -72,7 +73,13 @@ class KeyValueSummary:
 
 
 def summarize(estimate: KeyValueEstimate, level: float, count: int) -> KeyValueSummary:
-    """Return the summary of an estimate."""
+    """Return the summary of an estimate.
+
+    Raises:
+        InvalidRequest: fewer than one item.
+    """
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise InvalidRequest(f"count is {count!r:.40}; expected a whole number of at least 1.")
     columns = {what: _column(estimate, what, level) for what in ("frequency", "mean", "weight")}
     told = "weight" if columns["frequency"] is None else "frequency"
     order = np.argsort(-np.nan_to_num(estimate.value(told)), kind="stable")[:count].tolist()
@@ -126,7 +133,7 @@ def _graph(estimate: KeyValueEstimate) -> dict[str, Quantity]:
         told["average degree of an item"] = estimate.average_degree("items")
         told["average degree of all vertices"] = estimate.average_degree("all")
         told["density"] = estimate.density()
-        if estimate.linear.weight is not None:
+        if estimate.linear.weight is not None and not edges_within_noise(estimate):
             told["average weight of an edge"] = estimate.average_weight("edges")
     elif estimate.linear.weight is not None:
         told["average sum of weights of an item"] = estimate.average_weight("items")

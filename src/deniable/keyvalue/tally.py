@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import wire
-from deniable.errors import Incompatible, IncompatibleTallies, InvalidResponse, UnreadableFile
+from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile
 from deniable.keyvalue.mechanism import KeyValueDesign
 from deniable.keyvalue.weights import NONE
 from deniable.wire import Response
 
 Counts: TypeAlias = NDArray[np.int64]
 SCHEMA = "keyvalue-tally"
+MOST_ITEMS = 1 << 24
+"""Items up to which counts are held, and up to which one word draws one of them."""
+
 _ROWS = 1 << 16  # responses of a vector design that are counted at a time
 
 
@@ -59,8 +62,12 @@ class KeyValueTally:
 
     @classmethod
     def empty(cls, design: KeyValueDesign) -> KeyValueTally:
-        """Return the tally of no responses, which changes nothing when added."""
-        return cls(design, np.zeros((design.scheme.items, design.scheme.symbol.responses), np.int64), 0)
+        """Return the tally of no responses, which changes nothing when added.
+
+        Raises:
+            InvalidRequest: more items than can be counted.
+        """
+        return cls(design, _zeros(design), 0)
 
     @classmethod
     def of_marks(cls, design: KeyValueDesign, marked: Counts, respondents: int, missing: int = 0) -> KeyValueTally:
@@ -158,7 +165,7 @@ def tally(design: KeyValueDesign, responses: Any) -> KeyValueTally:
             f"the responses are a {type(responses).__name__}; expected a sequence with a response for each respondent."
         )
     scheme = design.scheme
-    counts = np.zeros((scheme.items, scheme.symbol.responses), np.int64)
+    counts = _zeros(design)
     respondents = missing = 0
     for row, response in enumerate(responses):
         if response is None:
@@ -170,6 +177,12 @@ def tally(design: KeyValueDesign, responses: Any) -> KeyValueTally:
     if scheme.one_each:
         return KeyValueTally(design, counts, respondents, missing)
     return KeyValueTally.of_marks(design, counts[:, 1:], respondents, missing)
+
+
+def _zeros(design: KeyValueDesign) -> Counts:
+    if len(design.items) > MOST_ITEMS:
+        raise InvalidRequest(f"there are {len(design.items):,} items; expected at most {MOST_ITEMS:,} to count them.")
+    return np.zeros((design.scheme.items, design.scheme.symbol.responses), np.int64)
 
 
 def _number(design: KeyValueDesign, response: Any, row: int) -> int:

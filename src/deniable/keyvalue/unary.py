@@ -86,16 +86,22 @@ class Unary(Scheme):
         return base * (sum(factors, Fraction(0)) + places - len(given)) / places
 
     @cached_property
+    def parity(self) -> exact.Ratio:
+        """The largest ratio of the probabilities of one vector given two rows.
+
+        Why it is not worked out from the certificate: what all rows have in common, a product over all items, cancels.
+        """
+        return max(map(self._ratio, marks(self.items, self.padding)))
+
+    def _ratio(self, marked: int) -> exact.Ratio:
+        most, least = extremes(self.levels, self.items, self.padding, marked)
+        return exact.ratio(most.total, least.total)
+
+    @cached_property
     def certificate(self) -> Certificate:
         """A vector and two rows that attain the parity; only how many items are marked needs to be tried."""
-        levels, items, padding = self.levels, self.items, self.padding
-
-        def ratio(marked: int) -> exact.Ratio:
-            most, least = extremes(levels, items, padding, marked)
-            return exact.ratio(most.total, least.total)
-
-        best = max(marks(items, padding), key=ratio)
-        most, least = extremes(levels, items, padding, best)
+        best = max(marks(self.items, self.padding), key=self._ratio)
+        most, least = extremes(self.levels, self.items, self.padding, best)
         kept, turned = self.symbol.weights[PLUS][1:]
         own = Fraction(1 if kept >= turned else -1)
         return Certificate((3**best - 1) // 2, _row(most.taken, best, own), _row(least.taken, best, -own))

@@ -18,16 +18,23 @@ NONE, PLUS, MINUS = 0, 1, 2
 GRID = 1 << 63
 """A float is read as the nearest multiple of 1/GRID; from 2^-10 up every float is such a multiple."""
 
+_FARTHEST, _FINEST = 10**100, 10**6
+
 
 def read_scale(low: Weight, high: Weight) -> tuple[Fraction, Fraction]:
     """Read the smallest and the largest weight there can be.
 
     Raises:
-        InvalidDesign: they are not in this order.
+        InvalidDesign: they are not in this order, or so large or so close together that floats between them blur.
     """
     ends = exact.rational(low, name="low"), exact.rational(high, name="high")
     if not ends[0] < ends[1]:
         raise InvalidDesign(f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected low < high.")
+    if max(map(abs, ends)) > _FARTHEST or ends[1] - ends[0] < max(map(abs, ends)) / _FINEST:
+        raise InvalidDesign(
+            f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected ends that floats tell well apart.",
+            "Shift the weights, or measure them in another unit.",
+        )
     return ends
 
 
@@ -78,10 +85,10 @@ def _text(end: Fraction) -> str:
 def rounded(weight: Fraction | None, source: chance.Source = chance.SYSTEM) -> int:
     """Draw +1 with probability (1 + weight)/2, else −1; nothing for no edge, which takes a word all the same.
 
-    Why: then the rounded weight has the weight as its mean, exactly.
+    Why: then the rounded weight has the weight as its mean, exactly. One word decides whatever the weight is, but once
+    in 2^64 draws, so that how much randomness is taken tells nothing about it.
     """
     if weight is None:
-        chance.below(2, source)
+        chance.spare(1, source)
         return NONE
-    parts = weight.denominator
-    return PLUS if chance.below(2 * parts, source) < parts + weight.numerator else MINUS
+    return PLUS if chance.happens((1 + weight) / 2, source) else MINUS

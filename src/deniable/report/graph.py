@@ -153,7 +153,7 @@ def _fan(axes: Axes, estimate: KeyValueEstimate, order: list[int], level: float)
             points = _WIDEST * width / widest
             axes.plot(*_curve(start, height), color=shade, alpha=opacity, linewidth=points, solid_capstyle="butt")
         _write(axes, _label(estimate, number), height)
-    _write(axes, ("item", "people", "mean"), len(order) + 1.0, weight="bold")
+    _write(axes, ("item", "people ± error", "mean ± error"), len(order) + 1.0, weight="bold")
     reach = max((starts[0] - starts[-1]) / 2, 0.3) + 0.25
     axes.plot([0, 0], [middle - reach, middle + reach], color=_INK, linewidth=7, solid_capstyle="round")
     axes.text(-0.03, middle, f"{estimate.respondents:,} people", rotation=90, va="center", ha="right", color=_INK)

@@ -90,6 +90,11 @@ def test_a_design_is_shown_with_what_it_saves(tmp_path: Path) -> None:
         (["design", "pckv_ue", "--items", "a,b", "-e", "1", "--padding", "3"], "padding is 3"),
         (["design", "lpp_club", "--items", "a,b", "-e", "1", "--importance", "height"], "the importance does not fit"),
         (["design", "lpp_club", "--items", "a,b", "-e", "0"], "epsilon is 0"),
+        (["design", "lpp_club", "--items", "a,b", "-e", "1", "--importance", "frequency=1,mean"], "cannot be read"),
+        (["design", "lpp_club", "--items", "a,b", "-e", "1", "--importance", "mean=1,mean=2"], "cannot be read"),
+        (["design", "lpp_club", "--items", "a,b", "-e", "1", "--padding", "2"], "does not pad"),
+        (["design", "vpp", "--items", "a,b", "-e", "1", "--importance", "mean"], "nothing to divide"),
+        (["design", "one_edge", "--items", "a,b", "-e", "1", "--low", "0"], "0, 1/2 and 1"),
     ],
 )
 def test_mistakes_are_told_without_a_traceback(words: list[str], problem: str) -> None:
@@ -121,3 +126,11 @@ def test_files_that_do_not_belong_are_refused(edges: Path, tmp_path: Path) -> No
     assert run("graph", "respond", one, "--edges", edges, "--out", edges, "--force").exit_code == 2
     assert run("graph", "show", edges).exit_code == 4
     assert run("graph", "tally", one, tmp_path / "nothing.csv").exit_code == 4
+
+
+def test_responses_are_counted_from_stdin_too(edges: Path, tmp_path: Path) -> None:
+    design, out = tmp_path / "d.json", tmp_path / "r.csv"
+    done("graph", "design", "lpp_club", "--items", "tea,coffee,milk", "-e", "1", "-o", design)
+    done("graph", "respond", design, "--edges", edges, "--out", out)
+    told = json.loads(done("graph", "tally", design, "-", "--json", stdin=out.read_bytes()).stdout)
+    assert told["respondents"] == 3

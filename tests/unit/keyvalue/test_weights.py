@@ -53,7 +53,7 @@ def test_scales_are_brought_to_minus_one_and_one() -> None:
 
 
 def test_rounding_keeps_the_mean_and_takes_a_word_for_nothing_too() -> None:
-    found = [rounded(Fraction(1, 3), ScriptedSource(script(position, 6))) for position in range(6)]
+    found = [rounded(Fraction(1, 3), ScriptedSource(script(position, 6, last=True))) for position in range(6)]
     assert found == [PLUS] * 4 + [MINUS] * 2
     source = ScriptedSource(bytes(8))
     assert rounded(None, source) == NONE

@@ -12,6 +12,9 @@ from deniable.errors import InvalidAnswer
 
 __all__ = ["read_edges"]
 
+MOST_PEOPLE = 1 << 28
+"""People whose edges are held at a time."""
+
 
 def read_edges(
     design: Catalogue,
@@ -28,7 +31,8 @@ def read_edges(
         data: a SciPy sparse matrix of people × items, whose stored entries are the edges; a networkx graph, whose nodes
             say on which side they are (`bipartite` is 0 for people and 1 for items); or a table with a row for each
             edge, of Arrow, pandas or Polars, or a mapping from names to columns.
-        people: all people there are, or how many, where some have no item; for a graph the nodes that are people.
+        people: all people there are, or how many, where some have no item; for a graph the nodes that are people. The
+            people of a table come in the order in which they first occur, and those without an edge last.
         columns: of a table: what the columns of person, item and weight are called.
         weight: of a graph: which attribute of an edge is its weight; an edge without it has the largest.
 
@@ -44,10 +48,12 @@ def read_edges(
         (5, [2, 0])
     """
     if isinstance(data, Edges):
+        if data.items != len(design.items):
+            raise InvalidAnswer(f"the edges lead to {data.items:,} items; expected {len(design.items):,}.")
         return data
     module = type(data).__module__.partition(".")[0]
     if module == "scipy":
-        rows = sparse(design, data)
+        rows = sparse(design, data, people)
     elif module == "networkx" or hasattr(data, "adj"):
         rows = graph(design, data, people, weight)
     else:
@@ -55,11 +61,17 @@ def read_edges(
     return build(design, rows)
 
 
-def sparse(design: Catalogue, matrix: Any) -> Rows:
+def sparse(design: Catalogue, matrix: Any, people: Any) -> Rows:
+    if len(matrix.shape) != 2 or matrix.dtype.kind not in "biuf":
+        raise InvalidAnswer(
+            f"the matrix has {len(matrix.shape)} dimensions of {matrix.dtype}; expected people × items of numbers."
+        )
     if matrix.shape[1] != len(design.items):
         raise InvalidAnswer(
             f"the matrix has {matrix.shape[1]:,} columns; expected {len(design.items):,}, one for each item."
         )
+    if people is not None:
+        raise InvalidAnswer("a matrix has a row for each of the people; expected no people= beside it.")
     entries = matrix.tocoo()
     person, item = entries.row.astype(np.int64), entries.col.astype(np.int64)
     return Rows(matrix.shape[0], person, item, entries.data.astype(np.float64), None)
@@ -74,7 +86,7 @@ def graph(design: Catalogue, given: Any, people: Any, weight: str) -> Rows:
                 "Or pass people=, the nodes that are people.",
             )
         people = [node for node, side in sides.items() if side == 0]
-    known = {node: number for number, node in enumerate(people)}
+    known = _numbered(people)
     top = float(design.high)
     person: list[int] = []
     item: list[int] = []
@@ -116,13 +128,28 @@ def _people(column: Any, people: Any) -> tuple[Whole, tuple[Any, ...]]:
     if isinstance(people, int | np.integer) and not isinstance(people, bool):
         if people < len(values):
             raise InvalidAnswer(f"there are {len(values):,} people in the table; expected at most {people:,}.")
+        if people > MOST_PEOPLE:
+            raise InvalidAnswer(
+                f"people is {people:,}; expected at most {MOST_PEOPLE:,} at a time.",
+                "Draw in parts, and add the tallies.",
+            )
         return codes, (*values, *(None for _ in range(int(people) - len(values))))
-    known = {name: number for number, name in enumerate(dict.fromkeys(people))}
+    known = _numbered(people)
     numbers = np.array([known.get(value, -1) for value in values] or [-1], np.int64)
     found = numbers[codes] if len(codes) else codes
     if (found < 0).any():
         refuse(found < 0, "the person is not among the people; expected one who is.")
     return found, tuple(known)
+
+
+def _numbered(people: Any) -> dict[Any, int]:
+    """Number the people that are listed."""
+    try:
+        if not isinstance(people, str | bytes):
+            return {name: number for number, name in enumerate(dict.fromkeys(people))}
+    except TypeError:
+        pass
+    raise InvalidAnswer(f"people is a {type(people).__name__}; expected a list of the people there are.")
 
 
 def _items(design: Catalogue, column: Any) -> Whole:
@@ -135,8 +162,13 @@ def _items(design: Catalogue, column: Any) -> Whole:
 
 def _encoded(column: Any) -> tuple[Whole, list[Any]]:
     """Return the number of each row's value, −1 for none, and the values in the order in which they first occur."""
+    import pyarrow as pa
+
     combined = column.combine_chunks()
-    encoded = combined if hasattr(combined, "indices") else combined.dictionary_encode()
+    try:
+        encoded = combined if hasattr(combined, "indices") else combined.dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        raise InvalidAnswer(f"people or items are of type {column.type}; expected text or numbers.") from None
     if hasattr(encoded, "chunks"):  # an empty column of chunks stays one
         encoded = encoded.combine_chunks()
     codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
@@ -149,11 +181,13 @@ def _weights(column: Any) -> Real:
     import pyarrow as pa
 
     kind = column.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):  # files of text hold numbers as text
+    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    if text:  # files of text hold numbers as text
         return np.array([_float(each) for each in column.to_pylist()], np.float64)
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)) and len(column):
         raise InvalidAnswer(f"the weights are of type {kind}; expected numbers.")
-    return np.asarray(column.cast(pa.float64()).to_numpy(), np.float64)  # a gap becomes NaN, and is refused as such
+    # A gap becomes NaN, and is refused as such; an integer beyond 2^53 is rounded, where Arrow would name it and stop.
+    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), np.float64)
 
 
 def _number(design: Catalogue, item: Any) -> int:

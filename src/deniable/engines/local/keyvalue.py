@@ -25,7 +25,7 @@ from deniable.errors import InvalidRequest
 from deniable.keyvalue.direct import Direct
 from deniable.keyvalue.index import Index
 from deniable.keyvalue.mechanism import KeyValueDesign
-from deniable.keyvalue.tally import KeyValueTally
+from deniable.keyvalue.tally import MOST_ITEMS, KeyValueTally
 from deniable.keyvalue.tally import tally as count
 from deniable.keyvalue.unary import Unary
 from deniable.keyvalue.weights import GRID
@@ -33,7 +33,6 @@ from deniable.keyvalue.weights import GRID
 __all__ = ["Edges", "collect", "read_edges", "respond"]
 
 _WORD = Slot(1, 1 << 64)  # a draw that takes one word and throws none away
-_MOST = 1 << 24  # items up to which one word draws one of them
 
 
 def respond(
@@ -62,7 +61,10 @@ def respond(
             and either loaded already or worth loading. The responses do not depend on it.
 
     Returns:
-        The code of each response; for a design that sends a symbol for every item a row of 0, 1 and 2 for each person.
+        The code of each response, in the order of the people; for a design that sends a symbol for every item a row of
+        0, 1 and 2 for each person. Whoever is handed the responses must not learn that order where it depends on the
+        edges, as it does for a table without a list of people: count them, shuffle them, or let
+        `engines.edge_files.respond_edges` write them.
 
     Raises:
         InvalidAnswer: edges that cannot be read; only a row's number is told.
@@ -125,8 +127,8 @@ def _empty(design: KeyValueDesign) -> NDArray[Any]:
 
 def _pieces(design: KeyValueDesign, edges: Edges, source: Source | None, fast: bool | None) -> Iterator[NDArray[Any]]:
     """Draw for as many people at a time as their words stay in the cache."""
-    if len(design.items) > _MOST:
-        raise InvalidRequest(f"there are {len(design.items):,} items; expected at most {_MOST:,} in bulk.")
+    if len(design.items) > MOST_ITEMS:
+        raise InvalidRequest(f"there are {len(design.items):,} items; expected at most {MOST_ITEMS:,} in bulk.")
     kernels = _kernels(fast, edges, design)
     words = Words(Keystream() if source is None else source)
     draw = _prepare(design, edges, kernels, import_module("deniable.engines.local.kernels") if kernels else vectors)
