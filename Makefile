@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test check bench clean
 
 demo: $(READY)
-	$(VENV)/bin/deniable demo --out demo --force
+	$(VENV)/bin/deniable demo --out demo --force $(ARGS)
 
 test: $(READY)
 	scripts/check
@@ -22,7 +22,7 @@ bench: $(READY)
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast,postgres]" --group dev
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast,postgres,collect]" --group dev
 	touch $(READY)
 
 clean:

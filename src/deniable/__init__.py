@@ -53,12 +53,27 @@ _HOMES = {
     "Ledger": "deniable.gradual.ledger",
     "Market": "deniable.gradual.market",
     "Panel": "deniable.engines.panel",
+    "Survey": "deniable.survey",
+    "Client": "deniable.client",
+    "Hub": "deniable.client",
     "Response": "deniable.wire",
     "Tally": "deniable.tally",
     "Estimate": "deniable.estimate",
     "DeniableError": "deniable.errors",
 }
-_MODULES = ("respond", "tally", "estimate", "criteria", "engines", "errors", "plan", "report", "audit")
+_MODULES = (
+    "respond",
+    "tally",
+    "estimate",
+    "criteria",
+    "engines",
+    "errors",
+    "plan",
+    "report",
+    "audit",
+    "survey",
+    "client",
+)
 
 __all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - every entry is text
 

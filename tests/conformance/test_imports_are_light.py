@@ -33,6 +33,7 @@ def loaded_by(statement: str) -> set[str]:
         "import deniable as dn; dn.Design.from_json(dn.k_ary(5, 1).to_json())",
         "import deniable.gradual.respond",
         "import deniable.gradual.ledger, deniable.gradual.market",
+        "import deniable.client, deniable.survey",
         "import deniable.gradual.means.respond, deniable.gradual.strings.respond",
         "import deniable as dn; dn.Ladder.from_json(dn.ladder(dn.k_ary(5, e) for e in (1, 2)).to_json())",
     ],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import browser
+from tests.support.respondents import running, visit  # noqa: F401 - fixtures of the tests of pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

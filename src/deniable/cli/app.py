@@ -7,9 +7,22 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from deniable.cli import choose, demo, design, estimate, graph, market, release, reproduce, respond, tally
+from deniable.cli import (
+    choose,
+    demo,
+    design,
+    estimate,
+    graph,
+    market,
+    release,
+    reproduce,
+    respond,
+    serve,
+    survey,
+    tally,
+)
 
-ORDER = ("design", "respond", "tally", "estimate", "release", "graph", "reproduce", "demo")
+ORDER = ("design", "respond", "tally", "estimate", "release", "graph", "survey", "serve", "reproduce", "demo")
 EPILOG = (
     "Exit codes: 0 done; 1 a mistake of ours; 2 usage or bad input; 3 belongs to another design; "
     "4 a file that cannot be read or written; 130 interrupted. "
@@ -45,6 +58,8 @@ for sale in (market.offer, market.consent, market.revoke, market.sell):
     release.app.command()(sale)
 app.add_typer(release.app, name="release")
 app.add_typer(graph.app, name="graph")
+app.add_typer(survey.app, name="survey")
+app.command("serve", epilog=EPILOG)(serve.serve)
 app.command("reproduce", epilog=EPILOG)(reproduce.reproduce)
 app.command("demo", epilog=EPILOG)(demo.demo)
 

@@ -1,8 +1,14 @@
-"""`deniable demo`: a whole survey with simulated people, ending with the estimate against the truth."""
+"""`deniable demo`: a collector on this machine, a survey, simulated people, and the estimates against the truth."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,139 +16,198 @@ import typer
 
 from deniable.cli.common import Force, Json, check_out, console, guarded, messages, print_json, write
 from deniable.cli.estimate import save_chart, told
+from deniable.errors import DeniableError
 
 if TYPE_CHECKING:
-    from deniable.design import Design
-    from deniable.estimate import Estimate, Summary
-    from deniable.tally import Tally
+    from deniable.estimate import Estimate
+    from deniable.gradual.estimate import Combined
+    from deniable.survey import Question, Survey
 
-QUESTION = "How often did you take money or goods from your workplace last year?"
-EPSILON = 1.5
-# Made up: a population in which most have nothing to hide, and few have much.
-TRUTH = {"never": 0.56, "once": 0.19, "2–5 times": 0.13, "6–20 times": 0.08, "more often": 0.04}
+DATABASE = "collector.db"
 PEOPLE = 10_000
-FILES = ("design.json", "tally.json", "estimate.json", "estimate.png", "estimate.svg")
-_STEP = 500  # people who respond between two looks at the progress bar
+_GRACE = 30  # seconds that the collector has to stop
+
+
+class NotRunning(DeniableError, RuntimeError):
+    """The collector of the demo did not start."""
 
 
 @dataclass(frozen=True)
-class Survey:
-    """All that the demo shows."""
+class Shown:
+    """One question of the demo, as it came back from the collector."""
 
-    design: Design
-    tally: Tally
-    estimate: Estimate
-    summary: Summary
+    question: Question
+    tally: str
+    estimate: Estimate | Combined
+    truth: dict[str, float]
 
 
 @guarded
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where design, tally, estimate and pictures go.")
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the database, tallies and pictures go.")
     ] = Path("deniable-demo"),
+    people: Annotated[int, typer.Option("--people", min=100, max=1_000_000, help="How many respond.")] = PEOPLE,
+    once: Annotated[bool, typer.Option("--once", help="Stop the collector at the end.")] = False,
+    port: Annotated[int, typer.Option("--port", "-p", help="Where to listen; 0 for any port that is free.")] = 0,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Ask 10,000 simulated people a sensitive question, and compare the estimate with the truth."""
-    for name in FILES:
-        check_out(out / name, force=force)
-    if not as_json:
-        _introduce()
-    survey = run()
+    """Field a survey: simulated people respond to a collector on this machine; compare estimates with the truth."""
+    from deniable.survey import read
+
+    survey = read(Path(str(files("deniable.cli") / "survey.toml")))
+    written = [out / name for name in _files(survey)]
+    for path in written:
+        check_out(path, force=force)
     out.mkdir(parents=True, exist_ok=True)
-    _write(survey, out, force=force)
-    if as_json:
-        files = [str(out / name) for name in FILES]
-        print_json(
-            {
-                **told(survey.summary),
-                "question": QUESTION,
-                "truth": TRUTH,
-                "files": files,
-            }
-        )
-    else:
-        _show(survey)
-        out_files = ", ".join(FILES)
-        console().print(f"\nIn {out}: {out_files}", style="dim", markup=False)
-        console().print(f"Open {out / 'estimate.png'} to see it as a picture.", style="bold", markup=False)
+    token = _prepare(survey, out / DATABASE)
+    with _collector(out / DATABASE, port) as (running, address):
+        if not as_json:
+            _introduce(survey, people)
+        _ask(survey, people, address)
+        shown = [_read(each, people, f"{address}/a/{survey.name}/{each.name}", token) for each in survey.questions]
+        _write(shown, out, force=force)
+        if as_json:
+            print_json(_told(survey, shown, written))
+        else:
+            _show(survey, shown, out)
+        if not once:
+            _stay(running, address, token)
 
 
-def run() -> Survey:
-    """Design, respond, tally, estimate. The people are simulated; the randomness that protects them is real."""
-    from deniable.design import k_ary
-    from deniable.estimate import estimate
-
-    design = k_ary(list(TRUTH), EPSILON)
-    tally = _ask(design)
-    made = estimate(tally)
-    return Survey(design, tally, made, made.summary())
+def _files(survey: Survey) -> list[str]:
+    each = [_about(question) for question in survey.questions]
+    return [DATABASE, *(f"{name}{end}" for name, about in each for end in (f"-{about}.json", "-tally.json", ".png"))]
 
 
-def _ask(design: Design) -> Tally:
-    import numpy as np
-    from rich.progress import track
+def _about(question: Question) -> tuple[str, str]:
+    return question.name, "ladder" if question.ladder else "design"
 
-    from deniable.engines.local import respond
-    from deniable.tally import Tally
-    from deniable.tally.count import count_codes
 
-    # Everybody's true answer. In a real survey this array exists nowhere: each part of it is in somebody's head.
-    answers = np.repeat(np.arange(len(TRUTH), dtype=np.uint8), [round(share * PEOPLE) for share in TRUTH.values()])
+def _prepare(survey: Survey, database: Path) -> str:
+    """Put the survey into a new database, open it, and return a token that reads its results."""
+    from deniable.collector.store import Token, open_store
+
+    for path in database.parent.glob(f"{database.name}*"):  # what SQLite keeps beside it, too
+        path.unlink()
+    store = open_store(database)
+    try:
+        store.create(survey)
+        store.open(survey.name)
+        return store.issue_token(Token("demo", "analyst"))
+    finally:
+        store.shut()
+
+
+@contextmanager
+def _collector(database: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `deniable serve` beside us until the end, and say where it listens."""
+    words = [sys.executable, "-m", "deniable.cli", "serve", "--database", str(database), "--port", str(port)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            yield running, _listening(running)
+        finally:
+            _stop(running)
+
+
+def _stop(running: subprocess.Popen[str]) -> None:
+    running.terminate()
+    try:
+        running.communicate(timeout=_GRACE)
+    except subprocess.TimeoutExpired:  # what was acknowledged is durable
+        running.kill()
+
+
+def _listening(running: subprocess.Popen[str]) -> str:
+    assert running.stderr is not None
+    said = []
+    for line in running.stderr:
+        said.append(line)
+        event = json.loads(line) if line.startswith("{") else {}
+        if event.get("event") == "listening":
+            return str(event["address"])
+    raise NotRunning(f"the collector did not start; it said: {' '.join(said).strip() or 'nothing'}")
+
+
+def _ask(survey: Survey, people: int, address: str) -> None:
+    """Let everybody respond over HTTP."""
+    from rich.progress import Progress
+
+    from deniable.cli import simulated
+
+    crowd = list(simulated.gather(survey, people).messages())
     err = messages()
-    total = Tally.empty(design)
-    steps = track(
-        range(0, len(answers), _STEP), "people respond", console=err, transient=True, disable=not err.is_terminal
-    )
-    for start in steps:
-        total = total + count_codes(design, respond(design, answers[start : start + _STEP]))
-    return total
+    with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task("people respond", total=sum(senders for senders, _ in crowd))
+        for senders, body in crowd:
+            simulated.send(f"{address}/api/surveys/{survey.name}/batches", body)
+            bar.advance(task, senders)
 
 
-def _write(survey: Survey, folder: Path, *, force: bool) -> None:
-    write(folder / "design.json", survey.design.to_json(indent=2), force=force)
-    write(folder / "tally.json", survey.tally.to_json(indent=2), force=force)
-    write(folder / "estimate.json", survey.estimate.to_json(indent=2), force=force)
-    for name in ("estimate.png", "estimate.svg"):
-        save_chart(survey.estimate, folder / name, level=0.95, truth=TRUTH, title=QUESTION)
+def _read(question: Question, people: int, address: str, token: str) -> Shown:
+    """Download the counts of a question, as an analyst would, and estimate."""
+    from deniable.cli import simulated
+    from deniable.estimate import estimate
+    from deniable.gradual.estimate import combine
+    from deniable.gradual.tally import StageTallies
+    from deniable.tally import Tally
+
+    text = simulated.download(f"{address}/tally.json", token)
+    if question.ladder:
+        made: Estimate | Combined = combine(StageTallies.from_json(text, question.ladder))
+    else:
+        made = estimate(Tally.from_json(text, question.design))
+    return Shown(question, text, made, simulated.truth(question, people))
 
 
-def _introduce() -> None:
+def _write(shown: list[Shown], folder: Path, *, force: bool) -> None:
+    for each in shown:
+        name, about = _about(each.question)
+        write(folder / f"{name}-{about}.json", each.question.about.to_json(indent=2), force=force)
+        write(folder / f"{name}-tally.json", each.tally, force=force)
+        title = next(iter(each.question.texts.values())).text
+        save_chart(each.estimate, folder / f"{name}.png", level=0.95, truth=each.truth, title=title)
+
+
+def _told(survey: Survey, shown: list[Shown], written: list[Path]) -> dict[str, Any]:
+    questions = {each.question.name: {**told(each.estimate.summary()), "truth": each.truth} for each in shown}
+    return {"survey": survey.name, "questions": questions, "files": [str(path) for path in written]}
+
+
+def _introduce(survey: Survey, people: int) -> None:
     from rich.panel import Panel
 
+    questions = "\n".join(f"  • {question.texts[survey.language].text}" for question in survey.questions)
     text = (
-        f"[bold]{QUESTION}[/]\n\n"
-        f"{PEOPLE:,} simulated people are asked, and nobody hands over an answer. A random device at each one's own "
+        f"[bold]{survey.texts[survey.language].title}[/]\n{questions}\n\n"
+        f"{people:,} simulated people are asked, and nobody hands over an answer. A random device at each one's own "
         "side sometimes keeps the answer and otherwise replaces it, so that no response proves anything about anybody. "
         "Its odds are known: the shares among all of them can still be estimated."
     )
     console().print(Panel(text, title="deniable", title_align="left", border_style="cyan", padding=(1, 2), width=80))
 
 
-def _show(survey: Survey) -> None:
+def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
     from deniable.report import table, words
 
     out = console()
-    print_all(out, "The device", [words.frequencies(survey.design)[0], *words.promise(survey.design)])
-    sent = int(survey.tally.counts[survey.design.symbol_number("more often")])
-    guilty = round(TRUTH["more often"] * PEOPLE)
-    print_all(
-        out,
-        "What arrives",
-        [
-            f"{sent:,} people send 'more often', and it is the answer of {guilty:,}: "
-            "whoever sends it can credibly deny it."
-        ],
-    )
-    out.print()
-    out.print(table.summary_table(survey.summary, truth=TRUTH))
-    for note in survey.summary.notes:
-        out.print(note, style="dim", markup=False)
-    out.print("Of such intervals 95 in 100 hold the truth; run it again and the dice fall differently.", style="dim")
+    for each in shown:
+        last = each.question.designs[-1]
+        out.print(f"\n[bold cyan]{each.question.texts[survey.language].text}[/]")
+        out.print(words.promise(last)[0], markup=False)
+        out.print(table.summary_table(each.estimate.summary(), truth=each.truth))
+        out.print(each.estimate.summary().notes[0], style="dim", markup=False)
+    out.print("\nOf such intervals 95 in 100 hold the truth; run it again and the dice fall differently.", style="dim")
+    out.print(f"In {folder}: {', '.join(_files(survey))}", style="dim", markup=False)
 
 
-def print_all(out: Any, title: str, sentences: list[str]) -> None:
-    """Print sentences under a title."""
-    out.print(f"\n[bold cyan]{title}[/]")
-    for sentence in sentences:
-        out.print(sentence, markup=False)
+def _stay(running: subprocess.Popen[str], address: str, token: str) -> None:
+    out = messages()
+    out.print("\nThe collector goes on until Ctrl-C:", style="bold")
+    out.print(f"  {address}/    take part yourself", markup=False)
+    out.print(f"  {address}/a   the results; sign in with the token {token}", markup=False, soft_wrap=True)
+    try:
+        running.wait()
+    except KeyboardInterrupt:
+        out.print("stopped", style="dim")

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from deniable.errors import UnreadableFile
+from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
 
 __all__ = ["DurableFile", "closed_on_error"]
 
@@ -48,20 +48,35 @@ class DurableFile:
         kind: what it holds, for messages.
         patience: seconds to wait for another program that is writing.
         settings: what SQLite is told when the file is opened.
+        failure: what is raised where the file cannot be read or written.
     """
 
-    def __init__(self, path: Path, kind: str, *, patience: float, settings: Sequence[str] = _SETTINGS) -> None:
+    def __init__(
+        self,
+        path: Path,
+        kind: str,
+        *,
+        patience: float,
+        settings: Sequence[str] = _SETTINGS,
+        failure: type[DeniableError] = UnreadableFile,
+    ) -> None:
         self.path = path
         self._kind = kind
         self._patience = patience
         self._settings = settings
+        self._failure = failure
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._process = 0
 
     def make(self) -> None:
         """Make an empty file, readable by its owner alone; leave one that is there as it is."""
-        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        file = os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            if not os.fstat(file).st_size:  # an empty one may have been there already, readable for everybody
+                os.chmod(self.path, 0o600)
+        finally:
+            os.close(file)
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
@@ -81,8 +96,10 @@ class DurableFile:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise
+            except UnicodeEncodeError:
+                raise InvalidRequest("a name holds half a character; expected text that can be written.") from None
             except sqlite3.Error as error:
-                raise UnreadableFile(
+                raise self._failure(
                     f"the {self._kind} {self.path} could not be read or written ({error}); nothing was changed.",
                     "Look whether another program holds it, whether the disk is full, and whether it may be written.",
                 ) from None

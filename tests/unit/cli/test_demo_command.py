@@ -1,43 +1,96 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import urllib.request
 from pathlib import Path
 
 import pytest
 
-from deniable.cli.demo import FILES, PEOPLE, TRUTH
+from deniable.cli import simulated
+from deniable.cli.demo import DATABASE
 from deniable.design import Design
-from deniable.estimate import Estimate
+from deniable.estimate import estimate
+from deniable.gradual.estimate import combine
+from deniable.gradual.ladder import Ladder
+from deniable.gradual.tally import StageTallies
+from deniable.survey import read
 from deniable.tally import Tally
-from tests.support.commands import done, run
+from tests.support.commands import done, run, start
+
+SURVEY = Path(__file__).parents[3] / "examples" / "survey.toml"
+FILES = {
+    *(DATABASE, "overtime-design.json", "overtime-tally.json", "overtime.png"),
+    *("sick-leave-design.json", "sick-leave-tally.json", "sick-leave.png"),
+    *("exhaustion-ladder.json", "exhaustion-tally.json", "exhaustion.png"),
+}
 
 
-def test_the_demo_leaves_a_whole_survey(tmp_path: Path) -> None:
+def test_the_demo_fields_a_whole_survey(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "demo"
-    shown = " ".join(done("demo", "--out", folder).stdout.split())
-    assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
-    design = Design.from_json((folder / "design.json").read_bytes())
-    counted = Tally.from_json((folder / "tally.json").read_bytes(), design)
-    made = Estimate.from_json((folder / "estimate.json").read_bytes(), design)
-    assert tuple(design.categories) == tuple(TRUTH)
-    assert (counted.respondents, counted.missing) == (PEOPLE, 0)
-    assert (folder / "estimate.png").read_bytes().startswith(b"\x89PNG")
+    shown = " ".join(done("demo", "--out", folder, "--people", 1000, "--once").stdout.split())
+    assert {path.name for path in folder.iterdir() if not path.name.startswith(f"{DATABASE}-")} == FILES
+    design = Design.from_json((folder / "overtime-design.json").read_bytes())
+    counted = Tally.from_json((folder / "overtime-tally.json").read_bytes(), design)
+    assert counted.respondents == 1000
+    made = estimate(counted)
+    true = simulated.truth(read(SURVEY).question("overtime"), 1000)
     for category, share in made.params.items():
         assert f"{share:.1%}" in shown
         # Seven standard errors: false alarms at a rate far below 1e-9.
-        assert abs(share - TRUTH[category]) < 7 * made.errors.max()
-    assert "estimate.png" in shown
+        assert abs(share - true[category]) < 7 * made.errors.max()
+    stages = Ladder.from_json((folder / "exhaustion-ladder.json").read_bytes())
+    raised = StageTallies.from_json((folder / "exhaustion-tally.json").read_bytes(), stages)
+    assert [each.respondents for each in raised.seen] == [1000, 334, 112]
+    assert f"{combine(raised).params['never']:.1%}" in shown
+    assert (folder / "overtime.png").read_bytes().startswith(b"\x89PNG")
+    refused = run("demo", "--out", folder, "--once")
+    assert refused.exit_code == 2
+    assert "--force" in refused.stderr
 
 
-def test_the_demo_for_programs_and_again_by_force(tmp_path: Path) -> None:
-    told = json.loads(done("demo", "--out", tmp_path, "--json").stdout)
-    assert told["truth"] == TRUTH
-    assert [row["category"] for row in told["rows"]] == list(TRUTH)
-    assert [Path(name).name for name in told["files"]] == list(FILES)
-    assert run("demo", "--out", tmp_path).exit_code == 2
-    done("demo", "--out", tmp_path, "--force")
+def test_the_demo_leaves_its_pages_up_until_it_is_stopped(tmp_path: Path) -> None:
+    words = ("demo", "--out", tmp_path, "--people", 200, "--json")
+    with start(*words, folder=tmp_path) as running:
+        try:
+            address, token = reached(running)
+            for path, wanted in (("/", "Working life"), ("/a/working-life", "200 respondents")):
+                request = urllib.request.Request(address + path, headers={"Authorization": f"Bearer {token}"})
+                with urllib.request.urlopen(request) as page:
+                    assert wanted in page.read().decode()
+        finally:
+            running.send_signal(signal.SIGINT)
+            out, _ = running.communicate(timeout=300)
+    assert running.returncode == 0
+    told = json.loads(out)
+    assert {Path(name).name for name in told["files"]} == FILES
+    assert set(told["questions"]) == {"overtime", "sick-leave", "exhaustion"}
+    assert told["questions"]["overtime"]["respondents"] == 200
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(address)
+
+
+def reached(running: subprocess.Popen[bytes]) -> tuple[str, str]:
+    """Return the address and the token that the demo prints when everything is there."""
+    assert running.stderr is not None
+    said = []
+    for line in running.stderr:
+        said.append(line.decode())
+        if "sign in with the token" in said[-1]:
+            words = said[-1].split()
+            return words[0].removesuffix("/a"), words[-1]
+    raise AssertionError("".join(said))
 
 
 def test_the_truth_is_a_population() -> None:
-    assert sum(TRUTH.values()) == pytest.approx(1)
-    assert sum(round(share * PEOPLE) for share in TRUTH.values()) == PEOPLE
+    for question in read(SURVEY).questions:
+        shares = simulated.truth(question, 1000)
+        assert sum(shares.values()) == pytest.approx(1)
+        assert min(shares.values()) > 0
+        assert all(round(1000 * share, 9) == round(1000 * share) for share in shares.values())
+
+
+def test_the_survey_of_the_demo_is_the_example() -> None:
+    packed = Path(simulated.__file__).with_name("survey.toml")
+    assert packed.read_bytes() == SURVEY.read_bytes()

@@ -1,0 +1,258 @@
+"""A collector under load, over loopback: `python -m benchmarks.collector_http [load | soak]`.
+
+load: single durable responses against an empty endpoint of the same collector, which reads a body of the same size and
+answers 204 behind the same limits, headers and counts. Both take turns. The load comes from a second process: from wrk
+where it is installed, and from the loader below.
+
+soak: what an hour of a hundred requests a second sends, as fast as it goes: responses, receipts, withdrawals and
+refusals. What is sent is withdrawn again, so that the database stays small and memory has no reason to grow.
+
+The collector runs in a process of its own, with one worker, as `deniable serve` runs it, on SQLite.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import table
+
+SURVEY = Path(__file__).parents[1] / "examples" / "survey.toml"
+CONNECTIONS = 256
+SECONDS = 4.0
+ROUNDS = 5
+BAR = 0.35
+HOUR = 360_000  # requests
+MOST_GROWTH = 0.05  # of the memory after a tenth of them
+
+LUA = """
+init = function(args) path = args[1]; body = args[2]; math.randomseed(os.time() + tonumber(args[3])) end
+word = function() return string.format("%08x", math.random(0, 2^31)) end
+request = function()
+  local key = word() .. word() .. word() .. word()
+  return wrk.format("POST", path, {["Content-Type"] = "application/json"}, (body:gsub("KEY", key)))
+end
+"""
+
+
+def serve(folder: str) -> None:
+    """Run a collector with an empty endpoint beside its own, and tell its port."""
+    import uvicorn
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from deniable.collector.app import make_app
+    from deniable.collector.serve import configuration
+    from deniable.collector.settings import Settings
+    from deniable.collector.store import open_store
+    from deniable.survey import read
+
+    async def empty(request: Request) -> Response:
+        await request.body()
+        return Response(status_code=204)
+
+    settings = Settings(rate=10**9)  # the limit is counted, and never reached
+    survey = read(SURVEY)
+    store = open_store(Path(folder) / "collector.db")
+    store.create(survey)
+    store.open(survey.name)
+    app = make_app(settings, store)
+    app.router.routes.insert(0, Route("/empty", empty, methods=["POST"]))
+    with socket.create_server(("127.0.0.1", 0), backlog=2048) as door:
+        print(door.getsockname()[1], flush=True)
+        uvicorn.Server(configuration(settings, app)).run(sockets=[door])
+
+
+@contextmanager
+def collector() -> Iterator[tuple[int, int]]:
+    """Start a collector; gives its port and the number of its process."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "benchmarks.collector_http", "serve", folder]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert process.stdout
+        try:
+            yield int(process.stdout.readline()), process.pid
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def body() -> str:
+    """Return a submission with one response, with KEY in the place of its key."""
+    from deniable.survey import read
+
+    survey = read(SURVEY)
+    question = survey.questions[0]
+    response = {"question": question.name, "design": question.design.hash, "symbol": question.design.symbols[0]}
+    return json.dumps({"survey": survey.hash, "key": "KEY", "responses": [response]})
+
+
+def request(method: str, path: str, text: str = "") -> bytes:
+    head = (
+        f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
+    )
+    return (head + text).encode()
+
+
+class Line(asyncio.Protocol):
+    """One connection that sends its next request as soon as the last one was answered in full."""
+
+    def __init__(self, requests: Iterator[bytes], told: Callable[[int], None]) -> None:
+        self._requests, self._told = requests, told
+        self._buffer = b""
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._send()
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        head, found, rest = self._buffer.partition(b"\r\n\r\n")
+        size = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or b"0"
+        if found and len(rest) >= int(size):
+            self._buffer = b""
+            self._told(int(head[9:12]))
+            self._send()
+
+    def _send(self) -> None:
+        following = next(self._requests, None)
+        if following is None:
+            self._transport.close()
+        else:
+            self._transport.write(following)
+
+
+def load(port: int, path: str, text: str, seconds: float) -> float:
+    """Return how many requests were answered in a second."""
+    counts = [0]
+
+    def requests() -> Iterator[bytes]:
+        while True:
+            yield request("POST", path, text.replace("KEY", secrets.token_hex(16)))
+
+    def told(status: int) -> None:
+        assert status == 204, "a request was refused"
+        counts[0] += 1
+
+    async def run() -> int:
+        for _ in range(CONNECTIONS):
+            await asyncio.get_running_loop().create_connection(lambda: Line(requests(), told), "127.0.0.1", port)
+        await asyncio.sleep(seconds / 4)
+        before = counts[0]
+        await asyncio.sleep(seconds)
+        return counts[0] - before
+
+    import uvloop
+
+    return uvloop.run(run()) / seconds
+
+
+def load_wrk(port: int, path: str, text: str, seconds: float) -> float:
+    """Return the same, asked by wrk."""
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
+        script.write(LUA)
+        script.flush()
+        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "-s", script.name, f"http://127.0.0.1:{port}"]
+        command += ["--", path, text, str(secrets.randbelow(10**6))]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "Non-2xx" not in told, told
+    return float(told.split("Requests/sec:")[1].split()[0])
+
+
+def spent(process: int) -> float:
+    """Return the processor seconds of a process so far."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def compare() -> None:
+    text = body()
+    paths = {"empty": "/empty", "single": "/api/surveys/working-life/responses"}
+    loaders = {"own loader": load} | ({"wrk": load_wrk} if shutil.which("wrk") else {})
+    for name, loader in loaders.items():
+        rates: dict[str, list[float]] = {each: [] for each in paths}
+        cost: dict[str, list[float]] = {each: [] for each in paths}
+        with collector() as (port, process):
+            for _ in range(ROUNDS):
+                for each, path in paths.items():
+                    before, start = spent(process), time.perf_counter()
+                    rates[each].append(loader(port, path, text, SECONDS))
+                    cost[each].append((spent(process) - before) / (time.perf_counter() - start) / rates[each][-1])
+        empty, single = (statistics.median(rates[each]) for each in paths)
+        work = statistics.median(cost["empty"]) / statistics.median(cost["single"])
+        rows = [("responses ÷ empty endpoint", single / empty, BAR), ("work: empty endpoint ÷ response", work, None)]
+        table(f"single durable responses over loopback, {CONNECTIONS} connections, {name}", rows)  # type: ignore[arg-type]
+        print(f"  [{single:,.0f} of {empty:,.0f} requests a second here]")
+
+
+def resident(process: int) -> int:
+    """Return the bytes of memory that a process has now."""
+    return 4096 * int(Path(f"/proc/{process}/statm").read_text().split()[1])
+
+
+def soaking(text: str, cycles: int) -> Iterator[bytes]:
+    """Yield what one connection sends: a response, the same again, its receipt, a refused one, and its withdrawal."""
+    base = "/api/surveys/working-life"
+    for _ in range(cycles):
+        key = secrets.token_hex(16)
+        good = text.replace("KEY", key)
+        yield request("POST", f"{base}/responses", good)
+        yield request("POST", f"{base}/responses", good)
+        yield request("GET", f"{base}/receipts/{key}")
+        yield request("POST", f"{base}/responses", good[:-40])
+        yield request("DELETE", f"{base}/responses/{key}")
+
+
+def soak(requests: int = HOUR) -> None:
+    import uvloop
+
+    text = body()
+    with collector() as (port, process):
+        counts: dict[int, int] = {}
+        sizes: list[int] = []
+
+        def told(status: int) -> None:
+            counts[status] = counts.get(status, 0) + 1
+            if sum(counts.values()) % (requests // 10) == 0:
+                sizes.append(resident(process))
+
+        async def run() -> None:
+            loop = asyncio.get_running_loop()
+            for _ in range(CONNECTIONS // 4):
+                cycles = requests // 5 // (CONNECTIONS // 4) + 1
+                await loop.create_connection(lambda cycles=cycles: Line(soaking(text, cycles), told), "127.0.0.1", port)
+            while len(sizes) < 10:
+                await asyncio.sleep(0.2)
+
+        uvloop.run(run())
+    growth = sizes[9] / sizes[0] - 1
+    verdict = "reached" if growth < MOST_GROWTH else "MISSED"
+    print(f"\nsoak, {requests:,} requests: {counts}")
+    print(f"  memory after each tenth: {', '.join(f'{size / 2**20:.0f}' for size in sizes)} MB")
+    print(f"  growth from the first to the last {growth:8.3f}  (below {MOST_GROWTH}: {verdict})")
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["serve", folder]:
+            serve(folder)
+        case ["load"]:
+            compare()
+        case ["soak", *count]:
+            soak(*map(int, count))
+        case _:
+            compare()
+            soak()

@@ -1,0 +1,70 @@
+"""`deniable serve`: run the collector."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli.common import guarded, say
+from deniable.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from deniable.collector.settings import Settings
+
+SettingsFile = Annotated[
+    Path | None, typer.Option("--settings", metavar="FILE", help="A TOML file with any of these settings, and more.")
+]
+Database = Annotated[
+    str | None,
+    typer.Option("--database", "-d", help="A file for SQLite, or postgresql://…; by default deniable.db."),
+]
+
+
+@guarded
+def serve(
+    settings: SettingsFile = None,
+    database: Database = None,
+    host: Annotated[
+        str | None, typer.Option("--host", help="The address of this machine to listen on; by default 127.0.0.1.")
+    ] = None,
+    port: Annotated[int | None, typer.Option("--port", "-p", help="The port to listen on; by default 8000.")] = None,
+    address: Annotated[
+        str | None, typer.Option("--address", help="What people type to get here, such as https://survey.example.")
+    ] = None,
+    proxies: Annotated[
+        str | None, typer.Option("--proxies", help="Addresses of proxies in front that say where requests come from.")
+    ] = None,
+    unencrypted: Annotated[
+        bool, typer.Option("--unencrypted", help="Serve pages to other machines without HTTPS.")
+    ] = False,
+) -> None:
+    """Run the collector: surveys in the browser, responses in a database, estimates on pages.
+
+    Every setting can also come from the file, or from the environment as `DENIABLE_PORT` and the like.
+    """
+    chosen = read_settings(
+        settings, database=database, host=host, port=port, address=address, proxies=proxies,
+        unencrypted=unencrypted or None,
+    )  # fmt: skip
+    from deniable.collector.serve import serve as run
+
+    run(chosen, lambda running: say(f"The collector is at {running.base}; stop it with Ctrl-C."))
+
+
+def read_settings(file: Path | None, **given: Any) -> Settings:
+    """Read the settings of a collector: file, environment, options.
+
+    Raises:
+        MissingExtra: the packages of the collector are not installed.
+    """
+    try:
+        from deniable.collector.settings import read
+    except ImportError as error:
+        raise MissingExtra(
+            f"the collector needs the package {error.name!r}, which is not installed.",
+            'Install it: pip install "deniable[collect]".',
+        ) from None
+    return read(file, os.environ, given)

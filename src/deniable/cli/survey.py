@@ -1,0 +1,254 @@
+"""`deniable survey`: surveys in a collector's database, whether it is running or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli.common import Force, Json, check_out, console, guarded, print_json, say, write
+from deniable.cli.serve import Database, SettingsFile, read_settings
+from deniable.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from deniable.collector.settings import Settings
+    from deniable.collector.store import Entry, Store
+    from deniable.survey import Survey
+
+app = typer.Typer(no_args_is_help=True, help="Surveys in a collector's database: check, create, open, close, export …")
+
+SurveyFile = Annotated[Path, typer.Argument(metavar="FILE", help="A survey, as TOML or JSON.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a survey.")]
+
+
+class Scope(StrEnum):
+    """What a token allows."""
+
+    ANALYST = "analyst"
+    ADMIN = "admin"
+
+
+@app.command()
+@guarded
+def check(file: SurveyFile, as_json: Json = False) -> None:
+    """Read a survey's file, and tell what it promises; nothing is stored."""
+    survey = _read(file)
+    if as_json:
+        print_json(survey.to_json(indent=2))
+    else:
+        _show(survey)
+
+
+@app.command()
+@guarded
+def create(
+    file: SurveyFile,
+    opened: Annotated[bool, typer.Option("--open", help="Open it at once.")] = False,
+    database: Database = None,
+    settings: SettingsFile = None,
+    as_json: Json = False,
+) -> None:
+    """Put a survey into the database as a draft; a draft of its name is replaced."""
+    survey = _read(file)
+    with _store(settings, database, new=True) as (store, chosen):
+        entry = store.create(survey)
+        if opened:
+            entry = store.open(survey.name)
+    _told(entry, chosen, as_json=as_json)
+
+
+@app.command("open")
+@guarded
+def open_(name: Name, database: Database = None, settings: SettingsFile = None, as_json: Json = False) -> None:
+    """Take responses from now on. The definition is frozen."""
+    with _store(settings, database) as (store, chosen):
+        entry = store.open(name)
+    _told(entry, chosen, as_json=as_json)
+
+
+@app.command()
+@guarded
+def close(name: Name, database: Database = None, settings: SettingsFile = None, as_json: Json = False) -> None:
+    """Take no more responses. It can be opened again."""
+    with _store(settings, database) as (store, chosen):
+        entry = store.close(name)
+    _told(entry, chosen, as_json=as_json)
+
+
+@app.command("list")
+@guarded
+def list_(database: Database = None, settings: SettingsFile = None, as_json: Json = False) -> None:
+    """List the surveys."""
+    with _store(settings, database) as (store, _):
+        found = [(each.survey.name, each.state, each.survey.hash) for each in store.surveys()]
+    if as_json:
+        print_json({"surveys": [dict(zip(("name", "state", "hash"), each, strict=True)) for each in found]})
+        return
+    for name, state, digest in found:
+        console().print(f"{name}  {state}  {digest:.19}…", markup=False)
+
+
+@app.command()
+@guarded
+def export(
+    name: Name,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The name of a question.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write: .parquet or .csv.")],
+    database: Database = None,
+    settings: SettingsFile = None,
+    force: Force = False,
+) -> None:
+    """Write all responses to a question to a file that `deniable tally` reads, in random order."""
+    from deniable.engines.fresh import fresh
+
+    with _store(settings, database) as (store, _):
+        from deniable.collector.exports import FORMATS, write
+
+        kind = out.suffix.lower().lstrip(".")
+        if kind not in FORMATS:
+            raise InvalidRequest(f"cannot write {out.name}; expected a name that ends in .{' or .'.join(FORMATS)}.")
+        entry = store.survey(name)
+        number = entry.survey.number(question)
+        with fresh(out, overwrite=force) as file:
+            write(store, entry, number, kind, file)
+    say(f"wrote {out}")
+
+
+@app.command()
+@guarded
+def backup(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
+    database: Database = None,
+    settings: SettingsFile = None,
+) -> None:
+    """Write everything to one SQLite file, while the collector goes on. It holds secrets: guard it well."""
+    with _store(settings, database) as (store, _):
+        store.backup(out)
+    say(f"wrote {out}")
+
+
+@app.command()
+@guarded
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `deniable survey backup` wrote.")],
+    database: Database = None,
+    settings: SettingsFile = None,
+) -> None:
+    """Read a backup into an empty database, of this kind or the other."""
+    if not file.is_file():
+        raise InvalidRequest(f"there is no file {file}; expected what `deniable survey backup` wrote.")
+    with _store(settings, database, new=True) as (store, chosen):
+        store.restore(file)
+    say(f"restored {file} to {_where(chosen)}")
+
+
+@app.command()
+@guarded
+def token(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="For whom it is, such as a person or a program.")],
+    scope: Annotated[Scope, typer.Option("--scope", help="analyst: read results; admin: everything.")] = Scope.ANALYST,
+    survey: Annotated[str, typer.Option("--survey", help="Only for this survey.")] = "",
+    rotate: Annotated[bool, typer.Option("--rotate", help="Replace its secret; the old one stops to work.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Make it stop to work.")] = False,
+    database: Database = None,
+    settings: SettingsFile = None,
+) -> None:
+    """Make a token for an analyst or an administrator. It is printed once, and only its hash is kept."""
+    if rotate and revoke:
+        raise InvalidRequest("expected --rotate or --revoke, not both.")
+    with _store(settings, database, new=True) as (store, _):
+        from deniable.collector.store import Token
+
+        if revoke:
+            store.revoke_token(name)
+            say(f"the token of {name} stops to work")
+            return
+        secret = store.rotate_token(name) if rotate else store.issue_token(Token(name, scope.value, survey))
+    say("This is shown once; keep it like a password.")
+    typer.echo(secret)
+
+
+@app.command()
+@guarded
+def invite(
+    name: Name,
+    count: Annotated[int, typer.Argument(metavar="COUNT", min=1, help="How many invitations to make.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the links to this file, one on each line.")
+    ] = None,
+    address: Annotated[str | None, typer.Option("--address", help="What people type to get to the collector.")] = None,
+    database: Database = None,
+    settings: SettingsFile = None,
+    force: Force = False,
+) -> None:
+    """Make one-time invitation links. Only hashes of them are kept, and none can be joined to a response."""
+    check_out(out, force=force)
+    with _store(settings, database, address=address) as (store, chosen):
+        links = [f"{chosen.base}/s/{name}#{code}" for code in store.invite(name, count)]
+    if out is None:
+        typer.echo("\n".join(links))
+    else:
+        write(out, "\n".join(links), force=force)
+        say(f"wrote {count:,} links to {out}")
+
+
+@contextmanager
+def _store(
+    file: Path | None, database: str | None, *, new: bool = False, **given: Any
+) -> Iterator[tuple[Store, Settings]]:
+    """Open the database; one that is not there is made only where that makes sense."""
+    settings = read_settings(file, database=database, **given)
+    from deniable.collector.store import open_store
+
+    if not new and "://" not in settings.database and not Path(settings.database).exists():
+        raise InvalidRequest(
+            f"there is no database {settings.database}; expected the one of a collector.",
+            "Name it with --database, or create a survey first: deniable survey create FILE.",
+        )
+    store = open_store(settings.database)
+    try:
+        yield store, settings
+    finally:
+        store.shut()
+
+
+def _read(file: Path) -> Survey:
+    from deniable.survey import read
+
+    return read(file)
+
+
+def _told(entry: Entry, settings: Settings, *, as_json: bool) -> None:
+    name, state = entry.survey.name, entry.state
+    if as_json:
+        print_json({"name": name, "state": state, "hash": entry.survey.hash, "database": _where(settings)})
+        return
+    say(f"{name} is {'a draft' if state == 'draft' else state} in {_where(settings)}.")
+    if state == "open":
+        say(f"Its page, while `deniable serve` runs: {settings.base}/s/{name}")
+
+
+def _where(settings: Settings) -> str:
+    """Name the database without the password that its address may hold."""
+    head, at, tail = settings.database.rpartition("@")
+    return f"{head.partition('://')[0]}://…@{tail}" if at and "://" in head else settings.database
+
+
+def _show(survey: Survey) -> None:
+    from rich.table import Table
+
+    out = console()
+    texts = survey.texts[survey.language]
+    out.print(f"[bold]{survey.name}[/]  {survey.hash:.19}…", highlight=False)
+    out.print(f"{texts.title}  ({', '.join(survey.languages)})", markup=False)
+    table = Table("question", "design", "stages", "ε", box=None, header_style="dim")
+    for question in survey.questions:
+        last = question.designs[-1]
+        table.add_row(question.name, last.name, str(question.stages), f"{last.epsilon:.4g}")
+    out.print(table)
+    total = sum(question.designs[-1].epsilon for question in survey.questions)
+    out.print(f"A respondent who answers everything, at the finest stages, reveals at most ε = {total:.4g}.")

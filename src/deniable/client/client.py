@@ -1,0 +1,172 @@
+"""One respondent of one survey, on a device of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from deniable import exact, wire
+from deniable.chance import SYSTEM, Source
+from deniable.client.admission import token
+from deniable.client.device import KEY, Device
+from deniable.client.line import Line
+from deniable.client.link import Link
+from deniable.client.state import State, fact
+from deniable.errors import Incompatible, OverBudget
+from deniable.gradual.ladder import Ladder
+from deniable.gradual.ledger import Ledger, Released, Status
+
+_MOST = 200  # responses that a collector takes at a time
+
+
+class Client(Device):
+    """A respondent: answers stay here, responses go to the collector, once each.
+
+    The file is a ledger with a few more tables: it holds what was drawn and what was sent, and is written before
+    anything leaves. The answers themselves are not in it. Whoever has the file can raise and withdraw.
+
+    Guarantee: a response is drawn once, whatever breaks; it is sent again until the collector has acknowledged it, and
+    the collector counts it once.
+
+    Args:
+        link: as respondents are given it: `https://survey.example/s/working-life?group=office#in_…`.
+        state: the file; it is made where there is none.
+        budget: the ε that may be spent on all questions together; None for no limit.
+        patience: seconds for which the collector is tried again; what is not sent then is sent the next time.
+        source: random bytes; the operating system's by default.
+
+    Raises:
+        InvalidRequest: not the link of a survey, not encrypted, or a file that belongs to another survey.
+    """
+
+    def __init__(
+        self,
+        link: str,
+        state: str | PathLike[str],
+        *,
+        budget: exact.Rational | None = None,
+        patience: float = 60.0,
+        source: Source = SYSTEM,
+    ) -> None:
+        where, path = Link.read(link), Path(state)
+        self._source = source
+        made = path.is_file() and path.stat().st_size > 0
+        self._ledger = Ledger.open(path, source=source) if made else Ledger.create(path, budget=budget, source=source)
+        try:
+            self._state = State(where, Line(where.base, patience=patience), self._ledger.transaction)
+            with self._ledger.transaction() as book:
+                self._key = fact(book, "key", source.read(KEY).hex())
+        except BaseException:
+            self.close()
+            raise
+
+    def answer(self, question: str, answer: str | Mapping[str, str]) -> Released:
+        """Draw the response to a question, at its coarsest stage; `send` will send it. The answer is not stored.
+
+        Finer stages of a gradual question are drawn as well, and wait for `release`.
+
+        Raises:
+            InvalidAnswer: not one of the categories. The message does not repeat it.
+            InvalidRequest: there is no such question, or it was answered already.
+            OverBudget: the budget does not allow it.
+        """
+        asked = self.survey.question(question)
+        self._ledger.answer(question, answer, asked.ladder or Ladder((asked.design,), ()))
+        return self._ledger.release(question, 0, to=self.survey.name)
+
+    def release(self, question: str) -> Released:
+        """Allow the next finer stage of a question; `send` will send it.
+
+        Raises:
+            InvalidRequest: there is no finer stage, or no such question.
+            NotAllowed: the respondent has withdrawn.
+            OverBudget: the budget does not allow it.
+        """
+        return self._ledger.release(question, to=self.survey.name)
+
+    def waiting(self) -> list[dict[str, str]]:
+        """Return what is to be sent: exactly what will leave, question by question."""
+        with self._state.transaction() as book:
+            sent = set(book.rows("SELECT question, design FROM sent"))
+        return [each for each in self._released() if (each["question"], each["design"]) not in sent]
+
+    def send(self) -> int:
+        """Send what is waiting; return how many responses the collector has acknowledged.
+
+        Raises:
+            NotSent: the collector cannot be reached; all is kept, and sent the next time.
+            NotTaken: the collector refuses; the message says why.
+            NotAllowed: the survey is by invitation, and the link has none.
+        """
+        self._finish_answers()
+        responses = self.waiting()
+        admitted = token(self._state, self._source) if responses else {}
+        for start in range(0, len(responses), _MOST):
+            piece = responses[start : start + _MOST]
+            self._state.ask("POST", "/responses", self._submission(self._key, piece) | admitted)
+            with self._state.transaction() as book:
+                for each in piece:
+                    book.run("INSERT OR IGNORE INTO sent VALUES (?, ?)", each["question"], each["design"])
+        return len(responses)
+
+    def withdraw(self) -> int:
+        """Have everything erased at the collector, and all that was not released here; return how much it erased.
+
+        Raises:
+            NotSent: the collector cannot be reached; nothing was withdrawn.
+        """
+        erased = int(json.loads(self._state.ask("DELETE", f"/responses/{self._key}"))["withdrawn"])
+        if any(each.withdrawn is None for each in self._ledger.status().questions):
+            self._ledger.withdraw()
+        return erased
+
+    def receipt(self) -> str:
+        """Return the collector's signed receipt of all that is stored, after comparing it with what was sent.
+
+        Raises:
+            NotSent: the collector cannot be reached.
+            Incompatible: it lists something else than what was sent.
+        """
+        text = self._state.ask("GET", f"/receipts/{self._key}").decode()
+        listed = wire.field(wire.unseal("stored", text), "responses", list)
+        waiting = self.waiting()
+        sent = [each for each in self._released() if each not in waiting]
+        if sorted(map(_shown, listed)) != sorted(map(_shown, sent)):
+            raise Incompatible(
+                f"the receipt lists {len(listed)} responses, and they are not the {len(sent)} that were sent; expected "
+                "those.",
+                "Keep the receipt, and ask whoever runs the survey.",
+            )
+        return text
+
+    def status(self) -> Status:
+        """Return how the ledger stands: what was released, and what it has cost."""
+        return self._ledger.status()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._ledger.close()
+
+    def _finish_answers(self) -> None:
+        """Release what was answered just before this device was switched off; not what the budget had refused."""
+        for each in self._ledger.status().questions:
+            if each.withdrawn is None and not any(stage.released for stage in each.stages):
+                with suppress(OverBudget):
+                    self._ledger.release(each.question, 0, to=self.survey.name)
+
+    def _released(self) -> list[dict[str, str]]:
+        return [
+            {"question": standing.question, "design": stage.design, "symbol": stage.symbol}
+            for standing in self._ledger.status().questions
+            if standing.withdrawn is None
+            for stage in standing.stages
+            if stage.symbol is not None
+        ]
+
+
+def _shown(response: Mapping[str, Any]) -> str:
+    return json.dumps(response, sort_keys=True)

@@ -1,0 +1,114 @@
+"""Many respondents of one survey who share a device: an interviewer's, one in a waiting room, a gateway of sensors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+
+from deniable.chance import SYSTEM, Source
+from deniable.client.device import KEY, Device
+from deniable.client.line import Line
+from deniable.client.link import Link
+from deniable.client.state import State
+from deniable.errors import NotAllowed
+from deniable.gradual.durable import DurableFile
+from deniable.gradual.ledger.book import Book
+from deniable.respond import respond
+
+_LINES = 5_000  # submissions in a batch
+_PATIENCE = 60.0  # seconds to wait for another program that uses the file
+
+
+class Hub(Device):
+    """Draws the responses of one respondent after another, keeps them, and sends them in batches.
+
+    Each respondent has a key of their own. What is waiting lies, and is sent, in the order of the keys, which are
+    random: nobody can tell from it who came when. Answers are never stored, and after they were sent neither are
+    responses; so they cannot be raised later. Each respondent may take their key along, to withdraw with it.
+
+    Args:
+        link: as respondents are given it, without an invitation.
+        state: the file; it is made where there is none.
+        patience: seconds for which the collector is tried again; what is not sent then is sent the next time.
+        source: random bytes; the operating system's by default.
+
+    Raises:
+        InvalidRequest: not the link of a survey, not encrypted, or a file that belongs to another survey.
+    """
+
+    def __init__(
+        self, link: str, state: str | PathLike[str], *, patience: float = 60.0, source: Source = SYSTEM
+    ) -> None:
+        where = Link.read(link)
+        self._source = source
+        self._file = DurableFile(Path(state), "hub", patience=_PATIENCE)
+        self._file.make()
+        try:
+            self._state = State(where, Line(where.base, patience=patience), self._transaction)
+        except BaseException:
+            self.close()
+            raise
+
+    def add(self, people: Iterable[Mapping[str, str]]) -> list[str]:
+        """Draw the responses of respondents, each given as answers by question; return their keys, in that order.
+
+        Of a gradual question only the coarsest stage is drawn.
+
+        Raises:
+            InvalidAnswer: not one of the categories; nobody's responses were kept. The message does not repeat it.
+            InvalidRequest: there is no such question.
+            NotAllowed: the survey is by invitation.
+        """
+        if self.survey.admission == "invitation":
+            raise NotAllowed("this survey is by invitation; expected a device for each respondent.", "Use a Client.")
+        drawn = [self._drawn(answers) for answers in people]
+        with self._state.transaction() as book:
+            for key, line in sorted(drawn):
+                book.run("INSERT INTO waiting VALUES (?, ?)", key, line)
+        return [key for key, _ in drawn]
+
+    def __len__(self) -> int:
+        """Return how many respondents' responses are waiting."""
+        with self._state.transaction() as book:
+            return int(book.value("SELECT count(*) FROM waiting"))
+
+    def send(self) -> int:
+        """Send what is waiting, in batches; return how many respondents' responses were acknowledged.
+
+        Raises:
+            NotSent: the collector cannot be reached; what is not acknowledged is kept, and sent the next time.
+            NotTaken: the collector refuses; the message says why.
+        """
+        done = 0
+        while True:
+            with self._state.transaction() as book:
+                rows = book.rows("SELECT key, line FROM waiting ORDER BY key LIMIT ?", _LINES)
+            if not rows:
+                return done
+            self._state.post_lines([line for _, line in rows])
+            with self._state.transaction() as book:
+                for key, _ in rows:  # and nothing that came meanwhile
+                    book.run("DELETE FROM waiting WHERE key = ?", key)
+            done += len(rows)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Book]:
+        with self._file.transaction() as connection:
+            yield Book(connection)
+
+    def _drawn(self, answers: Mapping[str, str]) -> tuple[str, str]:
+        """Return a key, and the submission as a line of JSON."""
+        key = self._source.read(KEY).hex()
+        responses = [
+            {"question": name, "design": sent.design, "symbol": sent.symbol}
+            for name, answer in answers.items()
+            for sent in [respond(self.survey.question(name).design, answer, source=self._source)]
+        ]
+        return key, json.dumps(self._submission(key, responses), ensure_ascii=False)

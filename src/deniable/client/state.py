@@ -1,0 +1,87 @@
+"""What a device keeps, in the same file as its ledger or in one of its own: a link, a definition, what was sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import cached_property
+
+from deniable.client.line import Line
+from deniable.client.link import Link
+from deniable.errors import Incompatible, InvalidRequest
+from deniable.gradual.ledger.book import Book
+from deniable.survey import Survey
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS sent (question TEXT NOT NULL, design TEXT NOT NULL, PRIMARY KEY (question, design))",
+    "CREATE TABLE IF NOT EXISTS waiting (key TEXT PRIMARY KEY, line TEXT NOT NULL) WITHOUT ROWID",
+)
+
+
+class State:
+    """The facts that a device keeps about one survey.
+
+    Args:
+        link: the survey.
+        line: how to ask for its definition.
+        transaction: a transaction on the file.
+    """
+
+    def __init__(self, link: Link, line: Line, transaction: Callable[[], AbstractContextManager[Book]]) -> None:
+        self.link = link
+        self.transaction = transaction
+        self._line = line
+        with transaction() as book:
+            for statement in _TABLES:
+                book.run(statement)
+            known = [fact(book, name, value) for name, value in (("base", link.base), ("survey", link.survey))]
+        if known != [link.base, link.survey]:
+            raise InvalidRequest(
+                f"this file belongs to the survey at {known[0]}/s/{known[1]}; expected another file for another survey."
+            )
+
+    @property
+    def path(self) -> str:
+        """Where the collector's routes for this survey begin."""
+        return f"/api/surveys/{self.link.survey}"
+
+    @cached_property
+    def survey(self) -> Survey:
+        """The definition: fetched once, and kept, so that it cannot become another one on the way.
+
+        Raises:
+            NotSent: it was never fetched, and the collector cannot be reached.
+            Incompatible: it is the definition of another survey.
+        """
+        with self.transaction() as book:
+            text = look_up(book, "definition")
+        if text is None:
+            text = self._line.ask("GET", self.path).decode()
+            survey = Survey.from_json(text)
+            if survey.name != self.link.survey:
+                raise Incompatible(f"the definition is that of {survey.name!r}; expected {self.link.survey!r}.")
+            with self.transaction() as book:
+                text = fact(book, "definition", text)
+        return Survey.from_json(text)
+
+    def ask(self, method: str, path: str, body: object = None) -> bytes:
+        """Ask the collector about this survey."""
+        return self._line.ask(method, self.path + path, None if body is None else json.dumps(body).encode())
+
+    def post_lines(self, lines: list[str]) -> None:
+        """Send many submissions at once."""
+        self._line.ask("POST", f"{self.path}/batches", "\n".join(lines).encode(), "application/x-ndjson")
+
+
+def look_up(book: Book, name: str) -> str | None:
+    """Return a fact; None where there is none."""
+    found = book.value("SELECT value FROM fact WHERE name = ?", name)
+    return None if found is None else str(found)
+
+
+def fact(book: Book, name: str, value: str) -> str:
+    """Keep a fact, unless it is known already; return what is known now."""
+    book.run("INSERT OR IGNORE INTO fact VALUES (?, ?)", name, value)
+    return look_up(book, name) or value

@@ -1,0 +1,83 @@
+"""The ASGI application: a table of routes, the pages, and what every request passes on its way in and out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount
+from starlette.staticfiles import StaticFiles
+
+from deniable import __version__
+from deniable.collector import gate, openapi
+from deniable.collector.access import Sessions
+from deniable.collector.intake import Surveys
+from deniable.collector.metrics import Metrics
+from deniable.collector.pages import analyst as analyst_pages
+from deniable.collector.pages import respondent as respondent_pages
+from deniable.collector.pages import session
+from deniable.collector.routes import admin, analyst, operation, respondent
+from deniable.collector.routes.table import Row, route
+from deniable.collector.settings import Settings
+from deniable.collector.state import Collector
+from deniable.collector.store import Store
+from deniable.collector.writer import Writer
+from deniable.errors import DeniableError
+
+STATIC = Path(__file__).parent / "static"
+
+ROWS: Sequence[Row] = (*respondent.ROWS, *analyst.ROWS, *admin.ROWS, *operation.ROWS)
+"""All routes for programs."""
+
+
+def make_app(settings: Settings, store: Store) -> Starlette:
+    """Build the application on a store, which stays open when the application ends."""
+    metrics = Metrics()
+    collector = Collector(settings, store, Writer(store), Surveys(store), Sessions(settings.session), metrics)
+    app = Starlette(
+        routes=[
+            *map(route, ROWS),
+            *_pages(),
+            Mount("/static", GZipMiddleware(StaticFiles(directory=STATIC)), name="static"),
+        ],
+        middleware=[Middleware(gate.Gate, settings=settings, metrics=metrics)],
+        exception_handlers={DeniableError: _refuse, HTTPException: _refuse},
+        lifespan=_running,
+    )
+    app.router.redirect_slashes = False  # an address is right or wrong, and a redirect would repeat it
+    app.state.collector = collector
+    app.state.description = description()
+    return app
+
+
+@cache
+def description() -> bytes:
+    """Return the OpenAPI description of all routes for programs, as JSON."""
+    return msgspec.json.encode(openapi.describe(ROWS, __version__))
+
+
+@asynccontextmanager
+async def _running(app: Starlette) -> AsyncIterator[None]:
+    collector: Collector = app.state.collector
+    yield
+    await asyncio.to_thread(collector.writer.end)
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    known = gate.known(error)
+    assert known is not None
+    return gate.refusal(known, request.scope)
+
+
+def _pages() -> list[BaseRoute]:
+    return [*respondent_pages.routes, *session.routes, *map(session.signed_in, analyst_pages.routes)]

@@ -1,0 +1,195 @@
+"""Many respondents' responses at once: lines of JSON, or a stream of Arrow, read into the store's columns.
+
+A batch is stored as a whole or not at all, so the first thing that does not fit refuses all of it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from deniable.channel import Sets
+from deniable.collector.intake import Known
+from deniable.collector.messages import SubmissionBody
+from deniable.collector.refusals import Refused, parsed
+from deniable.collector.store import Batch
+from deniable.collector.store.base import KEY
+from deniable.collector.swelling import compressed
+from deniable.design import Design
+from deniable.errors import DeniableError, InvalidResponse
+from deniable.tally.arrow import is_text
+from deniable.tally.sets import width
+
+_END = b"\xff\xff\xff\xff\0\0\0\0"  # without it, a stream that was cut between two parts looks complete
+_KINDS = 10_000  # questions, designs or groups in one stream; three such numbers fit into one of 64 bits
+_LINES = msgspec.json.Decoder(SubmissionBody)
+
+
+class _Kind(NamedTuple):
+    """What the rows of one `Batch` have in common."""
+
+    question: str
+    design: str
+    group: str | None
+
+
+def read_lines(known: Known, raw: bytes) -> list[Batch]:
+    """Read lines of JSON, each with the submission of one respondent.
+
+    Raises:
+        Refused: not JSON, or with a token: invitations are used one by one.
+        DeniableError: what a single submission is refused for; the message names the line.
+    """
+    _check_admission(known)
+    keys: dict[_Kind, list[str]] = {}
+    symbols: dict[_Kind, list[str]] = {}
+    for number, line in enumerate(raw.splitlines(), start=1):
+        if not line.strip():
+            continue
+        body = _line(known, number, line)
+        for each in body.responses:
+            kind = _Kind(each.question, each.design, body.group)
+            keys.setdefault(kind, []).append(body.key)
+            symbols.setdefault(kind, []).append(each.symbol)
+    raw_keys = {kind: np.frombuffer(bytes.fromhex("".join(each)), np.uint8) for kind, each in keys.items()}
+    return _rising([_batch(known, kind, raw_keys[kind].reshape(-1, KEY), pa.array(symbols[kind])) for kind in keys])
+
+
+def read_arrow(known: Known, raw: bytes) -> list[Batch]:
+    """Read a stream of Arrow with columns key, question, design, and symbol or code; group may be there too.
+
+    Raises:
+        Refused: not a complete stream, a column is missing or of another type, or a cell is empty.
+        DeniableError: what a single submission is refused for.
+    """
+    _check_admission(known)
+    try:
+        if compressed(raw):
+            raise Refused(422, "the stream is compressed; expected one that is not.")
+        if not raw.endswith(_END):
+            raise Refused(400, "the stream breaks off; expected one with its end.")
+        table = pa.ipc.open_stream(raw).read_all()
+        table.validate(full=True)
+        return _rising(list(_split(known, table)))
+    except (pa.ArrowException, OSError, UnicodeError, OverflowError, TypeError, ValueError, struct.error) as error:
+        if isinstance(error, DeniableError):
+            raise
+        raise Refused(400, "the body is not a stream of Arrow; expected a complete one.") from None
+
+
+def _line(known: Known, number: int, line: bytes) -> SubmissionBody:
+    try:
+        body: SubmissionBody = parsed(_LINES.decode, line)
+        known.check_hash(body.survey)
+        for each in body.responses:
+            known.place(each.question, each.design).design.symbol_number(each.symbol)
+    except DeniableError as error:
+        error.problem = f"line {number:,}: {error.problem}"
+        raise
+    return body
+
+
+def _split(known: Known, table: pa.Table) -> Iterator[Batch]:
+    """Yield a batch for each question, design and group that occurs in a table."""
+    column = "symbol" if "symbol" in table.column_names else "code"
+    for name in ("key", "question", "design", column):
+        if name not in table.column_names or table[name].null_count:
+            raise Refused(422, f"the column {name!r} is missing, or has empty cells; expected one without.")
+    names = ["question", "design", *(["group"] if "group" in table.column_names else [])]
+    labels = [_labels(table[name], name) for name in names]
+    if any(len(each.values) > _KINDS for each in labels):
+        raise Refused(422, f"there are more than {_KINDS:,} questions, designs or groups; expected a few.")
+    keys, sent = _keys(table["key"]), table[column].combine_chunks()
+    numbers = np.zeros(len(table), np.int64)
+    for each in labels:
+        numbers = numbers * (len(each.values) + 1) + each.numbers + 1
+    _, firsts, kinds = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(kinds, kind="stable")
+    starts = np.searchsorted(kinds[order], np.arange(len(firsts)))
+    for first, rows in zip(firsts.tolist(), np.split(order, starts)[1:], strict=True):
+        common = [each.value(int(each.numbers[first])) for each in labels]
+        yield _batch(known, _Kind(*common, *[None] * (3 - len(common))), keys[rows], sent.take(rows))
+
+
+class _Labels(NamedTuple):
+    """A column of text, as numbers of its distinct values; -1 for an empty cell."""
+
+    numbers: NDArray[np.int64]
+    values: Any
+
+    def value(self, number: int) -> Any:
+        return None if number < 0 else self.values[number].as_py()
+
+
+def _labels(column: Any, name: str) -> _Labels:
+    """Read a column of text. A dictionary is not written out: a long value in many rows would fill the memory."""
+    shared = pa.types.is_dictionary(column.type)
+    if not is_text(column.type.value_type if shared else column.type):
+        raise Refused(422, f"the column {name!r} is of type {column.type}; expected text.")
+    array: Any = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded: Any = array if shared else array.dictionary_encode()
+    return _Labels(encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(), encoded.dictionary)
+
+
+def _batch(known: Known, kind: _Kind, keys: NDArray[np.uint8], sent: Any) -> Batch:
+    place = known.place(kind.question, kind.design)
+    codes = _codes(place.design, sent)
+    return Batch(known.entry.id, place.question, place.stage, keys, codes, known.group(kind.group))
+
+
+def _keys(column: Any) -> NDArray[np.uint8]:
+    if column.type != pa.binary(KEY):
+        raise Refused(422, f"the keys are of type {column.type}; expected fixed_size_binary[{KEY}].")
+    return _fixed(column.combine_chunks(), KEY)
+
+
+def _codes(design: Design, sent: Any) -> NDArray[Any]:
+    """Return what was sent as the store wants it: numbers of symbols, or packed rows of bits for sets."""
+    if not (pa.types.is_dictionary(sent.type) or is_text(sent.type)):
+        return _raw_codes(design, sent)
+    labels = _labels(sent, "symbol")
+    used, rows = np.unique(labels.numbers, return_inverse=True)
+    numbers = [design.symbol_number(labels.value(each)) for each in used.tolist()]
+    distinct = _packed(design.channel, numbers) if isinstance(design.channel, Sets) else np.array(numbers, np.int64)
+    return np.asarray(distinct[rows])
+
+
+def _raw_codes(design: Design, sent: Any) -> NDArray[Any]:
+    if isinstance(design.channel, Sets):
+        size = width(design.channel)
+        if sent.type != pa.binary(size):
+            raise InvalidResponse(f"the codes are of type {sent.type}; expected fixed_size_binary[{size}].")
+        return _fixed(sent, size)
+    if not pa.types.is_integer(sent.type):
+        raise InvalidResponse(f"the codes are of type {sent.type}; expected whole numbers, those of symbols.")
+    return np.asarray(sent.cast(pa.int64()).to_numpy())
+
+
+def _fixed(values: Any, size: int) -> NDArray[np.uint8]:
+    """Return the bytes of an Arrow array of fixed size, without a copy."""
+    start = values.offset * size
+    return np.frombuffer(values.buffers()[1], np.uint8)[start : start + len(values) * size].reshape(-1, size)
+
+
+def _packed(channel: Sets, numbers: Sequence[int]) -> NDArray[np.uint8]:
+    size = width(channel)
+    rows = b"".join(number.to_bytes(size, "little") for number in numbers)
+    return np.frombuffer(rows, np.uint8).reshape(-1, size)
+
+
+def _rising(found: list[Batch]) -> list[Batch]:
+    """Put coarser stages first: they are stored before what raises them."""
+    if not found:
+        raise Refused(422, "there is no response in this batch; expected at least one.")
+    return sorted(found, key=lambda each: (each.question, each.stage))
+
+
+def _check_admission(known: Known) -> None:
+    if known.survey.admission != "open":
+        raise Refused(403, "this survey is by invitation; expected responses one by one, each with its token.")

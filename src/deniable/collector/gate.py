@@ -1,0 +1,102 @@
+"""What every request passes on its way in and out: limits, headers, errors told in one way, counts, and the log."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from deniable.collector import log, security
+from deniable.collector.limits import Rate
+from deniable.collector.metrics import Metrics
+from deniable.collector.pages.problem import problem
+from deniable.collector.refusals import Refused, status_of, told
+from deniable.collector.settings import Settings
+from deniable.errors import DeniableError
+
+NOWHERE = "(none)"
+"""What the log and the counts call a request that no route takes."""
+
+
+class Gate:
+    """ASGI middleware around the whole application."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self._app = app
+        self._rate = Rate(settings.rate)
+        self._metrics = metrics
+        self._headers = security.headers(encrypted=settings.encrypted)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, whatever happens on the way."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                security.add_headers(message["headers"], self._headers, scope["path"])
+            await send(message)
+
+        try:
+            if not scope["path"].startswith("/static/"):  # a page loads a dozen, and a classroom shares one address
+                client = scope.get("client")
+                self._rate.check(client[0] if client else "")
+            await self._app(scope, receive, sending)
+        except Exception as error:  # the last resort: nobody's words leave in a traceback
+            await self._refuse(error, scope, receive, sending, begun=bool(status))
+        seconds = time.perf_counter() - started
+        route = pattern(scope)
+        self._metrics.request(scope["method"], route, status, seconds)
+        if status >= 400:
+            log.request(scope["method"], route, status, seconds)
+
+    async def _refuse(self, error: Exception, scope: Scope, receive: Receive, send: Send, *, begun: bool) -> None:
+        said = known(error)
+        if said is None:
+            log.crash(error, pattern(scope))
+            said = Refused(500, "the collector made a mistake.", "Try again later.")
+        if not begun:
+            await refusal(said, scope)(scope, receive, send)
+
+
+def pattern(scope: Scope) -> str:
+    """Return the pattern of the route that a request took; never the path itself, which may hold a key."""
+    return getattr(scope.get("route"), "path", NOWHERE)
+
+
+def refusal(error: DeniableError, scope: Scope) -> Response:
+    """Return how an error is told: as JSON to programs, as a page to people."""
+    status, body = status_of(error), told(error)
+    headers = error.headers if isinstance(error, Refused) else {}
+    if wants_page(scope):
+        return HTMLResponse(problem(body.error), status, headers)
+    return Response(msgspec.json.encode(body), status, headers, media_type="application/json")
+
+
+def wants_page(scope: Scope) -> bool:
+    """Whether a request comes from somebody who reads pages."""
+    accept = b",".join(value for name, value in scope["headers"] if name == b"accept")
+    return not scope["path"].startswith("/api/") and b"text/html" in accept
+
+
+def known(error: Exception) -> DeniableError | None:
+    """Return an error that says what is wrong; None for one that nobody expected."""
+    if isinstance(error, DeniableError):
+        return error
+    if isinstance(error, HTTPException):
+        return Refused(error.status_code, *_SAID.get(error.status_code, (f"{error.detail}.", "")))
+    return None
+
+
+_SAID: dict[int, tuple[str, str]] = {
+    404: ("there is nothing at this address.", "Surveys are listed at /, and all routes in /openapi.json."),
+    405: ("this method does not exist here.", "/openapi.json lists the methods of every address."),
+}

@@ -1,0 +1,1 @@
+"""Pages: each builds one frozen context, which a template renders."""

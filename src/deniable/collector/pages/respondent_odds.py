@@ -1,0 +1,175 @@
+"""What a device does, in natural frequencies: of 100 people with an answer, how many send what.
+
+Everything is derived from the exact channel. Counts are rounded to the nearest; what somebody could come to believe is
+rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from deniable.channel import Bits, Channel, Diagonal, Sets
+from deniable.design import Design
+from deniable.report.words import base_for
+
+_MOST = 12  # answers or responses that a table shows
+_LARGE = 1 << 16  # responses that are looked at one by one
+_COLUMNS = {100: 10, 1000: 40}  # people in a row of a picture of so many
+_BELIEF = Fraction(1, 10)  # of people like you, before the response
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Equally many people of one answer, and how many of them send the thing in question.
+
+    Attributes:
+        answer: the number of their answer.
+        count: how many send it.
+        base: how many there are.
+    """
+
+    answer: int
+    count: int
+    base: int
+
+    @property
+    def columns(self) -> int:
+        """How many stand in a row of the picture; 0 where they are too many for one."""
+        return _COLUMNS.get(self.base, 0)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the picture has."""
+        return self.base // self.columns
+
+    @property
+    def senders(self) -> str:
+        """The area in which those who send it stand, as an SVG path with 10 units to a person."""
+        full, rest = divmod(self.count, self.columns)
+        return f"M0 0H{self.columns}0V{full}0H{rest}0V{full + bool(rest)}0H0z"
+
+    @property
+    def others(self) -> str:
+        """The area of all others."""
+        full, rest = divmod(self.count, self.columns)
+        return f"M{rest}0 {full}0H{self.columns}0V{self.rows}0H0V{full + bool(rest)}0H{rest}0z"
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """What a device does, for whoever is to trust it.
+
+    Attributes:
+        kind: what is counted: "sends" a symbol, "includes" a category in the set that is sent, or "speaks" for an
+            answer by a code that is likelier under it.
+        subject: the number of the symbol or category in the picture.
+        crowds: the picture: people of the answer that sends it most often, and of the one that does so least often;
+            empty where the design is too large to picture.
+        table: for each symbol or category (rows) and answer (columns) how many of `base` people send it; empty where
+            there are too many.
+        base: how many people the table is about.
+        after: of 100 people, how many can at most be believed to have an answer that 10 were before; 100 without end.
+        certain: whether some response gives something away for certain.
+    """
+
+    kind: str
+    subject: int
+    crowds: tuple[Crowd, ...]
+    table: tuple[tuple[int, ...], ...]
+    base: int
+    after: int
+    certain: bool
+
+    @property
+    def nothing(self) -> bool:
+        """Whether responses do not depend on answers."""
+        return self.after == 100 * _BELIEF
+
+
+@lru_cache(maxsize=256)
+def odds(design: Design) -> Odds:
+    """Return what a design does, in natural frequencies.
+
+    Example:
+        >>> from deniable.design import warner
+        >>> told = odds(warner(p="3/4"))
+        >>> told.table, [crowd.count for crowd in told.crowds], told.after
+        (((75, 25), (25, 75)), [75, 25], 25)
+    """
+    kind, cells = _cells(design.channel)
+    if cells:
+        subject, likely, unlikely = _most_telling(cells)
+        pair: Sequence[Fraction] = (cells[subject][likely], cells[subject][unlikely])
+    else:
+        kind, subject, likely, unlikely, pair = _two(design.channel)
+    base = base_for(min((p for row in cells or [pair] for p in row if p), default=Fraction(1)))
+    crowds = tuple(Crowd(at, round(p * base), base) for at, p in zip((likely, unlikely), pair, strict=False))
+    return Odds(
+        kind=kind,
+        subject=subject,
+        crowds=crowds,
+        table=tuple(tuple(round(p * base) for p in row) for row in cells),
+        base=base,
+        after=_after(design),
+        certain=design.parity == math.inf,
+    )
+
+
+def _cells(channel: Channel) -> tuple[str, list[Sequence[Fraction]]]:
+    """Return how often each symbol is sent, or each category included, given each answer; nothing where too large."""
+    answers = range(channel.answers)
+    if channel.answers > _MOST:
+        return "sends", []
+    if isinstance(channel, Sets):
+        own, other = _included(channel)
+        return "includes", [[own if x == j else other for x in answers] for j in answers]
+    if channel.responses > _MOST:
+        return "sends", []
+    return "sends", [[channel.probability(y, given=x) for x in answers] for y in range(channel.responses)]
+
+
+def _most_telling(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int, int]:
+    """Return the row whose largest and smallest entries differ most in ratio, the last such, and the two columns."""
+
+    def ratio(number: int) -> tuple[float, int]:
+        low = min(cells[number])
+        return (float(max(cells[number]) / low) if low else math.inf if max(cells[number]) else 0.0), number
+
+    at = max(range(len(cells)), key=ratio)
+    row = list(cells[at])
+    return at, row.index(max(row)), row.index(min(row))
+
+
+def _two(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
+    """Return kind, subject, two answers and their frequencies for a design that is too large for a table."""
+    last = channel.answers - 1
+    if isinstance(channel, Sets):
+        return "includes", last, last, 0, _included(channel)
+    if isinstance(channel, Diagonal):
+        return "sends", last, last, 0, (channel.probability(last, given=last), channel.probability(last, given=0))
+    if channel.responses > _LARGE:
+        return "speaks", last, last, 0, ()
+    pairs = [(channel.probability(y, given=last), channel.probability(y, given=0)) for y in range(channel.responses)]
+    fitting = [pair for pair in pairs if pair[0] > pair[1]]
+    own, other = (sum((pair[side] for pair in fitting), Fraction(0)) for side in (0, 1))
+    return "speaks", last, last, 0, (own, other)
+
+
+def _included(channel: Sets) -> tuple[Fraction, Fraction]:
+    """Return how often a set holds the answer, and how often any other single category."""
+    if isinstance(channel, Bits):  # the same without going through all sizes
+        return Fraction(channel.hit, channel.total), Fraction(channel.stray, channel.total)
+    own = sum((channel.weight(ones) * channel.inclusion(ones) for ones in channel.sizes), Fraction(0))
+    mean = sum((channel.weight(ones) * ones for ones in channel.sizes), Fraction(0))
+    return own, (mean - own) / (channel.size - 1)
+
+
+def _after(design: Design) -> int:
+    if design.parity == math.inf:
+        return 100
+    odds_after = design.parity * _BELIEF / (1 - _BELIEF)
+    return math.ceil(100 * odds_after / (1 + odds_after))

@@ -1,0 +1,81 @@
+"""How errors leave over HTTP: a status, and the same three parts as everywhere: what, expected, how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from deniable import errors
+from deniable.collector.store import NoSuchSurvey, StoreFailed
+from deniable.errors import DeniableError
+
+
+class Refused(DeniableError, ValueError):
+    """A request that is not answered.
+
+    Attributes:
+        status: the HTTP status that says so.
+        headers: what the status asks to be told besides.
+    """
+
+    def __init__(self, status: int, problem: str, hint: str = "", *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(problem, hint)
+        self.status = status
+        self.headers = headers or {}
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What was wrong, what was expected, and how to go on."""
+
+    what: str
+    expected: str
+    next: str
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """The body of every answer with a status of 400 or more."""
+
+    error: Told
+
+
+_STATUS: dict[type[DeniableError], int] = {
+    errors.Incompatible: 409,
+    errors.NotAllowed: 403,
+    errors.OverBudget: 403,
+    errors.MissingExtra: 501,
+    NoSuchSurvey: 404,
+    StoreFailed: 503,
+}
+
+
+def status_of(error: DeniableError) -> int:
+    """Return the status of an error: its own, that of its kind, or 400."""
+    if isinstance(error, Refused):
+        return error.status
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 400)
+
+
+def told(error: DeniableError) -> Refusal:
+    """Return an error for JSON; messages are written as `what; expected this.`"""
+    what, _, expected = error.problem.partition("; expected ")
+    return Refusal(Told(_sentence(what), _sentence(expected), error.hint))
+
+
+def parsed(decode: Callable[[bytes], Any], raw: bytes) -> Any:
+    """Decode JSON.
+
+    Raises:
+        Refused: not JSON, or not of the expected shape.
+    """
+    try:
+        return decode(raw)
+    except msgspec.ValidationError as error:
+        raise Refused(422, f"the body does not fit: {error}.", "/openapi.json describes what does.") from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        raise Refused(400, "the body is not JSON; expected one document in UTF-8.") from None
+
+
+def _sentence(text: str) -> str:
+    return text if not text or text.endswith((".", "…", "!", "?")) else f"{text}."

@@ -1,0 +1,1 @@
+"""Routes: each parses, calls one step and renders."""

@@ -1,0 +1,81 @@
+"""What analysts' programs ask for: counts, estimates and exports. Pages show the same to people."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from starlette.responses import StreamingResponse
+
+from deniable.collector import exports, log, results, shown
+from deniable.collector.refusals import Refused
+from deniable.collector.routes.table import Call, Row
+from deniable.errors import NotAllowed
+
+
+async def get_tallies(call: Call) -> dict[str, Any]:
+    """Return the counts of every question as they are written to a file; null for those that are not shown."""
+    return await _each(call, lambda *place: json.loads(shown.counted(*place).to_json()))
+
+
+async def get_estimates(call: Call) -> dict[str, Any]:
+    """Return the estimated shares of every question; null for those that are not shown."""
+    return await _each(call, results.read)
+
+
+async def get_export(call: Call) -> StreamingResponse:
+    """Return all responses to a question as a file, in random order."""
+    known = await call.collector.surveys.find(call.part("name"))
+    kind = call.part("kind")
+    if kind not in exports.FORMATS:
+        raise Refused(404, f"there is no such export; expected a name that ends in {' or '.join(exports.FORMATS)}.")
+    number = known.survey.number(call.part("question"))
+    question = known.survey.questions[number].name
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when all of it was sent
+    try:
+        await asyncio.to_thread(exports.write, call.collector.store, known.entry, number, kind, file)
+    except BaseException:
+        file.close()
+        raise
+    log.tell("responses exported", survey=known.survey.name, question=question)
+    headers = {"Content-Disposition": f'attachment; filename="{known.survey.name}-{question}.{kind}"'}
+    return StreamingResponse(exports.pieces(file), media_type=exports.FORMATS[kind], headers=headers)
+
+
+async def _each(call: Call, step: Callable[..., Any]) -> dict[str, Any]:
+    """Run a step for each question, in a thread."""
+    known = await call.collector.surveys.find(call.part("name"))
+    name = call.request.query_params.get("group")
+    group = known.group(name)
+
+    def run() -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for number, question in enumerate(known.survey.questions):
+            try:
+                found[question.name] = step(call.collector.store, known.entry, number, group)
+            except NotAllowed:
+                found[question.name] = None
+        return found
+
+    return {"survey": known.survey.hash, "group": name, "questions": await asyncio.to_thread(run)}
+
+
+_SURVEY = "/api/surveys/{name}"
+
+ROWS = (
+    Row(
+        "GET", f"{_SURVEY}/tallies", get_tallies, "The counts of every question.",
+        scope="analyst", query=("group",), gives=dict[str, Any],
+    ),
+    Row(
+        "GET", f"{_SURVEY}/estimates", get_estimates, "The estimated shares of every question, with intervals.",
+        scope="analyst", query=("group",), gives=dict[str, Any],
+    ),
+    Row(
+        "GET", f"{_SURVEY}/exports/{{question}}.{{kind}}", get_export, "All responses to a question, in random order.",
+        scope="analyst", media=tuple(exports.FORMATS.values()),
+    ),
+)  # fmt: skip

@@ -1,0 +1,122 @@
+"""What respondents and their devices ask for: the definition, and to send, raise, look up and withdraw responses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from starlette.responses import Response
+
+from deniable.collector import batches, intake, messages, receipts
+from deniable.collector.limits import read_body
+from deniable.collector.refusals import Refused
+from deniable.collector.routes.table import JSON, Call, Row, media_type
+
+_NDJSON = "application/x-ndjson"
+_ARROW = "application/vnd.apache.arrow.stream"
+
+
+async def get_definition(call: Call) -> Response:
+    """Return the sealed definition; its hash is its ETag."""
+    known = await call.collector.surveys.find(call.part("name"))
+    tag = f'"{known.survey.hash}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if call.request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(known.definition, media_type=JSON, headers=headers)
+
+
+async def get_keys(call: Call) -> messages.Keys:
+    """Return the keys that receipts and tokens are verified with."""
+    known = await call.collector.surveys.find(call.part("name"))
+    public = await asyncio.to_thread(receipts.public_key, call.collector.store)
+    tokens = None if known.entry.public is None else json.loads(known.entry.public.to_json())
+    return messages.Keys(receipts=public, tokens=tokens)
+
+
+async def add_responses(call: Call) -> None:
+    """Store, or raise, the responses of one respondent."""
+    await intake.submit(call.collector, call.part("name"), call.body)
+
+
+async def add_batch(call: Call) -> messages.BatchResult:
+    """Store the responses of many respondents, all of them or nothing."""
+    settings, kind = call.collector.settings, media_type(call.request)
+    if kind not in {_NDJSON, _ARROW}:
+        raise Refused(415, f"the body is not of the right type; expected {_NDJSON} or {_ARROW}.")
+    known = await call.collector.surveys.find(call.part("name"))
+    known.check_open()
+    raw = await read_body(call.request, settings.largest_batch, settings.patience)
+    read = batches.read_lines if kind == _NDJSON else batches.read_arrow
+    stored, repeated = await asyncio.to_thread(lambda: call.collector.store.add_batch(*read(known, raw)))
+    for outcome, count in (("stored", stored), ("repeated", repeated)):
+        call.collector.metrics.responses(known.survey.name, outcome, count)
+    return messages.BatchResult(stored, repeated)
+
+
+async def withdraw(call: Call) -> messages.Withdrawn:
+    """Erase what was sent with a key, also after the survey has closed."""
+    known = await call.collector.surveys.find(call.part("name"))
+    count = await asyncio.to_thread(call.collector.store.withdraw, known.entry.id, _key(call))
+    call.collector.metrics.responses(known.survey.name, "withdrawn", count)
+    return messages.Withdrawn(count)
+
+
+async def get_receipt(call: Call) -> Response:
+    """Return a signed list of all that is stored under a key."""
+    known = await call.collector.surveys.find(call.part("name"))
+    text = await asyncio.to_thread(receipts.receipt, call.collector.store, known.entry, _key(call))
+    return Response(text, media_type=JSON)
+
+
+async def exchange_invitation(call: Call) -> messages.Signed:
+    """Sign a blinded message for an invitation, once."""
+    name, body = call.part("name"), call.body
+    await call.collector.surveys.find(name)
+    signature = await asyncio.to_thread(call.collector.store.exchange, name, body.code, int(body.blinded, 16))
+    return messages.Signed(signature.to_bytes((signature.bit_length() + 7) // 8, "big").hex())
+
+
+def _key(call: Call) -> bytes:
+    text = call.part("key")
+    if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
+        raise Refused(422, "this is not a key; expected 32 digits 0 to 9 and a to f.")
+    return bytes.fromhex(text)
+
+
+_SURVEY = "/api/surveys/{name}"
+
+ROWS = (
+    Row(
+        "POST", f"{_SURVEY}/responses", add_responses, "Send responses, or raise them to a finer stage.",
+        takes=messages.SubmissionBody, status=204, refusals=(403, 409),
+    ),
+    Row("GET", _SURVEY, get_definition, "The definition of a survey.", media=(JSON,)),
+    Row("GET", f"{_SURVEY}/keys", get_keys, "What receipts and tokens are verified with.", gives=messages.Keys),
+    Row(
+        "POST", f"{_SURVEY}/batches", add_batch, "Send the responses of many respondents, all or none.",
+        accepts={
+            _NDJSON: {"schema": {"type": "string", "description": "On each line a SubmissionBody without a token."}},
+            _ARROW: {
+                "schema": {
+                    "type": "string",
+                    "format": "binary",
+                    "description": "Columns key (16 bytes), question, design, and symbol or code; group may be there.",
+                }
+            },
+        },
+        gives=messages.BatchResult, refusals=(403, 409),
+    ),
+    Row(
+        "DELETE", f"{_SURVEY}/responses/{{key}}", withdraw, "Withdraw all that was sent with a key.",
+        gives=messages.Withdrawn, refusals=(422,),
+    ),
+    Row(
+        "GET", f"{_SURVEY}/receipts/{{key}}", get_receipt, "A signed receipt of what is stored under a key.",
+        media=(JSON,), refusals=(422,),
+    ),
+    Row(
+        "POST", f"{_SURVEY}/invitations/exchange", exchange_invitation, "Exchange an invitation for a signature.",
+        takes=messages.ExchangeBody, gives=messages.Signed, refusals=(403, 409),
+    ),
+)  # fmt: skip

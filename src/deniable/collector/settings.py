@@ -1,0 +1,97 @@
+"""How a collector is run: from a file, from the environment, from the command line; the later one wins."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from deniable.errors import InvalidRequest, UnreadableFile
+
+PREFIX = "DENIABLE_"
+"""What names of variables in the environment begin with."""
+
+_Bytes = Annotated[int, msgspec.Meta(ge=1024, le=1 << 32)]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that can be set.
+
+    Attributes:
+        database: a file for SQLite, or `postgresql://…`.
+        host: the address of this machine that is listened on.
+        port: the port that is listened on; 0 for any that is free.
+        address: what people type to get here, such as `https://survey.example`; by default host and port.
+        unencrypted: whether pages may go to other machines without HTTPS.
+        proxies: addresses of proxies in front, whose word on where a request comes from is believed; `*` for all.
+        rate: requests that one network address may make in a minute; 0 for no limit.
+        connections: how many may be open at a time; more are turned away with a 503.
+        largest: bytes that a request may have.
+        largest_batch: bytes that a batch of responses may have.
+        patience: seconds that a request may take to arrive.
+        session: hours after which an analyst signs in anew.
+        grace: seconds that requests under way have to end when the collector stops.
+    """
+
+    database: str = "deniable.db"
+    host: str = "127.0.0.1"
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8000
+    address: str = ""
+    unencrypted: bool = False
+    proxies: str = ""
+    rate: Annotated[int, msgspec.Meta(ge=0)] = 600
+    connections: Annotated[int, msgspec.Meta(ge=1)] = 4000
+    largest: _Bytes = 64 << 10
+    largest_batch: _Bytes = 64 << 20
+    patience: Annotated[float, msgspec.Meta(gt=0)] = 30
+    session: Annotated[float, msgspec.Meta(gt=0)] = 12
+    grace: Annotated[float, msgspec.Meta(ge=0)] = 20
+
+    @property
+    def base(self) -> str:
+        """The address of the pages, without a slash at the end."""
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return (self.address or f"http://{shown}:{self.port}").rstrip("/")
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether people come over HTTPS, so that cookies may insist on it."""
+        return self.base.startswith("https://")
+
+
+def read(
+    file: Path | None = None, environment: Mapping[str, str] | None = None, given: Mapping[str, Any] | None = None
+) -> Settings:
+    """Read settings from a TOML file, then from the environment, then from what was given; the later one wins.
+
+    Args:
+        file: a TOML file with the names of `Settings`.
+        environment: variables such as `DENIABLE_PORT`; others are passed over.
+        given: values by name; None means that a value was not given.
+
+    Raises:
+        UnreadableFile: the file is not TOML.
+        InvalidRequest: a name that is no setting, or a value that does not fit.
+    """
+    found = {} if file is None else _parsed(file)
+    for name in Settings.__struct_fields__:
+        variable = PREFIX + name.upper()
+        if environment is not None and variable in environment:
+            found[name] = environment[variable]
+    found |= {name: value for name, value in (given or {}).items() if value is not None}
+    try:
+        return msgspec.convert(found, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(
+            f"a setting does not fit: {error}.", f"The settings are {', '.join(Settings.__struct_fields__)}."
+        ) from None
+
+
+def _parsed(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"{file.name} is not TOML: {error}.", "Write lines such as: port = 8000") from None

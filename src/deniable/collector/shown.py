@@ -1,0 +1,60 @@
+"""Which counts may be shown: none of fewer people than the survey's minimum, and none that a subtraction would give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from deniable.collector.store import Entry, Store
+from deniable.errors import NotAllowed
+from deniable.gradual.tally import StageTallies
+from deniable.tally import Tally
+
+_FEWEST = 2  # responses that say how sure an estimate is
+
+
+def counted(store: Store, entry: Entry, question: int, group: int | None = None) -> Tally | StageTallies:
+    """Return the counts of a question, of everybody or of a group that may be shown.
+
+    Raises:
+        NotAllowed: of fewer people than the survey's minimum, or of a group that is hidden.
+    """
+    if group is not None and group not in groups(store, entry, question):
+        raise NotAllowed(
+            f"the group {entry.survey.groups[group]!r:.50} is not shown; expected one with at least "
+            f"{entry.survey.minimum:,} respondents, and no smaller one that could be told from the rest.",
+            "Read the counts of everybody instead, or wait for more responses.",
+        )
+    found = store.tallies(entry.id, question, group)
+    least = max(entry.survey.minimum, _FEWEST)
+    if found.respondents < least:
+        raise NotAllowed(
+            f"there are {found.respondents:,} responses to {entry.survey.questions[question].name!r}; expected at "
+            f"least {least:,} before anything is shown.",
+            "Wait for more responses.",
+        )
+    return found
+
+
+def groups(store: Store, entry: Entry, question: int) -> tuple[int, ...]:
+    """Return the numbers of the groups of a question that may be shown."""
+    sizes = [store.tallies(entry.id, question, number).respondents for number in range(len(entry.survey.groups))]
+    return large_enough(sizes, store.tallies(entry.id, question).respondents, max(entry.survey.minimum, _FEWEST))
+
+
+def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, ...]:
+    """Return the numbers of the groups that may be shown beside the total.
+
+    Whoever knows the total and the groups shown knows all others together, too. So these others are either nobody or at
+    least as many as the minimum; the smallest groups are hidden until that is so.
+
+    Example:
+        >>> large_enough([50, 30, 7], 87, 20)  # with 7 hidden alone, 87 − 50 − 30 would tell about them
+        (0,)
+        >>> large_enough([50, 30, 0], 80, 20), large_enough([50, 30, 7], 110, 20)
+        ((0, 1), (0, 1))
+    """
+    rising = sorted(range(len(sizes)), key=lambda number: sizes[number])
+    kept = [number for number in rising if sizes[number] >= minimum]
+    while kept and 0 < total - sum(sizes[number] for number in kept) < minimum:
+        del kept[0]
+    return tuple(sorted(kept))

@@ -1,0 +1,299 @@
+/**
+ * The respondent's page. The answer lives in this page's memory until the device has drawn; only what it drew is sent.
+ * All words come with the page, in its language. Answers are written to the browser's own storage for a question with
+ * stages, and only where the respondent asks for that.
+ */
+import { readLadder, respond, upgrade } from "./respond.js";
+import { Changed, Declined, Unreachable, ask, exchange, questions, textOf } from "./page/collector.js";
+import { open } from "./page/kept.js";
+import { bar, called, download, element, fill } from "./page/said.js";
+import { start as startTrial } from "./page/trial.js";
+
+const find = (selector, within = document) => within.querySelector(selector);
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+const place = find("#survey");
+const words = JSON.parse(find("#words").textContent);
+const { name, hash, language, signing } = place.dataset;
+const api = `/api/surveys/${name}`;
+const kept = open(hash);
+const { state } = kept;
+const steps = all("[data-step]", place);
+const done = find("#done");
+const code = location.hash.slice(1); // of an invitation; a fragment reaches no log
+let asked = []; // the questions with their designs
+let step = 0;
+let busy = false;
+
+function show(number) {
+  step = number;
+  steps.forEach((each, at) => (each.hidden = at !== number));
+  const progress = find("[data-progress]", steps[number]);
+  const facts = { number: number + 1, count: steps.length };
+  progress.replaceChildren(fill(words.step, facts), bar(facts.number, facts.count));
+  progress.hidden = false;
+  for (const each of all("#intro, .withdrawal")) each.hidden = number > 0;
+}
+
+function go(number) {
+  complain("");
+  show(number);
+  focusOn(find("h2", steps[number]));
+}
+
+function focusOn(heading) {
+  heading.focus({ preventScroll: true });
+  scrollTo({ top: 0 });
+}
+
+/** Tell what went wrong beside the buttons that were pressed, and lead the focus to what is missing. */
+function complain(text, missing) {
+  const section = all(".card").find((each) => each.offsetParent) ?? find("main");
+  const problem = find("#problem");
+  section.insertBefore(problem, all(":scope > .actions", section).at(-1) ?? null);
+  problem.textContent = text;
+  missing?.focus();
+}
+
+/** Run a step that may fail, one at a time; its button waits meanwhile. */
+async function trying(button, work) {
+  if (busy) return;
+  busy = button.disabled = true;
+  complain("");
+  try {
+    await work();
+  } catch (error) {
+    complain(told(error));
+  } finally {
+    busy = button.disabled = false;
+  }
+}
+
+function told(error) {
+  if (error instanceof Unreachable) return words.problem.network;
+  if (error instanceof Changed) return words.problem.definition;
+  if (error instanceof Declined) return `${words.problem.refused} ${error.message}`;
+  return error.problem ?? words.problem.title; // what respond.js refuses never repeats an answer
+}
+
+async function consent() {
+  if (!find("#agree").checked) return complain(words.problem.consent, find("#agree"));
+  const field = find("#invitation");
+  if (field && !state.admission?.signature) {
+    if (!field.value.trim()) return complain(words.problem.invitation, field);
+    await exchange(api, field.value.trim(), signing, kept);
+    history.replaceState(null, "", location.pathname + location.search); // the code has done its work
+  }
+  return go(step + 1);
+}
+
+/** Return what was chosen in a section; null where nothing was. */
+function chosen(section) {
+  return find("input[type=radio]:checked, select", section)?.value || null;
+}
+
+function answered(section) {
+  if (chosen(section) === null) return complain(words.choose, find("input[type=radio], select", section));
+  return onward();
+}
+
+function onward() {
+  return step + 1 < steps.length ? go(step + 1) : send();
+}
+
+function skip(section) {
+  for (const each of all("input", section)) each.checked = false;
+  for (const each of all("select", section)) each.value = "";
+  return onward();
+}
+
+/** Draw once, keep what was drawn, then send it. What the device says is shown only when it is out: nobody picks. */
+async function send() {
+  kept.read(); // another tab may have drawn meanwhile
+  if (!state.messages.length) {
+    const responses = asked.map(drawn).filter(Boolean);
+    if (!responses.length) return finish();
+    state.key = textOf(crypto.getRandomValues(new Uint8Array(16)));
+    const group = find("#group")?.value;
+    const { message, signature } = state.admission ?? {};
+    const token = signature ? { token: { message, signature } } : {};
+    state.messages.push({ survey: hash, key: state.key, ...(group ? { group } : {}), ...token, responses });
+    kept.save();
+    for (const each of all("[data-step=question] :is(input, select)", place)) each.disabled = true;
+  }
+  await deliver();
+  return finish();
+}
+
+/** Return the response to a question: drawn here, or taken from a device in somebody's hand; null where it was skipped. */
+function drawn(question) {
+  const section = sectionOf(question);
+  const choice = chosen(section);
+  if (choice === null) return null;
+  const design = question.designs[0];
+  if (question.device === "physical") return { question: question.name, design: design.hash, symbol: choice };
+  const answer = design.categories.at(BigInt(choice));
+  if (find("[data-keep]", section)?.checked) state.answers[question.name] = answer;
+  return { question: question.name, ...respond(design, answer) };
+}
+
+function sectionOf(question) {
+  return find(`[data-step=question][data-question="${question.name}"]`, place);
+}
+
+async function deliver() {
+  for (; state.received < state.messages.length; state.received += 1, kept.save()) {
+    await ask("POST", `${api}/responses`, state.messages[state.received]);
+  }
+}
+
+/** Show what was sent. Nothing on the page tells the answer from here on. */
+function finish() {
+  for (const each of all("input[type=radio]", place)) each.checked = false;
+  for (const each of all("[data-step=question] select", place)) each.value = "";
+  for (const each of [place, ...all("#intro, .withdrawal")]) each.hidden = true;
+  if (!state.messages.length) return (find("#status").textContent = words.sent.nothing);
+  done.hidden = false;
+  find("#clear").hidden = false;
+  const items = asked.map((question) => [question.texts[language].text, spoken(question)]);
+  find("#said").replaceChildren(...items.map(([text, last]) => element("li", element("span", text), element("b", last))));
+  find("#message").textContent = state.messages.map((each) => JSON.stringify(each, null, 2)).join("\n\n");
+  find("#key").textContent = state.key;
+  const also = Object.keys(state.answers).length ? ` ${words.sent.kept_answer}` : "";
+  find("#kept").textContent = kept.lasting ? words.sent.kept + also : words.sent.unkept;
+  return focusOn(find("h2", done));
+}
+
+/** Return the last response to a question in words. */
+function spoken(question) {
+  const last = lastOf(question);
+  const sentence = question.device === "physical" ? words.sent.words_physical : words.sent.words;
+  const texts = question.texts[language];
+  return last ? fill(sentence, { response: called(question, last, texts, words.try.empty) }) : words.sent.skipped;
+}
+
+/** Return the last response to a question; undefined where it was skipped. */
+function lastOf(question) {
+  return state.messages.flatMap((each) => each.responses).findLast((each) => each.question === question.name);
+}
+
+/** Return the stage that a question has reached, counted from 0; -1 where it was skipped. */
+function stageOf(question) {
+  return question.designs.findIndex((each) => each.hash === lastOf(question)?.design);
+}
+
+/** On a later visit: offer the next stage of each question that has one. */
+function offerMore() {
+  for (const question of asked) {
+    const stage = stageOf(question) + 1;
+    const offer = find(`template[data-stage="${stage}"][data-question="${question.name}"]`); // there is none for stage 0
+    if (!offer) continue;
+    const part = element("div", offer.content.cloneNode(true));
+    const again = find("[data-again]", part);
+    if (!(question.name in state.answers)) {
+      again.append(find("template", sectionOf(question)).content.cloneNode(true));
+      find("[data-first]", again).remove();
+      again.hidden = false;
+    }
+    const button = find("[data-raise]", part);
+    button.addEventListener("click", () => trying(button, () => more(question, stage, part)));
+    find("#laters").append(part);
+  }
+}
+
+async function more(question, stage, part) {
+  const choice = chosen(part);
+  if (!(question.name in state.answers) && choice === null) return complain(words.choose, find("input, select", part));
+  const ladder = await readLadder(JSON.stringify(question.ladder));
+  kept.read(); // another tab may have drawn meanwhile
+  if (stageOf(question) < stage) raise(question, ladder, stage, choice, find("[data-keep]", part)?.checked);
+  await deliver();
+  part.remove();
+  find("#status").textContent = words.more;
+  return finish();
+}
+
+/** Draw the next stage once, and keep what was drawn. */
+function raise(question, ladder, stage, choice, keep) {
+  const answer = state.answers[question.name] ?? ladder.designs[0].categories.at(BigInt(choice));
+  const { design, symbol } = lastOf(question);
+  const responses = [{ question: question.name, ...upgrade(ladder, stage, { design, symbol }, answer) }];
+  if (keep) state.answers[question.name] = answer;
+  if (stage + 1 === ladder.designs.length) delete state.answers[question.name]; // nothing is left to draw
+  const { survey, key, group } = state.messages[0];
+  state.messages.push({ survey, key, ...(group ? { group } : {}), responses });
+  kept.save();
+}
+
+async function receipt() {
+  const signed = await (await ask("GET", `${api}/receipts/${state.key}`)).json();
+  const saved = { withdrawal_code: state.key, address: location.origin + location.pathname, receipt: signed };
+  download(`receipt-${name}.json`, JSON.stringify(saved, null, 2));
+}
+
+async function withdraw(button) {
+  if (button.textContent !== words.withdraw.sure) return (button.textContent = words.withdraw.sure);
+  await ask("DELETE", `${api}/responses/${state.key}`);
+  kept.withdraw();
+  return gone();
+}
+
+/** Show that what was sent from here was withdrawn. */
+function gone() {
+  for (const each of [place, done, ...all("#intro, .withdrawal")]) each.hidden = true;
+  find("#clear").hidden = false;
+  find("#status").textContent = words.withdraw.done;
+}
+
+async function withdrawOther(field) {
+  const { withdrawn } = await (await ask("DELETE", `${api}/responses/${field.value.trim().toLowerCase()}`)).json();
+  find("#withdrawal-said").textContent = withdrawn ? words.withdraw.done : words.withdraw.none;
+  field.value = "";
+}
+
+function listen() {
+  const taken = { consent, question: () => answered(steps[step]) };
+  for (const section of steps) {
+    const next = taken[section.dataset.step] ?? (() => go(step + 1));
+    for (const [kind, work] of [["next", next], ["back", () => go(step - 1)], ["skip", () => skip(section)]]) {
+      const button = find(`[data-${kind}]`, section);
+      button?.addEventListener("click", () => trying(button, work));
+    }
+  }
+  for (const [selector, work] of [["#receipt", receipt], ["#withdraw", withdraw]]) {
+    find(selector).addEventListener("click", ({ target }) => trying(target, () => work(target)));
+  }
+  find("#forget").addEventListener("click", () => (kept.clear(), location.reload()));
+  place.addEventListener("submit", (event) => event.preventDefault()); // Enter in a field sends nothing by itself
+  find("#withdrawal").addEventListener("submit", (event) => {
+    event.preventDefault();
+    trying(find("#withdrawal button"), () => withdrawOther(find("#code")));
+  });
+}
+
+async function start() {
+  asked = await questions(api, hash);
+  find("#needs-script")?.remove();
+  for (const each of all("[data-script]")) each.hidden = false;
+  for (const each of all("[data-plain]")) each.hidden = true;
+  for (const section of all("[data-step=question]", place)) {
+    const template = find("template", section);
+    template?.after(template.content.cloneNode(true));
+  }
+  for (const each of all("nav a")) each.hash = code;
+  for (const each of all("#invitation")) {
+    each.value = code;
+    each.closest("p").hidden = Boolean(state.admission?.signature); // it has done its work on an earlier visit
+  }
+  listen();
+  const trial = find("[data-step=try]", place);
+  if (trial) await startTrial(trial, words.try);
+  if (state.withdrawn) return gone();
+  if (!state.messages.length) return steps.length && show(0);
+  if (steps.length) await deliver();
+  find("#status").textContent = words.sent.back;
+  finish();
+  return steps.length && offerMore(); // a survey that is closed has no steps
+}
+
+trying(place, start);

@@ -1,0 +1,40 @@
+/** Facts put into words, and onto the page. */
+
+/** Return an element with what is in it. */
+export function element(kind, ...content) {
+  const made = document.createElement(kind);
+  made.append(...content);
+  return made;
+}
+
+/** Return a bar. It is for the eye alone: the words beside it say the same. */
+export function bar(value, max) {
+  return Object.assign(document.createElement("progress"), { className: "bar", max, value, ariaHidden: "true" });
+}
+
+/** Put facts into the places of a sentence. */
+export function fill(sentence, facts) {
+  return sentence.replace(/\{(\w+)\}/g, (_, fact) => facts[fact]);
+}
+
+/** Return the labels that a response names: one, or those of a set such as b0110. */
+export function members(symbol, labels) {
+  return labels.includes(symbol) ? [symbol] : labels.filter((_, at) => symbol[at + 1] === "1");
+}
+
+/** Return what a response to a question is called, with the question's texts in one language. */
+export function called({ designs }, { design: used, symbol }, { labels, symbols }, empty) {
+  const { categories, symbols: sent } = designs.find((each) => each.hash === used);
+  if (symbols) return symbols[Number(sent.find(symbol))];
+  const known = labels ?? Array.from({ length: Number(categories.size) }, (_, at) => categories.at(BigInt(at)));
+  if (sent.places) return members(symbol, known).join(", ") || empty;
+  const same = sent.size === categories.size ? categories.find(symbol) : null;
+  return same === null ? symbol : known[Number(same)];
+}
+
+/** Let the browser save a text as a file. */
+export function download(name, text) {
+  const href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  Object.assign(document.createElement("a"), { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000); // some browsers read it only after a while
+}

@@ -1,0 +1,151 @@
+"""What goes into a store and comes out of it. Nothing of it can hold an answer, an address or a time of a response."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.blind import Key
+from deniable.errors import DeniableError, InvalidRequest
+from deniable.survey import Survey
+
+State: TypeAlias = Literal["draft", "open", "closed"]
+Scope: TypeAlias = Literal["analyst", "admin"]
+
+SCOPES: tuple[Scope, ...] = ("analyst", "admin")
+"""What a token allows: to read results; or everything."""
+
+KEY = 16
+"""Bytes of the key that a respondent draws: the capability to raise or withdraw what was sent with it."""
+
+
+class NoSuchSurvey(InvalidRequest):
+    """There is no survey of this name."""
+
+
+class StoreFailed(DeniableError, RuntimeError):
+    """The database could not be read or written. Nothing was stored."""
+
+
+class Entry(NamedTuple):
+    """A survey as it is kept.
+
+    Attributes:
+        id: its number; a survey that takes the place of a draft has another one.
+        survey: the definition.
+        state: "draft", "open" or "closed"; responses are taken while it is open.
+    """
+
+    id: int
+    survey: Survey
+    state: State
+
+    @property
+    def public(self) -> Key | None:
+        """For surveys by invitation, the key that tokens are verified with."""
+        return self.survey.key
+
+
+class Sent(NamedTuple):
+    """One response: to which question, at which stage (0 is the coarsest), and the number of its symbol."""
+
+    question: int
+    stage: int
+    code: int
+
+
+class Admission(NamedTuple):
+    """What an invitation was exchanged for: a random message, and the collector's blind signature of it."""
+
+    message: bytes
+    signature: int
+
+
+class Submission(NamedTuple):
+    """What one respondent sends at a time.
+
+    Attributes:
+        survey: the number of the survey.
+        key: drawn by the respondent; the same one again for everything that is sent later.
+        group: the number of the respondent's group, if there is one.
+        responses: stages of one question in rising order, from the first that is not stored yet.
+        admission: for surveys by invitation.
+    """
+
+    survey: int
+    key: bytes
+    group: int | None
+    responses: tuple[Sent, ...]
+    admission: Admission | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a submission was not stored; nothing of it was.
+
+    Attributes:
+        error: what was wrong, what was expected, and how to go on; of a class of `deniable.errors`.
+    """
+
+    error: DeniableError
+
+    @property
+    def reason(self) -> str:
+        """What was wrong, in words."""
+        return self.error.problem
+
+
+Outcome: TypeAlias = Literal["stored", "repeated"] | Refusal
+"""What became of a submission: durable now; durable since an earlier time; or refused."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Batch:
+    """Many respondents' responses to one question at one stage, in columns.
+
+    Attributes:
+        survey: the number of the survey.
+        question: the number of the question.
+        stage: the number of the stage.
+        keys: a row of 16 bytes for each respondent.
+        codes: a whole number for each; for sets of categories packed rows, as `engines.local.respond` makes them.
+        group: the number of the group that all of them are in, if any.
+    """
+
+    survey: int
+    question: int
+    stage: int
+    keys: NDArray[np.uint8]
+    codes: NDArray[Any]
+    group: int | None = None
+
+
+class BatchOutcome(NamedTuple):
+    """How many responses of a batch are durable now, and how many had been before."""
+
+    stored: int
+    repeated: int
+
+
+class Token(NamedTuple):
+    """What a token allows; the token itself is not kept, only its hash.
+
+    Attributes:
+        name: what people call it.
+        scope: "analyst" or "admin".
+        survey: the name of the only survey that it is for; empty for all.
+    """
+
+    name: str
+    scope: Scope
+    survey: str = ""
+
+
+class Invitations(NamedTuple):
+    """How many invitations a survey has, and how many of them were exchanged."""
+
+    made: int
+    used: int

@@ -1,0 +1,96 @@
+"""Columns of many responses → rows and counts, inside one transaction."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+
+from deniable.collector.store import counts
+from deniable.collector.store.base import KEY, Batch, BatchOutcome, Refusal, Sent, Submission
+from deniable.collector.store.counts import SEEN, Counter, Rows
+from deniable.collector.store.responses import Desk, check_open, count_days, group_number
+from deniable.collector.store.shelf import ID, Shelf
+from deniable.collector.store.tables import Tables
+from deniable.errors import InvalidRequest, NotAllowed
+
+# All columns in one statement: the database cuts them up, which takes a third of the time of a value at a time.
+_INSERT = f"""
+    INSERT INTO response SELECT ?, ?, substr(?, 1 + {ID} * i, {ID}), 0, ?, substr(?, 1 + ? * i, ?)
+    FROM (WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n) AS numbers
+    WHERE true ON CONFLICT DO NOTHING
+"""
+
+
+def add_batch(tables: Tables, shelf: Shelf, batch: Batch, today: date) -> BatchOutcome:
+    """Store a batch, all of it or nothing.
+
+    Raises:
+        DeniableError: something in it is refused; the message names the row.
+    """
+    _check(shelf, batch, today)
+    layout = shelf.columns[batch.question].layouts[batch.stage]
+    rows = layout.rows(batch.codes)
+    if len(rows) != len(batch.keys):
+        raise InvalidRequest(f"there are {len(batch.keys):,} keys and {len(rows):,} responses; expected as many.")
+    if not len(rows):
+        return BatchOutcome(0, 0)
+    if batch.stage == 0 and _all_new(tables, shelf, batch, rows, today):
+        return BatchOutcome(len(rows), 0)
+    return _one_by_one(tables, shelf, batch, rows, today)
+
+
+def _all_new(tables: Tables, shelf: Shelf, batch: Batch, rows: Rows, today: date) -> bool:
+    """Store a batch whose respondents are all new; where one is not, leave all as it was."""
+    column, group = shelf.columns[batch.question], group_number(shelf.entry, batch.group)
+    ids = column.ids(batch.keys)
+    order = np.argsort(ids.view(">u8")[:, 0])  # rising keys are stored fastest
+    tables.run("SAVEPOINT batch")
+    added = tables.run(
+        _INSERT, batch.survey, batch.question, ids[order].tobytes(), group,
+        rows[order].tobytes(), rows.shape[1], rows.shape[1], len(rows) - 1,
+    )  # fmt: skip
+    if added < len(rows):
+        tables.run("ROLLBACK TO SAVEPOINT batch")
+        return False
+    tables.run("RELEASE SAVEPOINT batch")
+    counts.add(tables, Counter(batch.survey, batch.question, 0, SEEN, group), column.layouts[0], rows)
+    count_days(tables, {(batch.survey, batch.question): added}, today)
+    return True
+
+
+def _one_by_one(tables: Tables, shelf: Shelf, batch: Batch, rows: Rows, today: date) -> BatchOutcome:
+    submissions = [
+        Submission(batch.survey, key, batch.group, (Sent(batch.question, batch.stage, int.from_bytes(code, "little")),))
+        for key, code in zip(_cut(batch.keys), _cut(rows), strict=True)
+    ]
+    outcomes = Desk(tables, {batch.survey: shelf}, today).add(submissions)
+    for number, outcome in enumerate(outcomes, start=1):
+        if isinstance(outcome, Refusal):
+            error = outcome.error
+            raise type(error)(f"row {number:,}: {error.problem}", error.hint)
+    stored = outcomes.count("stored")
+    return BatchOutcome(stored, len(outcomes) - stored)
+
+
+def _check(shelf: Shelf, batch: Batch, today: date) -> None:
+    check_open(shelf.entry, today)
+    if shelf.entry.public is not None:
+        raise NotAllowed(
+            "this survey is by invitation, and a batch has no tokens; expected single submissions.",
+            "Send each respondent's responses with a token.",
+        )
+    group_number(shelf.entry, batch.group)
+    if not 0 <= batch.question < len(shelf.columns):
+        raise InvalidRequest(f"there is no question {batch.question}; expected 0 to {len(shelf.columns) - 1}.")
+    stages = len(shelf.columns[batch.question].layouts)
+    if not 0 <= batch.stage < stages:
+        raise InvalidRequest(f"there is no stage {batch.stage}; expected 0 to {stages - 1}.")
+    if batch.keys.ndim != 2 or batch.keys.shape[1] != KEY or batch.keys.dtype != np.uint8:
+        raise InvalidRequest(f"the keys are of shape {batch.keys.shape}; expected {KEY} bytes for each respondent.")
+
+
+def _cut(rows: Rows) -> list[bytes]:
+    """Return rows as bytes."""
+    width, whole = rows.shape[1], rows.tobytes()
+    return [whole[start : start + width] for start in range(0, len(whole), width)]

@@ -1,0 +1,130 @@
+"""The tables of those who may do something: tokens, invitations, and secrets of the collector itself."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+
+from deniable.collector import tokens as texts
+from deniable.collector.blind_keys import SigningKey, sign
+from deniable.collector.store.base import SCOPES, Invitations, Token
+from deniable.collector.store.surveys import lock
+from deniable.collector.store.tables import Tables
+from deniable.errors import InvalidRequest, NotAllowed
+
+_MOST = 1_000_000  # invitations made at a time
+_SECRET = 32
+
+
+def invite(tables: Tables, survey: int, count: int) -> list[str]:
+    """Make invitation codes.
+
+    Raises:
+        NotAllowed: the survey is open to everybody.
+        InvalidRequest: none, or too many at a time.
+    """
+    if not tables.value("SELECT private FROM survey WHERE id = ?", survey):
+        raise NotAllowed("this survey is open to everybody; expected one by invitation.")
+    if not 1 <= count <= _MOST:
+        raise InvalidRequest(f"{count:,} invitations are asked for; expected 1 to {_MOST:,}.")
+    made = [texts.make(texts.INVITATION) for _ in range(count)]
+    tables.copy("invitation", ("hash", "survey"), sorted((texts.digest(code), survey) for code in made))
+    return made
+
+
+def invitations(tables: Tables, survey: int) -> Invitations:
+    """Count invitations."""
+    statement = "SELECT count(*), count(used) FROM invitation WHERE survey = ?"
+    ((made, used),) = tables.rows(statement, survey)
+    return Invitations(made, used)
+
+
+def exchange(tables: Tables, survey: int, code: str, blinded: int) -> int:
+    """Sign a blinded message for an invitation, once.
+
+    What is kept is that the invitation was used, and a hash of the blinded message, which is random and has nothing in
+    common with the token that the respondent makes of it.
+
+    Raises:
+        NotAllowed: no such invitation, or it was used for another message.
+        InvalidRequest: what is to be signed is no number below the modulus.
+    """
+    lock(tables, survey)
+    found = tables.rows("SELECT used FROM invitation WHERE hash = ? AND survey = ?", texts.digest(code), survey)
+    message = hashlib.sha256(f"{blinded:x}".encode()).digest()
+    if not found or found[0][0] not in (None, message):
+        raise NotAllowed(
+            "this invitation is unknown, or was used already; expected one that is new.",
+            "Go on in the browser in which it was used, or ask for another one.",
+        )
+    private = tables.value("SELECT private FROM survey WHERE id = ?", survey)
+    signature = sign(blinded, SigningKey.from_pem(private.encode()))
+    tables.run("UPDATE invitation SET used = ? WHERE hash = ?", message, texts.digest(code))
+    return signature
+
+
+def issue(tables: Tables, token: Token) -> str:
+    """Make a token.
+
+    Raises:
+        InvalidRequest: there is one of this name, or no such scope or survey.
+    """
+    if token.scope not in SCOPES or not token.name.strip():
+        raise InvalidRequest(f"the scope is {token.scope!r:.40}; expected a name, and one of {', '.join(SCOPES)}.")
+    if token.survey and not tables.rows("SELECT 1 FROM survey WHERE name = ?", token.survey):
+        raise InvalidRequest(f"there is no survey {token.survey!r:.50} that the token could be for.")
+    if tables.rows("SELECT 1 FROM token WHERE name = ?", token.name):
+        raise InvalidRequest(f"there is a token called {token.name!r:.60} already; expected another name.")
+    text = texts.make(texts.TOKEN)
+    tables.run("INSERT INTO token VALUES (?, ?, ?, ?)", token.name, texts.digest(text), token.scope, token.survey)
+    return text
+
+
+def rotate(tables: Tables, name: str) -> str:
+    """Put a new token into the place of one.
+
+    Raises:
+        InvalidRequest: there is none of this name.
+    """
+    text = texts.make(texts.TOKEN)
+    _one(lambda: tables.run("UPDATE token SET hash = ? WHERE name = ?", texts.digest(text), name), name)
+    return text
+
+
+def revoke(tables: Tables, name: str) -> None:
+    """Erase a token.
+
+    Raises:
+        InvalidRequest: there is none of this name.
+    """
+    _one(lambda: tables.run("DELETE FROM token WHERE name = ?", name), name)
+
+
+def find(tables: Tables, text: str) -> Token | None:
+    """Find a token by its text."""
+    found = tables.rows("SELECT name, scope, survey FROM token WHERE hash = ?", texts.digest(text))
+    return Token(*found[0]) if found else None
+
+
+def tokens(tables: Tables) -> list[Token]:
+    """Return all tokens."""
+    return [Token(*row) for row in tables.rows("SELECT name, scope, survey FROM token ORDER BY name")]
+
+
+def known_secret(tables: Tables, name: str) -> bytes | None:
+    """Return a secret of the collector; None if it was not drawn yet."""
+    found = tables.value("SELECT value FROM secret WHERE name = ?", name)
+    return None if found is None else bytes(found)
+
+
+def secret(tables: Tables, name: str) -> bytes:
+    """Draw a secret of the collector, and return it; where another program was faster, that one's."""
+    fresh = secrets.token_bytes(_SECRET)
+    tables.run("INSERT INTO secret VALUES (?, ?) ON CONFLICT DO NOTHING", name, fresh)
+    return known_secret(tables, name) or fresh
+
+
+def _one(change: Callable[[], int], name: str) -> None:
+    if change() != 1:
+        raise InvalidRequest(f"there is no token called {name!r:.60}; expected one that was issued.")

@@ -1,0 +1,19 @@
+"""What is asked, of whom and how: a survey's definition, named by its hash. No answer and no response is in it."""
+
+from __future__ import annotations
+
+from deniable.survey.files import from_document, read
+from deniable.survey.question import DEVICES, Question
+from deniable.survey.survey import ADMISSIONS, Survey
+from deniable.survey.texts import QuestionTexts, SurveyTexts
+
+__all__ = [
+    "ADMISSIONS",
+    "DEVICES",
+    "Question",
+    "QuestionTexts",
+    "Survey",
+    "SurveyTexts",
+    "from_document",
+    "read",
+]

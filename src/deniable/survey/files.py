@@ -1,0 +1,164 @@
+"""Surveys as people write them: TOML or JSON, with designs by family and parameters, by file, or whole."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import tomllib
+from collections.abc import Mapping
+from datetime import date, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from deniable.design import FAMILIES, Design
+from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
+from deniable.gradual.design import Ladder, family_ladder
+from deniable.survey import texts as spoken
+from deniable.survey.question import Question
+from deniable.survey.survey import Survey
+from deniable.survey.texts import QuestionTexts, SurveyTexts
+
+_SURVEY = {"name", "texts", "questions", "languages", "groups", "minimum", "opens", "closes", "admission"}
+_QUESTION = {"name", "texts", "design", "ladder", "device", "allow_infinite"}
+
+
+def read(path: str | PathLike[str]) -> Survey:
+    """Read a survey from a file: TOML or JSON as people write it, or JSON as `Survey.to_json` writes it.
+
+    Raises:
+        UnreadableFile: neither TOML nor JSON, or a sealed survey that was edited.
+        InvalidRequest: something in it is missing or does not fit.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        document = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except OSError as error:
+        raise UnreadableFile(f"cannot read {path}: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:
+        raise UnreadableFile(
+            f"{path.name} cannot be read ({error}); expected TOML in a file that ends in .toml, else JSON."
+        ) from None
+    return from_document(document, folder=path.parent)
+
+
+def from_document(document: object, *, folder: Path | None = None) -> Survey:
+    """Read a survey from what TOML or JSON was parsed to.
+
+    Args:
+        document: as people write it, or as `Survey.to_json` writes it.
+        folder: where files of designs are looked for; None where no file may be named.
+
+    Raises:
+        UnreadableFile: a sealed survey or design that was edited.
+        InvalidRequest: something in it is missing or does not fit.
+    """
+    given = _table(document, "the survey")
+    if "schema" in given:
+        return Survey.from_json(json.dumps(given, ensure_ascii=False))
+    _refuse_unknown(given, _SURVEY, "the survey")
+    languages = _list(given.get("languages", ["en"]), "languages")
+    questions = _list(given.get("questions", []), "questions", dict)
+    others: dict[str, Any] = {name: given[name] for name in ("minimum", "admission") if name in given}
+    others |= {name: _day(given[name], name) for name in ("opens", "closes") if name in given}
+    return Survey(
+        name=given.get("name", ""),
+        texts=spoken.from_body(SurveyTexts, given.get("texts"), "the survey"),
+        questions=tuple(_question(each, folder) for each in questions),
+        languages=tuple(languages),
+        groups=tuple(_list(given.get("groups", []), "groups")),
+        **others,
+    )
+
+
+def _question(given: Mapping[str, Any], folder: Path | None) -> Question:
+    name = f"the question {given.get('name', '')!r:.50}"
+    _refuse_unknown(given, _QUESTION, name)
+    others = {each: given[each] for each in ("device", "allow_infinite") if each in given}
+    if not isinstance(others.get("allow_infinite", False), bool):
+        raise InvalidRequest(f"allow_infinite of {name} is no true or false.")
+    try:
+        about = _about(given, folder)
+    except DeniableError as error:
+        raise InvalidRequest(f"{name}: {error.problem}", error.hint) from None
+    return Question(
+        name=given.get("name", ""),
+        about=about,
+        texts=spoken.from_body(QuestionTexts, given.get("texts"), name),
+        **others,
+    )
+
+
+def _about(given: Mapping[str, Any], folder: Path | None) -> Design | Ladder:
+    """Return the design of a question, or its ladder."""
+    ladder = given.get("ladder")
+    if isinstance(ladder, list):
+        parameters = dict(_table(given.get("design"), "the design"))
+        family = parameters.pop("family", "subset")
+        if not isinstance(family, str) or "categories" not in parameters or "schema" in parameters:
+            raise InvalidRequest("a ladder of ε needs a design with categories, and perhaps a family.")
+        return family_ladder(family, parameters.pop("categories"), ladder, **parameters)
+    if (ladder is None) == (given.get("design") is None):
+        raise InvalidRequest("expected a design, or a ladder; or a design's categories and a ladder of ε.")
+    if ladder is not None:
+        return Ladder.from_json(_sealed(ladder, folder))
+    design = given["design"]
+    if isinstance(design, str) or "schema" in _table(design, "the design"):
+        return Design.from_json(_sealed(design, folder))
+    return _built(dict(design))
+
+
+def _built(parameters: dict[str, Any]) -> Design:
+    family = parameters.pop("family", None)
+    if not isinstance(family, str) or family not in FAMILIES:
+        raise InvalidRequest(f"the family is {family!r:.40}; expected one of {', '.join(sorted(FAMILIES))}.")
+    known = ", ".join(inspect.signature(FAMILIES[family].build).parameters)
+    try:
+        return FAMILIES[family].build(**parameters)
+    except (TypeError, AttributeError):  # a parameter that it does not have, or one of another kind
+        raise InvalidRequest(
+            f"{family} cannot be built of {', '.join(parameters) or 'nothing'}; expected {known}."
+        ) from None
+
+
+def _sealed(given: object, folder: Path | None) -> str:
+    """Return the JSON of a design or ladder that is written out, or lies in a file."""
+    if not isinstance(given, str):
+        return json.dumps(_table(given, "the design"), ensure_ascii=False)
+    if folder is None:
+        raise InvalidRequest(
+            "a design is named by a file; expected it written out here.", "Send its whole JSON instead."
+        )
+    try:
+        return (folder / given).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        raise InvalidRequest(f"the file {given!r:.80} cannot be read; expected a design beside the survey.") from None
+
+
+def _table(given: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InvalidRequest(f"{name} is a {type(given).__name__}; expected a table of named fields.")
+    return given
+
+
+def _list(given: object, name: str, kind: type = str) -> list[Any]:
+    if not isinstance(given, list) or not all(isinstance(each, kind) for each in given):
+        expected = "texts" if kind is str else "tables"
+        raise InvalidRequest(f"{name} is not as it should be; expected a list of {expected}.")
+    return given
+
+
+def _day(given: object, name: str) -> date | None:
+    if isinstance(given, date) and not isinstance(given, datetime):
+        return given
+    try:
+        return date.fromisoformat(str(given))
+    except ValueError:
+        raise InvalidRequest(f"{name} is {given!r:.40}; expected a day such as 2026-03-31.") from None
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: set[str], name: str) -> None:
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise InvalidRequest(f"{name} has a field {unknown[0]!r:.40}; expected {', '.join(sorted(known))}.")

@@ -1,0 +1,167 @@
+"""One question: what may be answered, how it is randomized, and in which words it is asked."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from deniable import wire
+from deniable.design import Design
+from deniable.errors import Incompatible, InvalidRequest
+from deniable.gradual.ladder import Ladder
+from deniable.survey import texts as spoken
+from deniable.survey.texts import QuestionTexts
+
+DEVICES = ("browser", "physical")
+"""Who draws: the respondent's own browser or program, or a physical device such as dice or cards."""
+
+SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+"""Names of surveys and questions: they stand in addresses and file names."""
+
+_MOST_SHOWN = 100  # responses to choose from by hand
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A question of a survey.
+
+    Attributes:
+        name: what programs call it.
+        about: its design; or its ladder, where certainty is released in stages.
+        texts: its words, by language.
+        device: "browser", where the respondent's own machine draws; or "physical", where dice or cards do, and only
+            the response is entered.
+        allow_infinite: whether a design that can give an answer away for certain was asked for by name.
+    """
+
+    name: str
+    about: Design | Ladder
+    texts: Mapping[str, QuestionTexts]
+    device: str = "browser"
+    allow_infinite: bool = False
+
+    def __post_init__(self) -> None:
+        check_slug(self.name, "a question")
+        if self.device not in DEVICES:
+            raise InvalidRequest(f"the device is {self.device!r:.40}; expected one of {', '.join(DEVICES)}.")
+        if self.designs[-1].epsilon == math.inf and not self.allow_infinite:
+            raise InvalidRequest(
+                f"a response to {self.name!r} can give the answer away for certain: its ε is infinite.",
+                "Choose a design with a finite ε; or, if every respondent is told, write allow_infinite = true.",
+            )
+        if self.device == "physical":
+            self._check_physical()
+        for each in self.texts.values():
+            self._check_labels(each)
+        object.__setattr__(self, "texts", dict(self.texts))
+
+    @property
+    def ladder(self) -> Ladder | None:
+        """The stages, where there are several."""
+        return self.about if isinstance(self.about, Ladder) else None
+
+    @property
+    def designs(self) -> tuple[Design, ...]:
+        """The design, or those of all stages, the coarsest first."""
+        return self.about.designs if isinstance(self.about, Ladder) else (self.about,)
+
+    @property
+    def design(self) -> Design:
+        """The only design, or that of the coarsest stage."""
+        return self.designs[0]
+
+    @property
+    def stages(self) -> int:
+        """How many stages there are; 1 without a ladder."""
+        return len(self.designs)
+
+    def stage(self, design: str) -> int:
+        """Return the number of a stage, counted from 0, by the hash of its design.
+
+        Raises:
+            Incompatible: a design of something else.
+        """
+        for number, each in enumerate(self.designs):
+            if each.hash == design:
+                return number
+        raise Incompatible(
+            f"the design {design!r:.30} is not one of {self.name!r}; expected {self.design.hash:.19}…"
+            + (f" or one of its {self.stages - 1} finer stages." if self.ladder else "."),
+            "Draw the response with the definition that this survey has now.",
+        )
+
+    def labels(self, language: str) -> Sequence[str]:
+        """Return what the categories are called in a language."""
+        return self.texts[language].labels or self.design.categories
+
+    def symbols(self, language: str) -> Sequence[str]:
+        """Return what the responses of the coarsest stage are called in a language."""
+        if self.texts[language].symbols:
+            return self.texts[language].symbols
+        return self.labels(language) if self.design.symbols == self.design.categories else self.design.symbols
+
+    def to_body(self) -> dict[str, Any]:
+        """Return the question for JSON. Its design or ladder is whole, with a schema and a hash of its own."""
+        kind = "ladder" if self.ladder else "design"
+        return {
+            "name": self.name,
+            "device": self.device,
+            kind: json.loads(self.about.to_json()),
+            **({"allow_infinite": True} if self.allow_infinite else {}),
+            "texts": spoken.to_body(self.texts),
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Question:
+        """Read what `to_body` wrote.
+
+        Raises:
+            UnreadableFile: not a question.
+            InvalidRequest: well-formed, but not one that can be asked.
+        """
+        kind: type[Design] | type[Ladder] = Ladder if "ladder" in body else Design
+        about = kind.from_json(json.dumps(wire.field(body, kind.__name__.lower(), dict), ensure_ascii=False))
+        name = wire.field(body, "name", str)
+        return cls(
+            name=name,
+            about=about,
+            texts=spoken.from_body(QuestionTexts, body.get("texts"), repr(name)),
+            device=wire.field(body, "device", str),
+            allow_infinite=body.get("allow_infinite") is True,
+        )
+
+    def _check_physical(self) -> None:
+        if self.stages > 1:
+            raise InvalidRequest(
+                f"{self.name!r} has {self.stages} stages and a physical device; expected one stage.",
+                'Dice cannot raise a response that is out. Write device = "browser", or ask for one stage.',
+            )
+        if self.design.channel.responses > _MOST_SHOWN:
+            raise InvalidRequest(
+                f"{self.name!r} has more than {_MOST_SHOWN} responses and a physical device; expected fewer, to choose "
+                "from by hand."
+            )
+
+    def _check_labels(self, texts: QuestionTexts) -> None:
+        for what, given, size in (
+            ("labels", texts.labels, self.design.channel.answers),
+            ("symbols", texts.symbols, self.design.channel.responses),
+        ):
+            if given and len(given) != size:
+                raise InvalidRequest(f"{self.name!r} has {len(given)} {what}; expected {size:,}, one for each.")
+
+
+def check_slug(name: object, what: str) -> None:
+    """Refuse a name that does not fit into an address.
+
+    Raises:
+        InvalidRequest: it does not.
+    """
+    if not isinstance(name, str) or not SLUG.fullmatch(name):
+        raise InvalidRequest(
+            f"{what} is called {name!r:.50}; expected up to 40 letters a to z, digits and hyphens, no hyphen first."
+        )

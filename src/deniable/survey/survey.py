@@ -1,0 +1,207 @@
+"""A survey: its questions, whom they are put to, and when. A value that names itself by its hash."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from deniable import wire
+from deniable.blind import Key
+from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.survey import texts as spoken
+from deniable.survey.question import Question, check_slug
+from deniable.survey.texts import SurveyTexts
+
+ADMISSIONS = ("open", "invitation")
+"""Who may respond: everybody, or whoever holds an invitation, once."""
+
+MINIMUM = 20
+"""The smallest group that is shown, unless the survey says otherwise."""
+
+_MOST = 200  # questions, groups
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """The definition of a survey.
+
+    Attributes:
+        name: what it is called in addresses.
+        texts: its words, by language.
+        questions: at least one.
+        languages: the first one is the default.
+        groups: what respondents may be told apart by, chosen by the link that they were given; often none.
+        minimum: groups of fewer respondents are not shown.
+        opens: the first day on which responses are taken; None for as soon as it is opened.
+        closes: the last day on which responses are taken; None for no end.
+        admission: "open" or "invitation".
+        key: what tokens of invited respondents are verified with; the collector that fields the survey adds it. It is
+            part of the definition, so that whoever compares hashes knows that all respondents have the same.
+    """
+
+    name: str
+    texts: Mapping[str, SurveyTexts]
+    questions: tuple[Question, ...]
+    languages: tuple[str, ...] = ("en",)
+    groups: tuple[str, ...] = ()
+    minimum: int = MINIMUM
+    opens: date | None = None
+    closes: date | None = None
+    admission: str = "open"
+    key: Key | None = None
+
+    def __post_init__(self) -> None:
+        for each in ("questions", "languages", "groups"):
+            object.__setattr__(self, each, tuple(getattr(self, each)))
+        object.__setattr__(self, "texts", dict(self.texts))
+        check_slug(self.name, "the survey")
+        spoken.check_languages(self.languages)
+        spoken.check_spoken(self.texts, self.languages, "the survey")
+        _check_questions(self.questions, self.languages)
+        _check_groups(self.groups)
+        if type(self.minimum) is not int or self.minimum < 1:
+            raise InvalidRequest(
+                f"the smallest group shown is {self.minimum!r:.40}; expected a whole number, 1 or more."
+            )
+        if self.opens and self.closes and self.closes < self.opens:
+            raise InvalidRequest(
+                f"the survey closes on {self.closes}, before it opens; expected {self.opens} or later."
+            )
+        if self.admission not in ADMISSIONS:
+            raise InvalidRequest(f"the admission is {self.admission!r:.40}; expected one of {', '.join(ADMISSIONS)}.")
+        if self.key is not None and self.admission != "invitation":
+            raise InvalidRequest("a survey that is open to everybody has a key for tokens; expected none.")
+
+    @property
+    def language(self) -> str:
+        """The default language."""
+        return self.languages[0]
+
+    def number(self, question: str) -> int:
+        """Return the number of a question by its name.
+
+        Raises:
+            InvalidRequest: there is no such question.
+        """
+        for number, each in enumerate(self.questions):
+            if each.name == question:
+                return number
+        names = ", ".join(repr(each.name) for each in self.questions[:8])
+        raise InvalidRequest(f"there is no question {question!r:.50} in this survey; expected one of {names}.")
+
+    def question(self, name: str) -> Question:
+        """Return a question by its name.
+
+        Raises:
+            InvalidRequest: there is no such question.
+        """
+        return self.questions[self.number(name)]
+
+    def group(self, name: str) -> int:
+        """Return the number of a group by its name.
+
+        Raises:
+            InvalidRequest: there is no such group.
+        """
+        if name not in self.groups:
+            known = ", ".join(repr(each) for each in self.groups[:8]) or "none: this survey has no groups"
+            raise InvalidRequest(f"there is no group {name!r:.50} in this survey; expected one of {known}.")
+        return self.groups.index(name)
+
+    def takes(self, day: date) -> bool:
+        """Say whether a day lies between the days on which it opens and closes."""
+        return (self.opens is None or self.opens <= day) and (self.closes is None or day <= self.closes)
+
+    @cached_property
+    def hash(self) -> str:
+        """The content hash, by which responses name the survey that they were sent to."""
+        return wire.digest({"schema": f"deniable/survey/{wire.VERSION}", **self._body()})
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the definition as JSON, with its schema version and content hash."""
+        return wire.seal("survey", self._body(), indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Survey:
+        """Read a definition.
+
+        Raises:
+            UnreadableFile: truncated, edited, or of another version.
+            InvalidRequest: well-formed, but not a survey that can be fielded.
+        """
+        body = wire.unseal("survey", text)
+        questions = [wire.field({"question": each}, "question", dict) for each in wire.field(body, "questions", list)]
+        survey = cls(
+            name=wire.field(body, "name", str),
+            texts=spoken.from_body(SurveyTexts, body.get("texts"), "the survey"),
+            questions=tuple(map(Question.from_body, questions)),
+            languages=_strings(body, "languages"),
+            groups=_strings(body, "groups"),
+            minimum=wire.whole(body, "minimum"),
+            opens=_day(body, "opens"),
+            closes=_day(body, "closes"),
+            admission=wire.field(body, "admission", str),
+            key=Key.from_json(json.dumps(wire.field(body, "key", dict))) if "key" in body else None,
+        )
+        if survey._body() != body:  # one survey, one text, one hash
+            raise UnreadableFile(
+                "this survey is not as deniable writes it; expected no further fields.",
+                "Read the file that it was written in first, and write it anew.",
+            )
+        return survey
+
+    def _body(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "languages": list(self.languages),
+            "texts": spoken.to_body(self.texts),
+            "questions": [each.to_body() for each in self.questions],
+            "groups": list(self.groups),
+            "minimum": self.minimum,
+            "opens": self.opens.isoformat() if self.opens else "",
+            "closes": self.closes.isoformat() if self.closes else "",
+            "admission": self.admission,
+            **({"key": json.loads(self.key.to_json())} if self.key else {}),
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Survey) and other.hash == self.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        return f"Survey({self.name!r}; {len(self.questions)} questions; {self.hash:.19}…)"
+
+
+def _check_questions(questions: tuple[Question, ...], languages: tuple[str, ...]) -> None:
+    if not 1 <= len(questions) <= _MOST:
+        raise InvalidRequest(f"there are {len(questions)} questions; expected 1 to {_MOST}.")
+    names = [each.name for each in questions]
+    if len(set(names)) < len(names):
+        raise InvalidRequest("two questions have one name; expected a name for each.")
+    for each in questions:
+        spoken.check_spoken(each.texts, languages, f"the question {each.name!r}")
+
+
+def _check_groups(groups: tuple[str, ...]) -> None:
+    if len(groups) > _MOST or len(set(groups)) < len(groups):
+        raise InvalidRequest(f"the groups repeat, or are more than {_MOST}; expected a few different ones.")
+    for each in groups:
+        spoken.check_text(each, "a group")
+
+
+def _strings(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    return tuple(wire.field({name: each}, name, str) for each in wire.field(body, name, list))
+
+
+def _day(body: Mapping[str, Any], name: str) -> date | None:
+    text = wire.field(body, name, str)
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise UnreadableFile(f"the field {name!r} is no day; expected a date such as 2026-03-31.") from None

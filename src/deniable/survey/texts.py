@@ -1,0 +1,144 @@
+"""What a survey says to people, in one language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from deniable.errors import InvalidRequest
+
+_MOST = 20_000
+"""Letters in one text; a page of a book has about 2,000."""
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+
+_T = TypeVar("_T", "SurveyTexts", "QuestionTexts")
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyTexts:
+    """The words around the questions.
+
+    Attributes:
+        title: what the survey is called.
+        intro: who asks, and why.
+        consent: what a respondent agrees to.
+        thanks: what is said at the end.
+        contact: whom to ask about it.
+    """
+
+    title: str
+    intro: str = ""
+    consent: str = ""
+    thanks: str = ""
+    contact: str = ""
+
+    def __post_init__(self) -> None:
+        check_text(self.title, "the title")
+        for name in ("intro", "consent", "thanks", "contact"):
+            check_text(getattr(self, name), name, empty=True)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTexts:
+    """The words of one question.
+
+    Attributes:
+        text: the question.
+        help: what helps to understand it; for a physical device, how to use the device.
+        labels: what the categories are called, one for each in their order; none where they are called as they are.
+        symbols: what the responses are called, the same way, for a physical device.
+    """
+
+    text: str
+    help: str = ""
+    labels: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_text(self.text, "the text of a question")
+        check_text(self.help, "help", empty=True)
+        for name in ("labels", "symbols"):
+            known = tuple(getattr(self, name))
+            for label in known:
+                check_text(label, name)
+            if len(set(known)) < len(known):
+                raise InvalidRequest(f"{name} holds one of its texts twice; expected different ones.")
+            object.__setattr__(self, name, known)
+
+
+def check_text(text: object, name: str, *, empty: bool = False) -> None:
+    """Refuse what is no text, is empty, or is longer than a book's pages.
+
+    Raises:
+        InvalidRequest: it is.
+    """
+    if not isinstance(text, str):
+        raise InvalidRequest(f"{name} is a {type(text).__name__}; expected text.")
+    broken = any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text)
+    if broken or len(text) > _MOST or not (empty or text.strip()):
+        raise InvalidRequest(f"{name} is empty, broken or too long; expected 1 to {_MOST:,} letters.")
+
+
+def check_languages(languages: tuple[str, ...]) -> None:
+    """Refuse languages that repeat, or are not written as in HTML.
+
+    Raises:
+        InvalidRequest: they are not.
+    """
+    if not languages or len(set(languages)) < len(languages):
+        raise InvalidRequest("the languages are missing or repeat; expected at least one, each once.")
+    for each in languages:
+        if not isinstance(each, str) or not _LANGUAGE.fullmatch(each):
+            raise InvalidRequest(f"{each!r:.40} is no language; expected a tag such as 'en', 'de' or 'pt-BR'.")
+
+
+def check_spoken(texts: Mapping[str, object], languages: tuple[str, ...], name: str) -> None:
+    """Refuse texts that are not there in every language of the survey.
+
+    Raises:
+        InvalidRequest: one is missing, or one is in a language that the survey does not have.
+    """
+    if set(texts) != set(languages):
+        raise InvalidRequest(
+            f"{name} has texts in {', '.join(sorted(texts)) or 'no language'}; expected {', '.join(languages)}.",
+            "Every text is written in every language of the survey.",
+        )
+
+
+def to_body(texts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return texts for JSON, by language; what is empty is left out."""
+    return {
+        language: {
+            each.name: list(value) if isinstance(value, tuple) else value
+            for each in fields(spoken)
+            if (value := getattr(spoken, each.name))
+        }
+        for language, spoken in texts.items()
+    }
+
+
+def from_body(kind: type[_T], given: object, name: str) -> dict[str, _T]:
+    """Read texts by language.
+
+    Raises:
+        InvalidRequest: not a table of tables, or a field that does not exist.
+    """
+    if not isinstance(given, Mapping) or not all(isinstance(each, Mapping) for each in given.values()):
+        raise InvalidRequest(f"the texts of {name} are missing; expected a table for each language, such as texts.en.")
+    return {language: _spoken(kind, spoken, f"{name} in {language!r:.12}") for language, spoken in given.items()}
+
+
+def _spoken(kind: type[_T], given: Mapping[str, Any], name: str) -> _T:
+    known = {each.name for each in fields(kind)}
+    unknown = set(given) - known
+    first = next(iter(fields(kind))).name
+    if unknown or first not in given:
+        what = f"{sorted(unknown)[0]!r:.40} is no text" if unknown else f"{first!r} is missing"
+        raise InvalidRequest(f"in the texts of {name} {what}; expected {', '.join(sorted(known))}.")
+    for each in ("labels", "symbols"):
+        if each in given and not isinstance(given[each], list | tuple):
+            raise InvalidRequest(f"{each} of {name} is no list; expected a list of texts.")
+    return kind(**given)

@@ -1,0 +1,29 @@
+"""The threat model and its tests name each other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "threat-model.md"
+TESTS = ROOT / "tests" / "service" / "test_threats.py"
+ADVERSARIES = ("curious collector", "network observer", "Fake respondents", "Colluding buyers", "compelled operator")
+
+
+def test_every_claim_has_its_test_and_every_test_its_claim() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    claims = [line for line in text.splitlines() if line.startswith("- ")]
+    named = [re.search(r"`(test_\w+)`$", line) for line in claims]
+    assert all(named), [line for line, found in zip(claims, named, strict=True) if not found]
+    written = re.findall(r"^def (test_\w+)", TESTS.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(found[1] for found in named if found) == sorted(written)
+
+
+def test_every_adversary_has_claims_and_limits() -> None:
+    sections = PAGE.read_text(encoding="utf-8").split("\n## ")[1:]
+    assert len(sections) == len(ADVERSARIES)
+    for section, name in zip(sections, ADVERSARIES, strict=True):
+        assert name in section.splitlines()[0]
+        assert "\n- " in section
+        assert "**Not promised.**" in section

@@ -1,0 +1,85 @@
+"""Heads of requests are bounded, in size and in time, before anything of ours sees them."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from deniable.collector.app import make_app
+from deniable.collector.protocol import Bounded
+from deniable.collector.settings import Settings
+from deniable.collector.store import open_store
+from tests.support.collector import listening
+
+START = b"GET /health HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(Bounded, "patience", 0.3)
+    store = open_store(tmp_path / "collector.db")
+    with listening(make_app(Settings(), store)) as found:
+        yield found
+    store.shut()
+
+
+def connected(address: str) -> socket.socket:
+    host, port = address.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)), timeout=20)
+
+
+def everything(line: socket.socket) -> bytes:
+    """Read until the other side closes."""
+    found = b""
+    while piece := line.recv(1 << 16):
+        found += piece
+    return found
+
+
+def test_a_head_without_end_is_cut_off(address: str) -> None:
+    for endless in (b"X: " + b"a" * 1_000_000, b"X: y\r\n" * 200_000):
+        with connected(address) as line:
+            try:
+                line.sendall(START)
+                for at in range(0, len(endless), 4096):
+                    line.sendall(endless[at : at + 4096])
+                assert b"too long" in everything(line)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # it was closed while more was on its way
+    with connected(address) as line:
+        try:
+            line.sendall(b"GET /")
+            for _ in range(250):
+                line.sendall(b"a" * 4096)
+            assert b"too long" in everything(line)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+    assert httpx.get(f"{address}/health").status_code == 200
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET", START, START + b"X: y"])
+def test_whoever_says_nothing_more_is_not_waited_for(address: str, begun: bytes) -> None:
+    with connected(address) as line:
+        line.sendall(begun)
+        assert everything(line) == b"", "closed, without an answer"
+
+
+def test_a_second_request_on_the_same_connection_is_bounded_too(address: str) -> None:
+    with connected(address) as line:
+        line.sendall(START + b"\r\n")
+        assert line.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        line.sendall(START)
+        assert b"HTTP/1.1" not in everything(line)
+
+
+def test_large_heads_and_slow_bodies_within_the_bounds_pass(address: str) -> None:
+    with httpx.Client(base_url=address) as client:
+        for _ in range(3):
+            assert client.get("/health", headers={"X": "a" * 30_000}).status_code == 200
+        body = b'{"a": "' + b"b" * 60_000 + b'"}'
+        answered = client.post("/api/surveys/x/responses", content=body, headers={"content-type": "application/json"})
+        assert answered.status_code == 422

@@ -1,0 +1,326 @@
+"""Devices and a collector that really listens: answers stay, responses arrive once, whatever breaks."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deniable.chance import Source
+from deniable.client import Client, Hub, NotSent, NotTaken, admission
+from deniable.client.line import Line
+from deniable.collector import receipts
+from deniable.collector.app import make_app
+from deniable.collector.settings import Settings
+from deniable.collector.store import Store, open_store
+from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, OverBudget
+from deniable.gradual.tally import StageTallies
+from tests.support.collector import listening
+from tests.support.surveys import small
+
+FAST = {"patience": 0.0}
+_numbers = count(1)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, str]]:
+    """A store, and the address of the collector on it."""
+    store = open_store(tmp_path_factory.mktemp("collector") / "store.db")
+    with listening(make_app(Settings(rate=0), store)) as base:
+        yield store, base
+    store.shut()
+
+
+@pytest.fixture
+def fielded(running: tuple[Store, str]) -> Callable[..., tuple[int, str]]:
+    """Field a survey of a name of its own; return its number and its link."""
+    store, base = running
+    name = f"survey-{next(_numbers)}"
+
+    def field(**changes: Any) -> tuple[int, str]:
+        store.create(small(name=name, **changes))
+        return store.open(name).id, f"{base}/s/{name}"
+
+    return field
+
+
+def respondents(store: Store, number: int) -> list[int]:
+    return [store.tallies(number, question).respondents for question in range(3)]
+
+
+def test_a_respondent_answers_sends_raises_and_withdraws(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded()
+    with Client(f"{link}?group=south", tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "yes")
+        client.answer("colour", "blue")
+        assert [each["question"] for each in client.waiting()] == ["smokes", "colour"]
+        assert client.send() == 2
+        assert client.waiting() == []
+        assert client.send() == 0
+        assert respondents(store, number) == [1, 1, 0]
+        assert store.tallies(number, 0, 1).respondents == 1, "in the group of the link"
+        client.release("colour")
+        assert client.send() == 1
+        found = store.tallies(number, 1)
+        assert isinstance(found, StageTallies)
+        assert [each.respondents for each in found.finest] == [0, 1, 0]
+        text = client.receipt()
+        assert len(receipts.verify(text, receipts.public_key(store))) == 3
+        assert client.withdraw() == 3
+        assert respondents(store, number) == [0, 0, 0]
+        assert client.withdraw() == 0
+        with pytest.raises(NotAllowed, match="withdrew"):
+            client.release("colour")
+        assert client.send() == 0
+
+
+def test_the_answer_is_neither_in_the_file_nor_on_the_way(
+    fielded: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A respondent whose response is another one than the answer; one of a hundred is, but for a chance of 1e-23."""
+    _, link = fielded()
+    sent: list[bytes] = []
+    ask = Line.ask
+
+    def recorded(
+        line: Line, method: str, path: str, body: bytes | None = None, kind: str = "application/json"
+    ) -> bytes:
+        sent.append(f"{method} {path} ".encode() + (body or b""))
+        return ask(line, method, path, body, kind)
+
+    monkeypatch.setattr(Line, "ask", recorded)
+    for attempt in range(100):
+        with Client(link, tmp_path / str(attempt), **FAST) as client:
+            sent.clear()
+            drawn = client.answer("colour", "green").response.symbol
+            if drawn != "green":
+                client.send()
+                break
+    posted = b"".join(sent)
+    assert drawn.encode() in posted
+    assert b"green" not in posted
+    stages = [row for row in _tables(tmp_path / str(attempt)) if row[0] == "question"]
+    assert [row[4] for row in stages] == [None], "the column for an answer is empty"
+
+
+def _tables(path: Path) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(path)
+    try:
+        return [("question", *row) for row in connection.execute("SELECT * FROM question")]
+    finally:
+        connection.close()
+
+
+def test_what_was_acknowledged_but_not_noted_is_sent_again_and_counts_once(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded()
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "no")
+        client.send()
+        with client._state.transaction() as book:  # as if the device had been switched off just before this note
+            book.run("DELETE FROM sent")
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        assert client.send() == 1
+        assert len(json.loads(client.receipt())["responses"]) == 1
+    assert respondents(store, number) == [1, 0, 0]
+
+
+def test_an_answer_that_was_not_released_before_the_device_went_off_is_sent(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded()
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        ladder = client.survey.question("colour").ladder
+        assert ladder is not None
+        client._ledger.answer("colour", "red", ladder)
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        assert client.send() == 1
+    assert respondents(store, number) == [0, 1, 0]
+
+
+def test_without_a_connection_everything_waits(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded()
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "yes")
+        line = client._state._line
+        client._state._line = Line("http://127.0.0.1:1", patience=0)
+        for call in (client.send, client.receipt, client.withdraw):
+            with pytest.raises(NotSent):
+                call()
+        client.answer("colour", "red")
+        client._state._line = line
+        assert client.send() == 2
+    assert respondents(store, number) == [1, 1, 0]
+
+
+def test_a_device_keeps_to_its_survey_and_its_budget(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+    _, link = fielded()
+    with Client(link, tmp_path / "mine", budget=1, **FAST) as client:
+        client.answer("smokes", "yes")
+        with pytest.raises(InvalidRequest, match="answered already"):
+            client.answer("smokes", "no")
+        with pytest.raises(OverBudget):
+            client.answer("colour", "red")
+        with pytest.raises(InvalidAnswer) as caught:
+            client.answer("apps", "very secret")
+        assert "secret" not in str(caught.value)
+        assert client.send() == 1, "what the budget refused does not leave, and keeps nothing else back"
+    with pytest.raises(InvalidRequest, match="belongs to the survey"):
+        Client("http://127.0.0.1:9/s/other", tmp_path / "mine")
+    with pytest.raises(NotTaken, match="no survey"):
+        Client(link + "x", tmp_path / "new", **FAST).answer("smokes", "yes")
+
+
+def test_a_refusal_is_told_and_what_was_refused_is_kept(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (_, link) = running[0], fielded()
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "yes")
+        store.close(client.survey.name)
+        with pytest.raises(NotTaken, match=r"closed|takes no responses"):
+            client.send()
+        assert len(client.waiting()) == 1
+
+
+def test_a_receipt_of_something_else_is_not_accepted(
+    fielded: Callable[..., tuple[int, str]], running: tuple[Store, str], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded()
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "yes")
+        client.send()
+        store.withdraw(number, bytes.fromhex(client._key))
+        with pytest.raises(Incompatible, match="lists 0 responses"):
+            client.receipt()
+
+
+def test_an_invitation_is_exchanged_once_and_kept(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded(admission="invitation")
+    name = link.rpartition("/")[2]
+    (code,) = store.invite(name, 1)
+    with Client(link, tmp_path / "uninvited", **FAST) as client:
+        client.answer("smokes", "yes")
+        with pytest.raises(NotAllowed, match="by invitation"):
+            client.send()
+    with Client(f"{link}#{code}", tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "yes")
+        assert client.send() == 1
+        client.answer("colour", "red")
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        assert client.send() == 1, "the token is kept; the code is not needed again"
+    with Client(f"{link}#{code}", tmp_path / "second", **FAST) as client:
+        client.answer("smokes", "yes")
+        with pytest.raises(NotTaken, match="used already"):
+            client.send()
+    assert respondents(store, number) == [1, 1, 0]
+
+
+def test_an_exchange_that_broke_off_is_finished_later(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path, seeded: Source
+) -> None:
+    store, (number, link) = running[0], fielded(admission="invitation")
+    (code,) = store.invite(link.rpartition("/")[2], 1)
+    with Client(f"{link}#{code}", tmp_path / "mine", **FAST) as client:
+        admission._exchanged(client._state, seeded)  # signed, and the answer got lost
+    with Client(f"{link}#{code}", tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "yes")
+        assert client.send() == 1
+    assert respondents(store, number) == [1, 0, 0]
+
+
+def test_a_hub_sends_many_respondents_in_batches(
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("deniable.client.hub._LINES", 40)
+    store, (number, link) = running[0], fielded()
+    with Hub(f"{link}?group=north", tmp_path / "hub", **FAST) as hub:
+        keys = hub.add({"smokes": "yes", "colour": "red", "apps": str(each % 12)} for each in range(100))
+        assert len(set(keys)) == len(hub) == 100
+    with Hub(f"{link}?group=north", tmp_path / "hub", **FAST) as hub:
+        lines = [line for _, line in _waiting(hub)]
+        assert hub.send() == 100
+        assert len(hub) == 0
+        hub._state.post_lines(lines)  # as if the acknowledgement had got lost
+    assert respondents(store, number) == [100, 100, 100]
+    assert store.tallies(number, 0, 0).respondents == 100
+    assert store.withdraw(number, bytes.fromhex(keys[7])) == 3
+
+
+def _waiting(hub: Hub) -> list[tuple[str, str]]:
+    with hub._state.transaction() as book:
+        return book.rows("SELECT key, line FROM waiting")
+
+
+def test_what_a_hub_holds_tells_neither_answers_nor_the_order(
+    fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    _, link = fielded()
+    with Hub(link, tmp_path / "hub", **FAST) as hub:
+        keys = [hub.add([{"smokes": "yes"}])[0] for _ in range(30)]
+        held = [key for key, _ in _waiting(hub)]
+        assert held == sorted(keys) != keys
+        assert {json.loads(line)["responses"][0]["symbol"] for _, line in _waiting(hub)} == {"no", "yes"}
+
+
+def test_what_a_hub_cannot_send_stays(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+    _, link = fielded()
+    with Hub(link, tmp_path / "hub", **FAST) as hub:
+        with pytest.raises(InvalidAnswer):
+            hub.add([{"smokes": "yes"}, {"smokes": "very secret"}])
+        assert len(hub) == 0
+        hub.add([{"smokes": "yes"}])
+        hub._state._line = Line("http://127.0.0.1:1", patience=0)
+        with pytest.raises(NotSent):
+            hub.send()
+        assert len(hub) == 1
+
+
+def test_a_hub_takes_no_survey_by_invitation(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+    _, link = fielded(admission="invitation")
+    with Hub(link, tmp_path / "hub", **FAST) as hub, pytest.raises(NotAllowed, match="by invitation"):
+        hub.add([{"smokes": "yes"}])
+
+
+def test_the_definition_of_another_survey_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {
+        "other": small(name="another").to_json(),
+        "keyless": small(name="keyless", admission="invitation").to_json(),
+    }
+
+    def answer(_: Line, __: str, path: str, *___: Any) -> bytes:
+        return answers[path.rpartition("/")[2]].encode()
+
+    monkeypatch.setattr(Line, "ask", answer)
+    with (
+        Client("https://survey.example/s/other", tmp_path / "other") as client,
+        pytest.raises(Incompatible, match="'another'; expected 'other'"),
+    ):
+        client.answer("smokes", "yes")
+    with Client("https://survey.example/s/keyless#in_code", tmp_path / "keyless") as client:
+        client.answer("smokes", "yes")
+        assert client.status().epsilon == 1
+        with pytest.raises(Incompatible, match="no key for tokens"):
+            client.send()
+
+
+def test_a_hubs_file_belongs_to_its_survey(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+    _, link = fielded()
+    Hub(link, tmp_path / "hub").close()
+    with pytest.raises(InvalidRequest, match="belongs to the survey"):
+        Hub("https://survey.example/s/other", tmp_path / "hub")

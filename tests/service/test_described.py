@@ -1,0 +1,69 @@
+"""The OpenAPI description is true: whatever it allows, and what it does not, gets an answer that it describes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from deniable.collector.app import ROWS, make_app
+from deniable.collector.routes.table import Row
+from deniable.collector.settings import Settings
+from deniable.collector.store import Token, open_store
+from tests.support.surveys import small
+
+EXAMPLES = int(os.environ.get("DENIABLE_EXAMPLES", "6"))
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The description of a collector that answers, with the token of an administrator."""
+    store = open_store(tmp_path_factory.mktemp("collector") / "collector.db")
+    store.create(small())
+    store.open("small")
+    token = store.issue_token(Token("ada", "admin"))
+    schema = schemathesis.openapi.from_asgi("/openapi.json", make_app(Settings(rate=0), store))
+    schema.config.update(headers={"Authorization": f"Bearer {token}"})
+    yield schema
+    store.shut()
+
+
+@schemathesis.serializer("application/x-ndjson", "application/vnd.apache.arrow.stream")
+def as_it_is(_: Any, value: Any) -> bytes:
+    """Send what was drawn as the whole body."""
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.name.lower())
+def test_every_route_does_what_the_description_says(described: Any, row: Row, mode: GenerationMode) -> None:
+    operation = described[row.path][row.method]
+    if mode is GenerationMode.NEGATIVE and not (row.takes or row.accepts or row.query):
+        return  # wrong addresses are among the hostile requests
+
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(operation.as_strategy(generation_mode=mode))
+    def tried(case: Any) -> None:
+        if mode is GenerationMode.POSITIVE and "name" in case.path_parameters:
+            case.path_parameters["name"] = "small"  # what is drawn at random is the name of no survey
+        case.call_and_validate(checks=CHECKS)
+
+    tried()

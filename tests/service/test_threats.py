@@ -1,0 +1,346 @@
+"""Every claim of the threat model, tried as its adversary would. `docs/threat-model.md` names these tests."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import math
+import secrets
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow.parquet as pq
+import pytest
+
+from deniable import blind
+from deniable.collector.app import make_app
+from deniable.collector.log import Lines
+from deniable.collector.settings import Settings
+from deniable.collector.store import Entry, Store, Token, open_store
+from deniable.design import k_ary, warner
+from deniable.respond import respond
+from deniable.survey import Survey
+from tests.support.collector import Inside, listening, submission
+from tests.support.seeded import seeded
+from tests.support.surveys import question, small
+
+ANIMALS = ["quagga", "okapi", "numbat"]
+"""Categories that occur nowhere else, so that they can be searched for."""
+
+ADDRESS = "198.51.100.77"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(tmp_path / "collector.db")
+    opened.create(small(minimum=3))
+    opened.open("small")
+    yield opened
+    opened.shut()
+
+
+@pytest.fixture
+def survey(store: Store) -> Survey:
+    return store.survey("small").survey
+
+
+@pytest.fixture
+def inside(store: Store) -> Iterator[Inside]:
+    with Inside(make_app(Settings(), store)) as collector:
+        yield collector
+
+
+def on_disk(folder: Path) -> bytes:
+    """Return everything that the collector has written anywhere."""
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def send(collector: Inside, body: dict[str, Any], name: str = "small") -> int:
+    return collector.ask("POST", f"/api/surveys/{name}/responses", body, client=ADDRESS).status
+
+
+def members(store: Store) -> list[tuple[int, bytes]]:
+    with store.transaction(write=False) as tables:  # type: ignore[attr-defined]
+        return [(number, bytes(each)) for number, each in tables.rows("SELECT question, id FROM response")]
+
+
+# The curious collector
+
+
+def test_a_running_collector_has_no_code_that_takes_an_answer(tmp_path: Path) -> None:
+    program = (
+        "import sys; from deniable.collector.app import make_app; from deniable.collector.settings import Settings; "
+        "from deniable.collector.store import open_store; make_app(Settings(), open_store('c.db')); "
+        "print(*sorted(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.split())
+    assert "deniable.collector.app" in loaded
+    takes = {each for each in loaded if each.startswith("deniable.") and each.rpartition(".")[2] == "respond"}
+    assert not takes
+    assert not {"deniable.client", "deniable.engines", "deniable.gradual.ledger"} & loaded
+
+
+def test_a_body_with_an_answer_in_it_is_refused(inside: Inside, survey: Survey, store: Store) -> None:
+    body = submission(survey, "yes")
+    for extra in ("answer", "category", "seed", "truth"):
+        assert send(inside, {**body, extra: "yes"}) == 422
+        assert send(inside, {**body, "responses": [{**body["responses"][0], extra: "yes"}]}) == 422
+    assert not members(store)
+
+
+def test_responses_of_one_respondent_cannot_be_joined(inside: Inside, survey: Survey, store: Store) -> None:
+    bodies = [submission(survey, question=number) for number in range(3)]
+    together = {**bodies[0], "responses": [each["responses"][0] for each in bodies]}
+    assert send(inside, together) == 204
+    found = members(store)
+    assert len({number for number, _ in found}) == 3
+    assert len({each for _, each in found}) == 3
+    key = bytes.fromhex(together["key"])
+    assert not any(each in key + key or key in each for _, each in found)
+
+
+def test_the_disk_and_the_log_hold_neither_address_nor_key_nor_moment(
+    inside: Inside, survey: Survey, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    bodies = [submission(survey, symbol) for symbol in ("yes", "no", "yes")]
+    assert [send(inside, each) for each in bodies] == [204] * 3
+    assert send(inside, {**bodies[0], "survey": "sha256:" + "0" * 64}) == 409
+    kept = on_disk(tmp_path) + "\n".join(Lines().format(each) for each in caplog.records).encode()
+    assert b"request" in kept
+    for each in bodies:
+        assert each["key"].encode() not in kept
+        assert bytes.fromhex(each["key"]) not in kept
+    assert ADDRESS.encode() not in kept
+    lines = [json.loads(Lines().format(each)) for each in caplog.records if each.name == "deniable.collector"]
+    assert [each["status"] for each in lines] == [409], "what was taken leaves no line, so no moment"
+
+
+def test_an_invitation_fits_every_response_equally_well(store: Store) -> None:
+    """Whoever holds the signing key, every exchange and every token finds a blinding factor for each pair of them."""
+    store.create(small(name="circle", admission="invitation"))
+    entry = store.open("circle")
+    assert entry.public is not None
+    key = entry.public
+    seen, sent = [], []
+    for code in store.invite("circle", 3):
+        message = secrets.token_bytes(32)
+        blinded, factor = blind.blind(message, key)
+        signed = store.exchange("circle", code, blinded)
+        seen.append((blinded, signed))
+        sent.append((message, blind.unblind(message, signed, factor, key)))
+    for blinded, signed in seen:
+        for message, signature in sent:
+            factor = signed * pow(signature, -1, key.modulus) % key.modulus
+            assert math.gcd(factor, key.modulus) == 1
+            hidden = blind.expand(message, key.modulus) * pow(factor, blind.EXPONENT, key.modulus) % key.modulus
+            assert hidden == blinded, "this exchange could have been for that token"
+
+
+# The network observer
+
+
+def test_a_message_depends_on_the_response_alone() -> None:
+    """The same response from different answers is the same message, byte for byte but for the random key."""
+    design = k_ary(ANIMALS, epsilon=1)
+    asked = small(name="animals", questions=(question("animal", design),))
+    source = seeded("a message depends on the response alone")
+    bodies: dict[str, set[str]] = {}
+    for number in range(60):
+        answer = ANIMALS[number % 3]
+        symbol = respond(design, answer, source=source).symbol
+        bodies.setdefault(symbol, set()).add(json.dumps(submission(asked, symbol, key="0" * 32)))
+    assert len(bodies) == 3
+    assert all(len(each) == 1 for each in bodies.values())
+
+
+def test_addresses_and_queries_name_no_response_no_key_and_no_code(inside: Inside) -> None:
+    """What a proxy or a browser's history would keep of sending a response: a path that is the same for everybody."""
+    paths = inside.ask("GET", "/openapi.json").json["paths"]
+    taking = {path: each["post"] for path, each in paths.items() if "post" in each and "responses" in path}
+    assert set(taking) == {"/api/surveys/{name}/responses"}
+    for path in ("/api/surveys/{name}/responses", "/api/surveys/{name}/invitations/exchange"):
+        assert [each["name"] for each in paths[path]["post"]["parameters"]] == ["name"]
+
+
+def test_pages_are_not_served_to_other_machines_in_the_clear() -> None:
+    from deniable.collector.serve import check_reachable
+    from deniable.errors import InvalidRequest
+
+    with pytest.raises(InvalidRequest, match="other machines"):
+        check_reachable(Settings(host="0.0.0.0", address="http://survey.example"))
+
+
+def test_no_page_loads_or_sends_anything_elsewhere(inside: Inside) -> None:
+    for path in ("/", "/s/small", "/a/login"):
+        answered = inside.ask("GET", path, accept="text/html")
+        page = answered.body.decode()
+        assert "default-src 'none'" in answered.headers["content-security-policy"]
+        assert answered.headers["referrer-policy"] == "no-referrer"
+        for attribute in ("src=", "href=", "action="):
+            found = [each.split('"')[1] for each in page.split(attribute)[1:]]
+            assert all(each.startswith(("/", "#", "?", "mailto:")) and not each.startswith("//") for each in found)
+
+
+# Fake respondents
+
+
+def test_one_key_counts_once_and_cannot_change_its_mind(inside: Inside, survey: Survey, store: Store) -> None:
+    body = submission(survey, "yes")
+    assert [send(inside, body) for _ in range(5)] == [204] * 5
+    changed = {**body, "responses": [{**body["responses"][0], "symbol": "no"}]}
+    assert 400 <= send(inside, changed) < 500
+    assert store.tallies(1, 0).respondents == 1
+
+
+def test_one_invitation_admits_one(store: Store) -> None:
+    store.create(small(name="circle", admission="invitation"))
+    entry = store.open("circle")
+    survey = entry.survey
+    (code,) = store.invite("circle", 1)
+    with (
+        listening(make_app(Settings(), store)) as address,
+        httpx.Client(base_url=f"{address}/api/surveys/circle") as web,
+    ):
+        tokens = [exchange(web, entry, code) for _ in range(2)]
+        assert tokens[1] is None, "the second exchange is refused"
+        assert web.post("responses", json=submission(survey)).status_code == 403
+        assert web.post("responses", json=submission(survey, token=tokens[0])).status_code == 204
+        assert web.post("responses", json=submission(survey, token=tokens[0])).status_code == 403
+        forged = {"message": secrets.token_hex(32), "signature": secrets.token_hex(256)}
+        assert web.post("responses", json=submission(survey, token=forged)).status_code == 403
+    assert store.tallies(entry.id, 0).respondents == 1
+
+
+def exchange(web: httpx.Client, entry: Entry, code: str) -> dict[str, str] | None:
+    """Exchange an invitation for a token, as a respondent's program does; None where it is refused."""
+    assert entry.public is not None
+    message = secrets.token_bytes(32)
+    blinded, factor = blind.blind(message, entry.public)
+    answered = web.post("invitations/exchange", json={"code": code, "blinded": f"{blinded:0512x}"})
+    if answered.status_code != 200:
+        return None
+    signature = blind.unblind(message, int(answered.json()["signature"], 16), factor, entry.public)
+    return {"message": message.hex(), "signature": f"{signature:0512x}"}
+
+
+def test_one_address_sends_so_much_and_no_more(store: Store, survey: Survey) -> None:
+    with Inside(make_app(Settings(rate=20), store)) as collector:
+        statuses = Counter(send(collector, submission(survey)) for _ in range(50))
+    assert statuses == {204: 20, 429: 30}
+    assert store.tallies(1, 0).respondents == 20
+
+
+def test_fakes_move_an_estimate_by_a_known_bound_at_most(inside: Inside, survey: Survey, store: Store) -> None:
+    """The analyst is told where the honest share lies if 5 % of the responses were made up; two of forty are."""
+    token = store.issue_token(Token("ann", "analyst"))
+
+    def shares() -> list[dict[str, Any]]:
+        found = inside.ask("GET", "/api/surveys/small/estimates", authorization=f"Bearer {token}").json
+        told: list[dict[str, Any]] = found["questions"]["smokes"]["shares"]
+        return told
+
+    for number in range(38):
+        assert send(inside, submission(survey, ("yes", "no")[number % 2])) == 204
+    honest = [each["row"]["value"] for each in shares()]
+    for _ in range(2):
+        assert send(inside, submission(survey, "yes")) == 204
+    for value, share in zip(honest, shares(), strict=True):
+        low, high = share["fakes"][1]
+        assert low - 1e-9 <= value <= high + 1e-9, "the bound is met exactly: both fakes pull the same way"
+        assert value != pytest.approx(share["row"]["value"], abs=1e-3), "they did move it"
+
+
+# Colluding buyers and analysts
+
+
+def test_all_stages_together_reveal_what_the_finest_does(survey: Survey) -> None:
+    """Everybody who holds some stage of a response knows, all together, no more than whoever holds the finest."""
+    stages = survey.questions[1].ladder
+    assert stages is not None
+    first, last = stages.designs[0], stages.designs[1]
+    step = stages.relaxations[0]
+    for one in first.symbols:
+        for two in last.symbols:
+            joint = [first.probability(one, given=x) * step.kernel(two, old=one, given=x) for x in first.categories]
+            alone = [last.probability(two, given=x) for x in first.categories]
+            ratios = {a / b for a, b in zip(joint, alone, strict=True)}
+            assert len(ratios) == 1, "given the finer response, the coarser one says nothing about the answer"
+            assert Fraction(0) <= ratios.pop() <= 1
+
+
+def test_exports_of_two_questions_cannot_be_laid_side_by_side(store: Store) -> None:
+    """Everybody sends the same symbol to both questions; by the rows of the two files nobody could tell."""
+    questions = (question("one", warner(epsilon=1)), question("two", warner(epsilon=2)))
+    survey = small(name="both", questions=questions, minimum=3)
+    store.create(survey)
+    store.open("both")
+    token = store.issue_token(Token("ann", "analyst"))
+    arrived = ["yes", "no"] * 40
+    with Inside(make_app(Settings(), store)) as collector:
+        for symbol in arrived:
+            bodies = [submission(survey, symbol, question=number) for number in range(2)]
+            body = {**bodies[0], "responses": [each["responses"][0] for each in bodies]}
+            assert send(collector, body, "both") == 204
+        files = [
+            collector.ask("GET", f"/api/surveys/both/exports/{name}.parquet", authorization=f"Bearer {token}").body
+            for name in ("one", "two")
+        ]
+    tables = [pq.read_table(io.BytesIO(each)) for each in files]
+    assert tables[0].column_names == ["stage", "group", "response", "design"], "no key, no number, no moment"
+    one, two = (each["response"].to_pylist() for each in tables)
+    assert Counter(one) == Counter(two) == {"yes": 40, "no": 40}
+    assert one != two, "equal by chance once in 10^22 runs"
+    assert arrived not in (one, two)
+
+
+def test_small_groups_are_not_told_by_subtraction(inside: Inside, survey: Survey, store: Store) -> None:
+    for group, people in (("north", 10), ("south", 2)):
+        for _ in range(people):
+            assert send(inside, submission(survey, "yes", group=group)) == 204
+    token = store.issue_token(Token("ann", "analyst"))
+    for group in ("north", "south"):
+        path = f"/api/surveys/small/tallies?group={group}"
+        found = inside.ask("GET", path, authorization=f"Bearer {token}").json
+        assert found["questions"]["smokes"] is None, "12 in all less 10 from the north would be the 2 from the south"
+
+
+# The compelled operator
+
+
+def test_the_disk_holds_no_secret_that_opens_anything(store: Store, tmp_path: Path) -> None:
+    store.create(small(name="circle", admission="invitation"))
+    secrets_made = [store.issue_token(Token("ann", "analyst")), *store.invite("circle", 3)]
+    kept = on_disk(tmp_path)
+    assert not any(each.encode() in kept for each in secrets_made)
+
+
+def test_what_was_withdrawn_is_gone_from_the_disk(inside: Inside, survey: Survey, store: Store, tmp_path: Path) -> None:
+    body = submission(survey, "yes")
+    assert send(inside, body) == 204
+    assert send(inside, submission(survey, "no")) == 204
+    gone = {each for _, each in members(store)}
+    assert inside.ask("DELETE", f"/api/surveys/small/responses/{body['key']}").json == {"withdrawn": 1}
+    gone -= {each for _, each in members(store)}
+    assert len(gone) == 1
+    assert store.tallies(1, 0).counts.tolist() == [1, 0]
+    (left,) = {each for _, each in members(store)}
+    store.shut()
+    kept = on_disk(tmp_path)
+    assert left in kept
+    assert gone.pop() not in kept
+
+
+def test_responses_are_kept_in_an_order_that_tells_nothing(inside: Inside, survey: Survey, store: Store) -> None:
+    for _ in range(30):
+        assert send(inside, submission(survey, "yes")) == 204
+    kept = [each for _, each in members(store)]
+    assert kept == sorted(kept), "by a hash of a random key, and by nothing else"

@@ -1,0 +1,226 @@
+"""Surveys to take part in, with labels that can be searched for, and somebody who goes through the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import pytest
+
+from deniable.collector.app import make_app
+from deniable.collector.pages.locale import LANGUAGES
+from deniable.collector.settings import Settings
+from deniable.collector.store import Store, open_store
+from deniable.survey import Survey, from_document
+from tests.support.collector import listening
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page, Request
+
+ANIMALS = ["quagga", "okapi", "numbat"]
+"""Categories that occur nowhere else."""
+
+_TEXTS = {
+    each: {"title": "Animals", "intro": "Who asks?", "consent": "Agreed?", "thanks": "Well done.", "contact": "Ann"}
+    for each in LANGUAGES
+}
+
+
+def _question(name: str, **others: Any) -> dict[str, Any]:
+    texts = {each: {"text": f"Which {name} is it?", "help": "One of three."} for each in LANGUAGES}
+    return {"name": name, "texts": texts, **others}
+
+
+def _survey(name: str, *questions: dict[str, Any], **others: Any) -> Survey:
+    return from_document(
+        {"name": name, "languages": list(LANGUAGES), "texts": _TEXTS, "questions": list(questions), **others}
+    )
+
+
+_HALF = {"family": "k_ary", "categories": ANIMALS, "p": "1/2"}
+
+BROWSER = _survey("browser", _question("animal", design=_HALF))
+"""One question whose device runs in the page: half of the time the answer, else one of the two others."""
+
+SEVERAL = _survey(
+    "several",
+    _question("animal", design=_HALF),
+    _question("coin", design={"family": "warner", "p": "3/4"}),
+    _question("set", design={"family": "unary", "categories": ANIMALS, "epsilon": 1}),
+    _question("many", design={"family": "hadamard", "categories": [f"beast {n}" for n in range(30)], "epsilon": 1}),
+)
+"""Questions of every kind of response: labels, sets, codes."""
+
+PHYSICAL = _survey(
+    "physical",
+    _question("animal", design={"family": "k_ary", "categories": ANIMALS, "p": "2/3"}, device="physical"),
+    _question("coin", design={"family": "forced_response", "honest": "1/2", "yes": "1/4"}, device="physical"),
+    groups=["North", "South"],
+)
+"""Dice and coins: without script."""
+
+STAGES = _survey("stages", _question("animal", design={"categories": ANIMALS}, ladder=[0.5, 1, 2]))
+"""A question with stages."""
+
+INVITED = _survey("invited", _question("animal", design=_HALF), admission="invitation", groups=["North", "South"])
+"""By invitation."""
+
+INVITED_PHYSICAL = _survey(
+    "invited-physical",
+    _question("animal", design={"family": "k_ary", "categories": ANIMALS, "p": "2/3"}, device="physical"),
+    admission="invitation",
+)
+"""By invitation, with dice: without script."""
+
+CLOSED = _survey("closed", _question("animal", design=_HALF))
+"""Closed after somebody has taken part."""
+
+DRAFT = _survey("draft", _question("animal", design=_HALF))
+"""Never opened."""
+
+ALL = (BROWSER, SEVERAL, PHYSICAL, STAGES, INVITED, INVITED_PHYSICAL, CLOSED)
+
+
+@dataclass
+class Visit:
+    """Somebody with a browser of their own; what it sends and complains about is written down."""
+
+    context: BrowserContext
+    address: str
+    requests: list[Request] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.context.on("request", self._request)
+        self.context.on("console", lambda said: self.complaints.append(said.text))
+        self.context.on("weberror", lambda error: self.complaints.append(str(error.error)))
+        self.page: Page = self.context.new_page()
+
+    def _request(self, request: Request) -> None:
+        self.requests.append(request)
+
+    def go(self, path: str) -> Page:
+        """Open a page; where it has steps, wait until its script runs."""
+        self.page.goto(self.address + path)
+        return self.page
+
+    def wait(self) -> None:
+        """Wait until the script shows a step, or what was sent."""
+        self.page.wait_for_selector("[data-progress]:visible, #done:visible, #status:not(:empty)")
+
+    def take_part(self, survey: str, *answers: int, keep: bool = False) -> str:
+        """Open a survey and go through it."""
+        self.go(f"/s/{survey}")
+        self.wait()
+        return self.answer(*answers, keep=keep)
+
+    def answer(self, *answers: int, keep: bool = False) -> str:
+        """Go through all steps with answers by number, a negative one for none; return what the page complains of."""
+        return str(self.page.evaluate(_THROUGH, {"answers": answers, "keep": keep}))
+
+    def sent(self) -> list[dict[str, Any]]:
+        """Return the bodies of all that was posted, in order."""
+        return [each.post_data_json for each in self.requests if each.method == "POST"]
+
+    def kept(self) -> str:
+        """Return all that the browser keeps."""
+        return str(
+            self.page.evaluate("JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie")
+        )
+
+
+class Running(NamedTuple):
+    """A collector with its store, its address, its file, and all that it was sent."""
+
+    store: Store
+    address: str
+    file: Path
+    traffic: list[str]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A collector with all these surveys open, until the tests of a file have ended."""
+    file = tmp_path_factory.mktemp("collector") / "responses.db"
+    store = open_store(file)
+    for survey in ALL:
+        store.create(survey)
+        store.open(survey.name)
+    traffic: list[str] = []
+    with listening(recorded(make_app(Settings(database=str(file), rate=0), store), traffic)) as address:
+        yield Running(store, address, file, traffic)
+    store.shut()
+
+
+def recorded(app: Any, traffic: list[str]) -> Any:
+    """Write down every request that arrives: method, address, all headers, body."""
+
+    async def recording(scope: Any, receive: Any, send: Any) -> None:
+        body = bytearray()
+
+        async def receiving() -> Any:
+            message = await receive()
+            body.extend(message.get("body", b""))
+            return message
+
+        async def sending(message: Any) -> None:
+            if message["type"] == "http.response.start":  # before anybody can know that it was answered
+                address = f"{scope['method']} {scope['path']}?{scope['query_string'].decode()}"
+                traffic.append(f"{address} {sorted(scope['headers'])} {body.decode()}")
+            await send(message)
+
+        await app(scope, receiving, sending)
+
+    return recording
+
+
+Coming: TypeAlias = Callable[..., AbstractContextManager[Visit]]
+
+
+@pytest.fixture
+def visit(chromium: Browser, running: Running) -> Coming:
+    """Somebody comes with a browser, which asks nobody else for anything and has nothing to complain of."""
+
+    @contextmanager
+    def coming(**options: Any) -> Iterator[Visit]:
+        context = chromium.new_context(reduced_motion="reduce", **options)
+        try:
+            found = Visit(context, running.address)
+            yield found
+            assert {each.url for each in found.requests if not each.url.startswith(f"{running.address}/")} == set()
+            assert found.complaints == []
+        finally:
+            context.close()
+
+    return coming
+
+
+_THROUGH = """
+async ({ answers, keep }) => {
+  const visible = () => document.querySelector("[data-step]:not([hidden])");
+  document.querySelector("#agree").click();
+  let number = 0;
+  while (visible()?.offsetParent) {
+    await new Promise((resume) => setTimeout(resume)); // nobody presses two buttons in one turn
+    const section = visible();
+    if (section.dataset.step === "question") {
+      const answer = answers[number];
+      number += 1;
+      const list = section.querySelector("select");
+      if (list && answer >= 0) list.selectedIndex = answer + 1;
+      else if (answer >= 0) section.querySelectorAll("input[type=radio]")[answer].click();
+      if (keep) section.querySelector("[data-keep]").click();
+      section.querySelector(answer < 0 ? "[data-skip]" : "[data-next]").click();
+    } else section.querySelector("[data-next]").click();
+    for (let turns = 0; visible() === section && section.offsetParent; turns += 1) {
+      if (turns === 2000) return `stuck in ${section.dataset.step}`;
+      if (document.querySelector("#problem").textContent) return document.querySelector("#problem").textContent;
+      await new Promise((resume) => setTimeout(resume, 5));
+    }
+  }
+  return "";
+}
+"""

@@ -1,0 +1,139 @@
+"""`deniable survey`: from a file to a database and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deniable.collector.store import Token, open_store
+from tests.support.commands import done, run
+from tests.support.filled import EXAMPLE, example, fill, opened
+from tests.support.surveys import small
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """A database with a small survey that 40 people have responded to."""
+    path = tmp_path / "deniable.db"
+    store = open_store(path)
+    fill(store, opened(store, small()), {None: 40})
+    store.shut()
+    return path
+
+
+def test_check_tells_the_promises_and_stores_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = done("survey", "check", EXAMPLE).stdout
+    assert "working-life" in told
+    assert "at most ε = 5.109" in " ".join(told.split())
+    assert json.loads(done("survey", "check", EXAMPLE, "--json").stdout)["hash"] == example().hash
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_survey_is_created_opened_and_closed(tmp_path: Path) -> None:
+    where = ("--database", tmp_path / "deniable.db")
+    assert "a draft" in done("survey", "create", EXAMPLE, *where).stderr
+    assert "/s/working-life" in done("survey", "open", "working-life", *where).stderr
+    assert json.loads(done("survey", "close", "working-life", *where, "--json").stdout)["state"] == "closed"
+    (found,) = json.loads(done("survey", "list", *where, "--json").stdout)["surveys"]
+    assert (found["name"], found["state"], found["hash"]) == ("working-life", "closed", example().hash)
+    assert "working-life  closed" in done("survey", "list", *where).stdout
+
+
+def test_an_export_is_counted_by_the_tally_command(database: Path, tmp_path: Path) -> None:
+    design, out = tmp_path / "design.json", tmp_path / "smokes.csv"
+    design.write_text(small().questions[0].design.to_json())
+    done("survey", "export", "small", "smokes", "--out", out, "--database", database)
+    assert json.loads(done("tally", design, out, "--json").stdout)["respondents"] == 40
+    assert run("survey", "export", "small", "smokes", "--out", out, "--database", database).exit_code == 2
+    done("survey", "export", "small", "smokes", "--out", out, "--database", database, "--force")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("export", "small", "smokes", "--out", "x.xls"), "ends in .parquet or .csv"),
+        (("export", "small", "nothing", "--out", "x.csv"), "no question"),
+        (("export", "nothing", "smokes", "--out", "x.csv"), "no survey"),
+        (("open", "nothing"), "no survey"),
+        (("invite", "small", "3"), "open to everybody"),
+        (("token", "bob", "--rotate"), "token"),
+        (("token", "bob", "--rotate", "--revoke"), "not both"),
+        (("token", "bob", "--survey", "nothing"), "no survey"),
+        (("restore", "missing.db"), "no file missing.db"),
+        (("restore", "deniable.db"), "expected an empty one"),
+    ],
+)
+def test_mistakes_are_told_in_one_message_and_leave_nothing(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    refused = run("survey", *words, "--database", database)
+    assert refused.exit_code in {2, 4}
+    assert told in refused.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("words", [("open", "small"), ("list",), ("backup", "b.db"), ("invite", "small", "1")])
+def test_a_database_that_is_not_there_is_not_made(tmp_path: Path, words: tuple[str, ...]) -> None:
+    refused = run("survey", *words, "--database", tmp_path / "missing.db")
+    assert refused.exit_code == 2
+    assert "there is no database" in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_backup_restores_everything(database: Path, tmp_path: Path) -> None:
+    backup, other = tmp_path / "backup.db", tmp_path / "other.db"
+    token = done("survey", "token", "ann", "--database", database).stdout.strip()
+    done("survey", "backup", backup, "--database", database)
+    assert backup.stat().st_mode & 0o077 == 0, "for its owner alone"
+    assert run("survey", "backup", backup, "--database", database).exit_code != 0, "nothing is overwritten"
+    done("survey", "restore", backup, "--database", other)
+    stores = [open_store(path) for path in (database, other)]
+    try:
+        assert stores[0].tallies(1, 0) == stores[1].tallies(1, 0)
+        assert stores[1].find_token(token) == Token("ann", "analyst")
+    finally:
+        for store in stores:
+            store.shut()
+    assert run("survey", "restore", backup, "--database", other).exit_code == 2, "only into an empty database"
+
+
+def test_a_token_is_shown_once_rotated_and_revoked(database: Path) -> None:
+    where = ("--database", database)
+    first = done("survey", "token", "ann", "--scope", "admin", *where).stdout.strip()
+    assert run("survey", "token", "ann", *where).exit_code == 2, "there is one of this name"
+    second = done("survey", "token", "ann", "--rotate", *where).stdout.strip()
+    store = open_store(database)
+    assert store.find_token(first) is None
+    assert store.find_token(second) == Token("ann", "admin")
+    store.shut()
+    done("survey", "token", "ann", "--revoke", *where)
+    store = open_store(database)
+    assert store.find_token(second) is None
+    store.shut()
+
+
+def test_invitations_are_links_with_the_code_behind_the_hash(database: Path, tmp_path: Path) -> None:
+    store = open_store(database)
+    store.create(small(name="circle", admission="invitation"))
+    store.shut()
+    out = tmp_path / "links.txt"
+    words = ("--database", database, "--address", "https://survey.example", "--out", out)
+    done("survey", "invite", "circle", 3, *words)
+    links = out.read_text().split()
+    assert len(set(links)) == 3
+    assert all(each.startswith("https://survey.example/s/circle#in_") for each in links)
+    raw = database.read_bytes()
+    assert not any(each.rpartition("#")[2].encode() in raw for each in links), "only hashes are kept"
+
+
+def test_a_password_in_the_address_of_the_database_is_not_told() -> None:
+    from deniable.cli import survey
+    from deniable.collector.settings import Settings
+
+    assert survey._where(Settings(database="postgresql://ann:secret@db/x")) == "postgresql://…@db/x"
+    assert survey._where(Settings(database="a@b.db")) == "a@b.db"

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+from importlib.resources import files
+
+import pytest
+from jinja2 import meta, nodes
+
+from deniable.collector.pages.locale import LANGUAGES, locale
+from deniable.collector.pages.render import Context, environment, render
+from deniable.collector.pages.respondent_context import (
+    Form,
+    Message,
+    Overview,
+    Sent,
+    SurveyPage,
+    page,
+    survey_page,
+    trial,
+)
+from deniable.design import FAMILIES, Design
+from deniable.survey import Survey, from_document
+from tests.support import respondents
+
+FRUITS = locale("en").words["try"]["labels"]
+
+
+def reads(name: str) -> set[str]:
+    """Return the names that a template reads, also by way of those that it extends."""
+    text, _, _ = environment().loader.get_source(environment(), name)  # type: ignore[union-attr]
+    parsed = environment().parse(text)
+    others = [each for each in meta.find_referenced_templates(parsed) if each and each.endswith("base.html")]
+    made = {each.target for each in parsed.find_all(nodes.Import)}
+    made |= {each.target.name for each in parsed.find_all(nodes.Assign)}
+    return (set(meta.find_undeclared_variables(parsed)) - made).union(*map(reads, others))
+
+
+@pytest.mark.parametrize("context", [Overview, Message, SurveyPage, Sent])
+def test_a_template_reads_what_its_context_holds_and_nothing_else(context: type[Context]) -> None:
+    held = {each.name for each in fields(context)}
+    missing = reads(context.TEMPLATE) - held
+    assert missing == set()
+    assert held - reads(context.TEMPLATE) <= {"language"}, "every page knows the language of its survey"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("survey", respondents.ALL, ids=lambda each: each.name)
+def test_every_survey_has_a_page_in_every_language(survey: Survey, language: str) -> None:
+    html = render(survey_page(survey, language, form=Form("form", "value", "0" * 32)))
+    assert f'lang="{language}"' in html
+    for question in survey.questions:
+        assert question.texts[language].text in html
+    assert " style=" not in html
+    assert "onclick" not in html
+
+
+def test_what_a_survey_says_is_escaped() -> None:
+    evil = "<script>alert(1)</script>{{ 7 * 70007 }}{title}"
+    texts = {"en": {"title": evil, "intro": evil, "consent": evil, "thanks": evil, "contact": evil}}
+    labels = [evil, "b", "c"]
+    question = {
+        "name": "q",
+        "texts": {"en": {"text": evil, "help": evil, "labels": labels}},
+        "design": {"family": "k_ary", "categories": 3, "epsilon": 1},
+    }
+    html = render(survey_page(from_document({"name": "x", "texts": texts, "questions": [question]}), "en"))
+    assert "<script>alert" not in html
+    assert "490049" not in html
+    assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 70007 }}{title}") >= 8
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_every_design_can_be_tried_with_fruit(name: str) -> None:
+    for design in FAMILIES[name].designs():
+        made = trial(design, FRUITS)
+        if made is None:
+            assert design.epsilon in (0, float("inf"))
+            continue
+        tried = Design.from_json(made.design)
+        assert list(tried.categories) == list(made.labels) == FRUITS[: len(made.labels)]
+        assert tried.epsilon <= design.epsilon
+        assert not made.same or tried.channel == design.channel
+
+
+def test_a_survey_with_a_device_in_the_page_has_no_form_around_answers() -> None:
+    """Without script a browser could submit what stands in a form; answers therefore never do."""
+    html = render(survey_page(respondents.SEVERAL, "en"))
+    before, _, _ = html.partition('id="withdrawal"')
+    assert before.count("<form") == 1
+    assert before.rstrip().endswith('<form method="post" action="/s/several?lang=en"')
+    assert "okapi" not in before.partition("<template>")[0].partition('data-step="question"')[2]
+
+
+def test_the_trial_is_not_about_the_question() -> None:
+    made = survey_page(respondents.BROWSER, "en").trial
+    assert made is not None
+    assert not [animal for animal in respondents.ANIMALS if animal in made.design]
+    assert json.loads(made.design)["categories"] == FRUITS[:3]
+
+
+def test_pages_without_anything_to_show() -> None:
+    empty = render(page(Overview, "de", "Titel", surveys=()))
+    assert locale("de").words["overview"]["none"] in empty
+
+
+@pytest.mark.parametrize(("p00", "certain"), [("1", True), ("3/4", False)])
+def test_a_device_that_can_give_an_answer_away_says_so(p00: str, certain: bool) -> None:
+    question = {
+        "name": "q",
+        "texts": {"en": {"text": "Q?"}},
+        "design": {"family": "binary", "p00": p00, "p11": "1/2"},
+        "allow_infinite": True,
+    }
+    survey = from_document({"name": "x", "texts": {"en": {"title": "T"}}, "questions": [question]})
+    html = render(survey_page(survey, "en"))
+    assert (locale("en").words["explain"]["warning"] in html) == certain
+    assert html.count(locale("en").words["sent"]["anybody"]) == (0 if certain else 1)
+
+
+def test_the_script_finds_all_the_words_that_it_says() -> None:
+    html = render(survey_page(respondents.BROWSER, "en"))
+    words = json.loads(html.partition('id="words">')[2].partition("</script>")[0])
+    given = {name for name, each in words.items() if isinstance(each, str)}
+    given |= {f"{name}.{key}" for name, each in words.items() if isinstance(each, dict) for key in each}
+    static = files("deniable.collector").joinpath("static")
+    script = static.joinpath("page.js").read_text(encoding="utf-8")
+    trial_script = static.joinpath("page", "trial.js").read_text(encoding="utf-8")
+    said = set(re.findall(r"\bwords\.(\w+(?:\.\w+)?)", script)) - {"try"}
+    assert said | {f"try.{each}" for each in re.findall(r"\bwords\.(\w+)", trial_script)} == given

@@ -1,0 +1,80 @@
+"""Counts, estimates and exports: for analysts only, and nothing below the minimum."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+from deniable.collector.store import Store, Token
+from deniable.survey import Survey
+from deniable.tally import Tally
+from deniable.tally.files import tally_file
+from tests.support.collector import Inside, submission
+from tests.support.surveys import small
+
+BASE = "/api/surveys/small"
+
+
+@pytest.fixture
+def answered(collector: Inside, survey: Survey) -> Inside:
+    """A collector with five responses to the first question, four of them from the north."""
+    for symbol, group in (("yes", "north"), ("no", "north"), ("yes", "north"), ("yes", "north"), ("no", "south")):
+        assert collector.ask("POST", f"{BASE}/responses", submission(survey, symbol, group=group)).status == 204
+    return collector
+
+
+def test_counts_are_those_of_the_file_format(answered: Inside, survey: Survey, analyst: str) -> None:
+    found = answered.ask("GET", f"{BASE}/tallies", authorization=analyst).json
+    design = survey.questions[0].design
+    assert Tally.from_json(json.dumps(found["questions"]["smokes"]), design).counts.tolist() == [2, 3]
+    assert found["questions"]["colour"] is None, "nobody has responded"
+    assert found["survey"] == survey.hash
+
+
+def test_a_small_group_is_not_shown_nor_told_by_subtraction(answered: Inside, analyst: str) -> None:
+    for group in ("north", "south"):
+        found = answered.ask("GET", f"{BASE}/tallies?group={group}", authorization=analyst).json
+        assert found["questions"]["smokes"] is None
+    assert answered.ask("GET", f"{BASE}/tallies?group=west", authorization=analyst).status == 400
+
+
+def test_estimates_have_intervals(answered: Inside, analyst: str) -> None:
+    found = answered.ask("GET", f"{BASE}/estimates", authorization=analyst).json["questions"]["smokes"]
+    assert found["respondents"] == 5
+    assert len(found["shares"]) == 2
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_an_export_is_counted_as_it_was_sent(
+    answered: Inside, survey: Survey, analyst: str, tmp_path: Path, kind: str
+) -> None:
+    found = answered.ask("GET", f"{BASE}/exports/smokes.{kind}", authorization=analyst)
+    assert found.headers["content-disposition"] == f'attachment; filename="small-smokes.{kind}"'
+    file = tmp_path / f"responses.{kind}"
+    file.write_bytes(found.body)
+    assert tally_file(survey.questions[0].design, file).counts.tolist() == [2, 3]
+    table = pacsv.read_csv(io.BytesIO(found.body)) if kind == "csv" else pq.read_table(file)
+    assert table.column_names == ["stage", "group", "response", "design"]
+    assert table["group"].null_count == 5, "one respondent from the south could be told from the four from the north"
+
+
+def test_exports_below_the_minimum_or_of_nothing_are_refused(answered: Inside, analyst: str) -> None:
+    assert answered.ask("GET", f"{BASE}/exports/colour.csv", authorization=analyst).status == 403
+    assert answered.ask("GET", f"{BASE}/exports/smokes.xls", authorization=analyst).status == 404
+    assert answered.ask("GET", f"{BASE}/exports/nothing.csv", authorization=analyst).status == 400
+
+
+@pytest.mark.parametrize("path", [f"{BASE}/tallies", f"{BASE}/estimates", f"{BASE}/exports/smokes.csv", "/metrics"])
+def test_nobody_reads_results_without_a_token(answered: Inside, database: Store, path: str) -> None:
+    refused = answered.ask("GET", path)
+    assert (refused.status, refused.headers["www-authenticate"]) == (401, "Bearer")
+    assert answered.ask("GET", path, authorization="Bearer dn_nothing").status == 401
+    assert answered.ask("GET", path, authorization="Basic YTpi").status == 401
+    database.create(small(name="other"))
+    other = database.issue_token(Token("bob", "analyst", "other"))
+    assert answered.ask("GET", path, authorization=f"Bearer {other}").status == (200 if path == "/metrics" else 403)

@@ -1,0 +1,199 @@
+"""Sending, raising, looking up and withdrawing responses."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from datetime import date
+from typing import Any
+
+import pytest
+
+from deniable import blind, wire
+from deniable.collector import receipts
+from deniable.collector.app import make_app
+from deniable.collector.settings import Settings
+from deniable.collector.store import Store
+from deniable.survey import Survey
+from tests.support.collector import Inside, submission
+from tests.support.surveys import small
+
+RESPONSES = "/api/surveys/small/responses"
+
+
+def counts(store: Store, question: int = 0) -> Any:
+    return store.tallies(store.survey("small").id, question)
+
+
+def test_the_definition_is_the_survey_and_named_by_its_hash(collector: Inside, survey: Survey) -> None:
+    found = collector.ask("GET", "/api/surveys/small")
+    assert Survey.from_json(found.body) == survey
+    assert found.headers["etag"] == f'"{survey.hash}"'
+    again = collector.ask("GET", "/api/surveys/small", if_none_match=found.headers["etag"])
+    assert (again.status, again.body) == (304, b"")
+
+
+def test_a_response_is_stored_when_it_is_acknowledged(collector: Inside, survey: Survey, database: Store) -> None:
+    body = submission(survey, "yes", group="south")
+    answered = collector.ask("POST", RESPONSES, body)
+    assert (answered.status, answered.body) == (204, b"")
+    assert counts(database).counts.tolist() == [0, 1]
+    assert database.tallies(database.survey("small").id, 0, 1).respondents == 1
+
+
+def test_sending_again_counts_once(collector: Inside, survey: Survey, database: Store) -> None:
+    body = submission(survey)
+    assert [collector.ask("POST", RESPONSES, body).status for _ in range(3)] == [204] * 3
+    assert counts(database).respondents == 1
+
+
+def test_a_finer_stage_raises_the_response(collector: Inside, survey: Survey, database: Store) -> None:
+    body = submission(survey, "red", question=1)
+    assert collector.ask("POST", RESPONSES, body).status == 204
+    finer = submission(survey, "red", question=1, stage=1, key=body["key"])
+    assert collector.ask("POST", RESPONSES, finer).status == 204
+    assert [each.respondents for each in counts(database, 1).finest] == [0, 1, 0]
+
+
+def changed(body: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return a body with another field, or with another field of its response."""
+    inside = {name: value for name, value in changes.items() if name in body["responses"][0]}
+    outside = {name: value for name, value in changes.items() if name not in inside}
+    return {**body, "responses": [{**body["responses"][0], **inside}], **outside}
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "words"),
+    [
+        ({"symbol": "perhaps"}, 400, "not a response of this design"),
+        ({"design": "sha256:" + "0" * 64}, 409, "not one of 'smokes'"),
+        ({"question": "nothing"}, 400, "there is no question"),
+        ({"survey": "sha256:" + "0" * 64}, 409, "was sent to the definition"),
+        ({"group": "west"}, 400, "there is no group"),
+        ({"key": "0" * 31}, 422, "$.key"),
+        ({"key": "G" * 32}, 422, "$.key"),
+        ({"responses": []}, 422, "$.responses"),
+        ({"answer": "yes"}, 422, "unknown field `answer`"),
+        ({"survey": 1}, 422, "$.survey"),
+    ],
+)
+def test_what_does_not_belong_is_refused_and_changes_nothing(
+    collector: Inside, survey: Survey, database: Store, change: dict[str, Any], status: int, words: str
+) -> None:
+    refused = collector.ask("POST", RESPONSES, changed(submission(survey), **change))
+    error = refused.json["error"]
+    assert refused.status == status
+    assert set(error) == {"what", "expected", "next"}
+    assert words in error["what"]
+    assert counts(database).respondents == 0
+
+
+def test_another_response_under_the_same_key_is_refused(collector: Inside, survey: Survey, database: Store) -> None:
+    body = submission(survey, "yes")
+    collector.ask("POST", RESPONSES, body)
+    assert collector.ask("POST", RESPONSES, changed(body, symbol="no")).status in {400, 403, 409}
+    assert counts(database).counts.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind", "status"),
+    [
+        (b"{", "application/json", 400),
+        (b"", "application/json", 400),
+        (b'{"survey":"\xff"}', "application/json", 400),
+        (b"[" * 100_000, "application/json", 413),
+        (b"[" * 50_000, "application/json", 422),
+        (b"{}", "text/plain", 415),
+        (b"a=b", "application/x-www-form-urlencoded", 415),
+        (b" " * 70_000, "application/json", 413),
+    ],
+)
+def test_bodies_that_are_no_submission(collector: Inside, raw: bytes, kind: str, status: int) -> None:
+    refused = collector.ask("POST", RESPONSES, raw, content_type=kind)
+    assert refused.status == status
+    assert refused.json["error"]["what"]
+
+
+@pytest.mark.parametrize(
+    "others", [{"opens": date(2999, 1, 1)}, {"closes": date(2000, 1, 1)}], ids=["not yet open", "closed since"]
+)
+def test_a_survey_takes_responses_on_its_days_only(database: Store, others: dict[str, date]) -> None:
+    survey = small(name="later", **others)
+    database.create(survey)
+    database.open("later")
+    with Inside(make_app(Settings(), database)) as collector:
+        refused = collector.ask("POST", "/api/surveys/later/responses", submission(survey))
+        assert refused.status == 409
+        assert (
+            collector.ask("POST", "/api/surveys/later/batches", b"", content_type="application/x-ndjson").status == 409
+        )
+    assert database.tallies(database.survey("later").id, 0).respondents == 0
+
+
+def test_a_closed_survey_takes_withdrawals_and_gives_receipts(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
+    body = submission(survey)
+    collector.ask("POST", RESPONSES, body)
+    database.close("small")
+    collector._app.state.collector.surveys.forget()
+    assert collector.ask("POST", RESPONSES, submission(survey)).status == 409
+    assert len(collector.ask("GET", f"/api/surveys/small/receipts/{body['key']}").json["responses"]) == 1
+    assert collector.ask("DELETE", f"{RESPONSES}/{body['key']}").json == {"withdrawn": 1}
+    assert counts(database).respondents == 0
+
+
+def test_a_receipt_says_what_is_stored_and_is_signed(collector: Inside, survey: Survey) -> None:
+    body = submission(survey, "yes")
+    collector.ask("POST", RESPONSES, body)
+    public = collector.ask("GET", "/api/surveys/small/keys").json["receipts"]
+    receipt = collector.ask("GET", f"/api/surveys/small/receipts/{body['key']}").body
+    key = bytes.fromhex(body["key"])
+    assert receipts.verify(receipt, public, key=key) == body["responses"]
+    assert body["key"] not in receipt.decode(), "whoever is shown a receipt cannot withdraw"
+    with pytest.raises(wire.UnreadableFile, match="another key"):
+        receipts.verify(receipt, public, key=secrets.token_bytes(16))
+    with pytest.raises(wire.UnreadableFile, match="not signed"):
+        receipts.verify(receipt, "00" * 32, key=key)
+    parts = json.loads(receipt)
+    parts["responses"] = []
+    del parts["hash"], parts["schema"]
+    with pytest.raises(wire.UnreadableFile, match="not signed"):
+        receipts.verify(wire.seal("stored", parts), public)
+
+
+def test_an_unknown_key_has_an_empty_receipt_and_nothing_to_withdraw(collector: Inside) -> None:
+    assert collector.ask("GET", f"/api/surveys/small/receipts/{'0' * 32}").json["responses"] == []
+    assert collector.ask("DELETE", f"{RESPONSES}/{'0' * 32}").json == {"withdrawn": 0}
+
+
+@pytest.mark.parametrize("key", ["0" * 31, "0" * 33, "G" * 32, "0" * 30 + "%20"])
+def test_what_is_no_key_is_refused(collector: Inside, key: str) -> None:
+    assert collector.ask("DELETE", f"{RESPONSES}/{key}").status == 422
+    assert collector.ask("GET", f"/api/surveys/small/receipts/{key}").status == 422
+
+
+def test_an_unknown_survey_is_not_found(collector: Inside) -> None:
+    for method, path in (("GET", ""), ("GET", "/keys"), ("DELETE", f"/responses/{'0' * 32}")):
+        assert collector.ask(method, f"/api/surveys/nothing{path}").status == 404
+
+
+def test_an_invitation_is_exchanged_once_and_admits_one(database: Store) -> None:
+    survey = database.create(small(name="closed-circle", admission="invitation")).survey
+    database.open(survey.name)
+    (code,) = database.invite(survey.name, 1)
+    base = f"/api/surveys/{survey.name}"
+    with Inside(make_app(Settings(), database)) as collector:
+        key = blind.Key.from_json(json.dumps(collector.ask("GET", f"{base}/keys").json["tokens"]))
+        message = secrets.token_bytes(32)
+        blinded, factor = blind.blind(message, key)
+        wanted = {"code": code, "blinded": f"{blinded:0512x}"}
+        signed = int(collector.ask("POST", f"{base}/invitations/exchange", wanted).json["signature"], 16)
+        token = {"message": message.hex(), "signature": f"{blind.unblind(message, signed, factor, key):0512x}"}
+        assert collector.ask("POST", f"{base}/responses", submission(survey)).status == 403
+        assert collector.ask("POST", f"{base}/responses", submission(survey, token=token)).status == 204
+        assert collector.ask("POST", f"{base}/responses", submission(survey, token=token)).status == 403
+        other = {"code": code, "blinded": f"{blind.blind(message, key)[0]:0512x}"}
+        assert collector.ask("POST", f"{base}/invitations/exchange", other).status == 403
+        assert collector.ask("POST", f"{base}/batches", b"{}", content_type="application/x-ndjson").status == 403
+    assert database.tallies(database.survey(survey.name).id, 0).respondents == 1

@@ -1,0 +1,145 @@
+"""One-time invitations: good for one respondent, and not to be joined with responses afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+import pytest
+
+from deniable import blind
+from deniable.collector.store import Entry, Refusal, Sent, Store, Submission
+from deniable.collector.store.base import Admission, Invitations
+from deniable.errors import DeniableError, InvalidRequest, NotAllowed
+from tests.support.surveys import small
+
+
+@pytest.fixture
+def entry(store: Store) -> Entry:
+    """The small survey by invitation, open."""
+    store.create(small(admission="invitation"))
+    return store.open("small")
+
+
+def admitted(store: Store, entry: Entry, code: str) -> Admission:
+    """Exchange an invitation as a respondent does."""
+    assert entry.public is not None
+    message = os.urandom(32)
+    blinded, factor = blind.blind(message, entry.public)
+    signed = store.exchange("small", code, blinded)
+    return Admission(message, blind.unblind(message, signed, factor, entry.public))
+
+
+def submit(entry: Entry, admission: Admission | None, key: bytes = b"k" * 16, *sent: Sent) -> Submission:
+    return Submission(entry.id, key, None, sent or (Sent(0, 0, 1),), admission)
+
+
+def refused(store: Store, submission: Submission) -> DeniableError:
+    outcome = store.add([submission])[0]
+    assert isinstance(outcome, Refusal)
+    return outcome.error
+
+
+def test_an_invitation_admits_one_respondent(store: Store, entry: Entry) -> None:
+    token = admitted(store, entry, store.invite("small", 1)[0])
+    assert store.add([submit(entry, token)]) == ["stored"]
+    assert store.add([submit(entry, token)]) == ["repeated"]
+    assert "used already" in str(refused(store, submit(entry, token, b"x" * 16)))
+    assert store.tallies(entry.id, 0).respondents == 1
+
+
+def test_two_keys_with_one_token_in_one_transaction(store: Store, entry: Entry) -> None:
+    token = admitted(store, entry, store.invite("small", 1)[0])
+    outcomes = store.add([submit(entry, token, b"a" * 16), submit(entry, token, b"b" * 16)])
+    assert outcomes[0] == "stored"
+    assert isinstance(outcomes[1], Refusal)
+
+
+def test_whoever_was_admitted_may_send_more_later(store: Store, entry: Entry) -> None:
+    token = admitted(store, entry, store.invite("small", 1)[0])
+    store.add([submit(entry, token)])
+    assert store.add([submit(entry, token, b"k" * 16, Sent(2, 0, 5))]) == ["stored"]
+    assert store.add([submit(entry, None, b"k" * 16, Sent(1, 0, 1))]) == ["stored"], "the key is known"
+    other = admitted(store, entry, store.invite("small", 1)[0])
+    assert store.add([submit(entry, other, b"k" * 16)]) == ["repeated"]
+    assert store.add([submit(entry, other, b"o" * 16)]) == ["stored"], "a token that was not needed is still good"
+
+
+def test_a_refused_submission_does_not_use_up_the_token(store: Store, entry: Entry) -> None:
+    token = admitted(store, entry, store.invite("small", 1)[0])
+    assert refused(store, submit(entry, token, b"k" * 16, Sent(0, 0, 9)))
+    assert store.add([submit(entry, token)]) == ["stored"]
+
+
+def test_without_a_good_token_nobody_is_admitted(store: Store, entry: Entry) -> None:
+    token = admitted(store, entry, store.invite("small", 1)[0])
+    store.create(small(name="other", admission="invitation"))
+    other = store.open("other")
+    for wrong in (None, token._replace(signature=token.signature + 1), token._replace(message=b"m" * 32)):
+        assert isinstance(refused(store, submit(entry, wrong)), NotAllowed)
+    assert isinstance(refused(store, submit(other, token)), NotAllowed)
+    assert store.tallies(entry.id, 0).respondents == store.tallies(other.id, 0).respondents == 0
+
+
+def test_a_code_is_exchanged_once(store: Store, entry: Entry) -> None:
+    code, unused = store.invite(entry.survey.name, 2)
+    signature = store.exchange("small", code, 12345)
+    assert store.exchange("small", code, 12345) == signature, "for those whose connection broke"
+    for wrong in (code, code + "x", "", "in_\ud800"):
+        with pytest.raises(NotAllowed, match="unknown, or was used"):
+            store.exchange("small", wrong, 54321)
+    assert store.invitations("small") == Invitations(made=2, used=1)
+    store.create(small(name="other", admission="invitation"))
+    with pytest.raises(NotAllowed):
+        store.exchange("other", unused, 1)
+
+
+def test_what_cannot_be_signed_leaves_the_invitation_good(store: Store, entry: Entry) -> None:
+    (code,) = store.invite("small", 1)
+    assert entry.public is not None
+    for wrong in (0, -1, entry.public.modulus):
+        with pytest.raises(InvalidRequest, match="modulus"):
+            store.exchange("small", code, wrong)
+    assert store.invitations("small").used == 0
+    assert admitted(store, entry, code)
+
+
+def test_only_surveys_by_invitation_have_them(store: Store, entry: Entry) -> None:
+    store.create(small(name="open"))
+    with pytest.raises(NotAllowed, match="open to everybody"):
+        store.invite("open", 1)
+    for count in (0, -1, 1_000_001):
+        with pytest.raises(InvalidRequest, match="1 to 1,000,000"):
+            store.invite(entry.survey.name, count)
+
+
+def test_nothing_that_is_stored_joins_an_invitation_with_a_response(store: Store, entry: Entry) -> None:
+    """Any pairing of signings and tokens fits as well as the true one: for each there is a blinding factor.
+
+    This is what a collector who keeps everything that it ever sees could go by, and all pairs look alike.
+    """
+    assert entry.public is not None
+    modulus = entry.public.modulus
+    seen, tokens = [], []
+    for code in store.invite("small", 4):
+        message = os.urandom(32)
+        blinded, factor = blind.blind(message, entry.public)
+        signed = store.exchange("small", code, blinded)
+        seen.append((blinded, signed))
+        tokens.append(Admission(message, blind.unblind(message, signed, factor, entry.public)))
+    for number, token in enumerate(tokens):
+        assert store.add([submit(entry, token, bytes([number] * 16))]) == ["stored"]
+    for blinded, signed in seen:
+        for token in tokens:
+            factor = signed * pow(token.signature, -1, modulus) % modulus
+            assert blind.expand(token.message, modulus) * pow(factor, blind.EXPONENT, modulus) % modulus == blinded
+    assert not set(_stored(store, "invitation")) & set(_stored(store, "spent", "response"))
+    assert {hashlib.sha256(token.message).digest() for token in tokens} <= set(_stored(store, "spent"))
+
+
+def _stored(store: Any, *tables: str) -> list[bytes]:
+    """All bytes that lie in tables."""
+    with store.transaction(write=False) as opened:
+        rows = [row for table in tables for row in opened.rows(f"SELECT * FROM {table}")]
+    return [bytes(value) for row in rows for value in row if isinstance(value, bytes) and len(value) >= 16]

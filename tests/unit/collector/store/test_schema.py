@@ -1,0 +1,130 @@
+"""No table can hold an answer, an address or a time; rows of one respondent have nothing in common."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sqlite3
+from pathlib import Path
+
+from deniable.collector.store import Entry, Sent, Store, Submission, open_store
+from deniable.collector.store.schema import MIGRATIONS, TABLES
+from tests.support import postgres
+from tests.support.surveys import small
+
+MEANING = {
+    "survey": "the number of a survey; in token, its name",
+    "question": "the number of a question",
+    "id": "SHA-256 of survey, question and key; in survey, its number",
+    "stage": "the number of a stage",
+    "grp": "the number of a group",
+    "code": "the number of the symbol that was sent",
+    "which": "'seen' or 'raised'",
+    "piece": "which of the counts",
+    "counts": "counts",
+    "day": "a day on which responses came, with their number",
+    "responses": "how many",
+    "hash": "SHA-256 of an invitation, of a token, of a message that was spent",
+    "used": "SHA-256 of a blinded message",
+    "name": "of a survey, a token, a secret, a migration",
+    "state": "draft, open or closed",
+    "definition": "the survey",
+    "private": "the survey's signing key",
+    "scope": "analyst or admin",
+    "value": "random bytes of the collector",
+}
+
+
+def test_every_column_is_known_and_none_can_hold_an_answer(tmp_path: Path) -> None:
+    open_store(tmp_path / "store.db").shut()
+    with sqlite3.connect(tmp_path / "store.db") as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        found = {
+            table: tuple(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
+            for table in sorted(tables)
+        }
+    connection.close()
+    assert found == TABLES
+    assert {column for columns in found.values() for column in columns} == set(MEANING)
+    assert not any(re.search("answer|categor|address|ip$|agent|time|stamp|created", column) for column in MEANING)
+
+
+def test_responses_lie_in_the_order_of_their_ids_and_carry_no_number_of_their_own(tmp_path: Path) -> None:
+    statements = [statement for migration in MIGRATIONS for statement in migration.statements]
+    kept = [each for each in statements if re.search(r"TABLE (response|spent|invitation)\b", each)]
+    assert len(kept) == 3
+    assert all(each.rstrip().endswith("{by_key}") for each in kept), "no row number that tells when a row came"
+    store = open_store(tmp_path / "store.db")
+    store.create(small())
+    entry = store.open("small")
+    for _ in range(50):
+        store.add([Submission(entry.id, os.urandom(16), None, (Sent(0, 0, 0),))])
+    with store.transaction(write=False) as tables:  # type: ignore[attr-defined]
+        ids = [id_ for (id_,) in tables.rows("SELECT id FROM response")]
+    assert ids == sorted(ids)
+    store.shut()
+
+
+def test_the_rows_of_one_respondent_have_nothing_in_common(store: Store, entry: Entry) -> None:
+    key = os.urandom(16)
+    store.add([Submission(entry.id, key, 0, (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 3)))])
+    with store.transaction(write=False) as tables:  # type: ignore[attr-defined]
+        rows = tables.rows("SELECT question, id FROM response ORDER BY question")
+    survey = entry.survey
+    expected = [
+        hashlib.sha256(f"{survey.hash}\0{question.name}\0".encode() + key).digest()[:16]
+        for question in survey.questions
+    ]
+    assert [bytes(id_) for _, id_ in rows] == expected
+    assert len(set(expected)) == 3
+
+
+def test_the_key_is_not_stored(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.db")
+    store.create(small())
+    entry, key = store.open("small"), os.urandom(16)
+    store.add([Submission(entry.id, key, 0, (Sent(0, 0, 1),))])
+    store.withdraw(entry.id, key)
+    store.add([Submission(entry.id, key, 0, (Sent(0, 0, 1),))])
+    files = [path.read_bytes() for path in tmp_path.iterdir()]
+    assert not any(key in content or key.hex().encode() in content for content in files)
+    assert any(b"A small survey" in content for content in files), "this would find what is there"
+    store.shut()
+
+
+def test_what_is_withdrawn_is_overwritten_when_the_store_is_closed(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.db")
+    store.create(small())
+    entry, key = store.open("small"), os.urandom(16)
+    for _ in range(20):
+        store.add([Submission(entry.id, os.urandom(16), None, (Sent(0, 0, 1),))])
+    store.add([Submission(entry.id, key, None, (Sent(0, 0, 1),))])
+    id_ = hashlib.sha256(f"{entry.survey.hash}\0smokes\0".encode() + key).digest()[:16]
+    assert any(id_ in path.read_bytes() for path in tmp_path.iterdir())
+    store.withdraw(entry.id, key)
+    store.shut()
+    assert [path.name for path in tmp_path.iterdir()] == ["store.db"], "the log is gone"
+    assert id_ not in (tmp_path / "store.db").read_bytes()
+
+
+def test_in_postgres_a_closed_survey_does_not_tell_what_came_together(postgres_server: str) -> None:
+    store = open_store(postgres.fresh_schema(postgres_server, "closed_survey"))
+    store.create(small())
+    entry = store.open("small")
+    sent = (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 3))
+    for _ in range(10):
+        store.add([Submission(entry.id, os.urandom(16), None, sent)])
+    assert len(_transactions(store)) == 10, "this is how they could be told"
+    store.close("small")
+    assert len(_transactions(store)) == 1
+    with store.transaction(write=False) as tables:  # type: ignore[attr-defined]
+        rows = tables.rows("SELECT question, id FROM response ORDER BY ctid")
+    assert rows == sorted(rows)
+    assert store.tallies(entry.id, 0).respondents == 10
+    store.shut()
+
+
+def _transactions(store: Store) -> set[str]:
+    with store.transaction(write=False) as tables:  # type: ignore[attr-defined]
+        return {str(number) for (number,) in tables.rows("SELECT xmin FROM response")}

@@ -1,0 +1,211 @@
+"""Batches: lines of JSON and streams of Arrow give the same counts as single submissions, all of them or none."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from deniable.collector.store import Store
+from deniable.survey import Survey
+from deniable.tally.sets import width
+from tests.support.collector import Inside, submission
+from tests.support.surveys import COLOURS, small
+
+BATCHES = "/api/surveys/small/batches"
+LINES = {"content_type": "application/x-ndjson"}
+ARROW = {"content_type": "application/vnd.apache.arrow.stream"}
+
+
+def lines(*bodies: Any) -> bytes:
+    return b"\n".join(json.dumps(each).encode() for each in bodies)
+
+
+def stream(columns: dict[str, Any], **options: Any) -> bytes:
+    table = pa.table(columns)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, **options) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def columns(survey: Survey, symbols: list[str], question: int = 0, stage: int = 0) -> dict[str, Any]:
+    asked = survey.questions[question]
+    count = len(symbols)
+    return {
+        "key": pa.array([secrets.token_bytes(16) for _ in symbols], pa.binary(16)),
+        "question": [asked.name] * count,
+        "design": [asked.designs[stage].hash] * count,
+        "symbol": symbols,
+    }
+
+
+def counts(store: Store, question: int = 0, group: int | None = None) -> Any:
+    return store.tallies(store.survey("small").id, question, group)
+
+
+def test_lines_are_stored_and_repeated_ones_count_once(collector: Inside, survey: Survey, database: Store) -> None:
+    bodies = [submission(survey, "yes"), submission(survey, "no", group="north"), submission(survey, question=2)]
+    answered = collector.ask("POST", BATCHES, lines(*bodies), **LINES)
+    assert (answered.status, answered.json) == (200, {"stored": 3, "repeated": 0})
+    assert collector.ask("POST", BATCHES, lines(*bodies) + b"\n\n", **LINES).json == {"stored": 0, "repeated": 3}
+    assert counts(database).counts.tolist() == [1, 1]
+    assert counts(database, group=0).respondents == 1
+
+
+def test_all_stages_of_one_respondent_in_one_batch(collector: Inside, survey: Survey, database: Store) -> None:
+    first = submission(survey, "red", question=1)
+    finer = submission(survey, "red", question=1, stage=1, key=first["key"])
+    assert collector.ask("POST", BATCHES, lines(finer, first), **LINES).json == {"stored": 2, "repeated": 0}
+    assert [each.respondents for each in counts(database, 1).finest] == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("bad", "status", "words"),
+    [
+        (b"{", 400, "line 2: the body is not JSON"),
+        (b'{"survey": 1}', 422, "line 2: the body does not fit"),
+        (
+            lines({**submission(small()), "survey": "sha256:" + "0" * 64}),
+            409,
+            "line 2: this was sent to the definition",
+        ),
+    ],
+)
+def test_one_bad_line_refuses_all(
+    collector: Inside, survey: Survey, database: Store, bad: bytes, status: int, words: str
+) -> None:
+    raw = lines(submission(survey)) + b"\n" + bad
+    refused = collector.ask("POST", BATCHES, raw, **LINES)
+    assert refused.status == status
+    assert words in refused.json["error"]["what"]
+    assert counts(database).respondents == 0
+
+
+def test_a_symbol_that_is_never_sent_is_named_by_its_line(collector: Inside, survey: Survey, database: Store) -> None:
+    refused = collector.ask("POST", BATCHES, lines(submission(survey), submission(survey, "perhaps")), **LINES)
+    assert refused.status == 400
+    assert refused.json["error"]["what"].startswith("line 2: ")
+    assert counts(database).respondents == 0
+
+
+def test_a_stream_counts_as_lines_do(collector: Inside, survey: Survey, database: Store) -> None:
+    symbols = ["yes", "no", "yes", "yes"]
+    raw = stream({**columns(survey, symbols), "group": ["north", None, "south", "north"]})
+    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {"stored": 4, "repeated": 0}
+    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {"stored": 0, "repeated": 4}
+    assert counts(database).counts.tolist() == [1, 3]
+    assert [counts(database, group=group).respondents for group in (0, 1)] == [2, 1]
+
+
+def test_a_stream_of_several_questions_in_dictionaries(collector: Inside, survey: Survey, database: Store) -> None:
+    parts = [columns(survey, ["yes", "no"]), columns(survey, COLOURS, question=1)]
+    joined = pa.concat_tables([pa.table(each) for each in parts])
+    encoded = {name: joined[name].dictionary_encode() for name in ("question", "design", "symbol")}
+    raw = stream({"key": joined["key"], **encoded})
+    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {"stored": 5, "repeated": 0}
+    assert counts(database, 1).seen[0].counts.tolist() == [1, 1, 1]
+
+
+def test_codes_and_packed_rows(collector: Inside, survey: Survey, database: Store) -> None:
+    body = columns(survey, ["yes"] * 3)
+    del body["symbol"]
+    assert collector.ask("POST", BATCHES, stream({**body, "code": [1, 0, 1]}), **ARROW).status == 200
+    assert counts(database).counts.tolist() == [1, 2]
+    channel = survey.questions[2].design.channel
+    bits = np.random.default_rng(5).integers(0, 2, (6, channel.answers), np.uint8)
+    packed = [row.tobytes() for row in np.packbits(bits, axis=1, bitorder="little")]
+    sets = columns(survey, ["x"] * 6, question=2)
+    del sets["symbol"]
+    rows = pa.array(packed, pa.binary(width(channel)))  # type: ignore[arg-type]
+    assert collector.ask("POST", BATCHES, stream({**sets, "code": rows}), **ARROW).status == 200
+    assert counts(database, 2).counts.tolist() == bits.sum(axis=0).tolist()
+
+
+def cut(raw: bytes) -> bytes:
+    return raw[: len(raw) // 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"key": pa.array(["0" * 32] * 2)}, 422),
+        ({"key": pa.array([b"0" * 15] * 2, pa.binary(15))}, 422),
+        ({"key": pa.array([b"0" * 16, None], pa.binary(16))}, 422),
+        ({"question": pa.array(["smokes", None])}, 422),
+        ({"question": pa.array(["smokes", "nothing"])}, 400),
+        ({"design": pa.array(["sha256:" + "0" * 64] * 2)}, 409),
+        ({"symbol": pa.array(["yes", "perhaps"])}, 400),
+        ({"symbol": pa.array([0.5, 0.5])}, 400),
+        ({"group": pa.array(["north", "west"])}, 400),
+        ({"group": pa.array([[1], [2]])}, 422),
+        ({"group": pa.array([1, 2])}, 422),
+        ({"question": pa.array([1, 2]).dictionary_encode()}, 422),
+        ({"symbol": pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["yes", None]))}, 400),
+        ({"question": pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["smokes", None]))}, 400),
+    ],
+)
+def test_columns_that_do_not_fit_refuse_all(
+    collector: Inside, survey: Survey, database: Store, change: dict[str, Any], status: int
+) -> None:
+    refused = collector.ask("POST", BATCHES, stream({**columns(survey, ["yes", "no"]), **change}), **ARROW)
+    assert refused.status == status
+    assert refused.json["error"]["what"]
+    assert counts(database).respondents == 0
+
+
+def test_a_stream_that_breaks_off_or_is_none(collector: Inside, survey: Survey, database: Store) -> None:
+    whole = stream(columns(survey, ["yes", "no"]))
+    for raw in (whole[: len(whole) // 2], whole[:-8], b"", b"\xff" * 100, b"ARROW1"):
+        refused = collector.ask("POST", BATCHES, raw, **ARROW)
+        assert refused.status == 400
+    assert counts(database).respondents == 0
+
+
+def test_a_stream_that_would_swell_is_refused_before_it_does(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    refused = collector.ask("POST", BATCHES, stream(columns(survey, ["yes"] * 1000), options=options), **ARROW)
+    assert refused.status == 422
+    assert "compressed" in refused.json["error"]["what"]
+    assert counts(database).respondents == 0
+
+
+def test_a_value_that_many_rows_share_is_not_written_out(collector: Inside, survey: Survey, database: Store) -> None:
+    count, long = 200_000, "x" * 1_000_000
+    shared = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int8)), pa.array([long]))
+    keys = pa.array([bytes(16)], pa.binary(16)).take(pa.array(np.zeros(count, np.int64)))
+    body = {**columns(survey, ["yes"] * count), "key": keys}
+    for name in ("question", "design", "symbol", "group"):
+        tracemalloc.start()
+        try:
+            refused = collector.ask("POST", BATCHES, stream({**body, name: shared}), **ARROW)
+            assert tracemalloc.get_traced_memory()[1] < 200_000_000
+        finally:
+            tracemalloc.stop()
+        assert 400 <= refused.status < 500
+        assert pa.total_allocated_bytes() < 200_000_000
+    assert counts(database).respondents == 0
+
+
+def test_a_dictionary_of_a_thousand_names_for_one_question(collector: Inside, survey: Survey) -> None:
+    count = 20_000
+    same = pa.DictionaryArray.from_arrays(pa.array(range(count)), pa.array(["smokes"] * count))
+    refused = collector.ask("POST", BATCHES, stream({**columns(survey, ["yes"] * count), "question": same}), **ARROW)
+    assert refused.status == 422
+
+
+def test_a_batch_of_nothing_is_refused(collector: Inside, survey: Survey) -> None:
+    assert collector.ask("POST", BATCHES, b"\n", **LINES).status == 422
+    nothing = stream({name: pa.array(each)[:0] for name, each in columns(survey, ["yes"]).items()})
+    assert collector.ask("POST", BATCHES, nothing, **ARROW).status == 422
+
+
+def test_other_types_are_refused(collector: Inside) -> None:
+    assert collector.ask("POST", BATCHES, b"{}", content_type="application/json").status == 415

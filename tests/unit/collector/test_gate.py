@@ -1,0 +1,135 @@
+"""What every request passes: errors in one shape, nothing secret in the log, counts without names of people."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from deniable.collector import log
+from deniable.collector.app import make_app
+from deniable.collector.settings import Settings
+from deniable.collector.store import Store, StoreFailed
+from deniable.survey import Survey
+from tests.support.collector import Inside, submission
+
+SECRET = "quagga-1f3870be"
+
+
+@pytest.fixture
+def broken(database: Store) -> Inside:
+    """A collector with a route that fails in a way that nobody expected, with somebody's words in the error."""
+
+    async def fail(request: Request) -> Response:
+        raise RuntimeError(SECRET + request.url.path)
+
+    app = make_app(Settings(), database)
+    app.router.routes.insert(0, Route("/broken/{word}", fail))
+    return Inside(app)
+
+
+def test_a_mistake_of_ours_is_told_without_its_words(broken: Inside, caplog: pytest.LogCaptureFixture) -> None:
+    with broken, caplog.at_level(logging.INFO):
+        answered = broken.ask("GET", f"/broken/{SECRET}?{SECRET}", cookie=SECRET)
+    assert answered.status == 500
+    assert answered.json["error"]["what"] == "the collector made a mistake."
+    lines = [log.Lines().format(each) for each in caplog.records]
+    assert SECRET not in "".join(lines)
+    crash, request = (json.loads(each) for each in lines)
+    assert (crash["event"], crash["kind"], crash["route"]) == ("crash", "RuntimeError", "/broken/{word}")
+    assert set(request) == {"at", "level", "event", "method", "route", "status", "ms"}
+
+
+def test_a_database_that_fails_is_told_as_such(
+    collector: Inside, survey: Survey, database: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StoreFailed("the disk is full; nothing was stored.", "Make room.")
+
+    monkeypatch.setattr(database, "add", fail)
+    refused = collector.ask("POST", "/api/surveys/small/responses", submission(survey))
+    assert refused.status == 503
+    assert refused.json["error"] == {
+        "what": "the disk is full; nothing was stored.",
+        "expected": "",
+        "next": "Make room.",
+    }
+
+
+def test_people_get_a_page_and_programs_json(collector: Inside) -> None:
+    page = collector.ask("GET", "/nothing", accept="text/html,*/*")
+    assert page.status == 404
+    assert page.headers["content-type"].startswith("text/html")
+    assert b"<h1>There is nothing at this address.</h1>" in page.body
+    assert collector.ask("GET", "/nothing").json["error"]["next"]
+    assert collector.ask("GET", "/api/nothing", accept="text/html").json["error"]["what"]
+    assert collector.ask("PUT", "/health").status == 405
+
+
+def test_what_goes_well_leaves_no_line_and_what_does_not_leaves_no_secret(
+    collector: Inside, survey: Survey, caplog: pytest.LogCaptureFixture
+) -> None:
+    body = submission(survey)
+    with caplog.at_level(logging.DEBUG):
+        assert collector.ask("POST", "/api/surveys/small/responses", body, client="198.51.100.7").status == 204
+        assert not [each for each in caplog.records if each.name == "deniable.collector"]
+        again = {**body, "responses": [{**body["responses"][0], "symbol": "yes"}]}
+        collector.ask("POST", "/api/surveys/small/responses", again, client="198.51.100.7", user_agent=SECRET)
+        collector.ask("GET", f"/api/surveys/{SECRET}/receipts/{body['key']}?{SECRET}", authorization=f"Bearer {SECRET}")
+    lines = "\n".join(log.Lines().format(each) for each in caplog.records)
+    assert '"route":"/api/surveys/{name}/responses","status":' in lines
+    assert '"route":"/api/surveys/{name}/receipts/{key}","status":404' in lines
+    for secret in (body["key"], "198.51.100.7", SECRET, "smokes", "small", "yes"):
+        assert secret not in lines
+
+
+def test_too_many_requests_from_one_address(database: Store) -> None:
+    with Inside(make_app(Settings(rate=3), database)) as collector:
+        assert [collector.ask("GET", "/health", client="a").status for _ in range(4)] == [200, 200, 200, 429]
+        assert collector.ask("GET", "/health", client="b").status == 200
+        refused = collector.ask("GET", "/health", client="a")
+        assert 1 <= int(refused.headers["retry-after"]) <= 60
+        assert "content-security-policy" in refused.headers
+
+
+def test_counts_for_prometheus_name_routes_and_surveys_only(collector: Inside, survey: Survey, analyst: str) -> None:
+    body = submission(survey)
+    for _ in range(2):
+        collector.ask("POST", "/api/surveys/small/responses", body, client="198.51.100.7")
+    collector.ask("GET", f"/{SECRET}")
+    collector.ask(SECRET, "/health")
+    found = collector.ask("GET", "/metrics", authorization=analyst).body.decode()
+    assert 'deniable_responses_total{outcome="stored",survey="small"} 1.0' in found
+    assert 'deniable_responses_total{outcome="repeated",survey="small"} 1.0' in found
+    route = "/api/surveys/{name}/responses"
+    assert f'deniable_requests_total{{method="POST",route="{route}",status="204"}} 2.0' in found
+    assert 'method="other"' in found
+    for secret in (body["key"], "198.51.100.7", SECRET):
+        assert secret not in found
+
+
+def test_the_log_is_lines_of_json_and_drops_what_others_say_of_exceptions(capsys: pytest.CaptureFixture[str]) -> None:
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    try:
+        log.configure()
+        log.tell("survey opened", survey="small")
+        try:
+            raise ValueError(SECRET)
+        except ValueError:
+            logging.getLogger("uvicorn.error").exception("Exception in ASGI application\n")
+        logging.getLogger("asyncio").error("Task exception was never retrieved\n" + SECRET)
+        logging.getLogger("other").warning("could not read %s", SECRET)
+    finally:
+        root.handlers[:], root.level = before, level
+        root.setLevel(level)
+        log.LOGGER.setLevel(logging.NOTSET)
+    lines = [json.loads(each) for each in capsys.readouterr().err.splitlines()]
+    assert [each["event"] for each in lines] == [
+        "survey opened", "Exception in ASGI application", "Task exception was never retrieved", "could not read %s",
+    ]  # fmt: skip
+    assert SECRET not in repr(lines)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from deniable.collector import planner
+from deniable.collector.planner import Wish
+from deniable.design import direct, k_ary, warner
+from deniable.errors import InvalidRequest
+from deniable.plan import optimal, sample_size, width
+
+
+def test_a_plan_says_what_the_library_says() -> None:
+    made = planner.plan(Wish("1.5", 2000, 5, 20.0))
+    chosen = optimal(5, "1.5").design
+    assert made.design == chosen.name == "k_ary"
+    assert made.margin == pytest.approx(width(chosen, 2000) / 2)
+    assert made.direct == pytest.approx(width(direct(2), 2000) / 2) == pytest.approx(width(direct(5), 2000) / 2)
+    assert made.needed == sample_size(chosen, margin=made.direct)
+    assert made.worth == pytest.approx(2000 * (made.direct / made.margin) ** 2)
+    factor = float(k_ary(5, epsilon="1.5").parity)
+    assert made.posterior == pytest.approx(100 * factor * 0.2 / (1 + (factor - 1) * 0.2))
+
+
+@pytest.mark.parametrize("size", [2, 3, 9])
+def test_the_point_of_the_plan_lies_on_the_curve(size: int) -> None:
+    made = planner.plan(Wish("8", 500, size))
+    x, y = map(float, made.curve.points.split()[-1].split(","))
+    assert (made.curve.x, made.curve.y) == (x, pytest.approx(y, abs=0.05))
+
+
+def test_two_answers_are_warners() -> None:
+    assert planner.plan(Wish(categories=2)).margin == pytest.approx(width(warner(1), 1000) / 2)
+
+
+def test_a_wish_is_read_from_a_form() -> None:
+    assert planner.read_wish({}) == Wish()
+    given = {"epsilon": "0.50", "respondents": "12,000", "categories": " 3 ", "prior": "", "other": "x"}
+    assert planner.read_wish(given) == Wish("0.5", 12_000, 3, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("epsilon", "0", "ε is '0'; expected a number from 0.1 to 8"),
+        ("epsilon", "1e999999999", "ε is"),
+        ("epsilon", "nan", "ε is"),
+        ("respondents", "1", "the number of respondents is '1'; expected a number from 2 to 1,000,000,000"),
+        ("categories", "many", "the number of categories is 'many'"),
+        ("prior", "100", "the belief beforehand is '100'"),
+    ],
+)
+def test_what_cannot_be_planned_with_is_refused(field: str, value: str, told: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        planner.read_wish({field: value})
+    assert told in str(refused.value)

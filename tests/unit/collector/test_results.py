@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from deniable.collector import results
+from deniable.collector.store import Store, open_store
+from deniable.estimate import estimate
+from deniable.gradual.estimate import combine
+from deniable.gradual.tally import StageTallies
+from deniable.tally import Tally
+from tests.support import filled
+from tests.support.surveys import question, small
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    made = open_store(tmp_path_factory.mktemp("results") / "c.db")
+    filled.fill(made, filled.opened(made, filled.example()), {0: 900, 1: 600})
+    filled.fill(made, filled.opened(made, small()), {0: 200, 1: 10, None: 15})
+    yield made
+    made.shut()
+
+
+def test_results_are_those_of_the_estimate(store: Store) -> None:
+    entry = store.survey("working-life")
+    found = results.read(store, entry, 0)
+    counts = store.tallies(entry.id, 0)
+    assert isinstance(counts, Tally)
+    told = estimate(counts).summary()
+    assert [each.row for each in found.shares] == list(told.rows)
+    assert [each.label for each in found.shares] == ["None", "1 to 5 hours", "6 to 10 hours", "More than 10 hours"]
+    assert (found.respondents, found.method, found.epsilon, found.stages) == (1500, "inversion", told.epsilon, ())
+    assert found.sentence.startswith("About 6")
+    assert "answer “None”: between" in found.sentence
+    assert found.notes[0].startswith("The cost of privacy: 1,500 responses are worth about")
+    assert found.protection[0].startswith("Whatever is sent, the odds")
+    assert len(found.device) == 4
+    assert found.signals == ()
+    for each in found.shares:
+        assert len(each.fakes) == len(results.FAKES)
+        assert all(ends.low <= each.row.value <= ends.high for ends in each.fakes)
+
+
+def test_of_no_and_yes_the_sentence_tells_yes(store: Store) -> None:
+    assert "“Yes”" in results.read(store, store.survey("working-life"), 1).sentence
+
+
+def test_stages_are_combined(store: Store) -> None:
+    entry = store.survey("working-life")
+    found = results.read(store, entry, 2)
+    counts = store.tallies(entry.id, 2)
+    assert isinstance(counts, StageTallies)
+    combined = combine(counts)
+    assert [each.row.value for each in found.shares] == combined.value.tolist()
+    assert [(each.seen, each.finest) for each in found.stages] == [(1500, 1000), (500, 334), (166, 166)]
+    assert [each.weight for each in found.stages] == list(combined.weights)
+    assert found.epsilon == pytest.approx(2)
+    assert found.protection[-1].startswith("All stages together reveal what the finest one reveals")
+
+
+def test_groups_are_told_only_where_they_may_be(store: Store) -> None:
+    told = results.groups(store, store.survey("working-life"), 0)
+    assert [(each.name, each.respondents) for each in told] == [("office", 900), ("field", 600)]
+    assert [each.name for each in results.groups(store, store.survey("small"), 0)] == ["north"]
+
+
+def test_days_are_counts_of_today(store: Store) -> None:
+    entry = store.survey("working-life")
+    days = results.days(store, entry, 0)
+    assert sum(count for _, count in days) == 1500
+    assert abs((datetime.now(UTC).date() - days[-1][0]).days) <= 1
+
+
+def test_results_travel_as_json(store: Store) -> None:
+    found = results.read(store, store.survey("working-life"), 2)
+    told = msgspec.json.decode(msgspec.json.encode(found))
+    assert told["shares"][0]["row"]["value"] == found.shares[0].row.value
+    assert told["shares"][0]["fakes"][0] == list(found.shares[0].fakes[0])
+
+
+def test_fabricated_sets_and_shares_below_nobody_are_signalled(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "c.db")
+    entry = filled.opened(store, small(groups=()))
+    generator = np.random.default_rng(5)
+    bits = np.zeros((1000, 12), np.uint8)
+    for row in bits:
+        row[generator.choice(12, 3, replace=False)] = 1
+    filled.add(store, entry, 2, [np.packbits(bits, axis=1, bitorder="little")])
+    found = results.read(store, entry, 2).signals
+    assert {each.kind for each in found} == {"fabricated"}
+    assert "A set of 3 was sent by 1,000 of 1,000" in found[0].text
+    filled.add(store, entry, 0, [np.array([0] * 900 + [1] * 100)])
+    kinds = {each.kind for each in results.read(store, entry, 0).signals}
+    assert kinds == {"fabricated", "compliance"}
+    store.shut()
+
+
+def test_a_stage_is_named_where_there_are_several(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "c.db")
+    entry = filled.opened(store, small(groups=()))
+    filled.add(store, entry, 1, [np.zeros(1000, np.int64)])
+    assert results.read(store, entry, 1).signals[0].text.startswith("Stage 1: 'red' was sent by 1,000 of 1,000")
+    store.shut()
+
+
+def test_a_design_without_a_known_bound_has_results_all_the_same(tmp_path: Path) -> None:
+    from deniable.design import k_ary, matrix
+    from deniable.gradual.design import ladder
+
+    coarse = matrix([["1/2", "1/4", "1/4"], ["3/10", "1/2", "1/5"], ["1/5", "1/4", "11/20"]])
+    store = open_store(tmp_path / "c.db")
+    entry = filled.opened(store, small(groups=(), questions=(question("odd", ladder([coarse, k_ary(3, epsilon=3)])),)))
+    filled.ask(store, entry, 0, [0, 1, 2] * 100)
+    found = results.read(store, entry, 0)
+    assert found.respondents == 300
+    assert all(each.fakes == () for each in found.shares)
+    store.shut()

@@ -1,0 +1,119 @@
+"""Many who wait, few transactions; whoever is told "stored" is durable."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from deniable.collector.store import Outcome, Refusal, Sent, Store, StoreFailed, Submission, open_store
+from deniable.collector.writer import Writer
+from tests.support.surveys import small
+
+
+class Slow:
+    """A store whose first transaction takes as long as the test wants, and that notes how much came at a time."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.sizes: list[int] = []
+        self.go = threading.Event()
+        self.error = error
+
+    def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        self.sizes.append(len(submissions))
+        assert self.go.wait(10)
+        if self.error:
+            raise self.error
+        return ["stored" for _ in submissions]
+
+
+def one(number: int) -> Submission:
+    return Submission(1, number.to_bytes(16, "big"), None, (Sent(0, 0, number % 2),))
+
+
+def test_what_arrives_while_the_disk_is_busy_is_stored_together() -> None:
+    store = Slow()
+
+    async def run() -> list[Outcome]:
+        with Writer(cast(Store, store), most=50) as writer:
+            first = asyncio.create_task(writer.add(one(0)))
+            while not store.sizes:
+                await asyncio.sleep(0.001)
+            others = [asyncio.create_task(writer.add(one(number))) for number in range(1, 121)]
+            await asyncio.sleep(0)
+            store.go.set()
+            return list(await asyncio.gather(first, *others))
+
+    assert asyncio.run(run()) == ["stored"] * 121
+    assert store.sizes == [1, 50, 50, 20]
+
+
+def test_each_hears_of_its_own_outcome(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.db")
+    store.create(small())
+    entry = store.open("small")
+
+    async def run() -> list[Outcome]:
+        with Writer(store) as writer:
+            wanted = [one(number)._replace(survey=entry.id) for number in range(200)]
+            wrong = Submission(entry.id, bytes(16), None, (Sent(0, 0, 9),))
+            return list(await asyncio.gather(*(writer.add(each) for each in [*wanted, wrong, *wanted])))
+
+    outcomes = asyncio.run(run())
+    assert outcomes[:200] == ["stored"] * 200
+    assert isinstance(outcomes[200], Refusal)
+    assert outcomes[201:] == ["repeated"] * 200
+    assert store.tallies(entry.id, 0).respondents == 200
+    store.shut()
+
+
+def test_a_failing_database_is_told_to_everybody_and_the_writer_goes_on() -> None:
+    store = Slow(StoreFailed("the disk is full"))
+    store.go.set()
+
+    async def run() -> None:
+        with Writer(cast(Store, store)) as writer:
+            for _ in range(2):
+                found: Any = await asyncio.gather(writer.add(one(0)), writer.add(one(1)), return_exceptions=True)
+                assert [str(each) for each in found] == ["the disk is full"] * 2
+            store.error = None
+            assert await writer.add(one(2)) == "stored"
+
+    asyncio.run(run())
+
+
+def test_who_has_gone_does_not_disturb_the_others() -> None:
+    store = Slow()
+
+    async def run() -> Outcome:
+        with Writer(cast(Store, store)) as writer:
+            gone = asyncio.create_task(writer.add(one(0)))
+            stays = asyncio.create_task(writer.add(one(1)))
+            await asyncio.sleep(0)
+            gone.cancel()
+            await asyncio.sleep(0)
+            store.go.set()
+            return await stays
+
+    assert asyncio.run(run()) == "stored"
+    assert sum(store.sizes) == 2
+
+
+def test_what_waits_at_the_end_is_stored_and_nothing_is_taken_after_it() -> None:
+    store = Slow()
+
+    async def run() -> None:
+        writer = Writer(cast(Store, store))
+        waiting = [asyncio.create_task(writer.add(one(number))) for number in range(3)]
+        await asyncio.sleep(0)
+        store.go.set()
+        await asyncio.to_thread(writer.end)
+        assert await asyncio.gather(*waiting) == ["stored"] * 3
+        with pytest.raises(StoreFailed, match="stopping"):
+            await writer.add(one(4))
+
+    asyncio.run(run())

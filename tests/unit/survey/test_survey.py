@@ -1,0 +1,140 @@
+"""Surveys are values: they check themselves, travel, and are known by their hash."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+
+from deniable import wire
+from deniable.design import direct, k_ary, unary, warner
+from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
+from deniable.gradual.design import ladder
+from deniable.survey import Question, QuestionTexts, Survey, SurveyTexts
+from tests.support.signing import KEYS
+from tests.support.surveys import COLOURS, question, small
+
+
+def test_a_survey_travels_as_json_and_keeps_its_hash() -> None:
+    survey = small(opens=date(2026, 1, 1), closes=date(2026, 2, 1), admission="invitation", minimum=5)
+    again = Survey.from_json(survey.to_json(indent=2))
+    assert again == survey
+    assert again.to_json() == survey.to_json()
+    assert (again.opens, again.minimum, again.admission) == (date(2026, 1, 1), 5, "invitation")
+    assert again.question("colour").ladder == survey.question("colour").ladder
+
+
+def test_designs_inside_can_be_taken_out_and_read_alone() -> None:
+    """The page hands them to the module that draws, which checks their hashes."""
+    document = json.loads(small().to_json())
+    assert document["questions"][0]["design"]["hash"] == warner(epsilon=1).hash
+    assert document["questions"][1]["ladder"]["schema"] == "deniable/ladder/1"
+
+
+def test_every_field_counts_in_the_hash() -> None:
+    changes: list[dict[str, Any]] = [
+        {}, {"minimum": 21}, {"groups": ("north",)}, {"closes": date(2026, 2, 1)}, {"admission": "invitation"},
+        {"name": "other"}, {"texts": {"en": SurveyTexts("Another title")}},
+        {"questions": small().questions[:2]},
+    ]  # fmt: skip
+    assert len({small(**change).hash for change in changes}) == len(changes)
+
+
+def test_the_key_of_tokens_is_part_of_the_definition() -> None:
+    """A collector that gave somebody another key, to know their token again, would give them another hash."""
+    surveys = [small(admission="invitation", key=key) for key in (None, *KEYS)]
+    assert len({each.hash for each in surveys}) == 3
+    assert [Survey.from_json(each.to_json()).key for each in surveys] == [None, *KEYS]
+
+
+def test_an_edited_survey_is_refused() -> None:
+    text = small().to_json().replace("A small survey", "A large survey")
+    with pytest.raises(UnreadableFile, match="does not match its hash"):
+        Survey.from_json(text)
+
+
+def test_one_survey_has_one_text() -> None:
+    """What deniable would write otherwise is refused, also with the right hash."""
+    body = json.loads(small().to_json())
+    del body["hash"], body["schema"]
+    for change in ({"colour": "red"}, {"opens": "2026-1-1"}, {"opens": "soon"}, {"key": {}}):
+        with pytest.raises(UnreadableFile):
+            Survey.from_json(wire.seal("survey", body | change))
+    assert Survey.from_json(wire.seal("survey", body)) == small()
+
+
+def test_a_question_knows_its_stages_by_their_designs() -> None:
+    asked = small().question("colour")
+    assert asked.stages == 3
+    assert asked.stage(asked.designs[2].hash) == 2
+    with pytest.raises(Incompatible, match="'colour'"):
+        asked.stage(warner(epsilon=1).hash)
+
+
+def test_labels_are_those_of_the_language_or_of_the_design() -> None:
+    texts = {"en": QuestionTexts("?"), "de": QuestionTexts("?", labels=("Nein", "Ja"))}
+    asked = Question("smokes", warner(epsilon=1), texts)
+    assert list(asked.labels("en")) == ["no", "yes"]
+    assert list(asked.symbols("de")) == ["Nein", "Ja"]
+    sets = Question("apps", unary(3, epsilon=1), {"en": QuestionTexts("?", labels=("a", "b", "c"))})
+    assert sets.symbols("en")[0] == "b000"
+
+
+def test_days_say_when_responses_are_taken() -> None:
+    survey = small(opens=date(2026, 1, 2), closes=date(2026, 1, 3))
+    assert [survey.takes(date(2026, 1, day)) for day in (1, 2, 3, 4)] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "Not A Slug"}, "up to 40 letters"),
+        ({"questions": ()}, "0 questions"),
+        ({"questions": (question("one", warner(1)), question("one", warner(2)))}, "one name"),
+        ({"languages": ("en", "de")}, "expected en, de"),
+        ({"languages": ("English",)}, "no language"),
+        ({"minimum": 0}, "1 or more"),
+        ({"groups": ("a", "a")}, "repeat"),
+        ({"opens": date(2026, 2, 1), "closes": date(2026, 1, 1)}, "before it opens"),
+        ({"admission": "password"}, "open, invitation"),
+        ({"key": KEYS[0]}, "expected none"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidRequest, match=words):
+        small(**change)
+
+
+def test_a_design_without_a_finite_epsilon_must_be_asked_for() -> None:
+    with pytest.raises(InvalidRequest, match="allow_infinite"):
+        question("direct", direct(["no", "yes"]))
+    asked = question("direct", direct(["no", "yes"]), allow_infinite=True)
+    assert Question.from_body(asked.to_body()).allow_infinite
+
+
+def test_a_physical_device_has_one_stage_and_few_responses() -> None:
+    stages = ladder([k_ary(COLOURS, epsilon=1), k_ary(COLOURS, epsilon=2)])
+    with pytest.raises(InvalidRequest, match="expected one stage"):
+        question("colour", stages, device="physical")
+    with pytest.raises(InvalidRequest, match="choose from by hand"):
+        question("apps", unary(12, epsilon=1), device="physical")
+    with pytest.raises(InvalidRequest, match="browser, physical"):
+        question("smokes", warner(1), device="phone")
+
+
+def test_labels_must_be_as_many_as_the_categories() -> None:
+    with pytest.raises(InvalidRequest, match="expected 2"):
+        Question("smokes", warner(1), {"en": QuestionTexts("?", labels=("only one",))})
+    with pytest.raises(InvalidRequest, match="twice"):
+        QuestionTexts("?", labels=("same", "same"))
+
+
+def test_questions_and_groups_are_found_by_name() -> None:
+    survey = small()
+    assert (survey.number("apps"), survey.group("south")) == (2, 1)
+    with pytest.raises(InvalidRequest, match="no question 'age'"):
+        survey.number("age")
+    with pytest.raises(InvalidRequest, match="no group 'west'"):
+        survey.group("west")
