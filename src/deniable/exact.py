@@ -179,7 +179,7 @@ def ratio(numerator: int | Fraction, denominator: int | Fraction) -> Ratio:
 
 def _parsed(text: str) -> Fraction:
     """Read decimal text or a quotient, but not a short text for a number that does not fit into memory."""
-    power = re.search(r"e([-+]?\d+)", text, re.IGNORECASE)
+    power = re.search(r"e([-+]?[\d_]+)", text, re.IGNORECASE)
     if power and abs(int(power[1])) > _MOST_PLACES:
         raise OverflowError
     return Fraction(text)

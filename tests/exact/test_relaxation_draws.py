@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -110,3 +112,22 @@ def test_the_explorer_itself_finds_a_wrong_draw() -> None:
     fresh = law(lambda: step.new.draw(0))
     assert fresh != {u: step.kernel(u, old=1, given=0) for u in range(4)}
     assert chance.below.__module__ == "deniable.chance"  # and leaves everything as it was
+
+
+@pytest.mark.parametrize("name", [*small(), "crossed"])
+def test_how_many_words_are_taken_says_nothing_about_the_answer(name: str) -> None:
+    """From the same bytes, whatever the answer and the response that is out."""
+    stages = small()[name] if name != "crossed" else ladder([dn.warner(p="3/10"), dn.warner(p="9/10")])
+    for step in stages.steps:
+        pairs = [
+            (old, given)
+            for old, given in product(range(step.old.responses), range(step.old.answers))
+            if step.old.possible(old) and step.old.probability(old, given=given)
+        ]
+        for number in range(3):
+            taken = set()
+            for old, given in pairs:
+                source = chance.ScriptedSource(random.Random(number).randbytes(4096))
+                step.upgrade(old, given, source)
+                taken.add(source.used)
+            assert len(taken) == 1

@@ -58,6 +58,7 @@ UNREADABLE: list[Any] = [
     Decimal("Infinity"),
     "1e999999999",
     "1e-999999999",
+    "1e9_999_999_999",
     Decimal("1e99999"),
     "9" * 5000,
 ]

@@ -99,11 +99,12 @@ class Chain:
         """Return the weights of the stages as whole numbers; the certified ε, if none are given.
 
         Raises:
-            InvalidRequest: not one positive weight for each stage.
+            InvalidRequest: not one weight for each stage, or some that cannot be told from 0 or from infinity.
         """
         found = list(self.ladder.epsilons) if given is None else list(given)
-        if len(found) != len(self.ladder) or not all(0 < each < float("inf") for each in found):
-            raise InvalidRequest(f"the weights are {found}; expected {len(self.ladder)} positive ones.")
+        fits = len(found) == len(self.ladder) and all(1 / _DIGITS <= each <= _DIGITS for each in found)
+        if not fits:
+            raise InvalidRequest(f"the weights are {found}; expected {len(self.ladder)} of them, from 1e-12 to 1e12.")
         return tuple(round(each * _DIGITS) for each in found)
 
     def bound(self, prior: Sequence[Fraction]) -> Fraction:

@@ -52,6 +52,8 @@ def attack(
     if len(columns) != len(chain.ladder):
         raise InvalidResponse(f"there are {len(columns)} columns; expected {len(chain.ladder)}, one for each stage.")
     numbers = [_numbers(chain, at, column) for at, column in enumerate(columns)]
+    if len({len(each) for each in numbers}) > 1:
+        raise InvalidResponse("the columns have different lengths; expected a row for everybody in each.")
     return {each: _guessed(scores, draws) for each, scores in _scores(chain, numbers).items()}
 
 
@@ -71,7 +73,7 @@ def simulate_attacks(
         source: random bytes to begin with; the operating system's by default.
 
     Raises:
-        InvalidRequest: designs with too many responses to write their kernels out.
+        InvalidRequest: nobody, or designs with too many responses to write their kernels out.
 
     Example:
         >>> from deniable.design import k_ary
@@ -80,6 +82,8 @@ def simulate_attacks(
         >>> simulate_attacks(stages, 10_000).beaten(by=6)
         ()
     """
+    if type(people) is not int or people < 1:
+        raise InvalidRequest(f"there are {people!r:.40} people; expected at least one.")
     chain = Chain.of(subject)
     alphas, draws = priors(chain, prior), generator(source)
     answers = draws.choice(chain.answers, people, p=np.array(alphas, np.float64))

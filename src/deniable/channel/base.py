@@ -128,7 +128,7 @@ class Channel(ABC):
         """Compose: `C @ P` sends the response of P through C. Post-processing never raises the parity."""
         if self.answers != first.responses:
             raise InvalidDesign(
-                f"cannot send {first.responses} responses through a channel for {self.answers} answers; "
+                f"cannot send {exact.shown(first.responses)} responses through a channel for {self.answers} answers; "
                 "expected equal numbers."
             )
         return self.dense().after(first.dense())

@@ -33,15 +33,20 @@ def family(
     from deniable.design import FAMILIES
 
     if name is None:
-        _list()
+        if settings or categories or out or force:
+            raise InvalidRequest("expected the name of a family too; without one all are listed, and nothing is built.")
+        _list(as_json=as_json)
         return
     if name not in FAMILIES:
         raise InvalidRequest(f"there is no family {name!r:.40}; expected one of {', '.join(sorted(FAMILIES))}.")
     build = FAMILIES[name].build
     known = inspect.signature(build).parameters
-    given = dict(_setting(each) for each in settings or [])
+    pairs = [_setting(each) for each in settings or []]
     if categories is not None:
-        given["categories"] = read_labels(categories)
+        pairs.append(("categories", read_labels(categories)))
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        raise InvalidRequest("something is set twice; expected each setting once.")
     if strange := sorted(set(given) - set(known)):
         raise InvalidRequest(f"{name} is not built from {strange[0]!r:.40}; expected some of {', '.join(known)}.")
     needed = [each.name for each in known.values() if each.default is each.empty and each.name not in given]
@@ -79,12 +84,15 @@ def optimal(
         say(f"wrote {Path(out)}")
 
 
-def _list() -> None:
+def _list(*, as_json: bool) -> None:
     from deniable.design import FAMILIES
 
-    for each in sorted(FAMILIES.values(), key=lambda each: each.name):
-        first = (inspect.getdoc(each.build) or "").splitlines()[0]
-        console().print(f"{each.name:<18} {first}", markup=False, highlight=False, soft_wrap=True)
+    told = {name: (inspect.getdoc(FAMILIES[name].build) or "").splitlines()[0] for name in sorted(FAMILIES)}
+    if as_json:
+        print_json(told)
+        return
+    for name, first in told.items():
+        console().print(f"{name:<18} {first}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -94,7 +102,7 @@ def _setting(text: str) -> tuple[str, Any]:
         raise InvalidRequest(f"{text!r:.40} sets nothing; expected NAME=VALUE, such as epsilon=1.")
     try:
         read = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return name.strip(), value
     return name.strip(), value if isinstance(read, float) else read  # a decimal is read exactly from its text
 

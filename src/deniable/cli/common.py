@@ -63,6 +63,8 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except OSError as error:
             what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
             raise fail(f"cannot read or write {what}.", code=UNREADABLE) from None
+        except MemoryError:
+            raise fail("this does not fit into the memory of this machine.", code=OURS) from None
         except KeyboardInterrupt:
             raise fail("interrupted; nothing was left half-written.", code=INTERRUPTED) from None
 

@@ -26,6 +26,8 @@ from deniable.errors import InvalidRequest, UnreadableFile
 if TYPE_CHECKING:
     from deniable.design import Design
 
+_MOST_DIGITS = 4_000  # Python reads integers up to about so many
+
 app = typer.Typer(
     help="Choose how answers are turned into responses, and see what that promises.", no_args_is_help=True
 )
@@ -41,6 +43,7 @@ Categories = Annotated[
     str | None,
     typer.Option("--categories", "-c", help="Possible answers, such as a,b,c; or how many there are, such as 5."),
 ]
+TwoCategories = Annotated[str, typer.Option("--categories", "-c", help="The two possible answers, such as no,yes.")]
 Symbols = Annotated[str | None, typer.Option("--symbols", help="Possible responses; by default as the categories.")]
 
 
@@ -68,7 +71,7 @@ def k_ary(
 def warner(
     epsilon: Epsilon = None,
     p: Keep = None,
-    categories: Categories = "no,yes",
+    categories: TwoCategories = "no,yes",
     out: Out = None,
     force: Force = False,
     as_json: Json = False,
@@ -76,7 +79,7 @@ def warner(
     """Two answers, evenly protected."""
     from deniable.design import warner as build
 
-    design = build(epsilon, p=p, categories=read_labels(categories or "no,yes"))
+    design = build(epsilon, p=p, categories=read_labels(categories))
     finish(design, out, force=force, as_json=as_json)
 
 
@@ -85,7 +88,7 @@ def warner(
 def binary(
     p00: Annotated[str, typer.Option("--p00", help="How often the first answer is sent unchanged.")],
     p11: Annotated[str, typer.Option("--p11", help="How often the second answer is sent unchanged.")],
-    categories: Categories = "no,yes",
+    categories: TwoCategories = "no,yes",
     out: Out = None,
     force: Force = False,
     as_json: Json = False,
@@ -93,7 +96,7 @@ def binary(
     """Two answers, each with its own probability of being sent unchanged."""
     from deniable.design import binary as build
 
-    finish(build(p00, p11, categories=read_labels(categories or "no,yes")), out, force=force, as_json=as_json)
+    finish(build(p00, p11, categories=read_labels(categories)), out, force=force, as_json=as_json)
 
 
 @app.command("matrix")
@@ -208,7 +211,7 @@ def _told(design: Design) -> dict[str, Any]:
 
 def read_labels(text: str) -> list[str] | int:
     """Read a,b,c or 5; a label with a comma in it goes into quotes."""
-    if text.strip().isdecimal():
+    if text.strip().isdecimal() and len(text) < _MOST_DIGITS:
         return int(text)
     return [label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])]
 
@@ -220,7 +223,7 @@ def _rows(text: str) -> list[list[str]]:
 def _matrix_file(path: Path) -> dict[str, Any]:
     try:
         given = json.loads(path.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UnreadableFile(f"{path.name} is not JSON; expected a list of rows of numbers.") from None
     if isinstance(given, list):
         return {"rows": given}

@@ -121,10 +121,14 @@ def show(path: LedgerFile, as_json: Json = False) -> None:
         print_json(status.to_body())
         return
     from rich.table import Table
+    from rich.text import Text
 
     table = Table("question", "spent ε", "left", "stages", "with", title=f"ledger {status.ledger[:12]}")
     for each in status.questions:
-        table.add_row(each.question, f"{each.epsilon:.6g}", _limit(each.left), _stages(each), _holders(each))
+        # As text: brackets in a name are no markup.
+        table.add_row(
+            Text(each.question), f"{each.epsilon:.6g}", _limit(each.left), _stages(each), Text(_holders(each))
+        )
     table.add_section()
     table.add_row("all together", f"{status.epsilon:.6g}", _limit(status.left), "", "")
     console().print(table)
@@ -164,16 +168,17 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check a history: nothing was changed, left out, added, moved or cut off."""
+    from deniable.gradual.ledger.state import finite
     from deniable.gradual.receipts import Receipt, read
 
     held = [Receipt.from_json(each.read_bytes()) for each in holding or ()]
-    found = read(history.read_text(encoding="utf-8"), holding=held)
+    found = read(history.read_bytes(), holding=held)
     if ledger is not None:
         _compare(ledger, history)
     spent = found[-1].total_after if found else 0.0
     say(f"{history}: {len(found)} receipts, whole and in order; ε = {spent:.6g} was spent in all")
     if as_json:
-        print_json({"receipts": len(found), "total": spent, "ledger": found[0].ledger if found else None})
+        print_json({"receipts": len(found), "total": finite(spent), "ledger": found[0].ledger if found else None})
 
 
 @app.command()
@@ -198,11 +203,12 @@ def withdraw(
 ) -> None:
     """Stop all further releases, erase what is not out, and say what cannot be undone."""
     from deniable.gradual.ledger import Ledger
+    from deniable.gradual.ledger.state import finite
 
     with Ledger.open(path) as ledger:
         told = ledger.withdraw(question)
     if as_json:
-        out = [{"question": name, "epsilon": epsilon, "holders": list(who)} for name, epsilon, who in told.out]
+        out = [{"question": name, "epsilon": finite(cost), "holders": list(who)} for name, cost, who in told.out]
         print_json({"questions": list(told.questions), "cannot_be_undone": out})
     else:
         typer.echo(told.told)
@@ -250,7 +256,7 @@ def _compare(ledger: Path, history: Path) -> None:
 
     with Ledger.open(ledger) as known:
         known.check()
-        if known.history() != history.read_text(encoding="utf-8"):
+        if known.history().encode() != history.read_bytes():
             raise Incompatible(f"{history} is not the whole history of {ledger}; expected each receipt of it.")
 
 

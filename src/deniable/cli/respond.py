@@ -50,10 +50,16 @@ def respond(
     line, and each response is printed as a line of JSON that names its design; `deniable tally` reads such lines. An
     empty line or cell is a missing answer and becomes a missing response.
 
-    Respond once to each answer: every run draws anew and reveals as much again.
+    Respond once to each answer: every run draws anew and reveals as much again. Responses stand in the order of their
+    answers: sort the answers by something that has nothing to do with them first.
     """
     known = read_design(design)
     if answers is None and column is None and out is None and not keep:
+        if threads > 1 or force or (labels and as_json):
+            raise InvalidRequest(
+                "from stdin each response is printed as it is drawn; expected no --threads and no --force, and not "
+                "both --labels and --json."
+            )
         _from_stdin(known, labels=labels)
         return
     if answers is None or column is None or out is None:
@@ -61,6 +67,8 @@ def respond(
             "expected --answers, --column and --out together, or none of them.",
             "Without them answers are read from stdin.",
         )
+    if labels:
+        raise InvalidRequest("--labels is for responses that are printed; expected it without --answers.")
     from deniable.engines.files import respond_file
 
     with progress("responding") as told:

@@ -45,6 +45,8 @@ def tally(
 
     known = read_design(design)
     check_out(out, force=force)
+    if len({path.resolve() for path in responses}) < len(responses):
+        say("a file is named more than once; its responses count as often.")
     total = Tally.empty(known)
     for path in responses:
         total = total + _count(known, path)

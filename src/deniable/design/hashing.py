@@ -99,7 +99,7 @@ def _variance(size: int, q: int, ratio: float) -> float:
     p, r = ratio / (ratio + q - 1), 1 / (ratio + q - 1)
     s = meet * p + (1 - meet) * r
     gap = p - s
-    return s * (1 - s) / (gap * gap)
+    return s * (1 - s) / (gap * gap) if gap * gap > 0 else math.inf  # an ε that no float tells from 0
 
 
 def _checked(values: int) -> int:

@@ -66,6 +66,8 @@ def items(demands: Mapping[str, exact.Rational | None], *, categories: Labels = 
         >>> basket.part("gun").epsilon, basket.part("gun", "liquor").epsilon, basket.epsilon
         (1.0, 3.0, inf)
     """
+    if not isinstance(demands, Mapping):
+        raise InvalidDesign(f"the demands are a {type(demands).__name__}; expected an ε by the name of each item.")
     return Design.of_factors(
         "items",
         [

@@ -21,6 +21,7 @@ from deniable.errors import InvalidDesign, InvalidRequest
 Weights: TypeAlias = Mapping[int, exact.Rational] | Sequence[exact.Rational]
 """How often each size of set is sent: by size, or in order for the sizes 0, 1, 2 and so on. They sum to 1."""
 
+_MOST_SIZES = 2_000  # a tally keeps a count of each category for each size
 _PRECISE = Context(prec=60)  # of which 20 digits are needed: weights are rounded to 64 bits
 
 
@@ -89,6 +90,8 @@ def truncated_rappor(
         if not 0 < flip < 1 or flip == Fraction(1, 2):
             raise InvalidDesign(f"f = {flip} hides nothing or tells nothing; expected another f between 0 and 1.")
         gamma = ((1 - flip) / flip) ** 2
+    if k > _MOST_SIZES:
+        raise InvalidDesign(f"there are {exact.shown(k)} categories; expected at most {_MOST_SIZES:,}.")
     weights = rappor_weights(k, flip)[1:-1]
     whole = sum(weights)
     sizes = {t: weight / whole for t, weight in enumerate(weights, start=1)}
@@ -148,6 +151,8 @@ def _binomial(n: int, p: Decimal, q: Decimal) -> list[Fraction]:
 
 
 def _read(k: int, weights: Weights) -> dict[int, Fraction]:
+    if not isinstance(weights, Mapping | Sequence):
+        raise InvalidDesign(f"the weights are a {type(weights).__name__}; expected one for each size of set.")
     given = weights if isinstance(weights, Mapping) else dict(enumerate(weights))
     if not all(isinstance(t, int) and not isinstance(t, bool) and 0 <= t <= k for t in given):
         raise InvalidDesign(f"a set has a size that does not exist; expected whole numbers from 0 to {k}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from deniable.design.binary import binary
 from deniable.design.design import Design, Factor
@@ -37,6 +37,7 @@ def product(designs: Sequence[Design] | Mapping[str, Design]) -> Design:
         Fraction(6, 1)
     """
     named = isinstance(designs, Mapping)
+    designs = designs if isinstance(designs, Iterable) else ()
     given = list(designs.items()) if isinstance(designs, Mapping) else [("", each) for each in designs]
     if len(given) < 2 or not all(isinstance(design, Design) for _, design in given):
         raise InvalidDesign(

@@ -53,7 +53,8 @@ def respond_file(
 ) -> Written:
     """Draw a response for each answer of a file, in constant memory, and write the responses to another.
 
-    The responses stand in the order of the answers. Where an answer is missing the response is missing too: the
+    The responses stand in the order of the answers, so that this order must not hang together with them: shuffle
+    answers that are sorted, or written group by group. Where an answer is missing the response is missing too: the
     file tells who did not answer, as every survey's file does; where that itself is sensitive, make it a
     category of the design. Every run draws anew, and reveals as much again: publish the responses of one run
     only. Nothing of the answers goes into the file but the columns that `keep` names, and the answers never do.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deniable.errors import InvalidRequest
-from deniable.estimate.interval import Interval, quantile
+from deniable.estimate.interval import Interval, one_of, quantile
 
 OVER = ("items", "all")
 
@@ -28,9 +28,7 @@ class Quantity:
         Raises:
             InvalidRequest: a level outside (0, 1).
         """
-        if not 0 < level < 1:
-            raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.95.")
-        width = quantile(level) * self.error
+        width = quantile(one_of(1, level)) * self.error
         return Interval(self.value - width, self.value + width)
 
     def times(self, factor: float) -> Quantity:

@@ -104,10 +104,9 @@ def cross_table(estimate: Estimate) -> CrossTable:
 
 
 def _margin_errors(estimate: Estimate, shape: tuple[int, int], axis: int) -> Vector:
-    between = estimate.basis.covariance.between
     numbers = np.indices(shape)[axis].ravel()
     members = [(numbers == number).astype(np.float64) for number in range(shape[axis])]
-    return np.sqrt(np.maximum([between(each, each) for each in members], 0.0))
+    return np.sqrt([estimate.basis.variance(each) for each in members])
 
 
 def _cell(share: float, error: float) -> str:

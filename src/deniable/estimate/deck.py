@@ -13,7 +13,7 @@ from deniable.design.deck import Deck
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.estimate.covariance import Matrix, vector
 from deniable.estimate.fit import sampled_fraction
-from deniable.estimate.interval import Interval, quantile, wilson
+from deniable.estimate.interval import Interval, one_of, quantile, wilson
 from deniable.wire import Response
 
 METHODS = ("score", "normal", "chebyshev")
@@ -152,11 +152,10 @@ class DeckEstimate:
         Raises:
             InvalidRequest: a level outside (0, 1), or another method.
         """
-        if not 0 < level < 1:
-            raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.95.")
         if method not in METHODS:
             raise InvalidRequest(f"the interval method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
-        low, high = self._score(level) if method == "score" else self._around(level, method)
+        each = one_of(1, level)
+        low, high = self._score(each) if method == "score" else self._around(each, method)
         return Interval(1 - high, 1 - low), Interval(low, high)
 
     def interval(self, category: str, *, level: float = 0.95, method: str = "score") -> Interval:

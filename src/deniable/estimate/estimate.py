@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from deniable.design import Design
 from deniable.errors import InvalidRequest
 from deniable.estimate import simplex
 from deniable.estimate.covariance import Matrix, Vector
-from deniable.estimate.interval import METHODS, Basis, Interval, default
+from deniable.estimate.interval import METHODS, Basis, Interval, default, one_of, quantile
 from deniable.tally import Tally
 
 if TYPE_CHECKING:
@@ -71,10 +73,14 @@ class Estimate:
     @property
     def errors(self) -> Vector:
         """The standard error of each share."""
-        return np.sqrt(np.maximum(self.basis.covariance.variances, 0.0))
+        return np.sqrt(self.basis.variances)
 
     def cov_params(self) -> Matrix:
-        """Return the covariance matrix of the estimate; of the unbiased one, where a step followed."""
+        """Return the covariance matrix of the estimate; of the unbiased one, where a step followed.
+
+        It is estimated without bias, so that with few respondents or in a census a variance in it may be negative.
+        Errors and contrasts then take the variance that belongs to the nearest shares in the simplex.
+        """
         return self.basis.covariance.matrix()
 
     @property
@@ -99,11 +105,9 @@ class Estimate:
         chosen = method or self.default_interval
         if chosen not in METHODS:
             raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(METHODS)}.")
-        if not 0 < level < 1:
-            raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.95.")
         # The shares of two categories move together: one interval holds exactly when the other does.
         events = len(self.value) if simultaneous and len(self.value) > 2 else 1
-        low, high = METHODS[chosen](self.basis, 1 - (1 - level) / events)
+        low, high = METHODS[chosen](self.basis, one_of(events, level))
         if self.bounded:
             low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
         return tuple(map(Interval, low.tolist(), high.tolist()))
@@ -116,12 +120,17 @@ class Estimate:
         return self.conf_int(level=level, method=method, simultaneous=simultaneous)[number]
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
-        """Return a weighted sum of shares, such as {"often": 1, "never": -1}, with its variance."""
+        """Return a weighted sum of shares, such as {"often": 1, "never": -1}, with its variance.
+
+        Raises:
+            InvalidRequest: a weight that is no finite number.
+        """
         combination = np.zeros(len(self.value))
         for category, weight in weights.items():
+            if not isinstance(weight, Real) or not math.isfinite(weight):
+                raise InvalidRequest(f"a weight is {weight!r:.40}; expected a finite number.")
             combination[self.design.category_number(category)] = weight
-        variance = self.basis.covariance.between(combination, combination)
-        return Contrast(dict(weights), float(combination @ self.value), max(variance, 0.0) ** 0.5)
+        return Contrast(dict(weights), float(combination @ self.value), self.basis.variance(combination) ** 0.5)
 
     def projected(self) -> Estimate:
         """Return the nearest shares in the simplex. They are biased; the covariance stays that of the unbiased ones."""
@@ -201,11 +210,8 @@ class Contrast:
         Raises:
             InvalidRequest: another method or a level outside (0, 1).
         """
-        from deniable.estimate.interval import quantile
-
-        if not 0 < level < 1:
-            raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.95.")
-        factors = {"normal": quantile(level), "chebyshev": (1 - level) ** -0.5}
+        confidence = one_of(1, level)
+        factors = {"normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
         if method not in factors:
             raise InvalidRequest(f"the interval method is {method!r:.40}; expected one of {', '.join(factors)}.")
         width = factors[method] * self.error

@@ -127,7 +127,7 @@ def covariance(
 def _linear(
     design: Design, method: str, guess: Vector | None, inverse: Sequence[Sequence[float]] | Matrix | None
 ) -> Linear:
-    given = None if inverse is None else np.asarray(inverse, np.float64)
+    given = None if inverse is None else _floats(inverse, "left inverse")
     if method != "customary":
         return left_inverse(design.channel, guess=guess, inverse=given)
     if guess is not None or given is not None:
@@ -141,6 +141,8 @@ def sampled_fraction(respondents: int, population: int | None) -> float:
     Raises:
         InvalidRequest: a population smaller than the respondents, or none at all.
     """
+    if isinstance(respondents, bool) or not isinstance(respondents, int | np.integer):
+        raise InvalidRequest(f"the number of respondents is {respondents!r:.40}; expected a whole number.")
     if respondents < 1:
         raise NotEstimable("there are no responses; expected at least 2.")
     if population is None:
@@ -160,15 +162,21 @@ def read_shares(design: Design, given: Mapping[str, float] | Sequence[float], *,
     """
     if isinstance(given, Mapping):
         values = np.zeros(len(design.categories))
-        for category, share in given.items():
-            values[design.category_number(category)] = share
+        values[[design.category_number(category) for category in given]] = _floats(list(given.values()), name)
     else:
-        values = np.asarray(given, np.float64)
+        values = _floats(given, name)
     size = len(design.categories)
-    fits = values.shape == (size,) and np.isfinite(values).all() and values.min() >= 0
+    fits = values.shape == (size,) and bool(((values >= 0) & (values < 2)).all())
     if not fits or not math.isclose(values.sum(), 1, abs_tol=1e-6):
         raise InvalidRequest(f"the {name} do not fit; expected {size} shares of 0 or more that sum to 1.")
     return vector(values / values.sum())
+
+
+def _floats(given: Any, name: str) -> Vector:
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidRequest(f"not everything in the {name} is a number; expected numbers alone.") from None
 
 
 def remake(design: Design, body: Mapping[str, Any]) -> Estimate:

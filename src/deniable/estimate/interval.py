@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
@@ -29,6 +30,9 @@ from deniable.estimate.sets import Columns
 from deniable.estimate.simplex import projection
 
 Ends: TypeAlias = tuple[Vector, Vector]
+
+ROUNDING = 1e-9
+"""Relative size of a negative variance that is 0 but for rounding."""
 
 
 class Interval(NamedTuple):
@@ -62,10 +66,50 @@ class Basis:
     respondents: int
     f: float
 
+    def possible(self) -> Covariance:
+        """Return the covariance if the nearest shares in the simplex were true.
+
+        Why: an unbiased estimate of a variance may be negative, with few respondents or in a census; this never is.
+        """
+        near = projection(self.unbiased)
+        return self.linear.covariance(self.linear.expected(near), near, self.f, self.respondents)
+
+    @property
+    def variances(self) -> Vector:
+        """The variance of each share, never a negative one."""
+        found = self.covariance.variances
+        if found.min() < -ROUNDING * np.abs(found).max():
+            found = np.where(found < 0, self.possible().variances, found)
+        return np.maximum(found, 0.0)
+
+    def variance(self, combination: Vector) -> float:
+        """Return the variance of a linear combination of shares, never a negative one."""
+        found = self.covariance.between(combination, combination)
+        if found < 0:
+            likely = self.possible().between(combination, combination)
+            found = likely if found < -ROUNDING * likely else 0.0
+        return max(found, 0.0)
+
 
 def quantile(confidence: float) -> float:
     """Return z with probability `confidence` between −z and z under the normal law."""
-    return NormalDist().inv_cdf((1 + confidence) / 2)
+    return -NormalDist().inv_cdf((1 - confidence) / 2)  # of the lower tail, which keeps its digits near 1
+
+
+def one_of(events: int, level: float) -> float:
+    """Return the level that each of so many intervals needs for all of them to hold with `level` (Bonferroni).
+
+    Raises:
+        InvalidRequest: a level outside (0, 1), or so near 1 that no float is left between.
+
+    Example:
+        >>> round(one_of(5, 0.95), 6)
+        0.99
+    """
+    each = 1 - (1 - level) / events if isinstance(level, Real) and 0 < level < 1 else 1.0
+    if not 0 < each < 1:
+        raise InvalidRequest(f"the level is {level!s:.40}; expected a number between 0 and 1, such as 0.95.")
+    return float(each)
 
 
 def coverage(multiple: float, method: str = "normal") -> float:
@@ -89,12 +133,12 @@ def coverage(multiple: float, method: str = "normal") -> float:
 
 def normal(basis: Basis, confidence: float) -> Ends:
     """Return value ± z·error."""
-    return _around(basis.center, basis.covariance, quantile(confidence))
+    return _around(basis, quantile(confidence))
 
 
 def chebyshev(basis: Basis, confidence: float) -> Ends:
     """Return value ± error/√(1 − level), which holds for every distribution with this variance."""
-    return _around(basis.center, basis.covariance, (1 - confidence) ** -0.5)
+    return _around(basis, (1 - confidence) ** -0.5)
 
 
 def score(basis: Basis, confidence: float) -> Ends:
@@ -177,9 +221,9 @@ METHODS: dict[str, Callable[[Basis, float], Ends]] = {
 }
 
 
-def _around(center: Vector, covariance: Covariance, factor: float) -> Ends:
-    width = factor * np.sqrt(np.maximum(covariance.variances, 0.0))
-    return center - width, center + width
+def _around(basis: Basis, factor: float) -> Ends:
+    width = factor * np.sqrt(basis.variances)
+    return basis.center - width, basis.center + width
 
 
 def _one_response_decides(channel: Channel, linear: Linear) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deniable.errors import NotEstimable
 from deniable.estimate.covariance import Vector, vector
 
 
@@ -19,6 +20,12 @@ def projection(value: Vector) -> Vector:
 
 
 def normalization(value: Vector) -> Vector:
-    """Return the value with what is negative set to 0 and the rest divided by its sum."""
+    """Return the value with what is negative set to 0 and the rest divided by its sum.
+
+    Raises:
+        NotEstimable: nothing is above 0, as it may be where a response counts for several categories or for none.
+    """
     clipped = np.clip(value, 0.0, None)
+    if not clipped.any():
+        raise NotEstimable("no share is estimated above 0, so there is nothing to scale.", "Use projected().")
     return vector(clipped / clipped.sum())

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable import exact
-from deniable.errors import OverBudget
+from deniable.errors import InvalidNumber, OverBudget
 
 __all__ = ["Budget", "together"]
+
+_MOST = 100_000
+"""An ε whose e^ε can still be written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,16 @@ class Budget:
         Why: 0.3 has to be enough for 0.1 and 0.2, and a certified ε has to be enough for its own design.
 
         Raises:
-            InvalidNumber: negative, or not finite.
+            InvalidNumber: negative, not finite, or so large that it is no limit.
         """
         if number is None:
             return cls(None)
-        value = exact.non_negative_epsilon(number)
+        value = exact.non_negative_epsilon(number, name="the budget")
+        if value > _MOST:
+            raise InvalidNumber(
+                f"the budget is {exact.shown(number)}; expected at most {_MOST:,}.",
+                "Leave it out for no limit.",
+            )
         if isinstance(number, numbers.Real) and not isinstance(number, numbers.Rational):
             value = max(value, exact.rational(number))
         return cls(value)

@@ -53,7 +53,8 @@ class Crossed(Step):
     """Two diagonal channels on different sides of 1/k: C sends the response itself less often than any other.
 
     The draw: `choose` among the answer, the coarser response and all the others, with their whole weights; then
-    `below` among these others, in any case, in rising order. To degrade: among the response itself and the others.
+    `below` among these others (of one, where there is none), in any case, in rising order. To degrade: among the
+    response itself and the others.
 
     Attributes:
         channel: C, a diagonal channel.
@@ -85,9 +86,8 @@ class Crossed(Step):
     def _one_of(self, named: tuple[int, ...], weights: tuple[int, ...], other: int, source: chance.Source) -> int:
         others = self.new.size - len(named)
         at = chance.choose(tuple(accumulate((*weights, others * other))), source)
-        if not others:
-            return named[at]
-        pick = chance.below(others, source)
+        # Also where nothing else is left, or two answers would take a word less when the response is not the answer.
+        pick = chance.below(max(others, 1), source)
         for each in sorted(named):
             pick += pick >= each
         return named[at] if at < len(named) else pick

@@ -31,7 +31,7 @@ METHODS = ("information", "strata")
 _MOST = 2_000
 """Categories up to which matrices of weights are written out."""
 
-_RANK = 1e-10
+_RANK, _LEAST = 1e-10, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,8 +185,8 @@ def combine(
 
 def _by_information(groups: Sequence[_Group], at: Vector) -> list[Matrix]:
     """Return A_i = (Σ V⁺)⁺ V_i⁺ on differences of shares, and 1/k of the rest each, so that all sum to I."""
-    size = len(at)
-    inverses = [_pseudo(group.covariance(at, 1.0)) for group in groups]
+    size, inner = len(at), _inside(at)
+    inverses = [_pseudo(group.covariance(inner, 1.0)) for group in groups]
     whole = _pseudo(vector(sum(inverses)))
     # All estimates sum to 1 exactly: along (1, …, 1) there is nothing to weigh, and any split of it will do.
     along = np.full((size, size), 1 / size) / len(groups)
@@ -207,6 +207,12 @@ def expected_covariance(groups: Sequence[tuple[Design, float]], shares: Vector) 
     return _pseudo(vector(sum(inverses)))
 
 
+def _inside(shares: Vector) -> Vector:
+    """Return shares of which none is 0: of a direct question that one had no variance, and weights did not sum to I."""
+    raised = np.maximum(shares, _LEAST)
+    return vector(raised / raised.sum())
+
+
 def _pseudo(matrix: Matrix) -> Matrix:
     """Return the pseudo-inverse on differences of shares; covariances of shares are singular along (1, …, 1)."""
     size = len(matrix)
@@ -223,7 +229,7 @@ def _homogeneity(groups: Sequence[_Group], shares: Vector) -> float:
     """Return the probability that stages with equal shares differ as much as these: χ² of the distances to the best."""
     if len(groups) < 2:
         return 1.0
-    inverses = [_pseudo(group.covariance(shares, 1.0)) for group in groups]
+    inverses = [_pseudo(group.covariance(_inside(shares), 1.0)) for group in groups]
     best = _pseudo(vector(sum(inverses))) @ sum(
         each @ group.value for each, group in zip(inverses, groups, strict=True)
     )
@@ -266,7 +272,7 @@ def afresh(
 
     Raises:
         NotOrdered: stages that cannot follow each other.
-        InvalidRequest: ε that do not rise.
+        InvalidRequest: ε that do not rise, or nobody who responds.
 
     Example:
         >>> from deniable.design import warner
@@ -278,8 +284,8 @@ def afresh(
 
     budgets = [exact.rational(each, name="epsilon") for each in epsilons]
     steps = [after - before for before, after in zip([exact.rational(0), *budgets], budgets, strict=False)]
-    if not budgets or min(steps) <= 0:
-        raise InvalidRequest("the ε of the stages do not rise; expected each to be larger than the one before.")
+    if not budgets or min(steps) <= 0 or not respondents >= 1:
+        raise InvalidRequest("the ε do not rise, or nobody responds; expected rising ε and at least one respondent.")
     stages = ladder(build(each) for each in epsilons)
     alone = [_device(build(step), shares, respondents) for step in steps]
     information = np.cumsum([1 / each for each in alone])

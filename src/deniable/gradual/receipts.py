@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from deniable import wire
-from deniable.errors import Incompatible, UnreadableFile
+from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
 
 __all__ = ["KINDS", "Receipt", "first_link", "read", "schema", "verify", "write"]
 
@@ -58,6 +58,12 @@ class Receipt:
     total_before: float
     total_after: float
     details: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # One that cannot be read again would close its ledger for good.
+        named = (*(getattr(self, name) for name in _TEXTS), *self.details, *self.details.values())
+        if not all(isinstance(each, str) for each in named):
+            raise InvalidRequest("a name or another fact for the receipt is no text; expected text.")
 
     @cached_property
     def hash(self) -> str:
@@ -173,14 +179,18 @@ def write(receipts: Sequence[Receipt], ledger: str) -> str:
     return "\n".join([*(receipt.to_json() for receipt in receipts), end]) + "\n"
 
 
-def read(text: str, *, holding: Iterable[Receipt] = ()) -> tuple[Receipt, ...]:
+def read(text: str | bytes, *, holding: Iterable[Receipt] = ()) -> tuple[Receipt, ...]:
     """Read and verify a history.
 
     Raises:
         UnreadableFile: truncated, edited, or of another version.
         Incompatible: a receipt that somebody holds is not in this history.
     """
-    lines = [line for line in text.split("\n") if line.strip()]
+    try:
+        whole = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError:
+        raise UnreadableFile("this is no text; expected a history.", "Take a file that `receipts` wrote.") from None
+    lines = [line for line in whole.split("\n") if line.strip()]
     if not lines or '"schema": "deniable/receipts/' not in lines[-1]:
         raise UnreadableFile(
             "the last line does not close this history; it was cut off.", "Write or download the whole file again."
@@ -195,6 +205,8 @@ def read(text: str, *, holding: Iterable[Receipt] = ()) -> tuple[Receipt, ...]:
     end = wire.unseal("receipts", lines[-1])
     ledger = wire.field(end, "ledger", str)
     head = receipts[-1].hash if receipts else first_link(ledger)
+    if receipts and receipts[0].ledger != ledger:
+        raise UnreadableFile("the last line closes the history of another ledger.", "Take the original file.")
     if wire.whole(end, "count") != len(receipts) or wire.field(end, "head", str) != head:
         raise UnreadableFile(
             f"there are {len(receipts):,} receipts; the last line closes a history of {wire.whole(end, 'count'):,}.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
@@ -108,7 +109,7 @@ def propose(
     if budget <= spent:
         told = f"The standard error is {error:.3g}, the target {wanted:.3g}: ε = {float(budget):.4g} is spent already."
         return Proposal(True, False, error, wanted, None, error, _needed(tallies.respondents, error, wanted), told)
-    design = _smallest(lambda e: expected(build(e)) <= wanted, build, float(spent), float(budget))
+    design = _smallest(lambda e: expected(build(e)) <= wanted, build, spent, budget)
     relax(tallies.ladder.designs[-1], design)  # refuses what cannot follow
     after = expected(design)
     reached, needed = after <= wanted, _needed(tallies.respondents, after, wanted)
@@ -117,7 +118,7 @@ def propose(
 
 
 def _smallest(
-    enough: Callable[[float], bool], build: Callable[[exact.Rational], Design], spent: float, budget: float
+    enough: Callable[[Fraction], bool], build: Callable[[exact.Rational], Design], spent: Fraction, budget: Fraction
 ) -> Design:
     """Return the design at the smallest ε on a grid that is enough; at the whole budget where none is."""
     low, high = 0, _STEPS
@@ -147,7 +148,7 @@ def _told(
 
 
 def _needed(respondents: int, error: float, wanted: float) -> int:
-    return respondents if error <= wanted else math.ceil(respondents * (error / wanted) ** 2)
+    return respondents if error <= wanted else math.ceil(respondents * (Fraction(error) / Fraction(wanted)) ** 2)
 
 
 def _target(target: float, level: float | None, willing: float) -> float:

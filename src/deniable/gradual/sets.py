@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from deniable import chance, wire
+from deniable import chance, exact, wire
 from deniable.channel import Sets, Subset
 from deniable.errors import UnreadableFile
 from deniable.gradual.picks import Pick, Plan, every, most_picks, pick_some, running
@@ -209,8 +209,8 @@ class Nested(Step):
         """Read what `to_body` wrote."""
         rows = wire.field(body, "shares", list)
         try:
-            shares = [Share(int(s), int(t), *map(Fraction, rest)) for s, t, *rest in rows]
-        except (TypeError, ValueError, ZeroDivisionError):
+            shares = [Share(int(s), int(t), *map(exact.rational, rest)) for s, t, *rest in rows]
+        except (TypeError, ValueError, OverflowError):
             raise UnreadableFile("the shares of a step are not whole sizes and three fractions.") from None
         return cls(old, new, tuple(shares))
 

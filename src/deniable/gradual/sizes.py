@@ -13,6 +13,9 @@ from deniable.design.subset import subset_information
 from deniable.design.subset_order import subset_inclusion
 from deniable.errors import InvalidRequest, NotOrdered
 
+_MOST = 10_000
+"""Categories up to which all sizes are gone through: some seconds for each stage."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
@@ -77,7 +80,7 @@ def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
 
     Raises:
         InvalidDesign: fewer than two categories.
-        InvalidRequest: no γ at all, or γs that fall, or 1.
+        InvalidRequest: no γ at all, or γs that fall, or 1; or too many categories.
 
     Example:
         >>> best_sizes(10, [1.5, 2, 3, 4, 6, 10]).sizes
@@ -86,6 +89,11 @@ def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
     ratios = [exact.rational(gamma, name="gamma") for gamma in gammas]
     if not ratios or ratios[0] <= 1 or any(one > two for one, two in pairwise(ratios)):
         raise InvalidRequest("the γ = e^ε of the stages do not rise from above 1; expected them to.")
+    if k > _MOST:
+        raise InvalidRequest(
+            f"there are {k:,} categories; expected at most {_MOST:,} to go through all sizes of sets.",
+            "Choose the sizes yourself: subset(categories, t=…).",
+        )
     risks = [[(k - 1) / subset_information(k, t, gamma) for t in range(1, k)] for gamma in ratios]
     best, choices = risks[0], list[list[int]]()
     for number, (one, two) in enumerate(pairwise(ratios), start=1):

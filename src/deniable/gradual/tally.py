@@ -131,9 +131,9 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
     """
     rows = {len(column) for column in columns}
     last = np.full(max(rows, default=0), len(ladder) - 1) if reached is None else np.asarray(reached)
-    if len(columns) != len(ladder) or rows != {len(last)} or last.ndim != 1 or last.dtype.kind not in "iu":
+    if len(columns) != len(ladder) or last.ndim != 1 or rows != {len(last)} or last.dtype.kind not in "iu":
         raise InvalidResponse(
-            f"there are {len(columns)} columns of {sorted(rows)} rows, and {len(last)} stages that were reached; "
+            f"there are {len(columns)} columns of {sorted(rows)} rows, and {last.size} stages that were reached; "
             f"expected {len(ladder)} columns, all of them with a row for each respondent."
         )
     if len(last) and int(last.max()) >= len(ladder):

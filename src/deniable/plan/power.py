@@ -9,7 +9,7 @@ from statistics import NormalDist
 from deniable.design import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.plan.size import smallest
-from deniable.plan.variance import Curve, Goal, Population, between, curve, fraction, whole
+from deniable.plan.variance import MOST, Curve, Goal, Population, between, curve, fraction, whole
 
 _NORMAL = NormalDist()
 
@@ -77,11 +77,11 @@ def sample_size_for_power(
     """
     wanted = between(target, "the target")
     at = _power(design, share, null, alpha, two_sided, category)
-    most = {} if not isinstance(population, int) else {"most": whole(population, "the population")}
-    found = smallest(lambda n: at(n, fraction(n, population)) >= wanted, **most)
+    most = whole(population, "the population") if isinstance(population, int) else MOST
+    found = smallest(lambda n: at(n, fraction(n, population)) >= wanted, most)
     if found is None:
         raise InvalidRequest(
-            f"even if all {population:,} people respond the power stays below {wanted}.",
+            f"even if all {most:,} people respond the power stays below {wanted}.",
             "Look for a larger difference, or allow a larger ε.",
         )
     return found
@@ -128,7 +128,7 @@ def _power(
     true, rejected = _read_share(share, "share"), _read_share(null, "null")
     if true == rejected:
         raise InvalidRequest(f"share and null are both {share}; expected two different shares.")
-    z = _NORMAL.inv_cdf(1 - between(alpha, "alpha") / (2 if two_sided else 1))
+    z = -_NORMAL.inv_cdf(between(alpha, "alpha") / (2 if two_sided else 1))
     at_true, at_null = (_curve_at(design, each, category) for each in (true, rejected))
 
     def reached(n: int, f: float) -> float:

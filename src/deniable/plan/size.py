@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from deniable import exact
 from deniable.design import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimate.covariance import Matrix
 from deniable.estimate.interval import quantile
-from deniable.plan.variance import Goal, Population, Shares, between, curve, fraction, whole
+from deniable.plan.variance import MOST, Goal, Population, Shares, between, curve, fraction, whole
 
-_MOST = 1 << 62
 _SAME = 1e-12  # a variance that is this close to what was asked for is equal to it, but for rounding
 
 
@@ -53,7 +53,7 @@ def sample_size(
     """
     target = target_variance(variance, margin, level, method)
     at = curve(design, shares, Goal(category, largest=margin is not None), inverse)
-    most = population if isinstance(population, int) and not isinstance(population, bool) else _MOST
+    most = population if isinstance(population, int) and not isinstance(population, bool) else MOST
     fraction(most if isinstance(population, int) else 1, population)  # refuses what is no population
     found = smallest(lambda n: at(n, fraction(n, population)) <= target * (1 + _SAME), most)
     if found is None:
@@ -90,7 +90,7 @@ def width(
     return 2 * math.sqrt(max(value, 0.0) / target_variance(None, 1.0, level, method))
 
 
-def smallest(enough: Callable[[int], bool], most: int = _MOST, least: int = 1) -> int | None:
+def smallest(enough: Callable[[int], bool], most: int = MOST, least: int = 1) -> int | None:
     """Return the smallest n from `least` to `most` that is enough, if all larger ones are too; None if none is."""
     high = least
     while not enough(high):
@@ -119,9 +119,11 @@ def target_variance(variance: float | None, margin: float | None, level: float, 
             "For example margin=0.05, for an interval of ± 5 percentage points.",
         )
     demand = variance if variance is not None else margin
-    if isinstance(demand, bool) or not isinstance(demand, int | float) or not 0 < demand < float("inf"):
-        raise InvalidRequest(f"the demand is {demand!r:.40}; expected a positive number.")
+    if isinstance(demand, bool) or not isinstance(demand, int | float) or not 0 < demand < 1e100:
+        raise InvalidRequest(f"the demand is {exact.shown(demand)}; expected a positive number.")
     confidence = between(level, "the level")
+    if not quantile(confidence):
+        raise InvalidRequest(f"the level is {level}; expected one that floats tell from 0, such as 0.95.")
     if method not in ("normal", "chebyshev"):
         raise InvalidRequest(f"the method is {method!r:.40}; expected normal or chebyshev.")
     if variance is not None:

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from deniable import exact
 from deniable.design import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimate.covariance import Matrix, Vector
@@ -32,6 +33,10 @@ Shares: TypeAlias = Mapping[str, float] | Sequence[float]
 Curve: TypeAlias = Callable[[int, float], float]
 """The variance at a number of respondents and at f."""
 
+MOST = 1 << 62
+"""More respondents than this are not planned for."""
+
+_MOST_CATEGORIES = 1 << 26  # numbers in a vector of half a gigabyte
 _MOST = 1_000  # answers whose second moments are computed one by one
 
 
@@ -91,6 +96,10 @@ def curve(design: Design | Deck, shares: Shares | None, goal: Goal, inverse: Mat
     """Return the variance as a function of n and f."""
     if isinstance(design, Deck):
         return _deck_curve(design, shares)
+    if design.channel.answers > _MOST_CATEGORIES:
+        raise InvalidRequest(
+            f"there are {design.channel.answers:,} categories; expected at most {_MOST_CATEGORIES:,} to plan with."
+        )
     linear = left_inverse(design.channel, inverse=inverse)
     if shares is None:
         worst = _worst(design, linear, goal)
@@ -108,8 +117,10 @@ def whole(number: int, name: str, least: int = 1) -> int:
     Raises:
         InvalidRequest: anything else, or less than `least`.
     """
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-        raise InvalidRequest(f"{name} is {number!r:.40}; expected a whole number of at least {least}.")
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or not least <= number <= MOST:
+        raise InvalidRequest(
+            f"{name} is {exact.shown(number)}; expected a whole number of at least {least}, and at most 2^62."
+        )
     return int(number)
 
 

@@ -63,9 +63,9 @@ def _wanted(columns: Columns, design: Design) -> list[str]:
     if columns.names is None:
         return [RESPONSE, DESIGN]
     if columns.names.count(RESPONSE) != 1:
-        shown = ", ".join(repr(name) for name in columns.names[:8])
+        # The columns that there are stay unnamed: in a file of answers without a header they are somebody's answers.
         raise UnreadableFile(
-            f"{columns.name} has the columns {shown:.200}; expected one that is called {RESPONSE!r}.",
+            f"{columns.name} has {columns.names.count(RESPONSE) or 'no'} columns called {RESPONSE!r}; expected one.",
             "Write it with `deniable respond`, or tally a column of your own with deniable.tally(design, column).",
         )
     if columns.names.count(DESIGN) == 1:

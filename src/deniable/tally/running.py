@@ -17,7 +17,7 @@ from deniable.design.labels import Computed, shown
 from deniable.errors import Incompatible, InvalidResponse
 from deniable.tally import sets
 from deniable.tally.histogram import count_bytes, count_into
-from deniable.tally.tally import Tally
+from deniable.tally.tally import Tally, zeros
 from deniable.wire import Response
 
 Where = Callable[[int], str]
@@ -52,7 +52,7 @@ class Running:
         self.missing = 0
         self._codes = codes
         self._where = where
-        self._counts = np.zeros(design.channel.cells, np.int64)
+        self._counts = zeros(design)
         self._respondents = 0
         self._sets = sets.Pending(design.channel, self._counts) if isinstance(design.channel, Sets) else None
 

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from deniable import wire
 from deniable.channel import Sets
 from deniable.design import Design
-from deniable.errors import IncompatibleTallies, InvalidResponse, UnreadableFile
+from deniable.errors import IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile
 from deniable.tally import sets
 
 Counts: TypeAlias = NDArray[np.int64]
+
+MOST_CELLS = 1 << 28
+"""Counts that a tally keeps at most: 2 GiB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +44,12 @@ class Tally:
             raise InvalidResponse(
                 f"there are counts of shape {counts.shape}; expected {channel.cells}, one for each cell of the tally."
             )
+        for number in (self.missing, self.respondents):
+            if isinstance(number, bool) or not isinstance(number, int | np.integer):
+                raise InvalidResponse(f"a number of people is {number!r:.40}; expected a whole number.")
         if (counts < 0).any() or self.missing < 0:
             raise InvalidResponse("a count is negative; expected 0 or more.")
+        object.__setattr__(self, "missing", int(self.missing))
         object.__setattr__(self, "counts", counts)
         one_each = not channel.several and channel.cells == channel.responses
         respondents = int(counts.sum()) if one_each and self.respondents < 0 else self.respondents
@@ -54,12 +61,12 @@ class Tally:
                 f"the counts do not belong to {respondents:,} respondents; expected a number that they add up to.",
                 "Say how many responded: Tally(design, counts, respondents=…)." if channel.several else "",
             )
-        object.__setattr__(self, "respondents", respondents)
+        object.__setattr__(self, "respondents", int(respondents))
 
     @classmethod
     def empty(cls, design: Design) -> Tally:
         """Return the tally of no responses, which changes nothing when added."""
-        return cls(design, np.zeros(design.channel.cells, np.int64), respondents=0)
+        return cls(design, zeros(design), respondents=0)
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
@@ -123,6 +130,20 @@ class Tally:
         if not all(type(count) is int and 0 <= count < 1 << 63 for count in counts):
             raise UnreadableFile("a count is not a whole number; expected 0 or more.")
         return cls(design, np.array(counts, np.int64), wire.whole(body, "missing"), wire.whole(body, "respondents"))
+
+
+def zeros(design: Design) -> Counts:
+    """Return a count of 0 for each cell of a design's tally.
+
+    Raises:
+        InvalidRequest: more cells than a tally keeps.
+    """
+    if design.channel.cells > MOST_CELLS:
+        raise InvalidRequest(
+            f"a tally of this design keeps {design.channel.cells:,} counts; expected at most {MOST_CELLS:,}.",
+            "Use fewer categories: these can be responded to, but not counted.",
+        )
+    return np.zeros(design.channel.cells, np.int64)
 
 
 def _whole(counts: Sequence[int] | Counts) -> Counts:

@@ -47,7 +47,7 @@ def test_too_many_responses_are_refused() -> None:
 
 
 def test_weights_must_fit() -> None:
-    for weights in ([1], [1, 0], [1, math.inf]):
+    for weights in ([1], [1, 0], [1, math.inf], [1, math.nan], [1e-300, 1e-300], [1e300, 1e300]):
         with pytest.raises(InvalidRequest, match="weights"):
             error_rates(ladder([dn.warner(1), dn.warner(2)]), weights=weights)
 
@@ -88,6 +88,14 @@ def test_columns_that_do_not_fit_are_refused() -> None:
         attack(stages, [[0]])
     with pytest.raises(InvalidResponse, match="stage 0"):
         attack(stages, [[9]] * 4)
+    with pytest.raises(InvalidResponse, match="different lengths"):
+        attack(stages, [[0, 1], [1], [1], [1]])
+
+
+@pytest.mark.parametrize("people", [0, -1, 1.5])
+def test_nobody_is_not_attacked(people: int) -> None:
+    with pytest.raises(InvalidRequest, match="at least one"):
+        simulate_attacks(small()["k_ary"], people)
 
 
 def test_a_promise_that_is_broken_is_found_out() -> None:

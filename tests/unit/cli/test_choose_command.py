@@ -18,6 +18,8 @@ def test_every_family_is_listed() -> None:
     assert result.exit_code == 0
     for name in dn.design.FAMILIES:
         assert name in result.stdout
+    told = json.loads(RUN.invoke(app, ["design", "family", "--json"]).stdout)
+    assert set(told) == set(dn.design.FAMILIES)
 
 
 def test_a_family_is_built_by_name(tmp_path: Path) -> None:
@@ -39,6 +41,11 @@ def test_mistakes_are_told_without_a_traceback() -> None:
         (["warner", "-s", "epsilon"], "expected NAME=VALUE"),
         (["binary", "-s", "p00=0.9"], "binary needs p11 too"),
         (["warner", "-s", "epsilon=-1"], "expected a positive number"),
+        (["warner", "-s", "epsilon=1", "-s", "epsilon=2"], "set twice"),
+        (["k_ary", "-c", "3", "-s", "categories=4", "-s", "epsilon=1"], "set twice"),
+        (["product", "-s", "designs=5"], "a product of 0 things"),
+        (["matrix", "-s", "rows=" + "[" * 100_000], "expected a finite number"),
+        (["-s", "epsilon=1"], "expected the name of a family"),
     ):
         result = RUN.invoke(app, ["design", "family", *words])
         assert result.exit_code == 2

@@ -159,10 +159,15 @@ def test_bad_input_exits_with_2(folder: Path) -> None:
         ("respond", design, "--answers", held, "--column", "x", "--out", out, "--keep", "x"),
         ("respond", design, "--answers", held, "--column", "x", "--out", held, "--force"),
         ("respond", design, "--answers", held, "--column", "x", "--out", out, "--threads", "0"),
+        ("respond", design, "--answers", held, "--column", "x", "--out", out, "--labels"),
+        ("respond", design, "--threads", "2"),
+        ("respond", design, "--force"),
+        ("respond", design, "--labels", "--json"),
         ("tally", design),
         ("tally", design, unknown),
         ("tally", design, unknown, "--out", folder),
         ("estimate", design, counted, "--level", "2"),
+        ("estimate", design, counted, "--level", "0.9999999999999999", "--simultaneous"),
         ("estimate", design, counted, "--level", "high"),
         ("estimate", design, counted, "--method", "magic"),
         ("estimate", design, counted, "--interval", "magic"),
@@ -234,3 +239,24 @@ def test_an_infinite_epsilon_is_null_for_programs(folder: Path) -> None:
     told = json.loads(done("estimate", folder / "open.json", folder / "sure.json", "--json").stdout)
     assert told["epsilon"] is None
     assert [row["value"] for row in told["rows"]] == pytest.approx([0.5, 0.3, 0.2])
+
+
+def test_a_level_next_to_1_is_still_a_level(folder: Path) -> None:
+    words = ("estimate", folder / "design.json", folder / "tally.json", "--level", "0.9999999999999999", "--json")
+    row = json.loads(done(*words).stdout)["rows"][0]
+    assert row["low"] < row["value"] - 5 * row["error"] < row["value"] + 5 * row["error"] < row["high"]
+
+
+def test_a_file_that_is_named_twice_is_mentioned(folder: Path) -> None:
+    counted = folder / "tally.json"
+    assert "more than once" in done("tally", folder / "design.json", counted, counted).stderr
+    assert "more than once" not in done("tally", folder / "design.json", counted).stderr
+
+
+def test_a_file_of_answers_is_refused_without_a_word_of_it(folder: Path) -> None:
+    held = folder / "no-header.csv"
+    held.write_text("MARKED,42\nother,43\n")
+    result = run("tally", folder / "design.json", held)
+    assert result.exit_code == 4
+    assert "no columns called 'response'" in result.stderr
+    assert "MARKED" not in result.output

@@ -186,3 +186,45 @@ def test_mistakes_have_their_exit_codes(ledger: str) -> None:
     assert run("release", "stage", ledger, "smokes", "1.json", "--number", "1").exit_code == 2
     assert run("release", "stage", ledger, "drinks", "1.json").exit_code == 2
     assert run("release", "verify", "1.json").exit_code == 4
+
+
+def test_brackets_in_names_are_no_markup(ledger: str) -> None:
+    done("release", "answer", ledger, "[/b]smokes", "1.json", stdin="yes\n")
+    done("release", "stage", ledger, "[/b]smokes", "1.json", "--to", "[red]Anna")
+    table = done("release", "show", ledger).stdout
+    assert "[/b]smokes" in table
+    assert "[red]Anna" in table
+
+
+def test_a_history_that_is_no_text_is_refused(folder: Path) -> None:
+    (folder / "noise").write_bytes(bytes(range(256)))
+    result = run("release", "verify", "noise")
+    assert result.exit_code == 4
+    assert "no text" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["forget"], ["withdraw"], ["revoke", "Anna"], ["consent", "Anna", "--up-to", "1"]])
+def test_a_name_that_cannot_be_written_is_refused(ledger: str, words: list[str]) -> None:
+    result = run("release", words[0], ledger, "half \udcff", *words[1:])
+    assert result.exit_code == 2
+    assert "half a character" in result.stderr
+
+
+def test_a_budget_that_is_refused_leaves_no_file(folder: Path) -> None:
+    assert run("release", "open", "other.ledger", "--budget", "1e9").exit_code == 2
+    assert not (folder / "other.ledger").exists()
+
+
+def test_an_answer_that_is_given_away_is_told_in_plain_json(folder: Path) -> None:
+    """JSON knows no infinity."""
+    done("release", "open", "open.ledger")
+    (folder / "direct.json").write_text(dn.direct().to_json())
+    done("release", "answer", "open.ledger", "smokes", "direct.json", stdin="yes\n")
+    done("release", "stage", "open.ledger", "smokes", "direct.json")
+    done("release", "receipts", "open.ledger", "-o", "history.jsonl")
+    told = [
+        json.loads(done("release", *words, "--json").stdout, parse_constant=pytest.fail)
+        for words in (["show", "open.ledger"], ["verify", "history.jsonl"], ["withdraw", "open.ledger"])
+    ]
+    assert told[0]["spent"] is told[0]["questions"][0]["stages"][0]["epsilon"] is told[1]["total"] is None
+    assert told[2]["cannot_be_undone"][0]["epsilon"] is None

@@ -200,3 +200,18 @@ def test_registering_enters_a_family_under_its_name(monkeypatch: pytest.MonkeyPa
 def test_a_family_without_an_example_cannot_register() -> None:
     with pytest.raises(AssertionError, match="never checked"):
         register()
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("product", {"designs": 5}),
+        ("mixture", {"categories": 3, "weights": 5, "epsilon": 1}),
+        ("items", {"demands": [1, 2]}),
+        ("local_hashing", {"categories": 5, "epsilon": 1e-30}),
+        ("truncated_rappor", {"categories": 10**12, "epsilon": 1}),
+    ],
+)
+def test_what_makes_no_design_is_refused(name: str, given: dict[str, Any]) -> None:
+    with pytest.raises(InvalidDesign, match="expected"):
+        FAMILIES[name].build(**given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import deniable as dn
 from deniable.design import Design
 from deniable.errors import ImplausibleResponses, IncompatibleTallies, InvalidRequest, NotEstimable, UnreadableFile
 from deniable.estimate import covariance
+from deniable.estimate.fit import fitted
 from deniable.estimate.simplex import normalization, projection
 
 DESIGN = dn.k_ary(["never", "once", "often"], epsilon=2)
@@ -154,3 +156,45 @@ def test_a_left_inverse_travels_with_its_estimate() -> None:
     estimate = dn.estimate(dn.Tally(tall, [30, 30, 40]), inverse=inverse)
     assert np.array_equal(dn.Estimate.from_json(estimate.to_json(), tall).value, estimate.value)
     assert not np.allclose(estimate.value, dn.estimate(dn.Tally(tall, [30, 30, 40])).value)
+
+
+FEW = dn.Tally(dn.matrix([["1/2", 0], [0, "1/2"], ["1/2", "1/2"]]), [0, 0, 3])  # everybody sent the blank response
+
+
+def test_where_the_unbiased_variance_is_negative_the_error_is_that_of_possible_shares() -> None:
+    """Each share is estimated at 1/2, and then blank responses alone do not make a census sure of it."""
+    estimate = dn.estimate(FEW, population=3)
+    assert estimate.cov_params()[0, 0] == pytest.approx(-1 / 12)
+    expected = covariance(FEW.design, [0.5, 0.5], 3, population=3)[0, 0]
+    assert estimate.errors**2 == pytest.approx([expected, expected])
+    assert estimate.contrast({"0": 1}).error == pytest.approx(estimate.errors[0])
+    low, high = estimate.conf_int(method="normal")[0]
+    assert high - low > 0.5
+
+
+@pytest.mark.parametrize("weight", [float("nan"), float("inf"), "1", None])
+def test_the_weights_of_a_contrast_are_finite_numbers(weight: Any) -> None:
+    with pytest.raises(InvalidRequest, match="expected a finite number"):
+        dn.estimate(TALLY).contrast({"often": weight})
+
+
+@pytest.mark.parametrize("options", [{"guess": "abc"}, {"guess": {"often": "x"}}, {"inverse": [[1, 2], [3]]}])
+def test_what_holds_no_numbers_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequest, match="expected numbers alone"):
+        dn.estimate(TALLY, **options)
+
+
+@pytest.mark.parametrize("level", [0, 1, float("nan"), "0.95", None, True])
+def test_a_level_lies_between_0_and_1(level: Any) -> None:
+    estimate = dn.estimate(TALLY)
+    for refused in (estimate.conf_int, estimate.contrast({"often": 1}).interval):
+        with pytest.raises(InvalidRequest, match="expected a number between 0 and 1"):
+            refused(level=level)
+
+
+def test_shares_of_which_none_is_above_0_are_not_normalized() -> None:
+    nothing = dn.Tally(dn.unary(3, 1), [0, 0, 0], respondents=3)
+    estimate = fitted(nothing)
+    with pytest.raises(NotEstimable, match="nothing to scale"):
+        estimate.normalized()
+    assert estimate.projected().value == pytest.approx([1 / 3] * 3)

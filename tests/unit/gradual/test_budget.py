@@ -53,3 +53,11 @@ def test_an_infinite_parity_is_beyond_every_budget() -> None:
 def test_a_budget_is_not_negative() -> None:
     with pytest.raises(InvalidNumber):
         Budget.of(-1)
+
+
+@pytest.mark.parametrize("epsilon", [100_001, 1e9, "1e4000", 1e308])
+def test_a_budget_beyond_all_numbers_is_refused_at_once(epsilon: exact.Rational) -> None:
+    """Written down, it would be found out with every later question about it."""
+    with pytest.raises(InvalidNumber, match="100,000"):
+        Budget.of(epsilon)
+    assert Budget.of(100_000).left(Fraction(1)) == pytest.approx(100_000)

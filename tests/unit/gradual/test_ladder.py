@@ -9,7 +9,7 @@ import pytest
 import deniable as dn
 from deniable import wire
 from deniable.errors import Incompatible, InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
-from deniable.gradual.design import ladder, relax
+from deniable.gradual.design import best_ladder, ladder, relax
 from deniable.gradual.ladder import Ladder, Relaxation
 from deniable.gradual.respond import degrade, release_planned, upgrade
 from deniable.respond import respond
@@ -157,3 +157,17 @@ def test_a_stage_occurs_once() -> None:
 
 def test_a_ladder_tells_itself() -> None:
     assert repr(ladder([dn.k_ary(3, "1/2"), dn.k_ary(3, 1)])) == "Ladder(k_ary; ε = 0.5, 1)"
+
+
+@pytest.mark.parametrize("share", ["1e999999999", "1/0", "nan", None])
+def test_a_share_that_does_not_fit_into_memory_is_refused(share: str | None) -> None:
+    """Whoever writes a ladder can write its hash, too."""
+    body = wire.unseal("ladder", small()["mixture"].to_json())
+    body["steps"][0] = {"kind": "nested", "shares": [[1, 1, share, "0", "0"]]}
+    with pytest.raises(UnreadableFile, match="three fractions"):
+        Ladder.from_json(wire.seal("ladder", body))
+
+
+def test_all_sizes_of_too_many_categories_are_not_gone_through() -> None:
+    with pytest.raises(InvalidRequest, match="at most 10,000"):
+        best_ladder(10**12, [1, 2])

@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from deniable import wire
-from deniable.errors import Incompatible, UnreadableFile
+from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
 from deniable.gradual import receipts
 from deniable.gradual.receipts import Receipt, first_link
 
@@ -139,3 +139,16 @@ def test_what_is_no_receipt_is_refused(change: dict[str, object]) -> None:
     body = wire.unseal("receipt", history(1)[0].to_json())
     with pytest.raises(UnreadableFile):
         Receipt.from_json(wire.seal("receipt", {**body, **change}))
+
+
+def test_what_is_no_text_and_the_end_of_another_ledger_are_found() -> None:
+    text = receipts.write(history(), "ab12")
+    assert receipts.read(text.encode()) == tuple(history())
+    with pytest.raises(UnreadableFile, match="no text"):
+        receipts.read(text.encode() + b"\xff")
+    lines = text.splitlines()
+    end = wire.unseal("receipts", lines[-1])
+    with pytest.raises(UnreadableFile, match="another ledger"):
+        receipts.read("\n".join([*lines[:-1], wire.seal("receipts", {**end, "ledger": "cd34"})]))
+    with pytest.raises(InvalidRequest, match="no text"):
+        replace(history()[0], details={"price": 3})  # type: ignore[dict-item]  # what does not read again

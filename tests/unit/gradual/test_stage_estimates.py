@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable import exact
 from deniable.errors import InvalidRequest, NotEstimable, NotOrdered
 from deniable.estimate import covariance, estimate
+from deniable.gradual.budget import Budget
 from deniable.gradual.design import ladder
 from deniable.gradual.estimate import afresh, combine, expected_covariance
 from deniable.gradual.sequence import propose
@@ -178,3 +180,30 @@ def test_spending_afresh_costs_more_with_every_stage() -> None:
     assert ratios == sorted(ratios)
     with pytest.raises(InvalidRequest, match="do not rise"):
         afresh(lambda e: dn.k_ary(5, epsilon=e), [0.2, 0.1], [0.2] * 5, 1000)
+
+
+@pytest.mark.parametrize("guess", [[1, 0], [0, 1], None])
+def test_a_guess_of_nobody_leaves_the_estimate_unbiased(guess: list[float] | None) -> None:
+    """Asked directly, a share of 0 has no variance: no weight may be lost for that."""
+    stages = ladder([dn.warner(p="2/3"), dn.direct()])
+    shares = np.array([0.3, 0.7])
+    assert combine(tallied(stages, [[39, 51], [27, 63]]), guess=guess).value == pytest.approx(shares)
+    alone = combine(tallied(stages, [[0, 0], [27, 63]]), guess=guess)
+    assert alone.value == pytest.approx(shares)
+    assert alone.errors == pytest.approx(np.sqrt([0.21 / 90] * 2))
+    assert sum(alone.weights) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("respondents", [0, -1, math.nan])
+def test_nobody_has_no_variance(respondents: int) -> None:
+    with pytest.raises(InvalidRequest, match="at least one"):
+        afresh(lambda e: dn.warner(epsilon=e), [1, 2], [0.5, 0.5], respondents)
+
+
+def test_a_proposal_never_exceeds_the_budget_by_rounding() -> None:
+    counted = tallied(TWO, [[40, 60], [50, 150]])
+    for most in ("1.7", 1.9, "2.3", 3.3, "10/3"):
+        found = propose(counted, 1e-300, lambda e: dn.warner(epsilon=e), most=most)
+        assert found.epsilon is not None
+        assert exact.rational(found.epsilon) <= Budget.of(most).epsilon
+        assert found.respondents > 10**500

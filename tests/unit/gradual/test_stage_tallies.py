@@ -96,3 +96,8 @@ def test_counts_travel() -> None:
 def test_columns_that_do_not_fit_are_refused(columns: list[list[int]], reached: list[int] | None) -> None:
     with pytest.raises(InvalidResponse):
         count_stages(STAGES, columns, reached)
+
+
+def test_a_single_stage_for_all_is_no_column() -> None:
+    with pytest.raises(InvalidResponse, match="columns"):
+        count_stages(ladder([dn.warner(1)]), [["yes", "no"]], reached=0)

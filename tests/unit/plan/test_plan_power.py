@@ -87,3 +87,12 @@ def test_requests_that_do_not_fit_are_refused(options: dict[str, object]) -> Non
         plan.power(WARNER, 100, **options)  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest):
         plan.sample_size_for_power(WARNER, target=1.5, share=0.2)
+
+
+def test_a_share_that_nobody_finds_is_told_so() -> None:
+    with pytest.raises(InvalidRequest, match="even if all 4,611,686,018,427,387,904 people respond"):
+        dn.plan.sample_size_for_power(dn.warner(1), share=1e-300)
+
+
+def test_alpha_may_be_smaller_than_what_floats_take_from_1() -> None:
+    assert 0 < dn.plan.power(dn.warner(1), 1000, share=0.5, alpha=1e-30) < 1

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.channel import Dense
-from deniable.design import Design, k_ary, warner
-from deniable.errors import Incompatible, InvalidResponse
+from deniable.design import Design, hadamard, k_ary, local_hashing, warner
+from deniable.errors import Incompatible, InvalidRequest, InvalidResponse
 from deniable.tally import Tally, tally
 from deniable.tally.count import count_codes
 from deniable.wire import Response
@@ -250,3 +250,17 @@ class _Labels(pa.ExtensionType):
 
 def test_a_type_of_somebodys_own_is_counted_as_it_is_stored() -> None:
     assert tally(DESIGN, pa.ExtensionArray.from_storage(_Labels(), pa.array(LABELS))) == EXPECTED
+
+
+@pytest.mark.parametrize("people", [1.5, True, "3", None, float("nan")])
+def test_people_are_whole_numbers(people: Any) -> None:
+    for wrong in ({"missing": people}, {"respondents": people}):
+        with pytest.raises(InvalidResponse, match="expected a whole number"):
+            Tally(DESIGN, [1, 1, 2], **wrong)
+
+
+@pytest.mark.parametrize("design", [hadamard(10**12, 1), local_hashing(10**12, 1), k_ary(10**9, 12)])
+def test_what_no_memory_holds_is_not_counted(design: Design) -> None:
+    for count in (lambda: Tally.empty(design), lambda: tally(design, [0])):
+        with pytest.raises(InvalidRequest, match="expected at most 268,435,456"):
+            count()

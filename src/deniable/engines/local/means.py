@@ -70,8 +70,9 @@ def _round_into(
     range_: Range, values: NDArray[Any], of: Function | None, words: Words, out: NDArray[np.uint8], start: int
 ) -> None:
     floats = values.astype(np.float64)
-    places = ((floats * floats if of else floats) - float(range_.low)) / float(range_.width)
-    sure = _sure(range_)
+    with np.errstate(over="ignore"):  # a square without an end lies outside of every range
+        places = ((floats * floats if of else floats) - float(range_.low)) / float(range_.width)
+    sure = _sure(range_, values.dtype)
     # Also NaN, which compares with nothing; and those so near to an end that only exact numbers tell.
     doubtful = np.flatnonzero(~((places > sure) & (places < 1 - sure)))
     for first in np.unique(values[doubtful], return_index=True)[1].tolist():
@@ -92,12 +93,14 @@ def _round_into(
         out[row] = Fraction(int(drawn[row]), 1 << 64) < exactly[int(row)]
 
 
-def _sure(range_: Range) -> float:
+def _sure(range_: Range, kind: np.dtype[Any]) -> float:
     """Return how far apart a word and a place must be for floats to tell them apart.
 
-    Why: a float is off by 2^-53 of its size, and the ends may be large next to what lies between them.
+    Why: a float is off by 2^-53 of its size, one of 32 or 16 bits by more from the decimal that it shows, and the ends
+    may be large next to what lies between them.
     """
-    return max(_SURE, 2.0**-48 * float(max(abs(range_.low), abs(range_.high)) / range_.width))
+    off = max(2.0**-52, float(np.finfo(kind).eps)) if kind.kind == "f" else 2.0**-52
+    return max(_SURE, 16 * off * float(max(abs(range_.low), abs(range_.high)) / range_.width))
 
 
 def _level(word: np.uint64, place: Fraction) -> bool:

@@ -109,13 +109,14 @@ class Panel:
             InvalidRequest: there is one already.
             MissingExtra: an address, and psycopg is not installed.
         """
+        limit = Budget.of(budget).written
         store = open_store(where, create=True)
         with closed_on_error(store), store.transaction() as tables:
             if tables.has_tables():
                 raise InvalidRequest(f"{store.name} holds a panel already; expected a new place.", "Open it instead.")
             for statement in SCHEMA:
                 tables.run(statement)
-            made = (source.read(16).hex(), VERSION, Budget.of(budget).written, now())
+            made = (source.read(16).hex(), VERSION, limit, now())
             tables.insert("panel", ("id", "version", "budget", "made"), [made])
         return cls(store)
 
@@ -219,7 +220,12 @@ class Panel:
         """Stop releases for respondents, and erase their answers and what is not out; return how many were withdrawn.
 
         What is out is with whoever has it, and stays counted in what was spent. It cannot be called back.
+
+        Raises:
+            InvalidRequest: a single text, which would be taken letter by letter.
         """
+        if isinstance(respondents, str):
+            raise InvalidRequest("the respondents are one text; expected a list of names.")
         with self._store.transaction() as tables:
             book = Book(tables)
             gone = book.withdrawn()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
 from deniable.engines.panel.store import Store, Tables
-from deniable.errors import MissingExtra, UnreadableFile
+from deniable.errors import InvalidRequest, MissingExtra, UnreadableFile
 
 
 class PostgresStore(Store):
@@ -28,19 +29,23 @@ class PostgresStore(Store):
         self.name = f"{parts.hostname or ''}{parts.path}"  # for messages, without names, passwords and options
         self._process = 0
         self._connection: Any = None
+        self._lock = threading.RLock()  # a thread's transaction would end inside another's
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[Tables]:
         """Run a transaction."""
+        # A reader sees one moment. A writer sees what others wrote while it waited, whatever the server's settings.
+        level = "READ COMMITTED" if write else "REPEATABLE READ"
         try:
-            connection = self._connected()
-            with connection.transaction():
+            with self._lock, self._connected().transaction():
+                connection = self._connection
+                connection.execute(f"SET TRANSACTION ISOLATION LEVEL {level}")
                 tables = PostgresTables(connection)
-                if not write:
-                    connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")  # one moment for all reads
-                elif tables.has_tables():
+                if write and tables.has_tables():
                     connection.execute("LOCK TABLE panel IN EXCLUSIVE MODE")
                 yield tables
+        except UnicodeEncodeError:
+            raise InvalidRequest("a name holds half a character; expected text that can be written.") from None
         except self._psycopg.Error as error:
             told = type(error).__name__  # a server's message may hold the values of a row
             raise UnreadableFile(
@@ -58,9 +63,10 @@ class PostgresStore(Store):
 
     def close(self) -> None:
         """Close the connection."""
-        if self._connection is not None and self._process == os.getpid():
-            self._connection.close()
-        self._connection = None
+        with self._lock:
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
 
 
 class PostgresTables(Tables):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, NamedTuple
 
+from deniable.gradual.ledger.derived import SECRET
+
 
 class Question(NamedTuple):
     """A question as it is stored. The answer is a number, or None where it was erased."""
@@ -136,8 +138,8 @@ class Book:
         return tuple(dict.fromkeys(name for (name,) in found))
 
     def erase_answer(self, question: int) -> None:
-        """Overwrite the answer to a question."""
-        self.run("UPDATE question SET answer = NULL WHERE id = ?", question)
+        """Overwrite the answer to a question, and the secret of draws from it, which would tell it."""
+        self.run("UPDATE question SET answer = NULL, secret = substr(secret, 1, ?) WHERE id = ?", SECRET, question)
 
     def erase_question(self, question: int, when: str) -> None:
         """Overwrite the answer, the secret and all stages that are not out."""

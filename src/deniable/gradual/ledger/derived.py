@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 SECRET = 32
-"""Bytes of a question's secret."""
+"""Bytes of a secret. A question has one for draws from what is out and, as long as the answer is kept, one from it."""
 
 _BLOCK = 4096
 

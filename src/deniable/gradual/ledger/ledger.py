@@ -14,7 +14,7 @@ from deniable.gradual.budget import Budget
 from deniable.gradual.chain import Staged
 from deniable.gradual.ladder import Ladder
 from deniable.gradual.ledger.book import Book
-from deniable.gradual.ledger.derived import SECRET, Derived
+from deniable.gradual.ledger.derived import SECRET
 from deniable.gradual.ledger.history import check, now, status
 from deniable.gradual.ledger.release import draw_planned, known, release
 from deniable.gradual.ledger.state import Released, Status, Withdrawal
@@ -119,11 +119,12 @@ class Ledger:
                     "An answer is given once: a second one would be drawn for anew, and be paid for again.",
                 )
             kept = None if isinstance(about, Ladder) and not keep else f"{number:x}"
-            secret = self._source.read(SECRET)
+            # What a draw from the answer was made with tells the answer, next to its response: erased together.
+            secret = self._source.read(SECRET if kept is None else 2 * SECRET)
             book.add_design(design.hash, design.to_json())
             at = book.add_question(question, design.hash, kept, secret, limit)
             if isinstance(about, Ladder):
-                draw_planned(book, at, about, number, Derived(secret, ["planned"]))
+                draw_planned(book, at, about, number, self._source)
 
     def release(self, question: str, stage: Staged | int | None = None, *, to: str = "") -> Released:
         """Release a stage of a question: what this returns may leave.

@@ -12,7 +12,7 @@ from deniable.gradual.chain import Staged, check_same, place, remember, remember
 from deniable.gradual.ladder import Ladder
 from deniable.gradual.ledger import book as stored
 from deniable.gradual.ledger.book import Book, Question
-from deniable.gradual.ledger.derived import Derived
+from deniable.gradual.ledger.derived import SECRET, Derived
 from deniable.gradual.ledger.history import append, parity, spent, total
 from deniable.gradual.ledger.kinds import read_design
 from deniable.gradual.ledger.state import Released
@@ -77,7 +77,7 @@ def _find(stages: list[stored.Stage], stage: Staged | int | None) -> int | None:
         return waiting[0]
     if isinstance(stage, int):
         if not 0 <= stage < len(stages):
-            raise InvalidRequest(f"there is no stage {stage}; expected one of the {len(stages)} that are drawn.")
+            raise InvalidRequest(f"there is no such stage; expected one of the {len(stages)} that are drawn.")
         return stage
     return next((at for at, each in enumerate(stages) if each.design == stage.hash), None)
 
@@ -91,6 +91,7 @@ def _draw(book: Book, row: Question, stages: list[stored.Stage], design: Staged)
     if found.finest:
         _check_budgets(book, row, design.parity)  # before the answer is looked at
     assert row.secret is not None
+    secret = row.secret[SECRET:] if found.finest else row.secret[:SECRET]
     coarser = stages[found.at - 1] if found.below is not None else None
     finer = stages[found.at] if found.above is not None else None
     response = found.draw(
@@ -98,7 +99,7 @@ def _draw(book: Book, row: Question, stages: list[stored.Stage], design: Staged)
         None if row.answer is None else int(row.answer, 16),
         coarser=_number(coarser),
         finer=_number(finer),
-        source=Derived(row.secret, [design.hash, _named(coarser), _named(finer)]),
+        source=Derived(secret, [design.hash, _named(coarser), _named(finer)]),
     )
     book.add_design(design.hash, design.to_json())
     below = None if found.below is None else remember(found.below)

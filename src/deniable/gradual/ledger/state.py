@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from deniable import exact
+from deniable.errors import InvalidRequest
 from deniable.gradual.receipts import Receipt
 from deniable.wire import Response
 
-__all__ = ["Released", "Stage", "Standing", "Status", "Withdrawal"]
+__all__ = ["Released", "Stage", "Standing", "Status", "Withdrawal", "finite"]
+
+
+def finite(epsilon: float) -> float | None:
+    """Return an ε for JSON, which knows no infinity: None where the answer is given away."""
+    return None if epsilon == math.inf else epsilon
 
 
 @dataclass(frozen=True)
@@ -77,12 +84,12 @@ class Standing:
         """Return it for JSON."""
         return {
             "question": self.question,
-            "spent": self.epsilon,
+            "spent": finite(self.epsilon),
             "budget": self.budget,
             "left": self.left,
             "answer_kept": self.answer_kept,
             "withdrawn": self.withdrawn,
-            "stages": [asdict(each) for each in self.stages],
+            "stages": [{**asdict(each), "epsilon": finite(each.epsilon)} for each in self.stages],
         }
 
 
@@ -110,14 +117,21 @@ class Status:
         return exact.log_above(self.parity)
 
     def question(self, name: str) -> Standing:
-        """Return how one question stands."""
-        return next(each for each in self.questions if each.question == name)
+        """Return how one question stands.
+
+        Raises:
+            InvalidRequest: there is none of this name.
+        """
+        for each in self.questions:
+            if each.question == name:
+                return each
+        raise InvalidRequest(f"there is no question {name!r:.60} in this ledger; expected one that was answered.")
 
     def to_body(self) -> dict[str, Any]:
         """Return it for JSON."""
         return {
             "ledger": self.ledger,
-            "spent": self.epsilon,
+            "spent": finite(self.epsilon),
             "budget": self.budget,
             "left": self.left,
             "questions": [each.to_body() for each in self.questions],

@@ -11,7 +11,7 @@ from deniable.gradual.durable import DurableFile, closed_on_error
 from deniable.gradual.ledger.book import Book
 
 APPLICATION = 0x64656E79  # "deny": tells a ledger from any other SQLite file
-VERSION = 1
+VERSION = 2
 PATIENCE = 60.0
 """Seconds to wait for another program that is writing."""
 

@@ -122,8 +122,7 @@ class Market:
         Raises:
             InvalidRequest: no such question, offer or stage, or no buyer.
         """
-        if not buyer.strip():
-            raise InvalidRequest("the buyer has no name; expected some text, or '*' for anybody.")
+        _check_named(buyer)
         with self._ledger.transaction() as book:
             row = known(book, question)
             offered = _offered(book, row).ladder
@@ -135,7 +134,11 @@ class Market:
         """Take back a consent: nothing more is sold to this buyer, even where anybody else may buy.
 
         What was sold stays with the buyer.
+
+        Raises:
+            InvalidRequest: no such question, or no buyer.
         """
+        _check_named(buyer)
         with self._ledger.transaction() as book:
             _agree(book, known(book, question), Consent(question, buyer, Fraction(1)))
 
@@ -145,8 +148,9 @@ class Market:
         Raises:
             NotAllowed: the respondent has not agreed, or has withdrawn.
             OverBudget: it would spend more than the respondent allows; the error says by how much.
-            InvalidRequest: no such question, offer or stage.
+            InvalidRequest: no such question, offer or stage, or no buyer.
         """
+        _check_named(buyer)  # what was released to nobody in particular is held by no buyer
         with self._ledger.transaction() as book:
             row = known(book, question)
             prices = _offered(book, row)
@@ -175,6 +179,11 @@ class Market:
     def withdraw(self, question: str) -> Withdrawal:
         """Stop all further sales of a question; see `Ledger.withdraw` for what that undoes, and what it cannot undo."""
         return self._ledger.withdraw(question)
+
+
+def _check_named(buyer: str) -> None:
+    if not isinstance(buyer, str) or not buyer.strip():
+        raise InvalidRequest("the buyer has no name; expected some text, or '*' for anybody.")
 
 
 def _offered(book: Book, row: Question) -> Prices:

@@ -69,7 +69,11 @@ class Mean:
 
         Then only rounding and the device are random. How much rounding adds depends on how many values lie inside the
         range, which the second moment tells: the mean of π(1 − π) over the people.
+
+        Raises:
+            Incompatible: the second range is not that of the squares of the first.
         """
+        _check_squares(self, second)
         low, width = float(self.range.low), float(self.range.width)
         share = (self.value - low) / width
         squares = (second.value - 2 * low * self.value + low**2) / width**2
@@ -217,15 +221,19 @@ def spread(first: Mean, second: Mean, *, same_people: bool = False) -> Spread:
     Raises:
         Incompatible: the second range is not that of the squares of the first.
     """
+    _check_squares(first, second)
+    value = second.value - first.value**2 + first.variance
+    slope = 2 * abs(first.value)
+    together = second.error + slope * first.error if same_people else math.hypot(second.error, slope * first.error)
+    return Spread(value, together)
+
+
+def _check_squares(first: Mean, second: Mean) -> None:
     if second.range != first.range.squared:
         raise Incompatible(
             f"the second moment has the range {second.range.low} to {second.range.high}; expected that of the squares, "
             f"{first.range.squared.low} to {first.range.squared.high}."
         )
-    value = second.value - first.value**2 + first.variance
-    slope = 2 * abs(first.value)
-    together = second.error + slope * first.error if same_people else math.hypot(second.error, slope * first.error)
-    return Spread(value, together)
 
 
 def _ends(design: Design) -> tuple[Fraction, Fraction]:

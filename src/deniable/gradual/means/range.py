@@ -14,6 +14,10 @@ ENDS = ("low", "high")
 """The two answers: to which end of its range a value was rounded."""
 
 
+_FAR = Fraction(10**150)
+"""Ends whose squares, as variances have them, are still floats."""
+
+
 @dataclass(frozen=True)
 class Range:
     """All values from `low` to `high`, read exactly.
@@ -29,6 +33,10 @@ class Range:
     def __post_init__(self) -> None:
         if not self.low < self.high:
             raise InvalidRequest(f"the range goes from {self.low} to {self.high}; expected it to rise.")
+        if max(-self.low, self.high) > _FAR or self.width < 1 / _FAR:
+            raise InvalidRequest(
+                "the range is too wide or too narrow for floats; expected ends and a width within 1e150."
+            )
 
     @classmethod
     def of(cls, low: exact.Rational, high: exact.Rational) -> Range:

@@ -219,8 +219,7 @@ def schedule(bloom: Bloom, noisy: NoisySampling, samples: int) -> tuple[StringDe
         >>> [round(stage.bit_epsilon, 4) for stage in stages]
         [0.2273, 0.4338, 0.6048]
     """
-    if type(samples) is not int or samples < 1:
-        raise InvalidRequest(f"there are {samples!r:.40} samples; expected 1 or more.")
+    noisy.check_samples(samples)
     stages: list[StringDesign] = []
     for number in range(1, samples + 1):
         one, two = noisy.ratios(number)

@@ -16,7 +16,7 @@ from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimate.interval import Interval, quantile
 from deniable.gradual.strings.bloom import Bloom
 from deniable.gradual.strings.places import seeds_of
-from deniable.gradual.strings.regression import Fit, Floats, Regression, table
+from deniable.gradual.strings.regression import Fit, Floats, Regression, alike, table
 from deniable.gradual.strings.tally import NoisyTally, StringTally
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ class StringEstimate:
         unexplained_error: its standard error.
         excess: by how much bits vary more than the device explains, which strings that are no candidates do; 1 for not
             at all. Errors are told with it.
-        p_values: of all candidates, in their order; 1 for those that did not stand out at all.
+        p_values: of all candidates, in their order; 1 for those that did not stand out at all, or that no cohort tells
+            apart from another candidate.
     """
 
     found: tuple[Found, ...]
@@ -145,6 +146,7 @@ def estimate_strings(
     errors = np.sqrt(np.maximum(np.diagonal(fit.covariance) * fit.excess, 0.0))
     p_values = np.ones(len(texts))
     p_values[fit.numbers] = ndtr(-fit.shares / np.maximum(errors, 1e-300))
+    p_values[alike(known.rows(tally.sizes > 0))] = 1.0  # whose share it is, nobody can say
     accepted = np.flatnonzero(benjamini_hochberg(p_values, fdr)[fit.numbers])
     spread = _covariance(fit, tally)
     found = [
@@ -190,7 +192,9 @@ def _fitted(tally: StringTally | NoisyTally, candidates: Candidates) -> Fit:
     cells = (tally.ones[used].reshape(-1) / sizes - stray) / (hit - stray)
 
     def variance(ones: Floats) -> Floats:
-        return tally.spread(ones) / (sizes * (hit - stray) ** 2)
+        # A share of 0 or 1 is known as well as the respondents tell; where a sample is the truth, no better than that.
+        inner = np.clip(ones, 0.5 / sizes, 1 - 0.5 / sizes)
+        return tally.spread(inner) / (sizes * (hit - stray) ** 2)
 
     rows = candidates.rows(used)
     even = float(np.clip(np.average(cells, weights=sizes), 0.0, 1.0))
@@ -211,6 +215,7 @@ def _covariance(fit: Fit, tally: StringTally | NoisyTally) -> Floats:
     The weights count as if every bit of a string had respondents of its own; but its bits have the same ones.
     """
     shares = np.clip(fit.shares, 0.0, 1.0)
+    shares /= max(1.0, float(shares.sum()))  # of more than everybody the variance would be negative
     people = (np.diag(shares) - np.outer(shares, shares)) / tally.respondents
     found: Floats = fit.covariance * fit.excess + (1 - 1 / tally.bloom.ones) * people
     return found

@@ -65,6 +65,16 @@ class NoisySampling:
         alpha, p = (_kept(exact.exp_below(exact.positive_epsilon(each))) for each in (permanent, sample))
         return cls(alpha, p, 1 - p)
 
+    @staticmethod
+    def check_samples(samples: int, *, least: int = 1) -> None:
+        """Refuse what is no number of samples.
+
+        Raises:
+            InvalidRequest: fewer than the least, or no whole number.
+        """
+        if type(samples) is not int or samples < least:
+            raise InvalidRequest(f"there are {samples!r:.40} samples; expected {least} or more.")
+
     def ratios(self, samples: int) -> tuple[exact.Ratio, exact.Ratio]:
         """Return by how much K samples can favour a true 1 against a 0, and a true 0 against a 1.
 
@@ -77,8 +87,7 @@ class NoisySampling:
         Raises:
             InvalidRequest: not a whole number of samples.
         """
-        if type(samples) is not int or samples < 0:
-            raise InvalidRequest(f"there are {samples!r:.40} samples; expected 0 or more.")
+        self.check_samples(samples, least=0)
         ones, zeros = exact.ratio(self.p, self.q), exact.ratio(1 - self.q, 1 - self.p)
         return self._carried(ones, samples), self._carried(zeros, samples)
 
@@ -113,11 +122,20 @@ class NoisySampling:
         """Return the variance of one respondent's estimated bit, given the true one; a share's is the mean of them / n.
 
         Implements: F13; with p = 1 − q it is [Pan24], eq. (68), for both bits.
+
+        Raises:
+            InvalidRequest: fewer than one sample.
         """
+        self.check_samples(samples)
         return self.sum_variance(samples, bit=bit) / (samples * (self.p - self.q) * (2 * self.alpha - 1)) ** 2
 
     def share(self, ones: exact.Rational, samples: int) -> Fraction:
-        """Return the unbiased estimate of the share of true ones, from the mean number of ones among K samples."""
+        """Return the unbiased estimate of the share of true ones, from the mean number of ones among K samples.
+
+        Raises:
+            InvalidRequest: fewer than one sample.
+        """
+        self.check_samples(samples)
         permanent = (exact.rational(ones) / samples - self.q) / (self.p - self.q)
         return (permanent - (1 - self.alpha)) / (2 * self.alpha - 1)
 

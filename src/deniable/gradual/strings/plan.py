@@ -12,6 +12,7 @@ __all__ = ["detection_limit", "share_error"]
 
 _NORMAL = NormalDist()
 _ROUNDS = 200
+_MOST = 10**15
 
 
 def share_error(design: StringDesign, respondents: int, *, share: float = 0.0, others: float = 0.0) -> float:
@@ -24,12 +25,17 @@ def share_error(design: StringDesign, respondents: int, *, share: float = 0.0, o
         others: the sum of the squares of the shares of strings that are no candidates or are not found. They look
             like noise, which more cohorts make smaller, and more respondents do not.
 
+    Raises:
+        InvalidRequest: nobody, or a share outside [0, 1].
+
     Example:
         >>> from deniable.gradual.strings.bloom import Bloom
         >>> from deniable.gradual.strings.design import string_design
         >>> round(share_error(string_design(Bloom(128), epsilon=4), 1_000_000), 6)
         0.000436
     """
+    if not respondents >= 1 or not 0 <= share <= 1 or not 0 <= others <= 1:
+        raise InvalidRequest("expected at least one respondent, and shares from 0 to 1.")
     bloom, (hit, stray) = design.bloom, map(float, design.bit)
     ones, bits = bloom.ones, bloom.bits
     filled = ones / bits  # the share of ones in a filter, all strings taken together
@@ -71,8 +77,8 @@ def detection_limit(
         >>> round(detection_limit(design, 1_000_000, candidates=10_000), 5)
         0.00171
     """
-    if respondents < 1 or candidates < 1 or not 0 < fdr < 1 or not 0 < target < 1:
-        raise InvalidRequest("expected at least one respondent and candidate, and rates between 0 and 1.")
+    if not respondents >= 1 or not 1 <= candidates <= _MOST or not 0 < fdr < 1 or not 0 < target < 1:
+        raise InvalidRequest(f"expected at least one respondent, 1 to {_MOST:,} candidates, and rates between 0 and 1.")
     strict, sure = -_NORMAL.inv_cdf(fdr / candidates), _NORMAL.inv_cdf(target)
     limit = 0.0
     for _ in range(_ROUNDS):
@@ -86,5 +92,5 @@ def detection_limit(
             )
         if abs(wanted - limit) < 1e-12:
             break
-        limit = wanted
+        limit = max(wanted, 0.0)
     return limit

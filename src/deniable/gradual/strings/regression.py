@@ -50,6 +50,15 @@ def table(bloom: Bloom, seeds: NDArray[np.uint64], used: NDArray[np.bool_]) -> c
     return found
 
 
+def alike(rows: csr_matrix) -> NDArray[np.bool_]:
+    """Return which candidates set the same cells as another one, so that no response tells them apart."""
+    # Sums of values of which no two sets have the same sum, but for a chance of about 2^-50 a pair.
+    marks = np.asarray(rows @ np.sin(np.arange(1, rows.shape[1] + 1, dtype=np.float64) ** 2), np.float64)
+    _, group, counts = np.unique(marks, return_inverse=True, return_counts=True)
+    found: NDArray[np.bool_] = counts[group] > 1
+    return found
+
+
 @dataclass(frozen=True)
 class Fit:
     """Least squares on a few candidates and a level.
@@ -162,7 +171,7 @@ class Regression:
 
 
 def _inverse(gram: Floats) -> Floats:
-    """Return the inverse; of candidates that no cohort tells apart, one that shares among them what they have."""
+    """Return the inverse; of candidates that are not told apart, one that shares among them what they have."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     try:

@@ -129,6 +129,7 @@ class NoisyTally:
     sizes: Counts = field(repr=False)
 
     def __post_init__(self) -> None:
+        self.noisy.check_samples(self.samples)
         _freeze(self, self.bloom, most=self.samples)
 
     @property
@@ -183,9 +184,9 @@ def _freeze(tally: Any, bloom: Bloom, *, most: int) -> None:
             f"the counts have the shapes {ones.shape} and {sizes.shape}; expected whole numbers for {bloom.cohorts} "
             f"cohorts and {bloom.bits} bits."
         )
-    if (ones < 0).any() or (ones > most * sizes[:, None]).any():
+    ones, sizes = ones.astype(np.int64), sizes.astype(np.int64)  # what does not fit turns negative
+    if (ones < 0).any() or (sizes < 0).any() or (ones / most > sizes[:, None]).any():
         raise InvalidResponse("a count is negative, or larger than the number of responses; expected neither.")
     for name, each in (("ones", ones), ("sizes", sizes)):
-        whole = each.astype(np.int64)
-        whole.flags.writeable = False
-        object.__setattr__(tally, name, whole)
+        each.flags.writeable = False
+        object.__setattr__(tally, name, each)

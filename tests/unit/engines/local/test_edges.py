@@ -126,6 +126,7 @@ def test_the_davis_women() -> None:
         ("weight", 2, 7731.5, "a weight is not a number from -1 to 1"),
         ("weight", 1, float("nan"), "a weight is not a number"),
         ("weight", 0, None, "a weight is not a number"),
+        ("weight", 1, float("inf"), "a weight is not a number"),
         ("item", 3, "zebra", "the item is not one of the design's"),
         ("item", 1, None, "there is no item"),
         ("person", 2, None, "there is no person"),
@@ -168,3 +169,46 @@ def test_edges_that_are_read_already_are_taken_as_they_are() -> None:
     assert "0.5" not in repr(edges)
     assert "ann" not in repr(edges)
     assert np.array_equal(edges.keys, [0, 2, 3, 7])
+    with pytest.raises(InvalidAnswer, match="the edges lead to 3 items; expected 2"):
+        read_edges(lpp_club(2, 1), edges)
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64"])
+def test_whole_weights_beyond_floats_are_refused_by_row_and_not_repeated(kind: str) -> None:
+    weights = pa.array([1, (1 << 60) + 1, 1, 1], kind)
+    with pytest.raises(InvalidAnswer, match="row 2: a weight is not a number from -1 to 1") as caught:
+        read_edges(DESIGN, {**TABLE, "weight": weights})
+    assert "1152921504606846977" not in str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["person", "item"])
+@pytest.mark.parametrize("value", [["tea"], {"a": 1}], ids=["list", "struct"])
+def test_columns_of_lists_are_refused(column: str, value: object) -> None:
+    with pytest.raises(InvalidAnswer, match="expected text or numbers"):
+        read_edges(DESIGN, {**TABLE, column: [value] * 4})
+
+
+@pytest.mark.parametrize("people", ["abe", 10.0, [["ann"]], True])
+def test_people_are_listed_or_counted(people: object) -> None:
+    with pytest.raises(InvalidAnswer, match="expected a list of the people"):
+        read_edges(DESIGN, TABLE, people=people)
+    with pytest.raises(InvalidAnswer, match="expected a list of the people"):
+        read_edges(DESIGN, nx.Graph([("ann", "tea")]), people=people)
+    with pytest.raises(InvalidAnswer, match="expected no people= beside it"):
+        read_edges(DESIGN, sparse.csr_array((3, 3)), people=people)
+
+
+def test_more_people_than_can_be_held_are_refused() -> None:
+    with pytest.raises(InvalidAnswer, match="at a time"):
+        read_edges(DESIGN, TABLE, people=10**12)
+
+
+def test_matrices_of_other_kinds_are_refused() -> None:
+    with pytest.raises(InvalidAnswer, match="1 dimensions"):
+        read_edges(DESIGN, sparse.coo_array(np.array([1.0, 0, 0])))
+    with pytest.raises(InvalidAnswer, match="of complex128"):
+        read_edges(DESIGN, sparse.csr_array(np.array([[1j, 0, 0]])))
+
+
+def test_weights_as_text_of_polars() -> None:
+    check(read_edges(DESIGN, pl.DataFrame({**TABLE, "weight": ["0.5", "-1", "1", "0"]})))

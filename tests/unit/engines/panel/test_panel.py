@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import stat
+import threading
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +19,7 @@ from deniable.engines.panel.store import open_store
 from deniable.errors import (
     Incompatible,
     InvalidAnswer,
+    InvalidNumber,
     InvalidRequest,
     MissingExtra,
     NotAllowed,
@@ -221,3 +223,41 @@ def test_without_psycopg_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
     with pytest.raises(MissingExtra, match="postgres"):
         Panel.open("postgresql://127.0.0.1/nothing")
+
+
+def test_one_text_is_not_taken_for_many_names(panel: Panel) -> None:
+    with pytest.raises(InvalidRequest, match="one text"):
+        panel.withdraw("person 1")
+    assert panel.release("colour", stage(2)).fresh == 30
+
+
+def test_a_budget_that_is_refused_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InvalidNumber):
+        Panel.create(tmp_path / "panel.db", budget=-1)
+    assert not (tmp_path / "panel.db").exists()
+
+
+def test_threads_share_a_panel_and_a_budget(where: str) -> None:
+    """A transaction that is undone takes no other one with it, and none is seen too late."""
+    refused: list[str] = []
+    if where.startswith("postgresql"):  # a server where a transaction sees only what was there when it began
+        where += f"{'&' if '?' in where else '?'}options=-c%20default_transaction_isolation%3Dserializable"
+    with Panel.create(where, budget=exact.log_above(Fraction(4))) as shared, Panel.open(where) as other:
+        for number in range(6):
+            shared.answer(f"q{number}", {"anna": "red"}, about=stage(2))
+
+        def ask(number: int) -> None:
+            try:
+                (shared if number % 3 else other).release(f"q{number}", stage(2))
+            except OverBudget:
+                refused.append(f"q{number}")
+
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        out = [each.question for each in shared.receipts()]
+        assert (len(out), len(refused)) == (2, 4)
+        assert sorted(out + refused) == [f"q{number}" for number in range(6)]
+        assert [sum(each.respondents for each in shared.tallies(name).seen) for name in out] == [1, 1]

@@ -143,7 +143,7 @@ def test_an_answer_is_given_once_and_is_not_repeated_by_errors(ledger: Ledger) -
         ledger.release("shape", stage(2))
     with pytest.raises(InvalidRequest, match="no name"):
         ledger.answer(" ", "red", stage(2))
-    with pytest.raises(InvalidRequest, match="no stage 3"):
+    with pytest.raises(InvalidRequest, match="no such stage"):
         ledger.release("colour", 3)
 
 

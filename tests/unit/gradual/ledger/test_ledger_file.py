@@ -6,6 +6,8 @@ import os
 import sqlite3
 import stat
 import threading
+from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from deniable.errors import (
 )
 from deniable.gradual.design import ladder
 from deniable.gradual.ledger import Ledger
+from deniable.gradual.ledger.derived import SECRET, Derived
 from tests.support.ladders import stage
 
 
@@ -99,7 +102,7 @@ def test_a_stage_that_was_not_counted_is_found(path: Path, ledger: Ledger) -> No
         ("UPDATE stage SET design = (SELECT max(hash) FROM design WHERE hash != design)", "without a receipt"),
         ("UPDATE design SET body = (SELECT body FROM design ORDER BY hash LIMIT 1)", "was exchanged"),
         ("DELETE FROM receipt WHERE number = 1", "does not follow"),
-        ("PRAGMA user_version = 2", "another version"),
+        ("PRAGMA user_version = 9", "another version"),
     ],
 )
 def test_what_was_changed_behind_its_back_is_found(ledger: Ledger, path: Path, change: str, told: str) -> None:
@@ -143,3 +146,73 @@ def test_an_erased_answer_is_overwritten(path: Path) -> None:
     ledger.withdraw()
     ledger.close()
     assert row[0] not in path.read_bytes()
+
+
+def test_a_file_without_the_answer_cannot_tell_it(path: Path) -> None:
+    """The bytes of a draw from the answer tell it, next to the response: they are not kept longer than the answer."""
+    with Ledger.create(path) as ledger:
+        ledger.answer("planned", "red", ladder([stage(2), stage(4)]))
+        ledger.answer("forgotten", "red", stage(2))
+        ledger.release("forgotten", stage(4))
+        kept = _secrets(path)
+        ledger.forget("forgotten")
+        left = _secrets(path)
+        assert [len(each) for each in kept] == [SECRET, 2 * SECRET]
+        assert left == [kept[0], kept[1][:SECRET]]
+        assert kept[1][SECRET:] not in path.read_bytes()
+        assert _draws(kept[1][SECRET:]) == {int(_response(path, "forgotten"), 16)}  # what the test is about
+        for question in ("planned", "forgotten"):
+            ledger.release(question, stage(3))  # a coarser one is made all the same
+    assert _secrets(path) == left
+
+
+def test_planned_stages_do_not_follow_from_what_the_file_keeps(path: Path) -> None:
+    """Made again from the secret, sixty draws of an answer all come out as they did by chance once in 10^18."""
+    with Ledger.create(path) as ledger:
+        for number in range(60):
+            ledger.answer(f"q{number}", "red", ladder([stage(1 + Fraction(1, 100)), stage(2)]))
+    names = [f"q{number}" for number in range(60)]
+    made = [_planned(secret) for secret in _secrets(path)]
+    assert made != [int(_response(path, name), 16) for name in names]
+
+
+def _secrets(path: Path) -> list[bytes]:
+    with closing(sqlite3.connect(path)) as file:
+        return [secret for (secret,) in file.execute("SELECT secret FROM question ORDER BY id")]
+
+
+def _response(path: Path, question: str) -> str:
+    """Return the finest response that is drawn."""
+    statement = "SELECT response FROM stage JOIN question ON question = id WHERE name = ? ORDER BY place DESC LIMIT 1"
+    with closing(sqlite3.connect(path)) as file:
+        return str(file.execute(statement, (question,)).fetchone()[0])
+
+
+def _draws(secret: bytes) -> set[int]:
+    """Return what the answer sends, drawn again."""
+    return {stage(4).channel.draw(0, Derived(secret, [stage(4).hash, None, None]))}
+
+
+def _planned(secret: bytes) -> int:
+    return stage(2).channel.draw(0, Derived(secret, ["planned"]))
+
+
+def test_an_empty_file_becomes_readable_for_its_owner_alone(path: Path) -> None:
+    path.touch()
+    path.chmod(0o644)
+    Ledger.create(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("name", ["half \ud800 a character", 5, None, b"bytes"])
+def test_a_name_that_cannot_be_written_leaves_the_ledger_as_it_was(ledger: Ledger, path: Path, name: str) -> None:
+    """A receipt that cannot be read again would close the ledger for good."""
+    ledger.answer("colour", "red", stage(2))
+    before = path.read_bytes()
+    with pytest.raises((InvalidRequest, UnreadableFile)):
+        ledger.release("colour", stage(2), to=name)
+    with pytest.raises(InvalidRequest):
+        ledger.answer(name, "red", stage(2))
+    assert path.read_bytes() == before
+    ledger.release("colour", stage(2), to="Anna")
+    ledger.check()

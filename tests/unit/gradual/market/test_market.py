@@ -170,3 +170,14 @@ def test_what_is_not_there_is_refused(market: Market, ledger: Ledger) -> None:
     with pytest.raises(Incompatible):
         market.offer("drinks", Prices(ladder([dn.k_ary(3, epsilon=1)]), [1]))
     assert market.prices("smokes").due(-1, 3) == 9
+
+
+@pytest.mark.parametrize("buyer", ["", " ", None, 5])
+def test_a_buyer_without_a_name_buys_nothing(market: Market, ledger: Ledger, buyer: str) -> None:
+    """What was released to nobody in particular would make the price of it 0."""
+    market.consent("smokes", "*", up_to=3)
+    ledger.release("smokes", STAGES.designs[3])
+    for ask in (market.sell, market.revoke):
+        with pytest.raises(InvalidRequest, match="no name"):
+            ask("smokes", buyer, *([3] if ask == market.sell else []))  # type: ignore[operator]  # one of the two
+    assert market.sell("smokes", "Anna", 3).price == 9

@@ -166,3 +166,31 @@ class TestInBulk:
         for wrong in (["a"], [[1.0]], [None, 1], [True]):
             with pytest.raises(InvalidAnswer):
                 round_values(Range.of(0, 10), wrong)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_short_floats_are_the_decimals_they_show(kind: type[np.floating]) -> None:
+    """A word between the decimal and the binary number tells which of the two was taken."""
+    for value in (kind(0.1), kind(0.9)):
+        shown = place_of(Range.of(0, 1), value)  # type: ignore[arg-type]  # a number of an array
+        word = int((shown + Fraction(float(value))) / 2 * 2**64).to_bytes(8, "little")
+        many = round_values(Range.of(0, 1), np.array([value]), source=ScriptedSource(word * 2))
+        one = rounded(Range.of(0, 1), value, source=ScriptedSource(word * 2))  # type: ignore[arg-type]
+        assert ENDS[many[0]] == one
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 10**400), (-(10**151), 0), (0, "1e-151")])
+def test_a_range_beyond_floats_is_refused(low: int, high: int) -> None:
+    with pytest.raises(InvalidRequest, match="too wide or too narrow"):
+        Range.of(low, high)
+
+
+def test_a_square_without_an_end_lies_outside() -> None:
+    with pytest.raises(InvalidAnswer, match="index 1"):
+        round_values(Range.of(0, 9), [1.0, 1e200], square=True)
+
+
+def test_the_variance_of_a_census_asks_for_the_squares() -> None:
+    first = mean(dn.estimate(dn.Tally(end_design(1), [400, 600])), Range.of(0, 10))
+    with pytest.raises(Incompatible, match="0 to 100"):
+        first.census_variance(first)

@@ -211,3 +211,69 @@ class TestInBulk:
             engine.tally(design, np.array([0]), np.zeros((1, 3), np.uint8))
         with pytest.raises(InvalidResponse):
             engine.tally(design, np.array([4]), np.zeros((1, 2), np.uint8))
+
+
+def test_strings_that_no_cohort_tells_apart_are_not_found() -> None:
+    """Four places and one cohort: whoever set a bit may have had any of the strings that set it."""
+    bloom = Bloom(4, hashes=1, cohorts=1)
+    counted = StringTally(string_design(bloom, epsilon=4), np.array([[700, 80, 90, 300]]), np.array([1000]))
+    names = [f"c{number}" for number in range(12)]
+    places = Counter(bloom.places(name, 0) for name in names)
+    assert min(places.values()) > 1
+    assert estimate_strings(counted, names).found == ()
+    apart = {bloom.places(name, 0): name for name in names}
+    assert estimate_strings(counted, list(apart.values())).found[0].text == apart[0,]
+
+
+def test_shares_of_more_than_everybody_have_no_negative_variance() -> None:
+    bloom = Bloom(64, hashes=4, cohorts=1)
+    names = [name for name in NAMES if len(set(bloom.places(name, 0))) == 4][:2]
+    design, ones = string_design(bloom, epsilon=40), np.zeros((1, 64), int)
+    for name in names:
+        ones[0, list(bloom.places(name, 0))] = 1000
+    found = estimate_strings(StringTally(design, ones, np.array([1000])), names)
+    assert len(found.found) == 2
+    assert found.unexplained < -0.9
+    assert found.unexplained_error > 0
+
+
+@pytest.mark.parametrize(("alpha", "p", "q"), [(1, 1, 0), (1, 1, "1/2"), (1, "1/2", 0)])
+def test_samples_that_are_the_truth_can_be_counted(alpha: int, p: int | str, q: int | str) -> None:
+    bloom, noisy = Bloom(16, cohorts=2), NoisySampling.of(alpha, p, q)
+    ones = np.zeros((2, 16), int)
+    for cohort in (0, 1):
+        ones[cohort, bloom.places("a", cohort)[0]] = 50
+    found = estimate_strings(NoisyTally(bloom, noisy, 1, ones, np.array([50, 50])), ["a", "b"])
+    assert [each.text for each in found.found] == ["a"]
+    assert 0 < found.found[0].error < 1
+
+
+@pytest.mark.parametrize("most", [2**63 + 9, 2**64 - 1])
+def test_counts_that_do_not_fit_are_refused(most: int) -> None:
+    design = string_design(Bloom(4, cohorts=1), epsilon=4)
+    with pytest.raises(InvalidResponse, match="negative"):
+        StringTally(design, np.full((1, 4), 5), np.full(1, most, np.uint64))
+
+
+@pytest.mark.parametrize("samples", [0, -1, 2.5])
+def test_there_are_some_samples(samples: int) -> None:
+    noisy = NoisySampling.of("3/4", "3/4", "1/2")
+    with pytest.raises(InvalidRequest, match="expected 1 or more"):
+        NoisyTally(Bloom(4, cohorts=1), noisy, samples, np.zeros((1, 4), int), np.zeros(1, int))
+    with pytest.raises(InvalidRequest, match="expected 1 or more"):
+        noisy.variance(samples, bit=1)
+    with pytest.raises(InvalidRequest, match="expected 1 or more"):
+        noisy.share(1, samples)
+
+
+def test_plans_for_nobody_and_with_impossible_shares_are_refused() -> None:
+    design = string_design(Bloom(64), epsilon=4)
+    for respondents in (0, -1, math.nan):
+        with pytest.raises(InvalidRequest, match="at least one respondent"):
+            share_error(design, respondents)  # type: ignore[arg-type]  # what users bring
+    for others in (-5, math.nan, 2):
+        with pytest.raises(InvalidRequest, match="from 0 to 1"):
+            detection_limit(design, 10**6, candidates=10, others=others)
+    with pytest.raises(InvalidRequest, match="candidates"):
+        detection_limit(design, 10**6, candidates=10**400)
+    assert detection_limit(design, 10**6, candidates=1, fdr=0.9, target=0.1) == 0

@@ -66,8 +66,7 @@ export class Crossed {
   #oneOf(named, weights, other, source) {
     const others = this.fine.size - BigInt(named.length);
     const at = choose(running([...weights, others * other]), source);
-    if (!others) return named[at];
-    let pick = below(others, source);
+    let pick = below(others || 1n, source); // also where nothing else is left: as many words, whatever the answer is
     for (const each of [...named].sort((one, two) => (one < two ? -1 : 1))) if (pick >= each) pick += 1n;
     return at < named.length ? named[at] : pick;
   }
