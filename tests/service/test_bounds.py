@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,21 @@ def everything(line: socket.socket) -> bytes:
     return found
 
 
+def refusal(raw: bytes) -> str:
+    """Return what a refusal says was wrong; all of them have one form, also those of what is not even HTTP."""
+    head, _, body = raw.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert f"content-length: {len(body)}".encode() in head
+    return str(json.loads(body)["error"]["what"])
+
+
+def test_what_is_not_http_is_refused_like_everything_else(address: str) -> None:
+    for raw in (b"\x16\x03\x01\x02\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n"):
+        with connected(address) as line:
+            line.sendall(raw)
+            assert "Invalid HTTP request" in refusal(everything(line))
+
+
 def test_a_head_without_end_is_cut_off(address: str) -> None:
     for endless in (b"X: " + b"a" * 1_000_000, b"X: y\r\n" * 200_000):
         with connected(address) as line:
@@ -47,7 +63,7 @@ def test_a_head_without_end_is_cut_off(address: str) -> None:
                 line.sendall(START)
                 for at in range(0, len(endless), 4096):
                     line.sendall(endless[at : at + 4096])
-                assert b"too long" in everything(line)
+                assert refusal(everything(line)).startswith("the head of this request is too long")
             except (BrokenPipeError, ConnectionResetError):
                 pass  # it was closed while more was on its way
     with connected(address) as line:
@@ -55,7 +71,7 @@ def test_a_head_without_end_is_cut_off(address: str) -> None:
             line.sendall(b"GET /")
             for _ in range(250):
                 line.sendall(b"a" * 4096)
-            assert b"too long" in everything(line)
+            assert "too long" in refusal(everything(line))
         except (BrokenPipeError, ConnectionResetError):
             pass
     assert httpx.get(f"{address}/health").status_code == 200

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import socket
 import subprocess
 import sys
+import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +21,8 @@ import typer
 
 from deniable.cli.common import Force, Json, check_out, console, guarded, messages, print_json, write
 from deniable.cli.estimate import save_chart, told
-from deniable.errors import DeniableError
+from deniable.cli.serve import installed
+from deniable.errors import DeniableError, InvalidRequest
 
 if TYPE_CHECKING:
     from deniable.estimate import Estimate
@@ -49,17 +55,22 @@ def demo(
     ] = Path("deniable-demo"),
     people: Annotated[int, typer.Option("--people", min=100, max=1_000_000, help="How many respond.")] = PEOPLE,
     once: Annotated[bool, typer.Option("--once", help="Stop the collector at the end.")] = False,
-    port: Annotated[int, typer.Option("--port", "-p", help="Where to listen; 0 for any port that is free.")] = 0,
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65535, help="Where to listen; 0 for any port that is free.")
+    ] = 0,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Field a survey: simulated people respond to a collector on this machine; compare estimates with the truth."""
+    with installed():
+        import deniable.collector.serve  # noqa: F401 - what runs beside us needs it all
     from deniable.survey import read
 
     survey = read(Path(str(files("deniable.cli") / "survey.toml")))
     written = [out / name for name in _files(survey)]
     for path in written:
         check_out(path, force=force)
+    _check_port(port)
     out.mkdir(parents=True, exist_ok=True)
     token = _prepare(survey, out / DATABASE)
     with _collector(out / DATABASE, port) as (running, address):
@@ -85,6 +96,17 @@ def _about(question: Question) -> tuple[str, str]:
     return question.name, "ladder" if question.ladder else "design"
 
 
+def _check_port(port: int) -> None:
+    """Refuse a port that is taken before anything is written, or a database of an earlier time is lost."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        raise InvalidRequest(
+            f"cannot listen on port {port}: {os.strerror(error.errno or 0)}; expected one that is free.",
+            "Leave --port out for any that is free.",
+        ) from None
+
+
 def _prepare(survey: Survey, database: Path) -> str:
     """Put the survey into a new database, open it, and return a token that reads its results."""
     from deniable.collector.store import Token, open_store
@@ -102,19 +124,34 @@ def _prepare(survey: Survey, database: Path) -> str:
 
 @contextmanager
 def _collector(database: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `deniable serve` beside us until the end, and say where it listens."""
+    """Run `deniable serve` beside us until the end, whatever ends us, and say where it listens."""
+    from deniable.collector.settings import PREFIX
+
     words = [sys.executable, "-m", "deniable.cli", "serve", "--database", str(database), "--port", str(port)]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as running:
-        try:
-            yield running, _listening(running)
-        finally:
-            _stop(running)
+    # Nobody's settings but ours; and everybody comes from this one address.
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)} | {f"{PREFIX}RATE": "0"}
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=ours) as running:
+            try:
+                address = _listening(running)
+                # Read on: it would stop when nobody takes its lines.
+                threading.Thread(target=deque, args=(running.stderr, 0), daemon=True).start()
+                yield running, address
+            finally:
+                _stop(running)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _stop(running: subprocess.Popen[str]) -> None:
     running.terminate()
     try:
-        running.communicate(timeout=_GRACE)
+        running.wait(timeout=_GRACE)
     except subprocess.TimeoutExpired:  # what was acknowledged is durable
         running.kill()
 
@@ -136,11 +173,11 @@ def _ask(survey: Survey, people: int, address: str) -> None:
 
     from deniable.cli import simulated
 
-    crowd = list(simulated.gather(survey, people).messages())
+    crowd = simulated.gather(survey, people)
     err = messages()
     with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task("people respond", total=sum(senders for senders, _ in crowd))
-        for senders, body in crowd:
+        task = bar.add_task("people respond", total=sum(map(len, crowd.going)))
+        for senders, body in crowd.messages():
             simulated.send(f"{address}/api/surveys/{survey.name}/batches", body)
             bar.advance(task, senders)
 

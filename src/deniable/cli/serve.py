@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,8 +51,8 @@ def serve(
         settings, database=database, host=host, port=port, address=address, proxies=proxies,
         unencrypted=unencrypted or None,
     )  # fmt: skip
-    from deniable.collector.serve import serve as run
-
+    with installed():
+        from deniable.collector.serve import serve as run
     run(chosen, lambda running: say(f"The collector is at {running.base}; stop it with Ctrl-C."))
 
 
@@ -60,11 +62,22 @@ def read_settings(file: Path | None, **given: Any) -> Settings:
     Raises:
         MissingExtra: the packages of the collector are not installed.
     """
-    try:
+    with installed():
         from deniable.collector.settings import read
+    return read(file, os.environ, given)
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """Import something of the collector.
+
+    Raises:
+        MissingExtra: the packages of the collector are not installed.
+    """
+    try:
+        yield
     except ImportError as error:
         raise MissingExtra(
             f"the collector needs the package {error.name!r}, which is not installed.",
             'Install it: pip install "deniable[collect]".',
         ) from None
-    return read(file, os.environ, given)

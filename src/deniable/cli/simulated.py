@@ -37,10 +37,15 @@ class Crowd:
     keys: Sequence[str]
     symbols: Sequence[Sequence[Sequence[str]]]
 
+    @property
+    def going(self) -> list[range]:
+        """Who goes as far as each stage, the coarsest first."""
+        stages = max(question.stages for question in self.survey.questions)
+        return [range(0, len(self.keys), _REACHED**stage) for stage in range(stages)]
+
     def messages(self) -> Iterator[tuple[int, bytes]]:
         """Yield lines of JSON that are sent together, and of how many people; the coarsest stage comes first."""
-        for stage in range(max(question.stages for question in self.survey.questions)):
-            going = range(0, len(self.keys), _REACHED**stage)
+        for stage, going in enumerate(self.going):
             for start in range(0, len(going), _STEP):
                 people = going[start : start + _STEP]
                 yield len(people), "\n".join(self._line(person, stage) for person in people).encode()

@@ -46,8 +46,13 @@ class Sessions:
         self._known.pop(_place(name), None)
 
 
-async def admit(request: Request, scope: str) -> Token:
+async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
     """Return the token of a request. A session opens pages and downloads; changes need the token itself.
+
+    Args:
+        request: what is asked for; `name` in its path is the survey that it is about.
+        scope: what the token must be for.
+        shared: whether what is about no survey is there for tokens of a single one, too.
 
     Raises:
         Refused: no token, one that does not work, or one that is for something else.
@@ -64,8 +69,10 @@ async def admit(request: Request, scope: str) -> Token:
             "Sign in at /a/login, or ask an administrator: `deniable survey token`.",
             headers={"WWW-Authenticate": "Bearer"},
         )
-    if not _allows(token, scope, request.path_params.get("name", "")):
-        raise Refused(403, f"this token is not for that; expected one of an {scope} for this survey.")
+    survey = request.path_params.get("name", "")
+    if not _allows(token, scope, survey, shared=shared):
+        wanted = "this survey" if survey else "all surveys"
+        raise Refused(403, f"this token is not for that; expected one of an {scope} for {wanted}.")
     return token
 
 
@@ -94,12 +101,10 @@ def _bearer(request: Request) -> str:
     return text.strip() if kind.lower() == "bearer" else ""
 
 
-def _allows(token: Token, scope: str, survey: str) -> bool:
+def _allows(token: Token, scope: str, survey: str, *, shared: bool) -> bool:
     if token.scope not in {"admin", scope}:
         return False
-    if token.survey and survey:
-        return token.survey == survey
-    return not token.survey or scope == "analyst"  # lists of surveys leave out the others
+    return token.survey in ("", survey) or (shared and not survey)
 
 
 def _place(name: str) -> bytes:

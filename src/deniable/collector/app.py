@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from deniable import __version__
@@ -76,7 +76,17 @@ async def _running(app: Starlette) -> AsyncIterator[None]:
 async def _refuse(request: Request, error: Exception) -> Response:
     known = gate.known(error)
     assert known is not None
-    return gate.refusal(known, request.scope)
+    told = gate.refusal(known, request.scope)
+    if told.status_code == 405:
+        told.headers["Allow"] = ", ".join(sorted(_methods(request)))
+    return told
+
+
+def _methods(request: Request) -> set[str]:
+    """Return what may be asked of an address: each method has a route of its own."""
+    path = gate.pattern(request.scope)
+    routes = [each for each in request.app.routes if isinstance(each, Route) and each.path == path]
+    return {method for each in routes for method in each.methods or ()} or {"GET", "HEAD"}  # files have no route
 
 
 def _pages() -> list[BaseRoute]:

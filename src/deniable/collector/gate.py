@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 import msgspec
@@ -15,6 +16,7 @@ from deniable.collector.metrics import Metrics
 from deniable.collector.pages.problem import problem
 from deniable.collector.refusals import Refused, status_of, told
 from deniable.collector.settings import Settings
+from deniable.collector.store import StoreFailed
 from deniable.errors import DeniableError
 
 NOWHERE = "(none)"
@@ -74,6 +76,8 @@ def pattern(scope: Scope) -> str:
 
 def refusal(error: DeniableError, scope: Scope) -> Response:
     """Return how an error is told: as JSON to programs, as a page to people."""
+    if isinstance(error, StoreFailed):
+        log.tell("database failed", level=logging.ERROR, problem=error.problem)
     status, body = status_of(error), told(error)
     headers = error.headers if isinstance(error, Refused) else {}
     if wants_page(scope):

@@ -60,13 +60,22 @@ class Known:
         """
         return None if name is None else self.survey.group(name)
 
+    def check_published(self) -> None:
+        """Refuse a draft: what respondents read must be what they are asked, and a draft can still change.
+
+        Raises:
+            Refused: it is one.
+        """
+        if self.entry.state == "draft":
+            raise Refused(409, "this survey is not open yet; expected one that is, or was.", "Come back later.")
+
     def check_open(self) -> None:
         """Refuse a survey that takes no responses today.
 
         Raises:
             Refused: it does not.
         """
-        if self.entry.state != "open" or not self.survey.takes(datetime.now(UTC).date()):
+        if not self.entry.takes(datetime.now(UTC).date()):
             raise Refused(409, "this survey takes no responses now; expected one that is open.")
 
     def submission(self, body: SubmissionBody) -> Submission:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import asyncio
 from typing import ClassVar
 
+import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from deniable.collector.refusals import Refused, told
 
 
 class Bounded(HttpToolsProtocol):
@@ -44,7 +47,14 @@ class Bounded(HttpToolsProtocol):
             return
         self._head += len(data)
         if self._head > self.largest and not self.transport.is_closing():
-            self.send_400_response("The head of this request is too long.")
+            self.send_400_response(f"the head of this request is too long; expected at most {self.largest:,} bytes.")
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what no route can be asked about, in the form of all refusals, and close the connection."""
+        body = msgspec.json.encode(told(Refused(400, msg)))
+        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
 
     def on_message_begin(self) -> None:
         """Begin to count."""

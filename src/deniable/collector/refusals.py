@@ -50,6 +50,9 @@ _STATUS: dict[type[DeniableError], int] = {
 }
 
 
+_LATER = "Try again in a moment."
+
+
 def status_of(error: DeniableError) -> int:
     """Return the status of an error: its own, that of its kind, or 400."""
     if isinstance(error, Refused):
@@ -58,7 +61,12 @@ def status_of(error: DeniableError) -> int:
 
 
 def told(error: DeniableError) -> Refusal:
-    """Return an error for JSON; messages are written as `what; expected this.`"""
+    """Return an error for JSON; messages are written as `what; expected this.`
+
+    What a database says is for those who run it, and names places on their machine: others are told less.
+    """
+    if isinstance(error, StoreFailed):
+        return Refusal(Told("the collector cannot read or store anything now; nothing was changed.", "", _LATER))
     what, _, expected = error.problem.partition("; expected ")
     return Refusal(Told(_sentence(what), _sentence(expected), error.hint))
 

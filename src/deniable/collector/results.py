@@ -119,10 +119,13 @@ def read(store: Store, entry: Entry, question: int, group: int | None = None) ->
 
 
 def groups(store: Store, entry: Entry, question: int) -> tuple[Group, ...]:
-    """Return the groups that may be shown; the others are left out."""
+    """Return the groups that may be shown and can be estimated; the others are left out."""
     asked, found = entry.survey.questions[question], []
     for number in shown.groups(store, entry, question):
-        made = _estimated(store.tallies(entry.id, question, number))
+        try:
+            made = _estimated(store.tallies(entry.id, question, number))
+        except NotEstimable:
+            continue
         shares = _shares(asked, entry.survey.language, made.summary(level=LEVEL), made)
         found.append(Group(entry.survey.groups[number], _counts(made).respondents, _sentence(shares), shares))
     return tuple(found)

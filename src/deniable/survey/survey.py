@@ -22,6 +22,9 @@ ADMISSIONS = ("open", "invitation")
 MINIMUM = 20
 """The smallest group that is shown, unless the survey says otherwise."""
 
+RESERVED = frozenset({"login", "logout", "plan"})
+"""Names that no survey can have: the collector has pages of its own at these addresses."""
+
 _MOST = 200  # questions, groups
 
 
@@ -59,6 +62,10 @@ class Survey:
             object.__setattr__(self, each, tuple(getattr(self, each)))
         object.__setattr__(self, "texts", dict(self.texts))
         check_slug(self.name, "the survey")
+        if self.name in RESERVED:
+            raise InvalidRequest(
+                f"the survey is called {self.name!r}, which is a page of the collector; expected another name."
+            )
         spoken.check_languages(self.languages)
         spoken.check_spoken(self.texts, self.languages, "the survey")
         _check_questions(self.questions, self.languages)

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
+import sys
 import urllib.request
 from pathlib import Path
 
@@ -60,7 +62,7 @@ def test_the_demo_leaves_its_pages_up_until_it_is_stopped(tmp_path: Path) -> Non
                 with urllib.request.urlopen(request) as page:
                     assert wanted in page.read().decode()
         finally:
-            running.send_signal(signal.SIGINT)
+            running.send_signal(signal.SIGTERM)  # only to the demo; Ctrl-C reaches the collector as well
             out, _ = running.communicate(timeout=300)
     assert running.returncode == 0
     told = json.loads(out)
@@ -69,6 +71,28 @@ def test_the_demo_leaves_its_pages_up_until_it_is_stopped(tmp_path: Path) -> Non
     assert told["questions"]["overtime"]["respondents"] == 200
     with pytest.raises(OSError, match="refused"):
         urllib.request.urlopen(address)
+
+
+def test_a_port_that_is_taken_is_told_before_anything_is_written(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        refused = run("demo", "--out", tmp_path / "demo", "--once", "--port", taken.getsockname()[1])
+    assert refused.exit_code == 2
+    assert refused.stderr.count("error:") == 1
+    assert "Address already in use" in refused.stderr
+    assert not (tmp_path / "demo").exists()
+
+
+@pytest.mark.parametrize("words", [("demo", "--out", "demo"), ("serve", "--database", "demo")])
+def test_a_missing_package_of_the_collector_is_told_before_anything_is_written(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "deniable.collector.serve", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert "'uvicorn', which is not installed" in refused.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def reached(running: subprocess.Popen[bytes]) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, StoreFailed
 from deniable.survey import Survey
+from deniable.survey.survey import RESERVED
 from tests.support.collector import Inside, submission
 
 SECRET = "quagga-1f3870be"
@@ -45,19 +46,24 @@ def test_a_mistake_of_ours_is_told_without_its_words(broken: Inside, caplog: pyt
 
 
 def test_a_database_that_fails_is_told_as_such(
-    collector: Inside, survey: Survey, database: Store, monkeypatch: pytest.MonkeyPatch
+    collector: Inside,
+    survey: Survey,
+    database: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     def fail(*_: object) -> None:
-        raise StoreFailed("the disk is full; nothing was stored.", "Make room.")
+        raise StoreFailed("/srv/collector.db could not be written (disk full); nothing was stored.", "Make room.")
 
     monkeypatch.setattr(database, "add", fail)
     refused = collector.ask("POST", "/api/surveys/small/responses", submission(survey))
     assert refused.status == 503
     assert refused.json["error"] == {
-        "what": "the disk is full; nothing was stored.",
+        "what": "the collector cannot read or store anything now; nothing was changed.",
         "expected": "",
-        "next": "Make room.",
+        "next": "Try again in a moment.",
     }
+    assert "/srv/collector.db" in log.Lines().format(caplog.records[0]), "those who run it are told more"
 
 
 def test_people_get_a_page_and_programs_json(collector: Inside) -> None:
@@ -68,6 +74,24 @@ def test_people_get_a_page_and_programs_json(collector: Inside) -> None:
     assert collector.ask("GET", "/nothing").json["error"]["next"]
     assert collector.ask("GET", "/api/nothing", accept="text/html").json["error"]["what"]
     assert collector.ask("PUT", "/health").status == 405
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [("/s/small", "GET, HEAD, POST"), ("/api/surveys", "GET, HEAD, POST"), ("/static/page.js", "GET, HEAD")],
+)
+def test_a_method_that_does_not_exist_is_told_which_do(collector: Inside, path: str, methods: str) -> None:
+    refused = collector.ask("PUT", path)
+    assert (refused.status, refused.headers["allow"]) == (405, methods)
+    assert refused.json["error"]["what"]
+
+
+def test_no_survey_can_stand_where_a_page_of_the_collector_is(database: Store) -> None:
+    paths = [each.path.split("/") for each in make_app(Settings(), database).routes if isinstance(each, Route)]
+    places = [parts[:-1] for parts in paths if parts[-1] == "{name}"]
+    beside = {parts[len(each)] for each in places for parts in paths if len(parts) > len(each) and parts[:-1] == each}
+    names = {each.partition(".")[0] for each in beside if not each.startswith("{")}
+    assert names == RESERVED
 
 
 def test_what_goes_well_leaves_no_line_and_what_does_not_leaves_no_secret(

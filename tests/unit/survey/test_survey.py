@@ -91,6 +91,7 @@ def test_days_say_when_responses_are_taken() -> None:
     ("change", "words"),
     [
         ({"name": "Not A Slug"}, "up to 40 letters"),
+        ({"name": "plan"}, "page of the collector"),
         ({"questions": ()}, "0 questions"),
         ({"questions": (question("one", warner(1)), question("one", warner(2)))}, "one name"),
         ({"languages": ("en", "de")}, "expected en, de"),

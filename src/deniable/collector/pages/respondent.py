@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -27,12 +28,13 @@ from deniable.errors import DeniableError
 
 
 async def overview(request: Request) -> HTMLResponse:
-    """List the open surveys."""
+    """List the surveys that take responses today."""
     language, links = _spoken(request, LANGUAGES)
     entries = await asyncio.to_thread(_collector(request).store.surveys)
-    shown = []
-    for _, survey, state, *_ in entries:
-        if state == "open":
+    today, shown = datetime.now(UTC).date(), []
+    for entry in entries:
+        if entry.takes(today):
+            survey = entry.survey
             texts = survey.texts[chosen(survey.languages, language, "")]
             shown.append((f"/s/{survey.name}?{urlencode({'lang': language})}", texts.title, texts.intro))
     return _html(page(Overview, language, locale(language).words["overview"]["title"], links, surveys=tuple(shown)))
@@ -55,7 +57,6 @@ async def take_part(request: Request) -> HTMLResponse:
         language,
         links,
         group=group if group in known.survey.groups else "",
-        signing=known.entry.public.to_json() if known.entry.public else "",
         form=_form(request) if closed or respondent_form.possible(known.survey) else None,
         closed=closed,
     )

@@ -129,7 +129,6 @@ class SurveyPage(Page):
         group: the group that the link names, or none.
         groups: the groups to choose from, where the link names none.
         invited: whether an invitation is needed.
-        signing: the public key that invitations are signed with, as JSON; empty where none are.
         questions: what is asked.
         trial: a harmless question, if the device runs in the page.
         form: where everything can be sent without script, or at least withdrawn.
@@ -146,7 +145,6 @@ class SurveyPage(Page):
     group: str
     groups: tuple[str, ...]
     invited: bool
-    signing: str
     questions: tuple[Asked, ...]
     trial: Trial | None
     form: Form | None
@@ -189,7 +187,6 @@ def survey_page(
     links: tuple[Link, ...] = (),
     *,
     group: str = "",
-    signing: str = "",
     form: Form | None = None,
     closed: bool = False,
 ) -> SurveyPage:
@@ -200,7 +197,6 @@ def survey_page(
         language: one of the survey's.
         links: the other languages.
         group: the group that the link names; empty for none.
-        signing: the public key that invitations are signed with, as JSON.
         form: what the form without script holds; None where the device runs in the page.
         closed: whether nothing is taken any more.
     """
@@ -221,7 +217,6 @@ def survey_page(
         group=group,
         groups=() if group else survey.groups,
         invited=survey.admission == "invitation",
-        signing=signing,
         questions=tuple(asked(each, language) for each in survey.questions),
         trial=trial(drawn.design, words["try"]["labels"]) if drawn else None,
         form=form,

@@ -46,7 +46,7 @@ class Session:
 async def show(request: Request) -> Response:
     """Show who is signed in, or a form to sign in."""
     try:
-        name = (await access.admit(request, "analyst")).name
+        name = (await access.admit(request, "analyst", shared=True)).name
     except Refused:
         name = ""
     return _page(request, name, "", request.query_params.get("next", ""))
@@ -82,7 +82,8 @@ def signed_in(route: Route) -> Route:
 
     async def guarded(request: Request) -> Response:
         try:
-            request.state.token = await access.admit(request, "analyst")
+            # The overview leaves out the surveys that a token is not for.
+            request.state.token = await access.admit(request, "analyst", shared=True)
         except Refused as error:
             if error.status == 401 and "text/html" in request.headers.get("accept", ""):
                 path = request.url.path

@@ -13,7 +13,7 @@ from starlette.responses import StreamingResponse
 from deniable.collector import exports, log, results, shown
 from deniable.collector.refusals import Refused
 from deniable.collector.routes.table import Call, Row
-from deniable.errors import NotAllowed
+from deniable.errors import NotAllowed, NotEstimable
 
 
 async def get_tallies(call: Call) -> dict[str, Any]:
@@ -56,7 +56,7 @@ async def _each(call: Call, step: Callable[..., Any]) -> dict[str, Any]:
         for number, question in enumerate(known.survey.questions):
             try:
                 found[question.name] = step(call.collector.store, known.entry, number, group)
-            except NotAllowed:
+            except (NotAllowed, NotEstimable):
                 found[question.name] = None
         return found
 

@@ -7,7 +7,7 @@ import json
 
 from starlette.responses import Response
 
-from deniable.collector import batches, intake, messages, receipts
+from deniable.collector import access, batches, intake, messages, receipts
 from deniable.collector.limits import read_body
 from deniable.collector.refusals import Refused
 from deniable.collector.routes.table import JSON, Call, Row, media_type
@@ -17,8 +17,12 @@ _ARROW = "application/vnd.apache.arrow.stream"
 
 
 async def get_definition(call: Call) -> Response:
-    """Return the sealed definition; its hash is its ETag."""
+    """Return the sealed definition; its hash is its ETag. A draft is for those who hold a token."""
     known = await call.collector.surveys.find(call.part("name"))
+    if "authorization" in call.request.headers:
+        await access.admit(call.request, "analyst")
+    else:
+        known.check_published()
     tag = f'"{known.survey.hash}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     if call.request.headers.get("if-none-match") == tag:
@@ -72,7 +76,7 @@ async def get_receipt(call: Call) -> Response:
 async def exchange_invitation(call: Call) -> messages.Signed:
     """Sign a blinded message for an invitation, once."""
     name, body = call.part("name"), call.body
-    await call.collector.surveys.find(name)
+    (await call.collector.surveys.find(name)).check_published()
     signature = await asyncio.to_thread(call.collector.store.exchange, name, body.code, int(body.blinded, 16))
     return messages.Signed(signature.to_bytes((signature.bit_length() + 7) // 8, "big").hex())
 
@@ -91,7 +95,7 @@ ROWS = (
         "POST", f"{_SURVEY}/responses", add_responses, "Send responses, or raise them to a finer stage.",
         takes=messages.SubmissionBody, status=204, refusals=(403, 409),
     ),
-    Row("GET", _SURVEY, get_definition, "The definition of a survey.", media=(JSON,)),
+    Row("GET", _SURVEY, get_definition, "The definition of a survey.", media=(JSON,), refusals=(401, 403, 409)),
     Row("GET", f"{_SURVEY}/keys", get_keys, "What receipts and tokens are verified with.", gives=messages.Keys),
     Row(
         "POST", f"{_SURVEY}/batches", add_batch, "Send the responses of many respondents, all or none.",

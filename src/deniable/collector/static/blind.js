@@ -9,7 +9,7 @@
  */
 import { SYSTEM, below } from "./draw/chance.js";
 import { gcd } from "./draw/fraction.js";
-import { Refused, check, sha256, unseal, weight } from "./draw/wire.js";
+import { Refused, bytesOf, check, sha256, textOf, unseal, weight } from "./draw/wire.js";
 
 const EXPONENT = 65537n;
 const LEAST_BITS = 2048;
@@ -82,14 +82,6 @@ export async function verify(message, signature, { modulus }) {
 export function hex(number) {
   const digits = number.toString(16);
   return digits.padStart(digits.length + (digits.length % 2), "0");
-}
-
-function bytesOf(digits) {
-  return Uint8Array.from(digits.match(/../g), (pair) => parseInt(pair, 16));
-}
-
-function textOf(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function power(base, exponent, modulus) {

@@ -4,7 +4,8 @@
  * stages, and only where the respondent asks for that.
  */
 import { readLadder, respond, upgrade } from "./respond.js";
-import { Changed, Declined, Unreachable, ask, exchange, questions, textOf } from "./page/collector.js";
+import { textOf } from "./draw/wire.js";
+import { Changed, Declined, Unreachable, ask, definition, exchange } from "./page/collector.js";
 import { open } from "./page/kept.js";
 import { bar, called, download, element, fill } from "./page/said.js";
 import { start as startTrial } from "./page/trial.js";
@@ -14,14 +15,14 @@ const all = (selector, within = document) => [...within.querySelectorAll(selecto
 
 const place = find("#survey");
 const words = JSON.parse(find("#words").textContent);
-const { name, hash, language, signing } = place.dataset;
+const { name, hash, language } = place.dataset;
 const api = `/api/surveys/${name}`;
 const kept = open(hash);
 const { state } = kept;
 const steps = all("[data-step]", place);
 const done = find("#done");
 const code = location.hash.slice(1); // of an invitation; a fragment reaches no log
-let asked = []; // the questions with their designs
+let [asked, signing] = [[], null]; // the questions with their designs; the key of tokens, where people are invited
 let step = 0;
 let busy = false;
 
@@ -137,9 +138,7 @@ function drawn(question) {
   return { question: question.name, ...respond(design, answer) };
 }
 
-function sectionOf(question) {
-  return find(`[data-step=question][data-question="${question.name}"]`, place);
-}
+const sectionOf = (question) => find(`[data-step=question][data-question="${question.name}"]`, place);
 
 async function deliver() {
   for (; state.received < state.messages.length; state.received += 1, kept.save()) {
@@ -272,7 +271,7 @@ function listen() {
 }
 
 async function start() {
-  asked = await questions(api, hash);
+  ({ questions: asked, key: signing } = await definition(api, hash));
   find("#needs-script")?.remove();
   for (const each of all("[data-script]")) each.hidden = false;
   for (const each of all("[data-plain]")) each.hidden = true;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,6 +48,10 @@ class Entry(NamedTuple):
     def public(self) -> Key | None:
         """For surveys by invitation, the key that tokens are verified with."""
         return self.survey.key
+
+    def takes(self, day: date) -> bool:
+        """Say whether responses are taken on a day."""
+        return self.state == "open" and self.survey.takes(day)
 
 
 class Sent(NamedTuple):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from queue import Empty, LifoQueue
 from typing import Any, ClassVar
 
+from deniable.collector.store import surveys
 from deniable.collector.store.base import Entry, StoreFailed
 from deniable.collector.store.sql import SqlStore
 from deniable.collector.store.tables import Tables
@@ -66,6 +67,7 @@ class PostgresStore(SqlStore):
         """
         entry = super().close(name)
         with self.transaction() as tables:
+            surveys.lock(tables, entry.id)  # a withdrawal would not find a row that is being moved
             tables.run(
                 "WITH gone AS (DELETE FROM response WHERE survey = ? RETURNING *) "
                 "INSERT INTO response SELECT * FROM gone ORDER BY question, id, stage",

@@ -207,7 +207,7 @@ def check_open(entry: Entry, today: date) -> None:
 
 def _closed(entry: Entry, today: date) -> DeniableError | None:
     survey = entry.survey
-    if entry.state == "open" and survey.takes(today):
+    if entry.takes(today):
         return None
     when = {"draft": "not open yet", "closed": "closed"}.get(entry.state, "not open today")
     days = f"from {survey.opens or 'now'} to {survey.closes or 'its closing'}"

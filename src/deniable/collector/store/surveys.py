@@ -46,6 +46,8 @@ def create(tables: Tables, made: Prepared) -> Entry:
         )
     # The number is new even where a draft is replaced: programs remember definitions by number.
     number = int(tables.value("SELECT coalesce(max(id), 0) + 1 FROM survey"))
+    if before:  # who was invited to a draft is invited to what takes its place; its key signs anew
+        tables.run("UPDATE invitation SET survey = ?, used = NULL WHERE survey = ?", number, before[0][0])
     tables.run("DELETE FROM survey WHERE name = ?", name)
     tables.run(
         "INSERT INTO survey VALUES (?, ?, 'draft', ?, ?)",

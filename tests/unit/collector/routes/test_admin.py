@@ -23,7 +23,8 @@ DOCUMENT: dict[str, Any] = {
 def test_a_survey_from_draft_to_closed(collector: Inside, admin: str) -> None:
     made = collector.ask("POST", "/api/surveys", DOCUMENT, authorization=admin)
     assert (made.status, made.json["state"]) == (201, "draft")
-    survey = Survey.from_json(collector.ask("GET", "/api/surveys/new").body)
+    assert collector.ask("GET", "/api/surveys/new").status == 409, "a draft is for those who hold a token"
+    survey = Survey.from_json(collector.ask("GET", "/api/surveys/new", authorization=admin).body)
     assert collector.ask("POST", "/api/surveys/new/responses", submission(survey)).status == 409
     assert collector.ask("POST", "/api/surveys/new/open", authorization=admin).json["state"] == "open"
     assert collector.ask("POST", "/api/surveys/new/responses", submission(survey)).status == 204

@@ -10,12 +10,15 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+from deniable.collector.app import make_app
+from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token
+from deniable.design import matrix, warner
 from deniable.survey import Survey
 from deniable.tally import Tally
 from deniable.tally.files import tally_file
 from tests.support.collector import Inside, submission
-from tests.support.surveys import small
+from tests.support.surveys import question, small
 
 BASE = "/api/surveys/small"
 
@@ -49,6 +52,22 @@ def test_estimates_have_intervals(answered: Inside, analyst: str) -> None:
     assert len(found["shares"]) == 2
 
 
+def test_a_question_that_cannot_be_estimated_leaves_the_others(database: Store, analyst: str) -> None:
+    blank = question("blank", matrix([["1/2", "1/2"], ["1/2", "1/2"]]))
+    survey = small(name="mixed", questions=(blank, question("smokes", warner(epsilon=1))), minimum=2)
+    database.create(survey)
+    database.open("mixed")
+    with Inside(make_app(Settings(), database)) as collector:
+        for number in (0, 0, 1, 1):
+            collector.ask("POST", "/api/surveys/mixed/responses", submission(survey, question=number, group="north"))
+        found = collector.ask("GET", "/api/surveys/mixed/estimates", authorization=analyst).json["questions"]
+        page = collector.ask("GET", "/a/mixed/blank.json", authorization=analyst)
+    assert found["blank"] is None
+    assert (page.status, page.json["results"]) == (200, None)
+    assert page.json["why"]
+    assert found["smokes"]["respondents"] == 2
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_an_export_is_counted_as_it_was_sent(
     answered: Inside, survey: Survey, analyst: str, tmp_path: Path, kind: str
@@ -77,4 +96,4 @@ def test_nobody_reads_results_without_a_token(answered: Inside, database: Store,
     assert answered.ask("GET", path, authorization="Basic YTpi").status == 401
     database.create(small(name="other"))
     other = database.issue_token(Token("bob", "analyst", "other"))
-    assert answered.ask("GET", path, authorization=f"Bearer {other}").status == (200 if path == "/metrics" else 403)
+    assert answered.ask("GET", path, authorization=f"Bearer {other}").status == 403

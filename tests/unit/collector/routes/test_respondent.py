@@ -127,6 +127,9 @@ def test_a_survey_takes_responses_on_its_days_only(database: Store, others: dict
         assert (
             collector.ask("POST", "/api/surveys/later/batches", b"", content_type="application/x-ndjson").status == 409
         )
+        listed = collector.ask("GET", "/").body
+        assert b"/s/small" in listed
+        assert b"/s/later" not in listed
     assert database.tallies(database.survey("later").id, 0).respondents == 0
 
 
@@ -180,9 +183,12 @@ def test_an_unknown_survey_is_not_found(collector: Inside) -> None:
 
 def test_an_invitation_is_exchanged_once_and_admits_one(database: Store) -> None:
     survey = database.create(small(name="closed-circle", admission="invitation")).survey
-    database.open(survey.name)
     (code,) = database.invite(survey.name, 1)
     base = f"/api/surveys/{survey.name}"
+    with Inside(make_app(Settings(), database)) as early:
+        asked = early.ask("POST", f"{base}/invitations/exchange", {"code": code, "blinded": "02"})
+        assert asked.status == 409, "the key of a draft may still change"
+    database.open(survey.name)
     with Inside(make_app(Settings(), database)) as collector:
         key = blind.Key.from_json(json.dumps(collector.ask("GET", f"{base}/keys").json["tokens"]))
         message = secrets.token_bytes(32)

@@ -49,6 +49,15 @@ def test_an_invitation_admits_one_respondent(store: Store, entry: Entry) -> None
     assert store.tallies(entry.id, 0).respondents == 1
 
 
+def test_who_was_invited_to_a_draft_is_invited_to_what_takes_its_place(store: Store) -> None:
+    store.create(small(name="later", admission="invitation"))
+    code = store.invite("later", 1)[0]
+    store.exchange("later", code, 2)
+    store.create(small(name="later", admission="invitation", minimum=5))
+    assert store.exchange("later", code, 3) > 0
+    assert store.invitations("later") == (1, 1)
+
+
 def test_two_keys_with_one_token_in_one_transaction(store: Store, entry: Entry) -> None:
     token = admitted(store, entry, store.invite("small", 1)[0])
     outcomes = store.add([submit(entry, token, b"a" * 16), submit(entry, token, b"b" * 16)])

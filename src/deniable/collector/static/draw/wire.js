@@ -43,7 +43,17 @@ export function canonical(value) {
 /** Return the content hash of a body: SHA-256 of its canonical JSON in UTF-8. */
 export async function digest(body) {
   const bytes = await sha256(new TextEncoder().encode(canonical(body)));
-  return `sha256:${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return `sha256:${textOf(bytes)}`;
+}
+
+/** Return bytes in hexadecimal digits. */
+export function textOf(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Return the bytes that hexadecimal digits stand for. */
+export function bytesOf(digits) {
+  return Uint8Array.from(digits.match(/../g), (pair) => parseInt(pair, 16));
 }
 
 /** Return the SHA-256 of bytes. */

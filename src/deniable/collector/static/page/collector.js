@@ -1,5 +1,5 @@
 /** What is asked of the collector. Only responses, the key and an invitation's code ever pass through here. */
-import { hashOf, unseal } from "../draw/wire.js";
+import { bytesOf, hashOf, textOf, unseal } from "../draw/wire.js";
 import { readDesign } from "../respond.js";
 
 /** What the collector refuses, in its own words. */
@@ -14,18 +14,19 @@ export class Unreachable extends Error {}
 /**
  * Fetch the definition of a survey, and check that it is the one that the page was made from.
  *
- * @returns {Promise<object[]>} the questions; each with its `designs`, one for each stage, ready to draw with.
+ * @returns {Promise<{questions: object[], key?: object}>} the questions, each with its `designs`, one for each stage,
+ *   ready to draw with; and the key of tokens. It is under the hash: everybody who is invited has the same.
  */
-export async function questions(api, hash) {
+export async function definition(api, hash) {
   const { body, hash: own } = await unseal("survey", await (await ask("GET", api)).text());
   if (own !== hash) throw new Changed();
-  return Promise.all(
-    body.questions.map(async (question) => {
-      const bodies = question.ladder?.designs ?? [];
-      const sealed = question.design ? [JSON.stringify(question.design)] : await Promise.all(bodies.map(seal));
-      return { ...question, designs: await Promise.all(sealed.map(readDesign)) };
-    }),
-  );
+  return { questions: await Promise.all(body.questions.map(ready)), key: body.key };
+}
+
+async function ready(question) {
+  const bodies = question.ladder?.designs ?? [];
+  const sealed = question.design ? [JSON.stringify(question.design)] : await Promise.all(bodies.map(seal));
+  return { ...question, designs: await Promise.all(sealed.map(readDesign)) };
 }
 
 async function seal(body) {
@@ -35,11 +36,12 @@ async function seal(body) {
 /**
  * Exchange an invitation for a token that the collector has signed without seeing it.
  *
+ * @param {object} signing the key of tokens, from the survey's definition.
  * @param {object} kept where the token is kept before it is signed: a connection that breaks costs no invitation.
  */
 export async function exchange(api, code, signing, kept) {
   const { blind, hex, readKey, unblind } = await import("../blind.js"); // only who is invited loads it
-  const key = await readKey(signing);
+  const key = await readKey(JSON.stringify(signing));
   const state = kept.state;
   if (!state.admission) {
     const message = crypto.getRandomValues(new Uint8Array(32));
@@ -69,13 +71,4 @@ export async function ask(method, address, body) {
   if (answered.status >= 500 || answered.status === 429) throw new Unreachable();
   const { error } = await answered.json();
   throw new Declined([error.what, error.next].filter(Boolean).join(" "));
-}
-
-/** Return bytes in hexadecimal digits. */
-export function textOf(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-function bytesOf(digits) {
-  return Uint8Array.from(digits.match(/../g), (pair) => parseInt(pair, 16));
 }
