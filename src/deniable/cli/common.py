@@ -111,6 +111,20 @@ def write(path: Path, text: str, *, force: bool) -> None:
         file.write(text.encode() + b"\n")
 
 
+def deliver(document: str, show: Callable[[], None], out: Path | None, *, force: bool, as_json: bool) -> None:
+    """Show a design that was built, or print its JSON, and write it where that is asked for."""
+    check_out(out, force=force)
+    if as_json:
+        print_json(document)
+    else:
+        show()
+    if out is not None:
+        write(out, document, force=force)
+        say(f"wrote {out}")
+    elif not as_json:
+        say("Nothing was written; add --out design.json to keep this design.")
+
+
 def print_json(document: str | dict[str, Any]) -> None:
     """Print JSON on stdout, exactly as it is."""
     text = document if isinstance(document, str) else json.dumps(document, ensure_ascii=False, indent=2)

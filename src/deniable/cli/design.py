@@ -13,13 +13,11 @@ from deniable.cli.common import (
     DesignFile,
     Force,
     Json,
-    check_out,
     console,
+    deliver,
     guarded,
     print_json,
     read_design,
-    say,
-    write,
 )
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -156,16 +154,7 @@ def show(design: DesignFile, as_json: Json = False) -> None:
 
 def finish(design: Design, out: Path | None, *, force: bool, as_json: bool) -> None:
     """Show a design that was built, and write it where that is asked for."""
-    check_out(out, force=force)
-    if as_json:
-        print_json(design.to_json(indent=2))
-    else:
-        _show(design)
-    if out is not None:
-        write(out, design.to_json(indent=2), force=force)
-        say(f"wrote {out}")
-    elif not as_json:
-        say("Nothing was written; add --out design.json to keep this design.")
+    deliver(design.to_json(indent=2), lambda: _show(design), out, force=force, as_json=as_json)
 
 
 def _show(design: Design) -> None:

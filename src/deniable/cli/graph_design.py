@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.common import Force, Json, check_out, console, guarded, print_json, say, write
+from deniable.cli.common import Force, Json, console, deliver, guarded, print_json
 from deniable.cli.design import read_labels
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -64,20 +64,11 @@ def design(
     as_json: Json = False,
 ) -> None:
     """Build a design, and tell what it promises and what it saves."""
-    check_out(out, force=force)
     goal = {"importance": _importance(importance), "frequency": frequency, "mean": mean}
     scale = {"low": low, "high": high}
     pair = {"epsilon1": epsilon1, "epsilon2": epsilon2}
     built = _build(kind, _items(items, items_file), epsilon, pair, padding, goal, scale)
-    if as_json:
-        print_json(built.to_json(indent=2))
-    else:
-        _show(built)
-    if out is not None:
-        write(out, built.to_json(indent=2), force=force)
-        say(f"wrote {out}")
-    elif not as_json:
-        say("Nothing was written; add --out design.json to keep this design.")
+    deliver(built.to_json(indent=2), lambda: _show(built), out, force=force, as_json=as_json)
 
 
 @guarded

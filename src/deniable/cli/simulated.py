@@ -100,10 +100,10 @@ def _fetch(address: str, body: bytes | None, headers: dict[str, str]) -> str:
 def _drawn(question: Question, people: int) -> list[Sequence[str]]:
     from deniable.engines.local import respond
     from deniable.engines.local.gradual import release_planned
+    from deniable.engines.local.keystream import shuffled
 
     counts = [round(share * people) for share in truth(question, people).values()]
-    answers = np.repeat(np.arange(len(counts)), counts)
-    np.random.default_rng().shuffle(answers)  # only who holds which answer; the draws below are the device's own
+    answers = np.repeat(np.arange(len(counts)), counts)[shuffled(sum(counts))]
     columns = [respond(question.design, answers, codes=True)]
     if question.ladder:
         columns = list(release_planned(question.ladder, answers, codes=True))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from deniable.channel.product import join, split
-from deniable.design.labels import Computed, size
+from deniable.design.labels import Computed, Places, size
 from deniable.errors import InvalidDesign
 
 SEPARATOR = " · "
@@ -22,12 +22,14 @@ class Combined(Computed):
         ('ever · young', 3, 4)
     """
 
-    __slots__ = ("_numbers", "parts", "size")
+    __slots__ = ("_places", "parts", "size")
 
     def __init__(self, parts: Sequence[Sequence[str]]) -> None:
         self.parts = tuple(parts)
         self.size = math.prod(self.sizes)
-        self._numbers = tuple(_numbers(part) for part in self.parts)
+        for part in self.parts:
+            _check(part)
+        self._places = tuple(map(Places, self.parts))
 
     def __len__(self) -> int:
         return self.size
@@ -44,11 +46,10 @@ class Combined(Computed):
         """Return the number of a combination."""
         pieces = label.split(SEPARATOR) if isinstance(label, str) else []
         if len(pieces) == len(self.parts):
-            pairs = zip(self.parts, self._numbers, pieces, strict=True)
-            found = [_find(part, known, piece) for part, known, piece in pairs]
-            number = join(found, self.sizes) if min(found) >= 0 else -1
-            if number in range(self.size)[start:stop]:
-                return number
+            found = [known.find(piece) for known, piece in zip(self._places, pieces, strict=True)]
+            digits = [each for each in found if each is not None]
+            if len(digits) == len(found) and join(digits, self.sizes) in range(self.size)[start:stop]:
+                return join(digits, self.sizes)
         raise ValueError("not one of the combined labels")
 
     @property
@@ -69,19 +70,10 @@ class Combined(Computed):
         return f"Combined({self.parts!r})"
 
 
-def _numbers(part: Sequence[str]) -> dict[str, int]:
-    if isinstance(part, Computed):
-        return {}
-    for label in part:
+def _check(part: Sequence[str]) -> None:
+    for label in () if isinstance(part, Computed) else part:
         if SEPARATOR in f" {label} ":  # otherwise nobody could tell where one attribute ends
             raise InvalidDesign(
                 f"the label {label!r:.40} holds {SEPARATOR.strip()!r} between spaces, which separates attributes; "
                 "expected another label."
             )
-    return {label: number for number, label in enumerate(part)}
-
-
-def _find(part: Sequence[str], known: dict[str, int], label: str) -> int:
-    if isinstance(part, Computed):
-        return part.index(label) if label in part else -1
-    return known.get(label, -1)

@@ -15,7 +15,7 @@ from deniable.channel.product import join
 from deniable.design import labels
 from deniable.design.bitstrings import Bitstrings
 from deniable.design.combined import Combined
-from deniable.design.labels import Computed, Numbered
+from deniable.design.labels import Numbered, Places
 from deniable.design.registry import FAMILIES
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
 
@@ -154,7 +154,7 @@ class Design:
                 raise InvalidAnswer(f"expected an answer to each of {labels.shown(self.attributes)}, and to no other.")
             numbers = [design.category_number(category[attribute]) for attribute, design in self.factors]
             return join(numbers, [design.channel.answers for _, design in self.factors])
-        number = _find(self.categories, self._category_numbers, category)
+        number = self._category_places.find(category)
         if number is None:
             raise InvalidAnswer(
                 f"this answer is not one of the design's; expected one of {labels.shown(self.categories)}."
@@ -167,7 +167,7 @@ class Design:
         Raises:
             InvalidResponse: not one of this design's.
         """
-        number = _find(self.symbols, self._symbol_numbers, symbol)
+        number = self._symbol_places.find(symbol)
         if number is None:
             raise InvalidResponse(
                 f"{symbol!r:.40} is not a response of this design; expected one of {labels.shown(self.symbols)}."
@@ -175,12 +175,12 @@ class Design:
         return number
 
     @cached_property
-    def _category_numbers(self) -> dict[str, int]:
-        return _numbers(self.categories)
+    def _category_places(self) -> Places:
+        return Places(self.categories)
 
     @cached_property
-    def _symbol_numbers(self) -> dict[str, int]:
-        return _numbers(self.symbols)
+    def _symbol_places(self) -> Places:
+        return Places(self.symbols)
 
     @cached_property
     def hash(self) -> str:
@@ -268,16 +268,6 @@ def _together(factors: Sequence[Factor]) -> tuple[Combined, Combined, Product]:
                 "Respond to each question with its own design instead, or to fewer of them together.",
             )
     return categories, symbols, Product(tuple(design.channel for design in designs))
-
-
-def _find(known: Sequence[str], numbers: dict[str, int], label: object) -> int | None:
-    if isinstance(known, Computed):
-        return known.index(label) if label in known else None
-    return numbers.get(label) if isinstance(label, str) else None
-
-
-def _numbers(known: Sequence[str]) -> dict[str, int]:
-    return {} if isinstance(known, Computed) else {label: number for number, label in enumerate(known)}
 
 
 def _write_labels(known: Sequence[str]) -> int | dict[str, int] | list[str]:

@@ -73,6 +73,20 @@ class Numbered(Computed):
         return f"Numbered({self.size})"
 
 
+class Places:
+    """Where each of some labels stands: looked up, or worked out where labels are computed."""
+
+    def __init__(self, known: Sequence[str]) -> None:
+        self._computed = known if isinstance(known, Computed) else None
+        self._numbers = {} if self._computed is not None else {label: number for number, label in enumerate(known)}
+
+    def find(self, label: object) -> int | None:
+        """Return the number of a label; None for what is not one of them."""
+        if self._computed is not None:
+            return self._computed.index(label) if label in self._computed else None
+        return self._numbers.get(label) if isinstance(label, str) else None
+
+
 def size(labels: Sequence[str]) -> int:
     """Return how many labels there are; there may be more than `len` can tell."""
     return int(getattr(labels, "size", -1)) if hasattr(labels, "size") else len(labels)

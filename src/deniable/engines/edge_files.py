@@ -10,12 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.chance import WORD
 from deniable.engines.fresh import check_free, fresh
 from deniable.engines.local import graph, keyvalue
 from deniable.engines.local.edge_readers import read_edges
 from deniable.engines.local.edges import COLUMNS, Edges
-from deniable.engines.local.keystream import Keystream
+from deniable.engines.local.keystream import shuffled
 from deniable.engines.writers import writing
 from deniable.errors import InvalidRequest, InvalidResponse, UnreadableFile
 from deniable.graph.design import EdgeDesign
@@ -78,7 +77,7 @@ def respond_edges(
         raise InvalidRequest(f"cannot tell how to write {target.name}; expected a name in .parquet, .csv or .ndjson.")
     check_free(target, overwrite=overwrite)
     drawn = graph.respond(design, edges) if isinstance(design, EdgeDesign) else keyvalue.respond(design, edges)
-    drawn = drawn[_shuffled(len(drawn))]
+    drawn = drawn[shuffled(len(drawn))]
     any_design: Any = design  # a writer asks for the hash alone
     schema = pa.schema([(RESPONSE, _text()), (DESIGN, _text())])
     with fresh(target, overwrite=overwrite) as file, writing(file, format, schema, any_design) as writer:
@@ -132,12 +131,6 @@ def _count(design: GraphDesign, responses: list[Any]) -> GraphTally:
 _SYMBOLS: NDArray[np.uint8] = np.full(256, 9, np.uint8)
 for _number, _mark in enumerate(b"0+-"):
     _SYMBOLS[_mark] = _number
-
-
-def _shuffled(count: int) -> NDArray[np.intp]:
-    """Return the numbers below a count in an order drawn with secure randomness."""
-    # Two equal words, which would leave two responses in their order, come about once in 2^65/count² files.
-    return np.argsort(np.frombuffer(Keystream().read(WORD * count), np.uint64), kind="stable")
 
 
 def _text() -> Any:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from deniable import exact, wire
 from deniable.design import Design, k_ary, labels, rr3_dagger
-from deniable.design.labels import Computed, Labels, Numbered
+from deniable.design.labels import Labels, Numbered, Places
 from deniable.design.three import Weighting
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
 
@@ -67,19 +67,14 @@ class EdgeDesign:
         Raises:
             InvalidAnswer: not one of this design's; the message does not repeat it.
         """
-        number = self._find(item)
+        number = self._places.find(item)
         if number is None:
             raise InvalidAnswer(f"the item is not one of the design's; expected one of {labels.shown(self.items)}.")
         return number
 
-    def _find(self, item: object) -> int | None:
-        if isinstance(self.items, Computed):
-            return self.items.index(item) if item in self.items else None
-        return self._numbers.get(item) if isinstance(item, str) else None
-
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {item: number for number, item in enumerate(self.items)}
+    def _places(self) -> Places:
+        return Places(self.items)
 
     def symbol(self, response: int) -> str:
         """Write a response, given its number: the weight, then the item."""
@@ -93,7 +88,7 @@ class EdgeDesign:
             InvalidResponse: not one that this design sends.
         """
         weight, gap, item = symbol.partition(" ") if isinstance(symbol, str) else ("", "", "")
-        number = self._find(item) if gap and weight in NAMES else None
+        number = self._places.find(item) if gap and weight in NAMES else None
         if number is None:
             raise InvalidResponse(
                 f"{symbol!r:.40} is not a response of this design; expected '1/2 {self.items[0]:.40}'."

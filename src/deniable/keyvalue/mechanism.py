@@ -10,7 +10,7 @@ from typing import Any
 
 from deniable import exact, wire
 from deniable.design import labels
-from deniable.design.labels import Computed, Labels, Numbered
+from deniable.design.labels import Labels, Numbered, Places
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidResponse, UnreadableFile
 from deniable.keyvalue import weights
 from deniable.keyvalue.direct import Direct
@@ -109,19 +109,14 @@ class KeyValueDesign:
         Raises:
             InvalidAnswer: not one of this design's; the message does not repeat it.
         """
-        number = self._find(item)
+        number = self._places.find(item)
         if number is None:
             raise InvalidAnswer(f"an item is not one of the design's; expected some of {labels.shown(self.items)}.")
         return number
 
-    def _find(self, item: object) -> int | None:
-        if isinstance(self.items, Computed):
-            return self.items.index(item) if item in self.items else None
-        return self._numbers.get(item) if isinstance(item, str) else None
-
     @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {item: number for number, item in enumerate(self.items)}
+    def _places(self) -> Places:
+        return Places(self.items)
 
     def symbol(self, response: int) -> str:
         """Write a response, given its number."""
@@ -143,7 +138,7 @@ class KeyValueDesign:
         )
 
     def _known(self, item: str) -> int:
-        number = self._find(item)
+        number = self._places.find(item)
         if number is None:
             raise ValueError
         return number

@@ -101,3 +101,9 @@ class Keystream(threading.local):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a keystream is not copied: two copies would give the same bytes; build another one")
+
+
+def shuffled(count: int) -> NDArray[np.intp]:
+    """Return the numbers below a count in an order drawn with secure randomness."""
+    # Two equal words, which would leave two of them in their order, come about once in 2^65/count² times.
+    return np.argsort(np.frombuffer(Keystream().read(WORD * count), np.uint64), kind="stable")
