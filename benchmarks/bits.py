@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmarks import workloads
 from benchmarks.measure import Row, race, table
 from deniable.channel import Bits, Subset
-from deniable.design import Design, rappor, subset, truncated_rappor, unary
+from deniable.designs import Design, rappor, subset, truncated_rappor, unary
 from deniable.engines import local
 from deniable.engines.local.keystream import SPARE
 from deniable.engines.local.words import CHUNK

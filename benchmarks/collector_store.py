@@ -26,7 +26,7 @@ from tests.support.surveys import question, small
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Batch, Entry, Store, Token, open_store
-from deniable.design import k_ary
+from deniable.designs import k_ary
 
 RATE = 200_000  # responses in a second: the bar
 FLAT = 1.5  # how much longer a page may take at the last size than at the first: the bar

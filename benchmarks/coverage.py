@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 import deniable as dn
 from deniable.errors import ImplausibleResponses
-from deniable.estimate.linear import floats
+from deniable.estimates.linear import floats
 
 REPETITIONS = 2_000
 GRID = list(itertools.product((2, 5), (0.5, 1, 3), (100, 1_000), (0.0, 0.01, 0.05, 0.2, 0.5)))

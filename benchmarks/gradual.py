@@ -21,13 +21,13 @@ from scipy.stats import chi2
 
 from benchmarks import workloads
 from benchmarks.measure import Row, race, table
-from deniable.design import Design, k_ary, rappor, subset
+from deniable.designs import Design, k_ary, rappor, subset
 from deniable.engines import local
 from deniable.engines.local import gradual
-from deniable.estimate import covariance
-from deniable.estimate.linear import left_inverse
-from deniable.gradual.design import Ladder, ladder, relax
-from deniable.gradual.estimate import afresh
+from deniable.estimates import covariance
+from deniable.estimates.linear import left_inverse
+from deniable.estimates.stages import afresh
+from deniable.order.relaxation import Ladder, ladder, relax
 
 N = 10_000_000
 STREAMED = (10**7, 10**8)

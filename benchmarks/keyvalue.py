@@ -22,9 +22,9 @@ from deniable.engines.local.edges import Edges
 from deniable.engines.local.keystream import SPARE
 from deniable.engines.local.keyvalue import collect
 from deniable.engines.local.words import CHUNK
-from deniable.keyvalue.design import lpp_club, lpp_ddagger, pckv_grr, pckv_ue
-from deniable.keyvalue.estimate import estimate
-from deniable.keyvalue.tally import KeyValueTally
+from deniable.records.key_value.designs import lpp_club, lpp_ddagger, pckv_grr, pckv_ue
+from deniable.records.key_value.estimates import estimate
+from deniable.records.key_value.tallies import KeyValueTally
 
 
 @cache

@@ -16,9 +16,9 @@ import numpy as np
 from benchmarks import workloads
 from benchmarks.measure import Row, race, table
 from benchmarks.respond import by_hand
-from deniable.design import Design, hadamard, k_ary, local_hashing
+from deniable.designs import Design, hadamard, k_ary, local_hashing
 from deniable.engines import local
-from deniable.estimate.fit import estimate
+from deniable.estimates.shares import estimate
 
 N = 2_000_000
 PEERS = {"k_ary": 1.41e6, "hadamard": 132e3, "local_hashing": 251e3}

@@ -1,7 +1,7 @@
 """Tallies drawn in law against one survey that is drawn response by response. `python -m benchmarks.law`.
 
 A ratio of r says: in the time that one survey of 3,252,599 people takes with `engines.local` (respond, then tally, on
-one core, compiled), `engines.law` draws the tallies of r such surveys. The bar is a thousand.
+one core, compiled), `simulate` draws the tallies of r such surveys. The bar is a thousand.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.measure import Row, race, table
-from deniable.design import Design, christofides, k_ary, warner
-from deniable.engines import law, local
+from deniable import simulate as law
+from deniable.designs import Design, christofides, k_ary, warner
+from deniable.engines import local
 
 PEOPLE = 3_252_599
 SURVEYS = 10_000

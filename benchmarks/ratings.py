@@ -11,10 +11,10 @@ from scipy.optimize import brentq
 
 from deniable.engines.local.edges import Edges
 from deniable.engines.local.keyvalue import collect, read_edges
-from deniable.keyvalue.design import KeyValueDesign, lpp, lpp_club, pckv_grr
-from deniable.keyvalue.estimate import estimate
-from deniable.keyvalue.spread import spread
-from deniable.keyvalue.tally import KeyValueTally
+from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, pckv_grr
+from deniable.records.key_value.estimates import estimate
+from deniable.records.key_value.spread import spread
+from deniable.records.key_value.tallies import KeyValueTally
 
 Real = NDArray[np.float64]
 EPSILONS = (1, 2, 4)

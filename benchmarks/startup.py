@@ -10,7 +10,7 @@ from benchmarks.measure import race
 STATEMENTS = {
     "bare interpreter": "pass",
     "import deniable": "import deniable",
-    "import deniable.respond": "import deniable.respond",
+    "import deniable.responses": "import deniable.responses",
     "a response": "import deniable as dn; dn.respond(dn.warner(epsilon=1), 'yes')",
     "import deniable.engines.local": "import deniable.engines.local",
 }

@@ -17,12 +17,12 @@ from importlib.resources import files
 import numpy as np
 
 from deniable.engines.local import strings as engine
-from deniable.gradual.strings.bloom import Bloom
-from deniable.gradual.strings.design import StringDesign, schedule, string_design
-from deniable.gradual.strings.estimate import Candidates, StringEstimate, estimate_strings
-from deniable.gradual.strings.noisy import NoisySampling
-from deniable.gradual.strings.plan import detection_limit
-from deniable.gradual.strings.tally import NoisyTally
+from deniable.records.strings.bloom import Bloom
+from deniable.records.strings.designs import StringDesign, schedule, string_design
+from deniable.records.strings.detection import detection_limit
+from deniable.records.strings.estimates import Candidates, StringEstimate, estimate_strings
+from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.tallies import NoisyTally
 
 ROWS = 1_000_000
 FDR = 0.01  # on average; the bar is 5 % at every single stage

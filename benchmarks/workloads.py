@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.design import Design, k_ary
+from deniable.designs import Design, k_ary
 
 
 @cache

@@ -21,7 +21,7 @@ import hashlib
 import math
 from dataclasses import dataclass
 
-from deniable import wire
+from deniable import documents
 from deniable.chance import SYSTEM, Source, below
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -59,7 +59,7 @@ class Key:
 
     def to_json(self) -> str:
         """Return the key as JSON."""
-        return wire.seal(_KIND, {"modulus": str(self.modulus)})
+        return documents.seal(_KIND, {"modulus": str(self.modulus)})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Key:
@@ -69,10 +69,10 @@ class Key:
             UnreadableFile: truncated, edited, or of another version.
             InvalidRequest: too short, or even.
         """
-        body = wire.unseal(_KIND, text)
+        body = documents.unseal(_KIND, text)
         if body.keys() != {"modulus"}:
             raise UnreadableFile("a key with other fields than its modulus.")
-        return cls(wire.whole(body, "modulus"))
+        return cls(documents.whole(body, "modulus"))
 
 
 def expand(message: bytes, modulus: int) -> int:

@@ -7,9 +7,9 @@ import traceback
 
 import pytest
 
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.errors import InvalidAnswer, InvalidResponse
-from deniable.respond import respond
+from deniable.responses import respond
 from tests.support.registered import every_design
 
 pytestmark = every_design

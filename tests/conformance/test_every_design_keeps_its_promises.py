@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from deniable import exact
-from deniable.design import Design
+from deniable.designs import Design
 from tests.support import brute
 from tests.support.rational import table, transposed
 from tests.support.registered import every_design, parameters

@@ -6,8 +6,8 @@ import json
 import subprocess
 import sys
 
-from deniable import wire
-from deniable.design import FAMILIES, Design
+from deniable import documents
+from deniable.designs import FAMILIES, Design
 from deniable.errors import InvalidDesign, UnreadableFile
 from tests.support.rational import table
 from tests.support.registered import every_design
@@ -38,7 +38,7 @@ def test_json_comes_back_the_same(design: Design) -> None:
 @every_design
 def test_the_file_names_schema_and_hash(design: Design) -> None:
     document = json.loads(design.to_json())
-    assert document.pop("hash") == design.hash == wire.digest(document)
+    assert document.pop("hash") == design.hash == documents.digest(document)
     assert document["schema"] == "deniable/design/1"
 
 
@@ -85,7 +85,7 @@ def test_a_truncated_file_is_refused(design: Design) -> None:
 
 def test_hashes_do_not_depend_on_the_process() -> None:
     program = (
-        "from deniable.design import FAMILIES\n"
+        "from deniable.designs import FAMILIES\n"
         "for family in FAMILIES.values():\n"
         "    for design in family.designs(): print(design.hash)"
     )

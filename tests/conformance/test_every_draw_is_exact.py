@@ -9,8 +9,8 @@ import pytest
 
 from deniable.chance import TOTAL, words_for
 from deniable.channel import Channel, Product
-from deniable.design import Design
-from deniable.respond import respond
+from deniable.designs import Design
+from deniable.responses import respond
 from tests.support.paths import distribution
 from tests.support.positions import (
     SMALL,

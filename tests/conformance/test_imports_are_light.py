@@ -27,14 +27,14 @@ def loaded_by(statement: str) -> set[str]:
 @pytest.mark.parametrize(
     "statement",
     [
-        "import deniable.respond",
-        "from deniable.respond import respond",
+        "import deniable.responses",
+        "from deniable.responses import respond",
         "import deniable as dn; dn.respond(dn.warner(1), 'yes').to_json()",
         "import deniable as dn; dn.Design.from_json(dn.k_ary(5, 1).to_json())",
-        "import deniable.gradual.respond",
-        "import deniable.gradual.ledger, deniable.gradual.market",
+        "import deniable.responses.stages",
+        "import deniable.release.ledger, deniable.release.market",
         "import deniable.client, deniable.survey",
-        "import deniable.gradual.means.respond, deniable.gradual.strings.respond",
+        "import deniable.records.numbers.responses, deniable.records.strings.responses",
         "import deniable as dn; dn.Ladder.from_json(dn.ladder(dn.k_ary(5, e) for e in (1, 2)).to_json())",
     ],
 )

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import deniable
-import deniable.design
-from deniable.design import FAMILIES, Design
+import deniable.designs
+from deniable.designs import FAMILIES, Design
 
 
 def builders() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every public function, in any module of `deniable.design`, that says it returns a Design."""
-    for info in pkgutil.walk_packages(deniable.design.__path__, "deniable.design."):
+    """Every public function, in any module of `deniable.designs`, that says it returns a Design."""
+    for info in pkgutil.walk_packages(deniable.designs.__path__, "deniable.designs."):
         module = importlib.import_module(info.name)
         for name, function in inspect.getmembers(module, inspect.isfunction):
             returns = inspect.get_annotations(function).get("return")
@@ -31,8 +31,8 @@ def test_every_builder_is_registered() -> None:
 
 def test_every_family_is_public() -> None:
     for name, family in FAMILIES.items():
-        assert getattr(deniable.design, name) is family.build
-        assert name in deniable.design.__all__
+        assert getattr(deniable.designs, name) is family.build
+        assert name in deniable.designs.__all__
         assert getattr(deniable, name) is family.build
         assert name in deniable.__all__
 

@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 import deniable as dn
 from deniable.chance import WORD
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.engines import local
 from deniable.engines.local import gradual
-from deniable.gradual.bits import BitByBit, digits
-from deniable.gradual.composed import Factors, Recoded
-from deniable.gradual.design import relax
-from deniable.gradual.ladder import Relaxation
-from deniable.gradual.sets import Nested
-from deniable.gradual.step import KeepOrFresh, Step, Written
+from deniable.order.bits import BitByBit, digits
+from deniable.order.ladders import Relaxation
+from deniable.order.relaxation import relax
+from deniable.order.sets import Nested
+from deniable.order.steps import Factors, KeepOrFresh, Recoded, Step, Written
 from tests.support.hands import Counted
 from tests.support.ladders import small
 from tests.support.seeded import Seeded

@@ -8,7 +8,7 @@ import pytest
 
 from deniable.chance import words_for
 from deniable.channel import Dense, Diagonal, Product
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.engines.local import vectors
 from deniable.engines.local.draws import OneByOne, prepare
 from tests.support.hands import HARD, Counted, engine, everybody, leaves, planted, scalar

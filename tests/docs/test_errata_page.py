@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from deniable.reproduce.printed import everything
-from deniable.reproduce.registry import DOCUMENTS
-from deniable.reproduce.run import Made, Results
+from deniable.reproduce.run import DOCUMENTS, Made, Results
+from deniable.reproduce.values import everything
 from tests.support.reproduced import FEW, made
 
 ROOT = Path(__file__).parents[2]

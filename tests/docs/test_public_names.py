@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 
 import deniable
-from deniable.design import FAMILIES
+from deniable.designs import FAMILIES
 
 SOURCE = Path(deniable.__file__).parent
 
@@ -51,7 +51,7 @@ def test_a_public_name_comes_first_in_a_fresh_interpreter(name: str) -> None:
 
 
 def test_steps_are_callable_however_they_are_imported() -> None:
-    for first in ("import deniable.tally, deniable.respond, deniable.estimate", "import deniable.engines", "pass"):
+    for first in ("import deniable.tallies, deniable.responses, deniable.estimates", "import deniable.engines", "pass"):
         program = (
             f"{first}\nimport deniable as dn\ndesign = dn.warner(1)\n"
             "for _ in range(2):\n"
@@ -59,7 +59,7 @@ def test_steps_are_callable_however_they_are_imported() -> None:
             "    dn.estimate(dn.tally(design, responses))\n"
             "from deniable import tally, respond, estimate\n"
             "assert callable(tally) and callable(respond) and callable(estimate)\n"
-            "from deniable.tally import Tally\n"
+            "from deniable.tallies import Tally\n"
             "assert isinstance(dn.tally(design, responses), dn.Tally) and dn.Tally is Tally\n"
         )
         run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -9,10 +9,10 @@ from itertools import pairwise, product
 import pytest
 
 from deniable.channel import Dense
-from deniable.design import hadamard, k_ary, matrix, subset, truncated_rappor, warner
-from deniable.design.admissible import admissible
-from deniable.design.elimination import rank
-from deniable.design.repair import drop_constant, merge, raise_parity, repair, split_row, split_rows
+from deniable.designs import hadamard, k_ary, matrix, subset, truncated_rappor, warner
+from deniable.order.admissibility import admissible
+from deniable.order.elimination import rank
+from deniable.order.repairs import drop_constant, merge, raise_parity, repair, split_row, split_rows
 from tests.support.rational import Table, times
 from tests.support.tables import random_channel, rows
 

@@ -11,8 +11,8 @@ import deniable as dn
 from deniable.audit import ATTACKS, error_rates
 from deniable.channel import Channel
 from deniable.criteria import bayes_error, least_bayes_error
-from deniable.gradual.design import ladder
-from deniable.gradual.ladder import Ladder
+from deniable.order.ladders import Ladder
+from deniable.order.relaxation import ladder
 from tests.support.ladders import small
 
 SHORT = {name: Ladder(each.designs[:3], each.steps[:2]) for name, each in small().items() if each.joint_parity < 1e9}

@@ -10,11 +10,11 @@ from itertools import product
 import pytest
 
 from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Product, Subset
-from deniable.design import binary, hadamard, k_ary, local_hashing, matrix, subset, warner
-from deniable.design.blackwell import Garbling, Separation, compare, garbling
-from deniable.design.elimination import Feasible, Infeasible, feasible, rank, reduce, solve
-from deniable.design.garbling_tables import tables
-from deniable.design.subset_order import subset_garbling, subset_inclusion, subsets_ordered
+from deniable.designs import binary, hadamard, k_ary, local_hashing, matrix, subset, warner
+from deniable.order.blackwell import compare, garbling, tables
+from deniable.order.closed_garblings import subset_garbling, subset_inclusion, subsets_ordered
+from deniable.order.elimination import Feasible, Infeasible, feasible, rank, reduce, solve
+from deniable.order.garblings import Garbling, Separation
 from tests.support.rational import applied, table, times
 from tests.support.tables import random_channel, rows, subset_channel
 

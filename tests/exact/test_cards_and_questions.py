@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from deniable import exact
-from deniable.design import Design, christofides, crosswise, forced_response, simmons, warner
-from deniable.estimate import christofides_inverse, covariance, left_inverse
+from deniable.designs import Design, christofides, crosswise, forced_response, simmons, warner
+from deniable.estimates import christofides_inverse, covariance, left_inverse
 from tests.support.rational import inverse, table
 
 EPSILONS = ["1/1000", "1/10", "1/2", 1, 3, 8]

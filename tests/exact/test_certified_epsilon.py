@@ -11,7 +11,7 @@ import pytest
 from deniable import exact
 from deniable.chance import TOTAL, Source, below
 from deniable.channel import Diagonal
-from deniable.design import Design, k_ary, warner
+from deniable.designs import Design, k_ary, warner
 from deniable.errors import InvalidDesign
 from tests.support import brute
 from tests.support.seeded import seeded

@@ -9,8 +9,8 @@ import pytest
 import deniable as dn
 from deniable.channel import Dense
 from deniable.errors import InvalidRequest
-from deniable.gradual.design import ladder
-from deniable.gradual.market import worth
+from deniable.order.relaxation import ladder
+from deniable.release.market import worth
 from tests.support.ladders import small
 
 

@@ -10,9 +10,9 @@ import pytest
 from deniable.channel import Hadamard, Hashing
 from deniable.channel.hadamard import row_of
 from deniable.channel.hashing import is_prime
-from deniable.design import hadamard, local_hashing
-from deniable.design.subset import subset_risk
-from deniable.estimate.coded import coded
+from deniable.designs import hadamard, local_hashing
+from deniable.designs.sets_of_answers import subset_risk
+from deniable.estimates.coded import coded
 from tests.support import brute
 from tests.support.rational import Table, applied, identity, left_inverse, table, times, transposed
 

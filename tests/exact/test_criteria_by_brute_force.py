@@ -19,7 +19,7 @@ from deniable.criteria import (
     Strict,
     posterior_bounds,
 )
-from deniable.design import Design, binary, k_ary, matrix, warner
+from deniable.designs import Design, binary, k_ary, matrix, warner
 from tests.support.brute import posterior
 from tests.support.rational import Table, table
 

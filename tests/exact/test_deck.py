@@ -10,10 +10,10 @@ from itertools import combinations, product
 import pytest
 
 from deniable.chance import ScriptedSource
-from deniable.design import Deck
-from deniable.design.dealing import excess
-from deniable.estimate import estimate_deck
-from deniable.estimate.deck import parts
+from deniable.designs import Deck
+from deniable.designs.cards import excess
+from deniable.estimates import estimate_deck
+from deniable.estimates.decks import parts
 from deniable.exact import Ratio
 from tests.support.brute import quotient
 from tests.support.cards import deals, law, sent, worlds

@@ -11,9 +11,9 @@ import pytest
 
 from deniable.audit import doubts, swing
 from deniable.channel import Channel
-from deniable.design import Design, hadamard, k_ary, matrix, rappor, subset, unary, warner
-from deniable.estimate import left_inverse
-from deniable.tally import Tally, tally
+from deniable.designs import Design, hadamard, k_ary, matrix, rappor, subset, unary, warner
+from deniable.estimates import left_inverse
+from deniable.tallies import Tally, tally
 
 RATE = Fraction(3, 4)  # large, so that small worlds have alarms at all
 

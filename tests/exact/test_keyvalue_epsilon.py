@@ -7,11 +7,10 @@ from fractions import Fraction
 import pytest
 
 from deniable.channel import Dense
-from deniable.design import rr3_ddagger
+from deniable.designs import rr3_ddagger
 from deniable.exact import exp_below
-from deniable.keyvalue.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue, vpp
-from deniable.keyvalue.index import Index
-from deniable.keyvalue.unary import Unary, extremes, marks
+from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue, vpp
+from deniable.records.key_value.schemes import Index, Unary, extremes, marks
 from tests.support.keyvalue import designs, parity, rows, table
 
 EVERY = [pytest.param(design, id=f"{items} {name}") for items in (1, 2, 3) for name, design in designs(items).items()]

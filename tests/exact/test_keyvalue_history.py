@@ -10,9 +10,9 @@ from itertools import product
 import pytest
 
 from deniable import chance
-from deniable.gradual.design import relax
-from deniable.keyvalue.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_ue
-from deniable.keyvalue.relax import NAMES, Symbol, settle, symbol_design
+from deniable.order.relaxation import relax
+from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_ue
+from deniable.records.key_value.stages import NAMES, Symbol, settle, symbol_design
 from tests.support.brute import quotient
 from tests.support.keyvalue import Row, rows
 

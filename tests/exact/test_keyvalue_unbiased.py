@@ -7,9 +7,15 @@ from itertools import combinations, product
 
 import pytest
 
-from deniable.keyvalue.design import KeyValueDesign, conditional_moments, lpp_club, lpp_ddagger, moments, pckv_ue
-from deniable.keyvalue.scores import scores
-from deniable.keyvalue.spread import Moments
+from deniable.records.key_value.designs import (
+    KeyValueDesign,
+    conditional_moments,
+    lpp_club,
+    lpp_ddagger,
+    moments,
+    pckv_ue,
+)
+from deniable.records.key_value.spread import Moments, scores
 from tests.support.keyvalue import Row, designs, rows
 
 HALF = Fraction(1, 2)
@@ -160,7 +166,7 @@ def _sends(symbol, response, weight):  # type: ignore[no-untyped-def]
 
 
 def _ddagger(m: int, p: Fraction, q: Fraction) -> KeyValueDesign:
-    from deniable.design import rr3_ddagger
-    from deniable.keyvalue.index import Index
+    from deniable.designs import rr3_ddagger
+    from deniable.records.key_value.schemes import Index
 
     return KeyValueDesign("lpp_ddagger", m, Index(m, rr3_ddagger(p, q).channel.dense()))  # type: ignore[arg-type]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import deniable as dn
-from deniable.gradual import durable
-from deniable.gradual.design import ladder
-from deniable.gradual.ledger import Ledger
+from deniable.db import durable
+from deniable.order.relaxation import ladder
+from deniable.release.ledger import Ledger
 from tests.support.traces import law
 
 STAGES = ladder([dn.warner(p=p) for p in ("2/3", "3/4", "4/5")])

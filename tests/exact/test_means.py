@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 import deniable as dn
-from deniable.gradual.means.estimate import from_share, moments
-from deniable.gradual.means.range import ENDS, Range
-from deniable.gradual.means.respond import rounded, square
+from deniable.records.numbers.estimates import from_share, moments
+from deniable.records.numbers.ranges import ENDS, Range
+from deniable.records.numbers.responses import rounded, square
 from tests.support.traces import law
 
 RANGE = Range.of(2, 6)

@@ -12,10 +12,10 @@ import pytest
 
 import deniable as dn
 from deniable.channel import Channel
-from deniable.design import FAMILIES, k_ary, warner
-from deniable.gradual.design import ladder, relax
-from deniable.gradual.ladder import Ladder
-from deniable.gradual.step import Step
+from deniable.designs import FAMILIES, k_ary, warner
+from deniable.order.ladders import Ladder
+from deniable.order.relaxation import ladder, relax
+from deniable.order.steps import Step
 from tests.support.ladders import families, small
 
 every_ladder = pytest.mark.parametrize("name", sorted(small()))

@@ -11,11 +11,11 @@ import pytest
 import deniable as dn
 from deniable import chance
 from deniable.channel import Bits
-from deniable.design import Design
-from deniable.gradual import bits
-from deniable.gradual.design import ladder, relax
-from deniable.gradual.respond import release_planned, upgrade
-from deniable.respond import respond
+from deniable.designs import Design
+from deniable.order import bits
+from deniable.order.relaxation import ladder, relax
+from deniable.responses import respond
+from deniable.responses.stages import release_planned, upgrade
 from tests.support.ladders import small
 from tests.support.traces import law
 

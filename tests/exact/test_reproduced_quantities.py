@@ -8,9 +8,9 @@ import pytest
 
 from deniable.channel import Dense
 from deniable.criteria import BetaFactor, Boundaries, RhoToRho
-from deniable.design import best_t, subset
-from deniable.design.club import Club
-from deniable.design.subset import subset_trace
+from deniable.designs import best_t, subset
+from deniable.designs.sets_of_answers import subset_trace
+from deniable.designs.three_answers_best import Club
 from tests.support.rational import table
 
 F = Fraction

@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from deniable import exact
-from deniable.design import k_ary, warner
+from deniable.designs import k_ary, warner
 from tests.support import brute
 
 EPSILONS = [Fraction(number, 7) for number in range(1, 60)]

@@ -14,7 +14,7 @@ from deniable.chance import TOTAL, ScriptedSource
 from deniable.channel import Bits, Mixture, Sets, Subset, from_body
 from deniable.channel.bits import DIGITS
 from deniable.channel.sets import fill
-from deniable.design import (
+from deniable.designs import (
     best_t,
     mixture_risk,
     rappor_weights,

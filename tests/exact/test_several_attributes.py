@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from deniable.criteria.belief import posterior
-from deniable.design import Design, binary, k_ary, matrix, product, rr3_club, warner
-from deniable.estimate import covariance, estimate
-from deniable.tally import Tally, marginal
+from deniable.designs import Design, binary, k_ary, matrix, product, rr3_club, warner
+from deniable.estimates import covariance, estimate
+from deniable.tallies import Tally, marginal
 from tests.support.rational import Table, applied, inverse, kronecker, table
 
 F = Fraction

@@ -9,10 +9,10 @@ import pytest
 
 import deniable as dn
 from deniable.errors import InvalidRequest
-from deniable.gradual.between import between, composes, sent
-from deniable.gradual.chain import place, step
-from deniable.gradual.design import ladder
-from deniable.gradual.step import Step
+from deniable.order.between import between, composes, sent
+from deniable.order.relaxation import ladder
+from deniable.order.steps import Step
+from deniable.release.chain import place, step
 from tests.support.ladders import families, small
 from tests.support.traces import law
 

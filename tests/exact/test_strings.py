@@ -10,12 +10,12 @@ import pytest
 
 import deniable as dn
 from deniable.channel import Bits
-from deniable.design.blackwell import Garbling
-from deniable.gradual.strings.bloom import Bloom
-from deniable.gradual.strings.cohort import CohortDesign, Filter, FilterStep
-from deniable.gradual.strings.design import StringDesign
-from deniable.gradual.strings.noisy import NoisySampling
-from deniable.gradual.strings.respond import permanent, respond, sample, upgrade
+from deniable.order.garblings import Garbling
+from deniable.records.strings.bloom import Bloom
+from deniable.records.strings.cohort import CohortDesign, Filter, FilterStep
+from deniable.records.strings.designs import StringDesign
+from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.responses import permanent, respond, sample, upgrade
 from tests.support.traces import law
 
 BITS = [(6, 4), (5, 1), (9, 2)]

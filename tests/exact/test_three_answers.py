@@ -10,11 +10,22 @@ import numpy as np
 import pytest
 
 from deniable import exact
-from deniable.design import Design, rr3_club, rr3_dagger, rr3_ddagger
-from deniable.design.club import Club
-from deniable.design.three_optimum import dagger_for_first, kink, optimum, star
-from deniable.design.three_region import SLICES, club, corners, feasible, p1_range, parameters_at, part
-from deniable.estimate import covariance
+from deniable.designs import Design, rr3_club, rr3_dagger, rr3_ddagger
+from deniable.designs.three_answers_best import (
+    SLICES,
+    Club,
+    club,
+    corners,
+    dagger_for_first,
+    feasible,
+    kink,
+    optimum,
+    p1_range,
+    parameters_at,
+    part,
+    star,
+)
+from deniable.estimates import covariance
 from tests.support import brute
 from tests.support.rational import Table, applied, inverse, table, transposed
 

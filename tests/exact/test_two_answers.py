@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from deniable import exact
 from deniable.channel import Channel
 from deniable.criteria import Relaxed
-from deniable.design import (
+from deniable.designs import (
     Design,
     binary,
     capped_binary,
@@ -23,7 +23,7 @@ from deniable.design import (
     relaxed_warner,
     warner,
 )
-from deniable.design.binary_choice import Curve
+from deniable.designs.two_answers_relaxed import Curve
 
 F = Fraction
 SETTINGS = [("1/2", "1/10"), (1, "2/5"), ("1/5", "1/100"), (2, "1/20"), (1, 0), (0, "1/4")]

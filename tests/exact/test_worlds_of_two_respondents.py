@@ -12,7 +12,7 @@ from itertools import permutations, product
 
 import pytest
 
-from deniable.design import Design
+from deniable.designs import Design
 from tests.support.rational import Table, applied, identity, inverse, left_inverse, table, times, transposed
 from tests.support.registered import every_design, parameters
 

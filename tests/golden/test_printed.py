@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from deniable.reproduce.registry import DOCUMENTS, uncovered
+from deniable.reproduce.run import DOCUMENTS, uncovered
 from tests.golden.runner import HERE
 from tests.support.reproduced import made
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import deniable as dn
-from deniable.estimate import christofides_inverse
+from deniable.estimates import christofides_inverse
 from deniable.plan import power
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"

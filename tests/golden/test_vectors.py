@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deniable.chance import ScriptedSource
-from deniable.design import Design
+from deniable.designs import Design
 from tests.support import vectors
 from tests.support.hands import Counted, engine, scalar
 

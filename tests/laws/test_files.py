@@ -10,18 +10,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from deniable import wire
-from deniable.design import Design, warner
+from deniable import documents
+from deniable.designs import Design, warner
+from deniable.documents import Response
 from deniable.errors import DeniableError, InvalidDesign, UnreadableFile
-from deniable.tally.tally import Tally
-from deniable.wire import Response
+from deniable.tallies.counts import Tally
 from tests.support.strategies import channels, jsons
 
 READERS: dict[str, Callable[[str | bytes], object]] = {
     "design": Design.from_json,
     "response": Response.from_json,
     "tally": lambda text: Tally.from_json(text, warner(1)),
-    "estimate": lambda text: wire.unseal("estimate", text),
+    "estimate": lambda text: documents.unseal("estimate", text),
 }
 every_reader = pytest.mark.parametrize("kind", sorted(READERS))
 
@@ -85,7 +85,7 @@ labels = (
 
 def writable(body: dict[str, Any]) -> bool:
     try:
-        wire.seal("design", body)
+        documents.seal("design", body)
     except ValueError:
         return False
     return True
@@ -114,7 +114,7 @@ def writable(body: dict[str, Any]) -> bool:
     }
 )
 def test_a_sealed_body_is_a_design_as_we_write_it_or_refused(body: dict[str, Any]) -> None:
-    text = wire.seal("design", body)
+    text = documents.seal("design", body)
     try:
         design = Design.from_json(text)
     except (UnreadableFile, InvalidDesign):
@@ -147,7 +147,7 @@ def test_a_sealed_body_is_a_tally_or_refused(body: dict[str, Any]) -> None:
     document = {**body, "design": design.hash}
     if not writable(document):
         return
-    text = wire.seal("tally", document)
+    text = documents.seal("tally", document)
     try:
         tally = Tally.from_json(text, design)
     except DeniableError:
@@ -164,7 +164,7 @@ def test_channels_nested_without_end_are_refused() -> None:
         for _ in range(depth):
             body = {"kind": "product", "factors": [body, leaf]}
         try:
-            text = wire.seal("design", {"name": "product", "categories": 2, "symbols": 2, "channel": body})
+            text = documents.seal("design", {"name": "product", "categories": 2, "symbols": 2, "channel": body})
         except RecursionError:
             return
         with pytest.raises((UnreadableFile, InvalidDesign)):
@@ -174,8 +174,8 @@ def test_channels_nested_without_end_are_refused() -> None:
 def test_wrong_labels_for_a_right_channel_are_refused() -> None:
     channel = {"kind": "diagonal", "size": 3, "same": "2", "other": "1"}
     for categories in (2, 4, ["a", "b"], ["0", "1", "2"], ["a", "b", "a"]):
-        text = wire.seal("design", {"name": "k_ary", "categories": categories, "symbols": 3, "channel": channel})
+        text = documents.seal("design", {"name": "k_ary", "categories": categories, "symbols": 3, "channel": channel})
         with pytest.raises((UnreadableFile, InvalidDesign)):
             Design.from_json(text)
-    right = wire.seal("design", {"name": "k_ary", "categories": 3, "symbols": 3, "channel": channel})
+    right = documents.seal("design", {"name": "k_ary", "categories": 3, "symbols": 3, "channel": channel})
     assert Design.from_json(right).parity == 2

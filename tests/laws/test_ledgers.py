@@ -9,9 +9,9 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deniable.db import durable
 from deniable.errors import InvalidRequest
-from deniable.gradual import durable
-from deniable.gradual.ledger import Ledger
+from deniable.release.ledger import Ledger
 from tests.support.ladders import small
 
 LADDERS = {name: stages for name, stages in small().items() if len(stages) > 2}

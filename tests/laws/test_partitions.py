@@ -11,8 +11,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.design import k_ary
-from deniable.tally import Tally, tally
+from deniable.designs import k_ary
+from deniable.tallies import Tally, tally
 
 DESIGN = k_ary(["no", "yes", "=1+1", "NA", "a b", "naïve ☂"], epsilon=1)
 rows = st.lists(st.none() | st.sampled_from(DESIGN.symbols))

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from deniable.collector.store import Batch, Entry, Refusal, Sent, Store, Submission, open_store
 from deniable.errors import DeniableError
-from deniable.gradual.tally import StageTallies
-from deniable.tally import tally
+from deniable.tallies import tally
+from deniable.tallies.stages import StageTallies
 from tests.support.surveys import small
 
 

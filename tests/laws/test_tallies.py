@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.design import Design, k_ary, matrix, warner
+from deniable.designs import Design, k_ary, matrix, warner
 from deniable.errors import IncompatibleTallies
-from deniable.tally.tally import Tally
+from deniable.tallies.counts import Tally
 from tests.support.registered import registered
 
 DESIGNS = registered()

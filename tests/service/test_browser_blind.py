@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deniable import wire
+from deniable import documents
 from deniable.blind import blind, expand, unblind, verify
 from tests.support import browser
 from tests.support.hands import Counted
@@ -88,4 +88,4 @@ def test_weak_keys_and_short_tokens_are_refused(scripts: Page) -> None:
 
 def weak_key() -> str:
     """Return a sealed key that is too short by a bit."""
-    return wire.seal("signing-key", {"modulus": str(KEY.modulus >> 1 | 1)})
+    return documents.seal("signing-key", {"modulus": str(KEY.modulus >> 1 | 1)})

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deniable as dn
-from deniable import wire
+from deniable import documents
 from deniable.channel import Bits
-from deniable.design import Deck, Design
-from deniable.design.registry import FAMILIES
-from deniable.respond.deck import respond_with_card
+from deniable.designs import Deck, Design
+from deniable.designs.registry import FAMILIES
+from deniable.responses.cards import respond_with_card
 from tests.support import browser, vectors
 from tests.support.draws import assert_counts_follow
 from tests.support.hands import HARD, Counted, around, everybody, planted, scalar
@@ -134,7 +134,7 @@ def test_hashes_are_those_of_python(scripts: Page) -> None:
         {letter: number for number, letter in enumerate(letters)},
         {"\U0001f642": 1, "\ue000": 2, "\uffff": 3, "a": 4, "aa": 5, "B": 6},  # UTF-16 sorts the first before the next
     ]
-    assert browser.run(scripts, "digests", bodies) == [wire.digest(each) for each in bodies]
+    assert browser.run(scripts, "digests", bodies) == [documents.digest(each) for each in bodies]
     strange = Design("strange", letters[3:], letters[3:], dn.k_ary(len(letters) - 3, epsilon=1).channel)
     asked, drawn = job(strange, "strange")
     assert browser.run(scripts, "draw", [asked]) == [drawn]
@@ -142,7 +142,7 @@ def test_hashes_are_those_of_python(scripts: Page) -> None:
 
 def resealed(design: Design, **changes: object) -> str:
     """Return the JSON of a design with other fields and a hash that fits."""
-    return wire.seal("design", wire.unseal("design", design.to_json()) | changes)
+    return documents.seal("design", documents.unseal("design", design.to_json()) | changes)
 
 
 def channel(design: Design, **changes: object) -> str:
@@ -152,8 +152,8 @@ def channel(design: Design, **changes: object) -> str:
 K = dn.k_ary(["red", "green", "blue"], p="7/10")
 TABLE = dn.binary("9/10", "7/10")
 PAIR = dn.subset(["red", "green", "blue", "grey"], t=2, p="3/4")
-BODY = wire.unseal("design", K.to_json())
-BOTH = wire.unseal("design", dn.product([K, K]).to_json())
+BODY = documents.unseal("design", K.to_json())
+BOTH = documents.unseal("design", dn.product([K, K]).to_json())
 UNREADABLE = {
     "no JSON": K.to_json()[:-20],
     "a list": "[]",
@@ -197,12 +197,12 @@ INVALID = {
     "no room for the answer": channel(
         dn.mixture(3, {1: "1/2", 2: "1/2"}, epsilon=1), parts=[{"ones": 0, "weight": "2", "inside": "1"}], total="2"
     ),
-    "one attribute": wire.seal("design", {"name": "x", "factors": [{"attribute": "a", "design": BODY}]}),
-    "attributes of attributes": wire.seal(
+    "one attribute": documents.seal("design", {"name": "x", "factors": [{"attribute": "a", "design": BODY}]}),
+    "attributes of attributes": documents.seal(
         "design", {"name": "x", "factors": [{"attribute": a, "design": BOTH} for a in "ab"]}
     ),
-    "an attribute twice": wire.seal("design", {"name": "x", "factors": [{"attribute": "a", "design": BODY}] * 2}),
-    "a label that separates": wire.seal(
+    "an attribute twice": documents.seal("design", {"name": "x", "factors": [{"attribute": "a", "design": BODY}] * 2}),
+    "a label that separates": documents.seal(
         "design",
         {"name": "x", "factors": [{"attribute": a, "design": BODY | {"symbols": ["a · b", "c", "d"]}} for a in "ab"]},
     ),

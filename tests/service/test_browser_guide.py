@@ -12,7 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable.blind import EXPONENT
-from deniable.gradual.design import ladder
+from deniable.order.relaxation import ladder
 from tests.support import browser
 from tests.support.signing import KEYS, signed_by
 

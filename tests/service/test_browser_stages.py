@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import deniable as dn
-from deniable import wire
+from deniable import documents
 from deniable.channel import Bits, Channel, Mixture, Subset
 from deniable.channel.mixture import Part
-from deniable.gradual.design import ladder
-from deniable.gradual.ladder import Ladder, Relaxation
-from deniable.gradual.respond import release_planned
-from deniable.gradual.step import Step
+from deniable.order.ladders import Ladder, Relaxation
+from deniable.order.relaxation import ladder
+from deniable.order.steps import Step
+from deniable.responses.stages import release_planned
 from tests.conformance.test_same_bytes_same_relaxations import everybody, planted, relaxations
 from tests.support import browser
 from tests.support.hands import Counted, around
@@ -140,12 +140,12 @@ def test_several_stages_in_one_go(scripts: Page) -> None:
 
 def forged(name: str, **changes: object) -> str:
     """Return the JSON of a ladder with other fields and a hash that fits."""
-    return wire.seal("ladder", wire.unseal("ladder", small()[name].to_json()) | changes)
+    return documents.seal("ladder", documents.unseal("ladder", small()[name].to_json()) | changes)
 
 
 def first_step(name: str, **changes: object) -> str:
     """Return the JSON of a ladder whose first step was changed."""
-    first, *others = wire.unseal("ladder", small()[name].to_json())["steps"]
+    first, *others = documents.unseal("ladder", small()[name].to_json())["steps"]
     return forged(name, steps=[first | changes, *others])
 
 
@@ -157,8 +157,8 @@ def table(*rows: str, total: str) -> dict[str, object]:
 def unsafe() -> dict[str, str]:
     """Return ladders that are sealed well, and would tell more than their stages, or nothing that can be drawn."""
     warner, nested = small()["warner"], small()["mixture"]
-    designs = wire.unseal("ladder", warner.to_json())["designs"]
-    coarse, fine, near, *rest = wire.unseal("ladder", nested.to_json())["steps"][0]["shares"][0]
+    designs = documents.unseal("ladder", warner.to_json())["designs"]
+    coarse, fine, near, *rest = documents.unseal("ladder", nested.to_json())["steps"][0]["shares"][0]
     assert near != "1/7"
     identity = {"kind": "written", "channel": table("1 0", "0 1", total="1")}
     derived = [{"kind": "derived"}] * 3
@@ -177,7 +177,7 @@ def unsafe() -> dict[str, str]:
         "a step too few": forged("warner", steps=derived[1:]),
         "a stage twice": forged("warner", designs=[designs[0], *designs[:3]], steps=derived),
         "other categories": forged("warner", designs=[designs[0] | {"categories": ["a", "b"]}, *designs[1:]]),
-        "no stage": wire.seal("ladder", {"designs": [], "steps": []}),
+        "no stage": documents.seal("ladder", {"designs": [], "steps": []}),
         "edited": warner.to_json().replace("yes", "yea"),
         "a design": warner.designs[0].to_json(),
     }  # fmt: skip

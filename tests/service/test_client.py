@@ -19,7 +19,7 @@ from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, open_store
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, OverBudget
-from deniable.gradual.tally import StageTallies
+from deniable.tallies.stages import StageTallies
 from tests.support.collector import listening
 from tests.support.surveys import small
 

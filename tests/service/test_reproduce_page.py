@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deniable.reproduce.folder import REPORT, Folder
-from deniable.reproduce.registry import document
-from deniable.reproduce.run import Made, Results
+from deniable.reproduce.page import REPORT, Folder
+from deniable.reproduce.run import Made, Results, document
 from tests.support.reproduced import FEW, made
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from deniable.collector.app import make_app
 from deniable.collector.log import Lines
 from deniable.collector.settings import Settings
 from deniable.collector.store import Entry, Store, Token, open_store
-from deniable.design import k_ary, warner
-from deniable.respond import respond
+from deniable.designs import k_ary, warner
+from deniable.responses import respond
 from deniable.survey import Survey
 from tests.support.collector import Inside, listening, submission
 from tests.support.seeded import seeded
@@ -85,7 +85,7 @@ def test_a_running_collector_has_no_code_that_takes_an_answer(tmp_path: Path) ->
     assert "deniable.collector.app" in loaded
     takes = {each for each in loaded if each.startswith("deniable.") and each.rpartition(".")[2] == "respond"}
     assert not takes
-    assert not {"deniable.client", "deniable.engines", "deniable.gradual.ledger"} & loaded
+    assert not {"deniable.client", "deniable.engines", "deniable.release.ledger"} & loaded
 
 
 def test_a_body_with_an_answer_in_it_is_refused(inside: Inside, survey: Survey, store: Store) -> None:

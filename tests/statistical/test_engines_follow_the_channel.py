@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deniable.design import Design, binary, k_ary, product, warner
+from deniable.designs import Design, binary, k_ary, product, warner
 from deniable.engines import local
 from tests.support.draws import assert_counts_follow, draws_needed
 

@@ -17,13 +17,13 @@ from scipy.stats import chi2, norm
 import deniable as dn
 from deniable.audit import ATTACKS, attack, error_rates, simulate_attacks
 from deniable.chance import Source
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.engines import local
 from deniable.engines.local import gradual
-from deniable.estimate import covariance
-from deniable.estimate.linear import left_inverse
-from deniable.gradual.design import family_ladder, ladder, relax
-from deniable.gradual.ladder import Ladder
+from deniable.estimates import covariance
+from deniable.estimates.linear import left_inverse
+from deniable.order.ladders import Ladder
+from deniable.order.relaxation import family_ladder, ladder, relax
 from tests.support.draws import assert_counts_follow, draws_needed
 
 FALSE_ALARM = 1e-9
@@ -117,7 +117,7 @@ def test_simulated_rates_are_the_exact_ones(name: str, seeded: Source) -> None:
 
 def test_relaxing_beats_spending_afresh_by_the_ratio_that_is_told() -> None:
     """The bar of ten stages: with k = 2 the variance is more than ten times smaller."""
-    from deniable.gradual.estimate import afresh
+    from deniable.estimates.stages import afresh
 
     for k in (2, 5, 20):
         found = afresh(lambda e: dn.k_ary(k, epsilon=e), [f"{i}/10" for i in range(1, 11)], [1 / k] * k, 1000)  # noqa: B023

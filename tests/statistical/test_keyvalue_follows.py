@@ -16,10 +16,10 @@ from scipy.stats import binom, chi2
 
 from deniable.engines.local.edges import Edges
 from deniable.engines.local.keyvalue import collect
-from deniable.keyvalue.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
-from deniable.keyvalue.estimate import estimate
-from deniable.keyvalue.respond import respond
-from deniable.keyvalue.spread import spread
+from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
+from deniable.records.key_value.estimates import estimate
+from deniable.records.key_value.responses import respond
+from deniable.records.key_value.spread import spread
 from tests.support.keyvalue import designs
 from tests.support.seeded import seeded
 

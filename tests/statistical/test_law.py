@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy.stats import binom, hypergeom
 
 import deniable as dn
-from deniable.audit.simulate import generator
+from deniable import simulate as law
+from deniable.audit.simulated_attacks import generator
 from deniable.chance import Source
-from deniable.design import Deck, Design
-from deniable.engines import law
-from deniable.gradual.design import ladder
-from deniable.gradual.strings.noisy import NoisySampling
-from deniable.respond.deck import respond_with_card
+from deniable.designs import Deck, Design
+from deniable.order.relaxation import ladder
+from deniable.records.strings.noisy import NoisySampling
+from deniable.responses.cards import respond_with_card
 from tests.support import worlds
 from tests.support.worlds import FALSE_ALARM, assert_tallies_follow
 

@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 import pytest
 
-from deniable.audit.simulate import generator
+from deniable.audit.simulated_attacks import generator
 from deniable.chance import Source
-from deniable.design import Deck, Design
-from deniable.gradual.strings.noisy import NoisySampling
+from deniable.designs import Deck, Design
 from deniable.plan import variance
+from deniable.records.strings.noisy import NoisySampling
 from deniable.reproduce import cards, gradual
-from deniable.reproduce.cards.surveys import Survey
-from deniable.reproduce.gradual import experiments
+from deniable.reproduce import gradual as experiments
+from deniable.reproduce.cards import Survey
 from deniable.reproduce.values import Content, Exhibit, Setting
 
 FAR = 7.5

@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from deniable.audit.simulate import generator
+from deniable import simulate as law
+from deniable.audit.simulated_attacks import generator
 from deniable.chance import Source
-from deniable.design import Design, k_ary, rr3_dagger
-from deniable.engines import law
-from deniable.estimate import covariance
+from deniable.designs import Design, k_ary, rr3_dagger
+from deniable.estimates import covariance
 from deniable.reproduce import binary, minimax, rr3, simulate
 from deniable.reproduce.values import Exhibit, Setting
 

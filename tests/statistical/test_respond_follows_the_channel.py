@@ -13,8 +13,8 @@ from functools import partial
 import pytest
 
 from deniable.chance import Source
-from deniable.design import Design
-from deniable.respond import respond
+from deniable.designs import Design
+from deniable.responses import respond
 from tests.support.draws import COARSE, assert_draws_follow, draws_needed
 from tests.support.registered import every_design, parameters
 

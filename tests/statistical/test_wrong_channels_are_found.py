@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from deniable.chance import Source
-from deniable.design import Design, k_ary, matrix, product, warner
-from deniable.respond import respond
-from deniable.wire import Response
+from deniable.designs import Design, k_ary, matrix, product, warner
+from deniable.documents import Response
+from deniable.responses import respond
 from tests.support.draws import COARSE, Regions, TooFewDraws, assert_counts_follow, assert_draws_follow, draws_needed
 from tests.support.registered import parameters
 

@@ -12,9 +12,10 @@ import deniable as dn
 from deniable.chance import Source, below
 from deniable.channel import Bits, Sets, Subset
 from deniable.channel.sets import fill
-from deniable.design import Design
+from deniable.designs import Design
+from deniable.documents import Response
 from deniable.engines import local
-from deniable.wire import Response
+from deniable.estimates import left_inverse
 from tests.support.draws import assert_counts_follow, assert_draws_follow, draws_needed
 
 found = pytest.raises(AssertionError, match="do not follow its channel")
@@ -138,7 +139,7 @@ def test_every_place_of_long_sets_is_drawn_as_often_as_it_should(design: Design,
     """Beyond one word. Each count is binomial; 7.5 standard deviations are 7e-14, 3e-10 for all 4,160 counts here."""
     n, channel = 60_000, design.channel
     assert isinstance(channel, Sets)
-    linear = dn.estimate.left_inverse(channel)
+    linear = left_inverse(channel)
     for answer in (0, 63, 64, 129):
         shares = np.zeros(130)
         shares[answer] = 1

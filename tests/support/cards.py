@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import permutations
 
-from deniable.design import Deck
+from deniable.designs import Deck
 
 
 def deals(deck: Deck, people: int | None = None) -> dict[tuple[int, ...], Fraction]:

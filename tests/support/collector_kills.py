@@ -24,10 +24,10 @@ from pathlib import Path
 
 from deniable.collector.store import Entry, Refusal, Sent, Store, StoreFailed, Submission, open_store
 from deniable.collector.writer import Writer
-from deniable.gradual.respond import release_planned
-from deniable.gradual.tally import StageTallies
-from deniable.respond import respond
-from deniable.tally import tally
+from deniable.responses import respond
+from deniable.responses.stages import release_planned
+from deniable.tallies import tally
+from deniable.tallies.stages import StageTallies
 from tests.support.surveys import COLOURS, small
 
 RESPONDENTS = 24  # at work at a time

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from deniable.design import Design
-from deniable.wire import Response
+from deniable.designs import Design
+from deniable.documents import Response
 
 FALSE_ALARM = 1e-9
 CATCHES = Fraction(3, 100)

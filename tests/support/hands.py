@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from deniable.chance import WORD, Source, words_for
 from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Product
-from deniable.design import Design, binary, hadamard, k_ary, local_hashing, matrix, warner
+from deniable.designs import Design, binary, hadamard, k_ary, local_hashing, matrix, warner
 from deniable.engines import local
 from tests.support.positions import words
 

@@ -24,13 +24,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from deniable.design import Design
-from deniable.engines.panel import Panel
-from deniable.engines.panel.book import Book
+from deniable.designs import Design
 from deniable.exact import log_above
-from deniable.gradual import receipts
-from deniable.gradual.design import ladder
-from deniable.gradual.ledger import Ledger, Status
+from deniable.order.relaxation import ladder
+from deniable.release import receipts
+from deniable.release.ledger import Ledger, Status
+from deniable.release.panel import Panel
+from deniable.release.panel.book import Book
 from tests.support import ladders
 from tests.support.ladders import COLOURS
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from _pytest.mark import ParameterSet
 
-from deniable.design import FAMILIES, Design
+from deniable.designs import FAMILIES, Design
 
 
 def registered() -> list[Design]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from deniable.audit.simulate import generator
-from deniable.reproduce.registry import document
+from deniable.audit.simulated_attacks import generator
+from deniable.reproduce.run import document
 from deniable.reproduce.values import Content, Setting
 from tests.support.seeded import seeded
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deniable.channel import Bits, Mixture, Sets, Subset
 from deniable.channel.mixture import Part
-from deniable.design import Bitstrings, Design
+from deniable.designs import Bitstrings, Design
 
 SMALL: dict[str, Sets] = {
     "one of two": Subset(2, 1, 2, 3),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.design import Design, k_ary, unary, warner
-from deniable.gradual.design import Ladder, ladder
+from deniable.designs import Design, k_ary, unary, warner
+from deniable.order.relaxation import Ladder, ladder
 from deniable.survey import Question, QuestionTexts, Survey, SurveyTexts
 
 COLOURS = ["red", "green", "blue"]

@@ -13,7 +13,7 @@ from typing import TypeVar
 from unittest.mock import patch
 
 from deniable import chance
-from deniable.gradual import bits
+from deniable.order import bits
 
 Result = TypeVar("Result", bound=Hashable)
 

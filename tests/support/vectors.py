@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.chance import ScriptedSource
-from deniable.design import FAMILIES, Design
+from deniable.designs import FAMILIES, Design
 from tests.support.hands import HARD, Counted, everybody, planted, scalar
 
 FILE = Path(__file__).parents[1] / "golden" / "vectors.json"

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from deniable.channel import Channel
-from deniable.design import Deck, Design
-from deniable.gradual.ladder import Ladder
+from deniable.designs import Deck, Design
+from deniable.order.ladders import Ladder
 
 Tally = tuple[int, ...]
 Law = dict[Tally, Fraction]

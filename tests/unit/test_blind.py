@@ -110,7 +110,7 @@ def test_keys_travel() -> None:
     with pytest.raises(UnreadableFile, match="does not match its hash"):
         Key.from_json(ONE.to_json().replace(str(ONE.modulus), str(OTHER.modulus)))
     with pytest.raises(UnreadableFile, match="other fields"):
-        Key.from_json(scheme.wire.seal("signing-key", {"modulus": str(ONE.modulus), "exponent": "3"}))
+        Key.from_json(scheme.documents.seal("signing-key", {"modulus": str(ONE.modulus), "exponent": "3"}))
 
 
 @pytest.mark.parametrize("modulus", [ONE.modulus >> 1 | 1, ONE.modulus - 1, 15], ids=["a bit too short", "even", "15"])

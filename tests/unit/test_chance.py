@@ -11,7 +11,7 @@ from deniable import chance
 from deniable.chance import SYSTEM, TOTAL, ScriptedSource, SystemSource, below, bits, words_for
 from deniable.channel import Channel, Dense, Diagonal, Product
 from deniable.errors import OutOfRandomness
-from deniable.respond import respond
+from deniable.responses import respond
 from tests.support.positions import script, thrown_away, words
 
 TOTALS = [1, 2, 3, 6, 10, 2**24 - 1, 2**24, 2**24 + 1, 2**32, 10**18, 2**63, 2**64 - 1, 2**64, 2**64 + 1, 3**60, 10**40]

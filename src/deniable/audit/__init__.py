@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from deniable.audit.attacks import ATTACKS, Rates
+from deniable.audit.attacks import ATTACKS, Rates, error_rates
 from deniable.audit.fabricated import Doubt, doubts
-from deniable.audit.pulls import swing
-from deniable.audit.rates import error_rates
-from deniable.audit.simulate import attack, simulate_attacks
+from deniable.audit.influence import swing
+from deniable.audit.simulated_attacks import attack, simulate_attacks
 
 __all__ = ["ATTACKS", "Doubt", "Rates", "attack", "doubts", "error_rates", "simulate_attacks", "swing"]

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from scipy.special import rel_entr
 from scipy.stats import binom
 
-from deniable.audit.pulls import pulls
+from deniable.audit.influence import pulls
 from deniable.channel import Channel, Hadamard, Hashing, Product, Sets
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimate.coded import coded
-from deniable.estimate.covariance import Vector, vector
-from deniable.estimate.linear import left_inverse
-from deniable.estimate.sets import Columns, Pooled, customary, size_law
-from deniable.tally import Tally
-from deniable.tally.margins import marginal
-from deniable.tally.sets import described
+from deniable.estimates.coded import coded
+from deniable.estimates.covariance import Vector, vector
+from deniable.estimates.linear import left_inverse
+from deniable.estimates.sets import Columns, Pooled, customary, size_law
+from deniable.tallies import Tally
+from deniable.tallies.margins import marginal
+from deniable.tallies.packed import described
 
 RATE = 1e-6
 """How often responses that the device did send are doubted all the same, over all that is looked at in a tally."""
@@ -82,7 +82,7 @@ def doubts(tally: Tally, *, sizes: Mapping[int, int] | None = None, rate: float 
         InvalidRequest: a rate outside (0, 1), or sizes that the design never sends.
 
     Example:
-        >>> from deniable.design import k_ary
+        >>> from deniable.designs import k_ary
         >>> [each.what for each in doubts(Tally(k_ary(["a", "b", "c"], p="1/2"), [900, 90, 10]))][0]
         "'a' was sent by 900 of 1,000; whatever the answers are, the device lets at most about 500 send it."
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from deniable import wire
+from deniable import documents
 from deniable.channel.base import Channel, Witness
 from deniable.channel.bits import Bits
 from deniable.channel.dense import Dense
@@ -44,7 +44,7 @@ def from_body(body: Mapping[str, Any]) -> Channel:
     Raises:
         UnreadableFile: the kind is not known here.
     """
-    kind = wire.field(body, "kind", str)
+    kind = documents.field(body, "kind", str)
     if kind not in KINDS:
         raise UnreadableFile(f"the channel is of kind {kind!r:.40}; expected one of {sorted(KINDS)}.")
     return KINDS[kind].from_body(body, from_body)

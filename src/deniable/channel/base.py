@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from deniable.channel.dense import Dense
 
 
-_MOST_BITS = 13_000  # 3,914 digits: what `wire.whole` reads back
+_MOST_BITS = 13_000  # 3,914 digits: what `documents.whole` reads back
 
 
 class Witness(NamedTuple):

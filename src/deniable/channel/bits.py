@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from deniable import chance, exact, wire
+from deniable import chance, documents, exact
 from deniable.channel.base import Channel, Witness, check_gamma, check_total
 from deniable.channel.sets import Sets, check_size
 from deniable.errors import InvalidDesign, UnreadableFile
@@ -145,8 +145,8 @@ class Bits(Sets):
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Bits:  # noqa: ARG003 - no channels inside
         """Read what `to_body` wrote."""
-        tally = wire.field(body, "tally", str)
+        tally = documents.field(body, "tally", str)
         if tally not in ("by size", "by category"):
             raise UnreadableFile(f"the tally is {tally!r:.40}; expected 'by size' or 'by category'.")
-        size, hit, stray, total = (wire.whole(body, name) for name in ("size", "hit", "stray", "total"))
+        size, hit, stray, total = (documents.whole(body, name) for name in ("size", "hit", "stray", "total"))
         return cls(size, hit, stray, total, tally == "by size")

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import accumulate, permutations
 from typing import Any, ClassVar
 
-from deniable import chance, exact, wire
+from deniable import chance, documents, exact
 from deniable.channel.base import Channel, Witness, check_gamma, check_total
 from deniable.errors import InvalidDesign
 
@@ -136,6 +136,6 @@ class Dense(Channel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Dense:  # noqa: ARG003 - no channels inside
         """Read what `to_body` wrote."""
-        rows = [wire.field({"row": row}, "row", list) for row in wire.field(body, "weights", list)]
-        weights = tuple(tuple(wire.whole({"weight": cell}, "weight") for cell in row) for row in rows)
-        return cls(weights, wire.whole(body, "total"))
+        rows = [documents.field({"row": row}, "row", list) for row in documents.field(body, "weights", list)]
+        weights = tuple(tuple(documents.whole({"weight": cell}, "weight") for cell in row) for row in rows)
+        return cls(weights, documents.whole(body, "total"))

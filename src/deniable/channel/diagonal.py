@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from deniable import chance, wire
+from deniable import chance, documents
 from deniable.channel.base import Channel, Witness, check_gamma, check_total
 from deniable.errors import InvalidDesign
 
@@ -101,4 +101,4 @@ class Diagonal(Channel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Diagonal:  # noqa: ARG003 - no channels inside
         """Read what `to_body` wrote."""
-        return cls(wire.whole(body, "size"), wire.whole(body, "same"), wire.whole(body, "other"))
+        return cls(documents.whole(body, "size"), documents.whole(body, "same"), documents.whole(body, "other"))

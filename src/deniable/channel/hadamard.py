@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from deniable import chance, wire
+from deniable import chance, documents
 from deniable.channel.base import Channel, Witness, check_gamma, check_total
 from deniable.errors import InvalidDesign
 
@@ -107,7 +107,7 @@ class Hadamard(Channel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Hadamard:  # noqa: ARG003 - no channels inside
         """Read what `to_body` wrote."""
-        return cls(wire.whole(body, "size"), wire.whole(body, "large"), wire.whole(body, "small"))
+        return cls(documents.whole(body, "size"), documents.whole(body, "large"), documents.whole(body, "small"))
 
 
 def row_of(number: int, column: int, *, odd: bool) -> int:

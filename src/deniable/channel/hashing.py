@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from deniable import chance, wire
+from deniable import chance, documents
 from deniable.channel.base import Channel, Witness, check_gamma, check_total
 from deniable.errors import InvalidDesign
 
@@ -171,7 +171,7 @@ class Hashing(Channel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Hashing:  # noqa: ARG003 - no channels inside
         """Read what `to_body` wrote."""
-        return cls(*(wire.whole(body, name) for name in ("size", "values", "same", "other")))
+        return cls(*(documents.whole(body, name) for name in ("size", "values", "same", "other")))
 
 
 def digits_of(number: int, base: int) -> int:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
 
-from deniable import chance, wire
+from deniable import chance, documents
 from deniable.channel.base import Channel, check_total
 from deniable.channel.sets import Sets, check_size, fill
 from deniable.errors import InvalidDesign
@@ -106,6 +106,6 @@ class Mixture(Sets):
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Mixture:  # noqa: ARG003 - no channels inside
         """Read what `to_body` wrote."""
-        parts = [wire.field({"part": each}, "part", dict) for each in wire.field(body, "parts", list)]
-        read_parts = tuple(Part(*(wire.whole(each, name) for name in Part._fields)) for each in parts)
-        return cls(wire.whole(body, "size"), read_parts, wire.whole(body, "total"))
+        parts = [documents.field({"part": each}, "part", dict) for each in documents.field(body, "parts", list)]
+        read_parts = tuple(Part(*(documents.whole(each, name) for name in Part._fields)) for each in parts)
+        return cls(documents.whole(body, "size"), read_parts, documents.whole(body, "total"))

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar
 
-from deniable import chance, wire
+from deniable import chance, documents
 from deniable.channel.base import Channel, Witness, check_gamma
 from deniable.errors import InvalidDesign
 
@@ -99,7 +99,7 @@ class Product(Channel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Product:
         """Read what `to_body` wrote."""
-        factors = [wire.field({"factor": each}, "factor", dict) for each in wire.field(body, "factors", list)]
+        factors = [documents.field({"factor": each}, "factor", dict) for each in documents.field(body, "factors", list)]
         return cls(tuple(read(each) for each in factors))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from deniable import chance, wire
+from deniable import chance, documents
 from deniable.channel.base import Channel, check_total
 from deniable.channel.sets import Sets, check_size, fill
 from deniable.errors import InvalidDesign
@@ -87,4 +87,4 @@ class Subset(Sets):
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Subset:  # noqa: ARG003 - no channels inside
         """Read what `to_body` wrote."""
-        return cls(*(wire.whole(body, name) for name in ("size", "ones", "inside", "total")))
+        return cls(*(documents.whole(body, name) for name in ("size", "ones", "inside", "total")))

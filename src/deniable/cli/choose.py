@@ -30,7 +30,7 @@ def family(
     as_json: Json = False,
 ) -> None:
     """Build a design of any family: `deniable design family subset -c a,b,c,d -s epsilon=1 -s t=2`."""
-    from deniable.design import FAMILIES
+    from deniable.designs import FAMILIES
 
     if name is None:
         if settings or categories or out or force:
@@ -85,7 +85,7 @@ def optimal(
 
 
 def _list(*, as_json: bool) -> None:
-    from deniable.design import FAMILIES
+    from deniable.designs import FAMILIES
 
     told = {name: (inspect.getdoc(FAMILIES[name].build) or "").splitlines()[0] for name in sorted(FAMILIES)}
     if as_json:

@@ -17,8 +17,8 @@ from deniable.errors import DeniableError, Incompatible, UnreadableFile
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from deniable.design import Design
-    from deniable.tally.files import Progress
+    from deniable.designs import Design
+    from deniable.tallies.files import Progress
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -90,14 +90,14 @@ def _code(error: DeniableError) -> int:
 
 def read_design(path: Path) -> Design:
     """Read a design file."""
-    from deniable.design import Design
+    from deniable.designs import Design
 
     return Design.from_json(path.read_bytes())
 
 
 def check_out(path: Path | None, *, force: bool) -> None:
     """Refuse early, before any work is done, to write where a file is."""
-    from deniable.engines.fresh import check_free
+    from deniable.files.atomic import check_free
 
     if path is not None:
         check_free(path, overwrite=force)
@@ -105,7 +105,7 @@ def check_out(path: Path | None, *, force: bool) -> None:
 
 def write(path: Path, text: str, *, force: bool) -> None:
     """Write a text file that appears when it is complete."""
-    from deniable.engines.fresh import fresh
+    from deniable.files.atomic import fresh
 
     with fresh(path, overwrite=force) as file:
         file.write(text.encode() + b"\n")

@@ -25,8 +25,8 @@ from deniable.cli.serve import installed
 from deniable.errors import DeniableError, InvalidRequest
 
 if TYPE_CHECKING:
-    from deniable.estimate import Estimate
-    from deniable.gradual.estimate import Combined
+    from deniable.estimates import Estimate
+    from deniable.estimates.stages import Combined
     from deniable.survey import Question, Survey
 
 DATABASE = "collector.db"
@@ -185,10 +185,10 @@ def _ask(survey: Survey, people: int, address: str) -> None:
 def _read(question: Question, people: int, address: str, token: str) -> Shown:
     """Download the counts of a question, as an analyst would, and estimate."""
     from deniable.cli import simulated
-    from deniable.estimate import estimate
-    from deniable.gradual.estimate import combine
-    from deniable.gradual.tally import StageTallies
-    from deniable.tally import Tally
+    from deniable.estimates import estimate
+    from deniable.estimates.stages import combine
+    from deniable.tallies import Tally
+    from deniable.tallies.stages import StageTallies
 
     text = simulated.download(f"{address}/tally.json", token)
     if question.ladder:
@@ -226,7 +226,8 @@ def _introduce(survey: Survey, people: int) -> None:
 
 
 def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
-    from deniable.report import table, words
+    from deniable.report import tables as table
+    from deniable.report import words
 
     out = console()
     for each in shown:

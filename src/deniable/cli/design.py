@@ -9,20 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.common import (
-    DesignFile,
-    Force,
-    Json,
-    console,
-    deliver,
-    guarded,
-    print_json,
-    read_design,
-)
+from deniable.cli.common import DesignFile, Force, Json, console, deliver, guarded, print_json, read_design
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
-    from deniable.design import Design
+    from deniable.designs import Design
 
 _MOST_DIGITS = 4_000  # Python reads integers up to about so many
 
@@ -59,7 +50,7 @@ def k_ary(
     as_json: Json = False,
 ) -> None:
     """Keep the answer as often as ε allows, else send another category, each evenly."""
-    from deniable.design import k_ary as build
+    from deniable.designs import k_ary as build
 
     finish(build(read_labels(categories), epsilon, p=p, low=low), out, force=force, as_json=as_json)
 
@@ -75,7 +66,7 @@ def warner(
     as_json: Json = False,
 ) -> None:
     """Two answers, evenly protected."""
-    from deniable.design import warner as build
+    from deniable.designs import warner as build
 
     design = build(epsilon, p=p, categories=read_labels(categories))
     finish(design, out, force=force, as_json=as_json)
@@ -92,7 +83,7 @@ def binary(
     as_json: Json = False,
 ) -> None:
     """Two answers, each with its own probability of being sent unchanged."""
-    from deniable.design import binary as build
+    from deniable.designs import binary as build
 
     finish(build(p00, p11, categories=read_labels(categories)), out, force=force, as_json=as_json)
 
@@ -115,7 +106,7 @@ def matrix(
     as_json: Json = False,
 ) -> None:
     """Any table of probabilities; each column adds up to 1."""
-    from deniable.design import matrix as build
+    from deniable.designs import matrix as build
 
     if (rows is None) == (file is None):
         raise InvalidRequest("expected either --rows or --file, and exactly one of them.")
@@ -136,7 +127,7 @@ def product(
     as_json: Json = False,
 ) -> None:
     """Several questions of one respondent, each with its own design; their ε add up."""
-    from deniable.design import product as build
+    from deniable.designs import product as build
 
     finish(build([read_design(path) for path in designs]), out, force=force, as_json=as_json)
 
@@ -158,7 +149,8 @@ def finish(design: Design, out: Path | None, *, force: bool, as_json: bool) -> N
 
 
 def _show(design: Design) -> None:
-    from deniable.report import table, words
+    from deniable.report import tables as table
+    from deniable.report import words
 
     out = console()
     out.print(f"{design!r}", style="bold", markup=False)

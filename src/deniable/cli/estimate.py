@@ -25,8 +25,8 @@ from deniable.cli.common import (
 from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from deniable.estimate import Estimate, Summary
-    from deniable.gradual.estimate import Combined
+    from deniable.estimates import Estimate, Summary
+    from deniable.estimates.stages import Combined
 
 
 class Method(StrEnum):
@@ -76,8 +76,8 @@ def estimate(
 
     With a ladder in place of the design, and the counts of its stages, everybody counts with the finest response sent.
     """
-    from deniable.estimate import estimate as fit
-    from deniable.tally import Tally
+    from deniable.estimates import estimate as fit
+    from deniable.tallies import Tally
 
     if _is_ladder(design):
         plain = method is Method.INVERSION and not simultaneous and not any((interval, population, chart, out))
@@ -108,9 +108,9 @@ def _is_ladder(path: Path) -> bool:
 
 
 def _estimate_stages(ladder: Path, tallies: Path, level: float, *, plain: bool, as_json: bool) -> None:
-    from deniable.gradual.estimate import combine
-    from deniable.gradual.ladder import Ladder
-    from deniable.gradual.tally import StageTallies
+    from deniable.estimates.stages import combine
+    from deniable.order.ladders import Ladder
+    from deniable.tallies.stages import StageTallies
 
     if not plain:
         raise InvalidRequest("stages are combined in one way; expected no options besides --level and --json.")
@@ -124,7 +124,7 @@ def _estimate_stages(ladder: Path, tallies: Path, level: float, *, plain: bool, 
 
 def show(summary: Summary) -> None:
     """Print a summary as a table, then its notes."""
-    from deniable.report import table
+    from deniable.report import tables as table
 
     out = console()
     out.print(table.summary_table(summary))

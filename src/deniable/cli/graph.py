@@ -17,8 +17,8 @@ from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from deniable.engines.edge_files import GraphDesign, GraphTally
-    from deniable.graph.estimate import EdgeEstimate
-    from deniable.keyvalue.estimate import KeyValueEstimate
+    from deniable.records.edges.estimates import EdgeEstimate
+    from deniable.records.key_value.estimates import KeyValueEstimate
 
 app = typer.Typer(
     help="Who has which items, and how much of each: design → respond → tally → estimate for bipartite graphs.",
@@ -119,7 +119,7 @@ def estimate(
 ) -> None:
     """Estimate degrees, weights and means of items, and the numbers of the whole graph."""
     from deniable.cli.estimate import check_picture
-    from deniable.graph.design import EdgeDesign
+    from deniable.records.edges.designs import EdgeDesign
 
     known = read_design(design)
     check_picture(chart)
@@ -145,9 +145,9 @@ def estimate(
 
 def _count(known: GraphDesign, path: Path) -> GraphTally:
     from deniable.engines.edge_files import tally_edge_file
-    from deniable.graph.design import EdgeDesign
-    from deniable.graph.tally import EdgeTally
-    from deniable.keyvalue.tally import KeyValueTally
+    from deniable.records.edges.designs import EdgeDesign
+    from deniable.records.edges.tallies import EdgeTally
+    from deniable.records.key_value.tallies import KeyValueTally
 
     if str(path) == "-":
         return tally_edge_file(known, sys.stdin.buffer)
@@ -159,8 +159,8 @@ def _count(known: GraphDesign, path: Path) -> GraphTally:
 
 
 def _fit(known: Any, tally: Path, scaling: Scaling | None, population: str | None) -> KeyValueEstimate:
-    from deniable.keyvalue.estimate import estimate as fit
-    from deniable.keyvalue.tally import KeyValueTally
+    from deniable.records.key_value.estimates import estimate as fit
+    from deniable.records.key_value.tallies import KeyValueTally
 
     counted = KeyValueTally.from_json(tally.read_bytes(), known)
     chosen = None if scaling is None else scaling.value
@@ -172,8 +172,8 @@ def _population(text: str | None) -> int | str | None:
 
 
 def _one_edge(known: Any, tally: Path, population: str | None, level: float, count: int, *, as_json: bool) -> None:
-    from deniable.graph.estimate import estimate as fit
-    from deniable.graph.tally import EdgeTally
+    from deniable.records.edges.estimates import estimate as fit
+    from deniable.records.edges.tallies import EdgeTally
 
     size = _population(population)
     if isinstance(size, str):
@@ -182,7 +182,7 @@ def _one_edge(known: Any, tally: Path, population: str | None, level: float, cou
     if as_json:
         print_json(_edge_numbers(made, level))
         return
-    from deniable.report.graph_table import edges_table
+    from deniable.report.tables import edges_table
 
     console().print(edges_table(made, count))
     console().print(known.caveat, style="dim", markup=False)
@@ -202,7 +202,7 @@ def _edge_numbers(made: EdgeEstimate, level: float) -> dict[str, Any]:
 
 
 def _print_summary(made: KeyValueEstimate, level: float, count: int) -> None:
-    from deniable.report.graph_table import items_table
+    from deniable.report.tables import items_table
 
     out = console()
     summary = made.summary(level=level, count=count)
@@ -214,8 +214,8 @@ def _print_summary(made: KeyValueEstimate, level: float, count: int) -> None:
 
 
 def _save(made: KeyValueEstimate, path: Path, count: int, level: float) -> None:
-    from deniable.report.graph import weighted_graph
-    from deniable.report.shares import save
+    from deniable.report.charts import save
+    from deniable.report.graphs import weighted_graph
 
     partial = path.with_name(f".{path.stem}.partial{path.suffix}")
     try:

@@ -83,8 +83,8 @@ def show(design: DesignFile, as_json: Json = False) -> None:
 
 def read_design(path: Path) -> GraphDesign:
     """Read a design of either kind."""
-    from deniable.graph.design import SCHEMA, EdgeDesign
-    from deniable.keyvalue.mechanism import KeyValueDesign
+    from deniable.records.edges.designs import SCHEMA, EdgeDesign
+    from deniable.records.key_value.mechanism import KeyValueDesign
 
     text = path.read_bytes()
     try:
@@ -104,8 +104,8 @@ def _build(
     goal: dict[str, Any],
     scale: dict[str, Any],
 ) -> GraphDesign:
-    from deniable.graph.design import one_edge
-    from deniable.keyvalue import design as builders
+    from deniable.records.edges.designs import one_edge
+    from deniable.records.key_value import designs as builders
 
     _check_options(kind, padding, goal, scale)
     paired = kind in (Kind.LPP, Kind.LPP_DDAGGER)
@@ -173,7 +173,7 @@ def _show(known: GraphDesign) -> None:
 
 
 def _sentences(known: GraphDesign) -> list[str]:
-    from deniable.graph.design import EdgeDesign
+    from deniable.records.edges.designs import EdgeDesign
     from deniable.report.words import factor
 
     odds = f"the odds between any two {'weights' if isinstance(known, EdgeDesign) else 'rows of items and weights'}"
@@ -189,7 +189,7 @@ def _sentences(known: GraphDesign) -> list[str]:
 
 
 def _told(known: GraphDesign) -> dict[str, Any]:
-    from deniable.graph.design import EdgeDesign
+    from deniable.records.edges.designs import EdgeDesign
 
     told: dict[str, Any] = {
         "hash": known.hash,

@@ -24,9 +24,9 @@ def offer(
     as_json: Json = False,
 ) -> None:
     """Offer stages of a question at prices that leave no room for arbitrage; an upgrade costs the difference."""
-    from deniable.gradual.design import ladder
-    from deniable.gradual.ledger import Ledger
-    from deniable.gradual.market import Market, Prices
+    from deniable.order.relaxation import ladder
+    from deniable.release.ledger import Ledger
+    from deniable.release.market import Market, Prices
 
     listed = Prices(ladder(map(read_design, stages)), prices.split(","), currency=currency)
     with Ledger.open(path) as ledger:
@@ -45,8 +45,8 @@ def consent(
     purpose: Annotated[str, typer.Option("--purpose", help="What for; it goes into each receipt.")] = "",
 ) -> None:
     """Agree that stages up to one may be sold to a buyer."""
-    from deniable.gradual.ledger import Ledger
-    from deniable.gradual.market import Market
+    from deniable.release.ledger import Ledger
+    from deniable.release.market import Market
 
     with Ledger.open(path) as ledger:
         Market(ledger).consent(question, buyer, up_to=up_to - 1, purpose=purpose)
@@ -59,8 +59,8 @@ def revoke(path: LedgerFile, question: Question, buyer: Buyer) -> None:
 
     What was sold stays with the buyer.
     """
-    from deniable.gradual.ledger import Ledger
-    from deniable.gradual.market import Market
+    from deniable.release.ledger import Ledger
+    from deniable.release.market import Market
 
     with Ledger.open(path) as ledger:
         Market(ledger).revoke(question, buyer)
@@ -77,8 +77,8 @@ def sell(
     as_json: Json = False,
 ) -> None:
     """Sell a stage, or an upgrade to it: print the response for the buyer; --json adds the receipt and the price."""
-    from deniable.gradual.ledger import Ledger
-    from deniable.gradual.market import Market
+    from deniable.release.ledger import Ledger
+    from deniable.release.market import Market
 
     with Ledger.open(path) as ledger:
         sale = Market(ledger).sell(question, buyer, number - 1)

@@ -14,9 +14,9 @@ from deniable.cli.common import Force, Json, check_out, console, guarded, print_
 from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from deniable.gradual.chain import Staged
-    from deniable.gradual.ladder import Ladder
-    from deniable.gradual.ledger import Released, Standing
+    from deniable.order.ladders import Ladder
+    from deniable.release.chain import Staged
+    from deniable.release.ledger import Released, Standing
 
 app = typer.Typer(
     help="Give out an answer in stages, and never pay twice: a ledger keeps what is out and what it cost.",
@@ -36,7 +36,7 @@ def open_(path: LedgerFile, budget: Budget = None, as_json: Json = False) -> Non
 
     The file will hold your answers. It is readable for you alone, and it is not encrypted.
     """
-    from deniable.gradual.ledger import Ledger
+    from deniable.release.ledger import Ledger
 
     with Ledger.create(path, budget=budget) as ledger:
         status = ledger.status()
@@ -69,8 +69,8 @@ def answer(
     With one design, stages come as they are asked for. With a ladder or with several designs, all stages are drawn at
     once, and the answer itself is not stored.
     """
-    from deniable.gradual.ladder import Ladder
-    from deniable.gradual.ledger import Ledger
+    from deniable.order.ladders import Ladder
+    from deniable.release.ledger import Ledger
 
     known = _about(about)
     with Ledger.open(path) as ledger:
@@ -100,7 +100,7 @@ def stage(
 
     Without DESIGN and --number it is the next planned stage. A stage that is out already is printed again as it is.
     """
-    from deniable.gradual.ledger import Ledger
+    from deniable.release.ledger import Ledger
 
     if design is not None and number is not None:
         raise InvalidRequest("expected a design or --number, not both.")
@@ -113,7 +113,7 @@ def stage(
 @guarded
 def show(path: LedgerFile, as_json: Json = False) -> None:
     """Show what is out, what was spent, and what is left. Answers are not shown."""
-    from deniable.gradual.ledger import Ledger
+    from deniable.release.ledger import Ledger
 
     with Ledger.open(path) as ledger:
         status = ledger.status()
@@ -142,7 +142,7 @@ def receipts(
     force: Force = False,
 ) -> None:
     """Print the history: a line of JSON for each release, sale and withdrawal, and a last line that closes it."""
-    from deniable.gradual.ledger import Ledger
+    from deniable.release.ledger import Ledger
 
     check_out(out, force=force)
     with Ledger.open(path) as ledger:
@@ -168,8 +168,8 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check a history: nothing was changed, left out, added, moved or cut off."""
-    from deniable.gradual.ledger.state import finite
-    from deniable.gradual.receipts import Receipt, read
+    from deniable.release.ledger.state import finite
+    from deniable.release.receipts import Receipt, read
 
     held = [Receipt.from_json(each.read_bytes()) for each in holding or ()]
     found = read(history.read_bytes(), holding=held)
@@ -185,7 +185,7 @@ def verify(
 @guarded
 def forget(path: LedgerFile, question: Question) -> None:
     """Erase an answer: only stages that are drawn, and coarser ones, can be released after that."""
-    from deniable.gradual.ledger import Ledger
+    from deniable.release.ledger import Ledger
 
     with Ledger.open(path) as ledger:
         ledger.forget(question)
@@ -202,8 +202,8 @@ def withdraw(
     as_json: Json = False,
 ) -> None:
     """Stop all further releases, erase what is not out, and say what cannot be undone."""
-    from deniable.gradual.ledger import Ledger
-    from deniable.gradual.ledger.state import finite
+    from deniable.release.ledger import Ledger
+    from deniable.release.ledger.state import finite
 
     with Ledger.open(path) as ledger:
         told = ledger.withdraw(question)
@@ -222,8 +222,8 @@ def _read_answer() -> str:
 
 
 def _about(paths: list[Path]) -> Staged | Ladder:
-    from deniable.gradual.design import ladder
-    from deniable.gradual.ladder import Ladder
+    from deniable.order.ladders import Ladder
+    from deniable.order.relaxation import ladder
 
     if len(paths) > 1:
         return ladder(_one(each) for each in paths)  # type: ignore[misc]  # designs, or refused
@@ -232,8 +232,8 @@ def _about(paths: list[Path]) -> Staged | Ladder:
 
 
 def _one(path: Path) -> Staged:
-    from deniable.design import Design
-    from deniable.gradual.strings.cohort import CohortDesign
+    from deniable.designs import Design
+    from deniable.records.strings.cohort import CohortDesign
 
     text = path.read_bytes()
     return CohortDesign.from_json(text) if b'"deniable/cohort-design/' in text[:200] else Design.from_json(text)
@@ -252,7 +252,7 @@ def _tell(released: Released, *, as_json: bool) -> None:
 
 def _compare(ledger: Path, history: Path) -> None:
     from deniable.errors import Incompatible
-    from deniable.gradual.ledger import Ledger
+    from deniable.release.ledger import Ledger
 
     with Ledger.open(ledger) as known:
         known.check()

@@ -48,9 +48,8 @@ def reproduce(
 
     Whole documents come with a page, report.html, that shows everything made.
     """
-    from deniable.reproduce.folder import Folder
-    from deniable.reproduce.registry import select
-    from deniable.reproduce.run import run, setting
+    from deniable.reproduce.page import Folder
+    from deniable.reproduce.run import run, select, setting
     from deniable.reproduce.values import KINDS
 
     asked = (table, figure, example, theorem, lemma, corollary, equation, section)
@@ -112,7 +111,7 @@ def _show(results: Results, paths: Sequence[Path]) -> None:
 
 
 def _show_one(to: Console, made: Made) -> None:
-    from deniable.reproduce.words import simulated
+    from deniable.reproduce.values import simulated
 
     exhibit, content = made.exhibit, made.content
     to.print(f"{exhibit.document}, {exhibit.kind} {exhibit.number}: {exhibit.title}", style="bold", markup=False)
@@ -133,8 +132,7 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from deniable.reproduce.values import Value
-    from deniable.reproduce.words import shown
+    from deniable.reproduce.values import Value, shown
 
     table = Table(box=None, header_style="dim")
     for column in columns:
@@ -149,7 +147,7 @@ def _values(values: Sequence[Value]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from deniable.reproduce.words import as_printed, inputs, judged, shown, what
+    from deniable.reproduce.values import as_printed, inputs, judged, shown, what
 
     table = Table(box=None, header_style="dim")
     for column in ("id", "what", "at", "printed", "ours", "verdict"):
@@ -173,7 +171,7 @@ def _document(results: Results, paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def _exhibit(made: Made) -> dict[str, Any]:
-    from deniable.reproduce.words import plain
+    from deniable.reproduce.values import plain
 
     exhibit, content = made.exhibit, made.content
     return {

@@ -8,21 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.common import (
-    DesignFile,
-    Force,
-    Json,
-    guarded,
-    print_json,
-    progress,
-    quiet_crashes,
-    read_design,
-    say,
-)
+from deniable.cli.common import DesignFile, Force, Json, guarded, print_json, progress, quiet_crashes, read_design, say
 from deniable.errors import InvalidAnswer, InvalidRequest
 
 if TYPE_CHECKING:
-    from deniable.design import Design
+    from deniable.designs import Design
 
 
 @quiet_crashes
@@ -81,7 +71,7 @@ def respond(
 
 
 def _from_stdin(design: Design, *, labels: bool) -> None:
-    from deniable.design.labels import shown
+    from deniable.designs.labels import shown
 
     interactive = sys.stdin.isatty()
     if interactive:
@@ -98,8 +88,8 @@ def _from_stdin(design: Design, *, labels: bool) -> None:
 
 
 def _response(design: Design, answer: str, *, labels: bool) -> str:
-    from deniable.engines.writers import line
-    from deniable.respond import respond as draw
+    from deniable.files.writers import line
+    from deniable.responses import respond as draw
 
     symbol = draw(design, answer).symbol if answer else None
-    return (symbol or "") if labels else line(design, symbol)
+    return (symbol or "") if labels else line(design.hash, symbol)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.channel import Sets
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.survey import Question, Survey
 
 if TYPE_CHECKING:

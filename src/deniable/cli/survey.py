@@ -103,7 +103,7 @@ def export(
     force: Force = False,
 ) -> None:
     """Write all responses to a question to a file that `deniable tally` reads, in random order."""
-    from deniable.engines.fresh import fresh
+    from deniable.files.atomic import fresh
 
     with _store(settings, database) as (store, _):
         from deniable.collector.exports import FORMATS, write

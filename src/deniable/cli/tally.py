@@ -23,8 +23,8 @@ from deniable.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from deniable.design import Design
-    from deniable.tally import Tally
+    from deniable.designs import Design
+    from deniable.tallies import Tally
 
 
 @guarded
@@ -41,7 +41,7 @@ def tally(
     as_json: Json = False,
 ) -> None:
     """Count the responses of one file or of several, which add up. Files of another design are refused."""
-    from deniable.tally import Tally
+    from deniable.tallies import Tally
 
     known = read_design(design)
     check_out(out, force=force)
@@ -53,7 +53,7 @@ def tally(
     if as_json:
         print_json(total.to_json(indent=2))
     else:
-        from deniable.report import table
+        from deniable.report import tables as table
 
         console().print(table.tally_table(total))
     if out is not None:
@@ -62,8 +62,8 @@ def tally(
 
 
 def _count(design: Design, path: Path) -> Tally:
-    from deniable.tally import Tally
-    from deniable.tally.files import tally_file
+    from deniable.tallies import Tally
+    from deniable.tallies.files import tally_file
 
     if path.suffix.lower() == ".json":
         return Tally.from_json(path.read_bytes(), design)

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from deniable import exact, wire
+from deniable import documents, exact
 from deniable.chance import SYSTEM, Source
 from deniable.client.admission import token
 from deniable.client.device import KEY, Device
@@ -17,8 +17,8 @@ from deniable.client.line import Line
 from deniable.client.link import Link
 from deniable.client.state import State, fact
 from deniable.errors import Incompatible, OverBudget
-from deniable.gradual.ladder import Ladder
-from deniable.gradual.ledger import Ledger, Released, Status
+from deniable.order.ladders import Ladder
+from deniable.release.ledger import Ledger, Released, Status
 
 _MOST = 200  # responses that a collector takes at a time
 
@@ -132,7 +132,7 @@ class Client(Device):
             Incompatible: it lists something else than what was sent.
         """
         text = self._state.ask("GET", f"/receipts/{self._key}").decode()
-        listed = wire.field(wire.unseal("stored", text), "responses", list)
+        listed = documents.field(documents.unseal("stored", text), "responses", list)
         waiting = self.waiting()
         sent = [each for each in self._released() if each not in waiting]
         if sorted(map(_shown, listed)) != sorted(map(_shown, sent)):

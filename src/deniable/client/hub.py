@@ -13,10 +13,10 @@ from deniable.client.device import KEY, Device
 from deniable.client.line import Line
 from deniable.client.link import Link
 from deniable.client.state import State
+from deniable.db.durable import DurableFile
 from deniable.errors import NotAllowed
-from deniable.gradual.durable import DurableFile
-from deniable.gradual.ledger.book import Book
-from deniable.respond import respond
+from deniable.release.ledger.book import Book
+from deniable.responses import respond
 
 _LINES = 5_000  # submissions in a batch
 _PATIENCE = 60.0  # seconds to wait for another program that uses the file

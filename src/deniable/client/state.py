@@ -10,7 +10,7 @@ from functools import cached_property
 from deniable.client.line import Line
 from deniable.client.link import Link
 from deniable.errors import Incompatible, InvalidRequest
-from deniable.gradual.ledger.book import Book
+from deniable.release.ledger.book import Book
 from deniable.survey import Survey
 
 _TABLES = (

@@ -21,10 +21,10 @@ from deniable.collector.refusals import Refused, parsed
 from deniable.collector.store import Batch
 from deniable.collector.store.base import KEY
 from deniable.collector.swelling import compressed
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.errors import DeniableError, InvalidResponse
-from deniable.tally.arrow import is_text
-from deniable.tally.sets import width
+from deniable.tallies.arrow import is_text
+from deniable.tallies.packed import width
 
 _END = b"\xff\xff\xff\xff\0\0\0\0"  # without it, a stream that was cut between two parts looks complete
 _KINDS = 10_000  # questions, designs or groups in one stream; three such numbers fit into one of 64 bits

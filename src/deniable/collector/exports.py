@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from deniable.collector import shown
 from deniable.collector.store import Entry, Store
-from deniable.tally.files import DESIGN, RESPONSE
+from deniable.files.columns import DESIGN, RESPONSE
 
 FORMATS = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
 """What responses are exported as, with the media type of each."""

@@ -12,7 +12,7 @@ from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
 from deniable.collector.refusals import Refused
 from deniable.collector.store import Entry, NoSuchSurvey, Refusal, Sent, Store, Submission
 from deniable.collector.store.base import Admission
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.errors import Incompatible
 from deniable.survey import Survey
 

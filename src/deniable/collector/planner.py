@@ -9,7 +9,7 @@ from fractions import Fraction
 from deniable import exact
 from deniable.collector.charts import Curve, curve
 from deniable.criteria.base import raised
-from deniable.design import Design, direct, subset, warner
+from deniable.designs import Design, direct, subset, warner
 from deniable.errors import InvalidNumber, InvalidRequest
 from deniable.plan import optimal, sample_size, width
 from deniable.report import words

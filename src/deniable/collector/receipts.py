@@ -13,7 +13,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from deniable import wire
+from deniable import documents
 from deniable.collector.store import Entry, Store
 from deniable.errors import UnreadableFile
 
@@ -31,7 +31,7 @@ def receipt(store: Store, entry: Entry, key: bytes) -> str:
         found.append({"question": asked.name, "design": design.hash, "symbol": design.symbols[code]})
     body = {"survey": survey.hash, "key": _named(key), "responses": found}
     signature = _private(store).sign(_signed(body)).hex()
-    return wire.seal(_KIND, {**body, "signature": signature})
+    return documents.seal(_KIND, {**body, "signature": signature})
 
 
 def verify(text: str | bytes, public: str, *, key: bytes | None = None) -> list[dict[str, str]]:
@@ -45,8 +45,8 @@ def verify(text: str | bytes, public: str, *, key: bytes | None = None) -> list[
     Raises:
         UnreadableFile: edited, signed by somebody else, or of another key.
     """
-    body = wire.unseal(_KIND, text)
-    signature = wire.field(body, "signature", str)
+    body = documents.unseal(_KIND, text)
+    signature = documents.field(body, "signature", str)
     del body["signature"]
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), _signed(body))
@@ -54,7 +54,7 @@ def verify(text: str | bytes, public: str, *, key: bytes | None = None) -> list[
         raise UnreadableFile("this receipt is not signed with that key; expected one that is.") from None
     if key is not None and body.get("key") != _named(key):
         raise UnreadableFile("this receipt is of another key; expected one of the key at hand.")
-    responses: list[dict[str, str]] = wire.field(body, "responses", list)
+    responses: list[dict[str, str]] = documents.field(body, "responses", list)
     return responses
 
 
@@ -68,7 +68,7 @@ def _private(store: Store) -> Ed25519PrivateKey:
 
 
 def _signed(body: Mapping[str, Any]) -> bytes:
-    return b"deniable receipt\n" + wire.digest(body).encode()
+    return b"deniable receipt\n" + documents.digest(body).encode()
 
 
 def _named(key: bytes) -> str:

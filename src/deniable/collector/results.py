@@ -11,15 +11,15 @@ from deniable.collector import shown, signals
 from deniable.collector.signals import Signal
 from deniable.collector.store import Entry, Store
 from deniable.errors import NotEstimable
-from deniable.estimate import Estimate, Interval, Row, Summary
-from deniable.estimate.fit import fitted
-from deniable.estimate.plausible import RATE
-from deniable.gradual import summary as stages
-from deniable.gradual.estimate import Combined, combine
-from deniable.gradual.tally import StageTallies
-from deniable.report import sentence, words
+from deniable.estimates import Estimate, Interval, Row, Summary, stages
+from deniable.estimates.plausible import RATE
+from deniable.estimates.shares import fitted
+from deniable.estimates.stages import Combined, combine
+from deniable.report import words
+from deniable.report import words as sentence
 from deniable.survey import Question
-from deniable.tally import Tally
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
 
 LEVEL = 0.95
 FAKES = (0.01, 0.05)

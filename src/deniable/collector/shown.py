@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from deniable.collector.store import Entry, Store
 from deniable.errors import NotAllowed
-from deniable.gradual.tally import StageTallies
-from deniable.tally import Tally
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
 
 _FEWEST = 2  # responses that say how sure an estimate is
 

@@ -9,8 +9,8 @@ import numpy as np
 from deniable.audit import doubts
 from deniable.audit.fabricated import RATE
 from deniable.collector.store import Entry, Store
-from deniable.gradual.tally import StageTallies
-from deniable.tally import Tally
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,16 @@ from __future__ import annotations
 from deniable.criteria.base import Bounds, Breach, Criterion, Labelled, Strict, Verdict
 from deniable.criteria.belief import Belief, Range, bayes_error, least_bayes_error, posterior, posterior_range
 from deniable.criteria.boundaries import Boundaries
-from deniable.criteria.known import KnownPrior
 from deniable.criteria.relaxed import Relaxed, delta_curve
-from deniable.criteria.strict import BayesFactor, BetaFactor, Epsilon, PosteriorCap, RhoToRho, posterior_bounds
+from deniable.criteria.strict import (
+    BayesFactor,
+    BetaFactor,
+    Epsilon,
+    KnownPrior,
+    PosteriorCap,
+    RhoToRho,
+    posterior_bounds,
+)
 
 __all__ = [
     "BayesFactor",

@@ -40,7 +40,7 @@ def posterior(subject: Subject, prior: Prior, response: int) -> tuple[Fraction, 
         InvalidRequest: a prior that does not fit, or under which this response never occurs.
 
     Example:
-        >>> from deniable.design import warner
+        >>> from deniable.designs import warner
         >>> posterior(warner(p="3/4"), ["9/10", "1/10"], 1)
         (Fraction(3, 4), Fraction(1, 4))
     """
@@ -61,7 +61,7 @@ def posterior_range(subject: Subject, prior: Prior, event: Event) -> Range:
         InvalidDesign: a channel too large to write out.
 
     Example:
-        >>> from deniable.design import binary
+        >>> from deniable.designs import binary
         >>> posterior_range(binary("9/10", "7/10"), {"no": "4/5", "yes": "1/5"}, ["yes"]).most
         Belief(response=1, prior=Fraction(1, 5), posterior=Fraction(7, 11))
     """
@@ -85,7 +85,7 @@ def bayes_error(subject: Subject, prior: Prior) -> Fraction:
         InvalidDesign: a channel too large to write out.
 
     Example:
-        >>> from deniable.design import k_ary
+        >>> from deniable.designs import k_ary
         >>> bayes_error(k_ary(4, p="1/2"), ["1/4"] * 4)
         Fraction(1, 2)
     """

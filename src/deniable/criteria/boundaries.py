@@ -1,18 +1,255 @@
-"""Any demand on beliefs: boundaries (h_l, h_u) that no posterior may cross."""
+"""Boundaries made of straight pieces, and the exact infimum B(h) over them.
+
+With R(p) = (1 − p)h(p) / (p(1 − h(p))) and h = a + bp on a piece, R′ has the sign of bp(1 − p) − h(1 − h). So R is
+monotone on the piece, or falls and then rises; the second only where a > 0 and a + b > 1, with the smallest value
+
+    1 + (√(ab) + √(a + b − 1))² / (1 − a)²    at    p = a(1 − a) / (ab + √(ab(a + b − 1))).
+
+It is the γ for which the line touches h_γ: the quadratic (a + bp)(1 + (γ − 1)p) = γp then has one root. At p → 0 with
+h(0) = 0 the limit of R is b, at p → 1 with h(1) = 1 it is 1/b.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from deniable import exact
-from deniable.criteria import polyline
 from deniable.criteria.base import Bounds, Strict
-from deniable.criteria.polyline import Polyline
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidNumber, InvalidRequest
+
+Point: TypeAlias = tuple[Fraction, Fraction]
+Polyline: TypeAlias = tuple[Point, ...]
+
+_BITS = 256  # of a square root behind the point
+_STEPS = 2_000  # halvings towards the place of an infimum; a channel's parity is never that near to it
+_FEW = 64  # pieces that are all looked at exactly
+_KNOTS = 4_096  # priors at which a function is read
+_TAIL = Fraction(1, 1 << 20)  # the smallest of them; below it, and above one minus it, a chord leads to the corner
+_SLACK = Fraction(1, 1 << 48)  # by which a float that a function returns is taken lower
+
+
+class Piece(NamedTuple):
+    """A straight piece of a boundary, from (left, low) to (right, high)."""
+
+    left: Fraction
+    low: Fraction
+    right: Fraction
+    high: Fraction
+
+    @property
+    def slope(self) -> Fraction:
+        """How fast the boundary rises."""
+        return (self.high - self.low) / (self.right - self.left)
+
+    def at(self, p: Fraction) -> Fraction:
+        """Return h(p)."""
+        return self.low + self.slope * (p - self.left)
+
+    def ratio(self, p: Fraction) -> exact.Ratio:
+        """Return R(p), with its limits at 0 and 1."""
+        h = self.at(p)
+        if p == 0:
+            return math.inf if h else self.slope
+        if p == 1:
+            return 1 / self.slope if self.slope else math.inf
+        return exact.ratio((1 - p) * h, p * (1 - h))
+
+    def infimum(self) -> tuple[exact.Ratio, Fraction]:
+        """Return a rational at most inf R over the piece, equal to it where it is rational, and where it is."""
+        if self._trend(self.left) < 0 < self._trend(self.right):
+            a, b = self._line()
+            product, excess = a * b, a + b - 1
+            root = _root_below(product * excess)
+            return 1 + (product + excess + 2 * root) / (1 - a) ** 2, a * (1 - a) / (product + root)
+        return min((self.ratio(self.left), self.left), (self.ratio(self.right), self.right))
+
+    def approach(self, goal: Fraction) -> Iterator[Fraction]:
+        """Yield priors inside the piece that come ever nearer to one of its ends or to a place inside."""
+        if self.left < goal < self.right:
+            yield goal
+        middle = (self.left + self.right) / 2
+        start = middle if goal != middle else (self.left + middle) / 2
+        for step in range(_STEPS):
+            yield goal + (start - goal) / (1 << step)
+
+    def _trend(self, p: Fraction) -> Fraction:
+        h = self.at(p)
+        return self.slope * p * (1 - p) - h * (1 - h)
+
+    def _line(self) -> tuple[Fraction, Fraction]:
+        return self.low - self.slope * self.left, self.slope
+
+
+def pieces(line: Polyline) -> list[Piece]:
+    """Return the straight pieces; two points above each other are a jump between them."""
+    return [Piece(*one, *two) for one, two in pairwise(line) if one[0] < two[0]]
+
+
+@lru_cache(maxsize=16)
+def infimum(line: Polyline) -> tuple[exact.Ratio, Piece, Fraction]:
+    """Return B(h), rounded down, with the piece and the prior where it is attained or approached."""
+    found = [(*piece.infimum(), piece) for piece in _promising(pieces(line))]
+    value, prior, piece = min(found, key=lambda each: each[0])
+    return value, piece, prior
+
+
+def _promising(every: list[Piece]) -> list[Piece]:
+    """Leave out pieces whose lower bound is above another one's value, which floats can tell of thousands quickly."""
+    if len(every) <= _FEW:
+        return every
+    ends = [[_odds_ratio(p, h) for p, h in ((piece.right, piece.high), (piece.left, piece.low))] for piece in every]
+    best = min((max(value, 1.0) for pair in ends for value in pair if not math.isnan(value)), default=math.inf)
+    floors = [_odds_ratio(piece.right, min(piece.low, piece.high)) for piece in every]
+    return [piece for piece, floor in zip(every, floors, strict=True) if not floor > best * (1 + 1e-6)]
+
+
+def _odds_ratio(prior: Fraction, posterior: Fraction) -> float:
+    """Return R for a float's sake; NaN where it is a limit or does not fit."""
+    p, h = float(prior), float(posterior)
+    if not 1e-12 < p < 1 - 1e-12:
+        return math.nan
+    return (1 - p) * h / (p * (1 - h)) if h < 1 else math.inf
+
+
+def breaking_prior(line: Polyline, gamma: exact.Ratio) -> Fraction:
+    """Return a prior p with h_γ(p) > h(p), for a γ above B(h)."""
+    _, piece, goal = infimum(line)
+    p = goal
+    for p in piece.approach(goal):
+        if piece.ratio(p) < gamma:
+            break
+    return p
+
+
+def value(line: Polyline, p: Fraction) -> Fraction:
+    """Return h(p); at a jump the lower of the two."""
+    priors = [prior for prior, _ in line]
+    near = line[max(0, bisect_left(priors, p) - 1) : bisect_right(priors, p) + 1]
+    return min(piece.at(p) for piece in pieces(near) if piece.left <= p <= piece.right)
+
+
+def mirrored(line: Polyline) -> Polyline:
+    """Return 1 − h(1 − p): a lower boundary as an upper one, and back."""
+    return tuple((1 - p, 1 - h) for p, h in reversed(line))
+
+
+def read_points(given: Sequence[Sequence[exact.Rational]], name: str) -> Polyline:
+    """Read an upper boundary from points (prior, posterior), at rising priors from 0 to 1.
+
+    Raises:
+        InvalidRequest: fewer than two points, other ends, priors that fall, or a boundary below the prior itself.
+    """
+    try:
+        line = tuple((exact.probability(p, name="prior"), exact.probability(h, name=name)) for p, h in given)
+    except InvalidNumber:
+        raise
+    except (TypeError, ValueError):
+        raise InvalidRequest(f"{name} is not a list of points; expected pairs (prior, posterior).") from None
+    priors = [p for p, _ in line]
+    if len(line) < 2 or priors[0] != 0 or priors[-1] != 1 or sorted(priors) != priors:
+        raise InvalidRequest(f"the priors of {name} do not rise from 0 to 1; expected the first at 0, the last at 1.")
+    if any(one == two == three for one, two, three in zip(priors, priors[1:], priors[2:], strict=False)):
+        raise InvalidRequest(f"{name} has more than two points at one prior; expected at most two, which are a jump.")
+    return line
+
+
+def check_above(line: Polyline, name: str) -> None:
+    """Refuse an upper boundary that lies below the prior itself.
+
+    Raises:
+        InvalidRequest: somewhere h(p) < p.
+    """
+    if any(h < p for p, h in line):
+        raise InvalidRequest(
+            f"{name} crosses the diagonal, where a response changes nothing; "
+            "expected lower ≤ prior ≤ upper everywhere.",
+            "Beliefs after all responses average to the prior, so such a demand cannot be kept.",
+        )
+
+
+def read_function(h: Callable[[Any], Any], name: str, *, chords: bool) -> Polyline:
+    """Read an upper boundary from a function; the polyline is nowhere above it, if it has the shape promised.
+
+    Why: where h does not fall it is at least its value at the last knot (steps); where it is concave it is at least the
+    chord between two knots. Knots are even in log-odds, so a step loses at most a factor of 1.007 of γ.
+
+    Raises:
+        InvalidRequest: the function returns no probability, lies below the prior, or does not have the shape.
+    """
+    knots = _knots()
+    values = [_read_value(h, p, name) for p in knots]
+    _check_shape(knots, values, name, chords=chords)
+    start, line = _read_start(h, name), list(zip(knots, values, strict=True))
+    if chords:
+        return ((Fraction(0), start), *line, (Fraction(1), Fraction(1)))
+    steps = [(two[0], max(one[1], two[0])) for one, two in pairwise(line)]
+    woven = [point for pair in zip(line[1:], steps, strict=True) for point in reversed(pair)]
+    first = [(Fraction(0), start), (knots[0], start)] if start else [(Fraction(0), start)]
+    return (*first, line[0], *woven, (Fraction(1), Fraction(1)))
+
+
+def _knots() -> list[Fraction]:
+    half, scale = _KNOTS // 2, 1 << 40
+    reach = math.log(1 / _TAIL)
+    upper = [round(scale / (1 + math.exp(-reach * i / half))) for i in range(1, half + 1)]
+    return [Fraction(scale - u, scale) for u in reversed(upper)] + [Fraction(u, scale) for u in [scale // 2, *upper]]
+
+
+def _read_value(h: Callable[[Any], Any], p: Fraction, name: str) -> Fraction:
+    try:
+        found = h(p)  # a Fraction keeps its digits in plain arithmetic
+    except (TypeError, AttributeError):
+        found = h(float(p))
+    exactly = isinstance(found, int | Fraction)
+    value = exact.rational(found, name=name) if exactly else Fraction(exact.rational(float(found), name=name))
+    if not p - 4 * _SLACK <= value <= 1:
+        raise InvalidRequest(
+            f"{name} is {exact.shown(found)} at a prior of {float(p):.6g}; "
+            "expected a probability, lower ≤ prior ≤ upper.",
+        )
+    return value if exactly else max(p, value - _SLACK)
+
+
+def _read_start(h: Callable[[Any], Any], name: str) -> Fraction:
+    try:
+        return _read_value(h, Fraction(0), name)
+    except (ArithmeticError, ValueError):  # such as the logarithm of 0
+        return Fraction(0)
+
+
+def _check_shape(knots: list[Fraction], values: list[Fraction], name: str, *, chords: bool) -> None:
+    rises = [float(two - one) for one, two in pairwise(values)]
+    if chords:
+        widths = [float(two - one) for one, two in pairwise(knots)]
+        slopes = [rise / width for rise, width in zip(rises, widths, strict=True)]
+        slack = [4 * float(_SLACK) / width for width in widths[1:]]
+        if any(two > one + more for (one, two), more in zip(pairwise(slopes), slack, strict=True)):
+            raise InvalidRequest(
+                f"{name} is not of one curvature; expected an upper boundary that is concave, a lower that is convex.",
+                'Use reading="steps", or give the boundary as points.',
+            )
+    elif min(rises) < -4 * float(_SLACK):
+        raise InvalidRequest(
+            f"{name} falls somewhere; expected a boundary that does not fall as the prior rises.",
+            "Give it as points, for which every shape is read exactly.",
+        )
+
+
+def _root_below(square: Fraction) -> Fraction:
+    """Return the square root of a rational, or a rational just below it."""
+    whole = square.numerator * square.denominator
+    root = math.isqrt(whole)
+    if root * root == whole:
+        return Fraction(root, square.denominator)
+    return Fraction(math.isqrt(whole << 2 * _BITS), square.denominator << _BITS)
+
 
 Boundary: TypeAlias = Sequence[Sequence[exact.Rational]] | Callable[[Any], Any]
 """Points (prior, posterior) joined by straight lines, two at one prior for a jump; or a function of the prior."""
@@ -58,38 +295,38 @@ class Boundaries(Strict):
         if self.upper is not None:
             object.__setattr__(self, "upper", _read(self.upper, "upper", chords=chords))
         if self.lower is not None:
-            object.__setattr__(self, "lower", polyline.mirrored(_read_lower(self.lower, chords=chords)))
+            object.__setattr__(self, "lower", mirrored(_read_lower(self.lower, chords=chords)))
 
     @cached_property
     def parity(self) -> exact.Ratio:
         """B(h), rounded down; infinite where the boundaries forbid nothing."""
-        return polyline.infimum(self._tighter[0])[0]
+        return infimum(self._tighter[0])[0]
 
     def bounds(self, prior: exact.Rational) -> Bounds:
         """Return the two boundaries at a prior."""
         p = exact.probability(prior, name="prior")
         upper, lower = self._lines
         return Bounds(
-            1 - polyline.value(lower, 1 - p) if lower else Fraction(0),
-            polyline.value(upper, p) if upper else Fraction(1),
+            1 - value(lower, 1 - p) if lower else Fraction(0),
+            value(upper, p) if upper else Fraction(1),
         )
 
     def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
         """Return a prior at which h_γ lies above the tighter boundary."""
         line, upward = self._tighter
-        return polyline.breaking_prior(line, gamma), upward
+        return breaking_prior(line, gamma), upward
 
     @cached_property
     def _lines(self) -> tuple[Polyline | None, Polyline | None]:
         """Both boundaries as upper ones: the second is mirrored."""
         lower: Any = self.lower
         upper: Any = self.upper
-        return upper, polyline.mirrored(lower) if lower is not None else None
+        return upper, mirrored(lower) if lower is not None else None
 
     @cached_property
     def _tighter(self) -> tuple[Polyline, bool]:
         upper, lower = self._lines
-        if lower is None or (upper is not None and polyline.infimum(upper)[0] <= polyline.infimum(lower)[0]):
+        if lower is None or (upper is not None and infimum(upper)[0] <= infimum(lower)[0]):
             assert upper is not None
             return upper, True
         return lower, False
@@ -101,16 +338,16 @@ class Boundaries(Strict):
 
 def _read(given: Boundary, name: str, *, chords: bool) -> Polyline:
     if callable(given):
-        return polyline.read_function(given, name, chords=chords)
-    line = polyline.read_points(given, name)
-    polyline.check_above(line, name)
+        return read_function(given, name, chords=chords)
+    line = read_points(given, name)
+    check_above(line, name)
     return line
 
 
 def _read_lower(given: Boundary, *, chords: bool) -> Polyline:
     """Read a lower boundary as the upper one of complements."""
     if callable(given):
-        return polyline.read_function(lambda p: 1 - given(1 - p), "lower", chords=chords)
-    line = polyline.mirrored(polyline.read_points(given, "lower"))
-    polyline.check_above(line, "lower")
+        return read_function(lambda p: 1 - given(1 - p), "lower", chords=chords)
+    line = mirrored(read_points(given, "lower"))
+    check_above(line, "lower")
     return line

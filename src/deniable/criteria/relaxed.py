@@ -32,7 +32,7 @@ class Relaxed(Criterion):
         InvalidNumber: a negative ε, or a δ outside [0, 1].
 
     Example:
-        >>> from deniable.design import binary
+        >>> from deniable.designs import binary
         >>> Relaxed("0.5", "0.1").check(binary(1, "0.1")).holds
         True
     """
@@ -98,7 +98,7 @@ def delta_curve(subject: Subject, epsilons: Iterable[exact.Rational]) -> tuple[f
         InvalidNumber: a negative ε.
 
     Example:
-        >>> from deniable.design import binary
+        >>> from deniable.designs import binary
         >>> delta_curve(binary("1", "2/5"), [0, 1, 5])
         (0.4, 0.4, 0.4)
     """

@@ -1,7 +1,5 @@
 """The steps over many rows. An engine is anything with `respond` and `tally`; `engines.local` is this machine.
 
-`engines.law` is no engine but their shadow: it draws tallies in law, for simulations, without anybody's response.
-
 Every engine draws as docs/draws.md says: given the same random bytes it gives the same responses as
 `deniable.respond`, answer by answer, and its tallies add up with everybody else's.
 """
@@ -12,10 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from deniable.design import Design
-    from deniable.tally import Tally
+    from deniable.designs import Design
+    from deniable.tallies import Tally
 
-__all__ = ["Engine", "law", "local"]
+__all__ = ["Engine", "local"]
 
 
 class Engine(Protocol):
@@ -32,6 +30,6 @@ class Engine(Protocol):
 
 def __getattr__(name: str) -> Any:
     # An engine is loaded when it is first used: NumPy and OpenSSL are not what `import deniable` should wait for.
-    if name in ("law", "local"):
+    if name == "local":
         return import_module(f"deniable.engines.{name}")
     raise AttributeError(f"module 'deniable.engines' has no attribute {name!r}")

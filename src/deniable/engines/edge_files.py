@@ -10,21 +10,21 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.engines.fresh import check_free, fresh
 from deniable.engines.local import graph, keyvalue
 from deniable.engines.local.edge_readers import read_edges
 from deniable.engines.local.edges import COLUMNS, Edges
 from deniable.engines.local.keystream import shuffled
-from deniable.engines.writers import writing
 from deniable.errors import InvalidRequest, InvalidResponse, UnreadableFile
-from deniable.graph.design import EdgeDesign
-from deniable.graph.tally import EdgeTally
-from deniable.graph.tally import tally as tally_edges
-from deniable.keyvalue.mechanism import KeyValueDesign
-from deniable.keyvalue.tally import KeyValueTally
-from deniable.keyvalue.tally import tally as tally_keyvalue
-from deniable.tally.columns import FORMATS, File, guess, open_columns
-from deniable.tally.files import DESIGN, RESPONSE, foreign
+from deniable.files.atomic import check_free, fresh
+from deniable.files.columns import DESIGN, FORMATS, RESPONSE, File, guess, open_columns
+from deniable.files.writers import writing
+from deniable.records.edges.designs import EdgeDesign
+from deniable.records.edges.tallies import EdgeTally
+from deniable.records.edges.tallies import tally as tally_edges
+from deniable.records.key_value.mechanism import KeyValueDesign
+from deniable.records.key_value.tallies import KeyValueTally
+from deniable.records.key_value.tallies import tally as tally_keyvalue
+from deniable.tallies.files import foreign
 
 GraphDesign: TypeAlias = KeyValueDesign | EdgeDesign
 GraphTally: TypeAlias = KeyValueTally | EdgeTally
@@ -78,9 +78,8 @@ def respond_edges(
     check_free(target, overwrite=overwrite)
     drawn = graph.respond(design, edges) if isinstance(design, EdgeDesign) else keyvalue.respond(design, edges)
     drawn = drawn[shuffled(len(drawn))]
-    any_design: Any = design  # a writer asks for the hash alone
     schema = pa.schema([(RESPONSE, _text()), (DESIGN, _text())])
-    with fresh(target, overwrite=overwrite) as file, writing(file, format, schema, any_design) as writer:
+    with fresh(target, overwrite=overwrite) as file, writing(file, format, schema, design.hash) as writer:
         for batch in _batches(design, drawn):
             writer.write(batch)
     return len(drawn)

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from deniable.chance import Source
 from deniable.channel import Sets
-from deniable.design import Design
-from deniable.design.labels import shown
-from deniable.engines.fresh import check_free, fresh
-from deniable.engines.writers import Writer, writing
+from deniable.designs import Design
+from deniable.designs.labels import shown
 from deniable.errors import InvalidAnswer, InvalidRequest
-from deniable.tally.arrow import is_text
-from deniable.tally.columns import FORMATS, Columns, guess, open_columns
-from deniable.tally.files import DESIGN, RESPONSE, Progress
+from deniable.files.atomic import check_free, fresh
+from deniable.files.columns import DESIGN, FORMATS, RESPONSE, Columns, guess, open_columns
+from deniable.files.writers import Writer, writing
+from deniable.tallies.arrow import is_text
+from deniable.tallies.files import Progress
 
 if TYPE_CHECKING:
     from deniable.engines.local.respond import Responder
@@ -110,7 +110,7 @@ class _Job:
             kept = [pa.array([], pa.string()) for _ in self.keep]
             first = pa.record_batch([pa.array([], pa.string()), *kept], names=[self.column, *self.keep])
         drawn = self._batch(columns, first)
-        with writing(file, format, drawn.schema, self.design) as writer:
+        with writing(file, format, drawn.schema, self.design.hash) as writer:
             self._write(writer, drawn, columns, progress)
             for batch in batches:
                 self._write(writer, self._batch(columns, batch), columns, progress)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from deniable.plan.cards import crossing, crossing_independent, deck_sample_size, ideal_deck_variance
-from deniable.plan.choose import Candidate, Choice, optimal
-from deniable.plan.compare import Comparison, Line, compare
+from deniable.plan.chooser import Candidate, Choice, optimal
+from deniable.plan.comparison import Comparison, Line, compare
+from deniable.plan.detection import detection_limit, power, sample_size_for_power
 from deniable.plan.devices import Device, best_device
-from deniable.plan.power import detection_limit, power, sample_size_for_power
-from deniable.plan.size import sample_size, width
-from deniable.plan.variance import variance
+from deniable.plan.sizes import sample_size, width
+from deniable.plan.variances import variance
 
 __all__ = [
     "Candidate",

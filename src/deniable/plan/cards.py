@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 
 from deniable import exact
-from deniable.design import Deck, integer_deck
+from deniable.designs import Deck, integer_deck
 from deniable.errors import InvalidDesign, InvalidRequest
-from deniable.estimate.deck import deck_variance
-from deniable.estimate.interval import Interval
-from deniable.plan.size import target_variance
-from deniable.plan.variance import whole
+from deniable.estimates.decks import deck_variance
+from deniable.estimates.intervals import Interval
+from deniable.plan.sizes import target_variance
+from deniable.plan.variances import whole
 
 _MOST = 100_000  # decks that are tried
 

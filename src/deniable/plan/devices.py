@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable import exact
-from deniable.design import Design, k_ary, warner
+from deniable.designs import Design, k_ary, warner
 from deniable.errors import InvalidRequest
 
 DEVICES = {

@@ -6,15 +6,15 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "attributes": "deniable.report.attributes",
-    "breach_region": "deniable.report.region",
-    "card_chart": "deniable.report.cards",
-    "chart": "deniable.report.shares",
-    "feasible_region": "deniable.report.region",
-    "rr3_omega": "deniable.report.three",
-    "rr3_region": "deniable.report.three",
-    "save": "deniable.report.shares",
-    "threshold_levels": "deniable.report.region",
+    "attributes": "deniable.report.words",
+    "breach_region": "deniable.report.regions",
+    "card_chart": "deniable.report.regions",
+    "chart": "deniable.report.charts",
+    "feasible_region": "deniable.report.regions",
+    "rr3_omega": "deniable.report.regions",
+    "rr3_region": "deniable.report.regions",
+    "save": "deniable.report.charts",
+    "threshold_levels": "deniable.report.regions",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - every entry is text

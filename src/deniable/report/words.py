@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from deniable import exact
 from deniable.channel import Diagonal
-from deniable.design import Design
+from deniable.designs import Design, Factor
+from deniable.errors import InvalidRequest
+from deniable.estimates import Row
 
 _MOST = 12  # answers or responses that get a sentence of their own
 _LARGE = 1 << 16  # cells of a channel that are looked at one by one
@@ -31,7 +33,7 @@ def promise(design: Design) -> tuple[str, ...]:
     """Tell what a response reveals at most: the factor for any response, or a warning where there is none.
 
     Example:
-        >>> from deniable.design import warner
+        >>> from deniable.designs import warner
         >>> promise(warner(p="3/4"))[0]
         'Whatever is sent, the odds between any two answers change by a factor of at most 3 (ε = 1.099).'
     """
@@ -58,7 +60,7 @@ def frequencies(design: Design) -> tuple[str, ...]:
     """Tell for each answer what 100 people who hold it send.
 
     Example:
-        >>> from deniable.design import k_ary
+        >>> from deniable.designs import k_ary
         >>> frequencies(k_ary(["red", "green", "blue"], p="1/2"))[0]
         "Of 100 people whose answer is 'red', about 50 send 'red' and about 25 send each of 'green' and 'blue'."
     """
@@ -166,3 +168,84 @@ def _proof(design: Design, number: int) -> str:
         return f"{who} gives away the answer: it is {design.categories[possible.index(True)]!r:.40}."
     listed = ", ".join(names[:3]) + (f" or {len(names) - 3:,} others" if len(names) > 3 else "")
     return f"{who} cannot have answered {listed}."
+
+
+def attributes(design: Design) -> tuple[str, ...]:
+    """Tell what is revealed about each attribute alone, about all together, and to whom.
+
+    Raises:
+        InvalidRequest: a design for one attribute.
+
+    Example:
+        >>> from deniable.designs import product, warner
+        >>> for sentence in attributes(product({"smokes": warner(p="3/4"), "drinks": warner(p="2/3")}))[:2]:
+        ...     print(sentence)
+        About 'smokes' alone: its response changes the odds between two answers by a factor of at most 3.
+        About 'drinks' alone: its response changes the odds between two answers by a factor of at most 2.
+    """
+    if not design.factors:
+        raise InvalidRequest("this design is for one attribute; expected one for several.", "Use words.promise().")
+    hidden = [part for part in design.factors if part.design.parity != math.inf]
+    open_ones = [part for part in design.factors if part.design.parity == math.inf]
+    return (*map(_alone, design.factors), _together(design, hidden, open_ones))
+
+
+def _alone(part: Factor) -> str:
+    name, parity = f"{part.attribute!r:.40}", part.design.parity
+    if parity == math.inf:
+        return f"About {name} alone: some responses prove something about it."
+    most = factor(parity)
+    return f"About {name} alone: its response changes the odds between two answers by a factor of at most {most}."
+
+
+def _together(design: Design, hidden: Sequence[Factor], open_ones: Sequence[Factor]) -> str:
+    start = (
+        "This holds for whoever takes the attributes to be unrelated, even if all responses are seen. Whoever believes "
+        "that they hang together can learn more about one from the responses to others"
+    )
+    if not open_ones:
+        return f"{start}: no belief gains more than a factor of {factor(design.parity)} on all of them together."
+    verb = "is" if len(open_ones) == 1 else "are"
+    left = f"{_names(open_ones)} {verb} not hidden, and neither is what is believed to follow from that."
+    if not hidden:
+        return f"{start}; {left}"
+    parity = design.part(*(part.attribute for part in hidden)).parity
+    gain = f"from the responses to {_names(hidden)} nobody gains more than a factor of {factor(parity)}"
+    return f"{start}: {gain}, but {left}"
+
+
+def _names(parts: Sequence[Factor]) -> str:
+    names = [f"{part.attribute!r:.40}" for part in parts]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+_NOBODY = 0.005
+
+
+def about(row: Row, label: str = "") -> str:
+    """Tell a share and its interval in words; what lies outside 0 … 100 % is told as its end.
+
+    Example:
+        >>> about(Row("yes", 0.1234, 0.02, 0.091, 0.152, 0.10, 0.14, 500))
+        'About 12% answer “yes”: between 9% and 15%.'
+        >>> about(Row("yes", -0.01, 0.02, -0.05, 0.024, 0.0, 0.01, 500), "Yes")
+        'Hardly anybody answers “Yes”: at most 2%.'
+    """
+    name, width = label or row.category, row.high - row.low
+    low, high = (percent(min(max(end, 0.0), 1.0), width) for end in (row.low, row.high))
+    if row.value < _NOBODY and row.low <= 0:
+        return f"Hardly anybody answers “{name}”: at most {high}."
+    if row.value > 1 - _NOBODY and row.high >= 1:
+        return f"Nearly everybody answers “{name}”: at least {low}."
+    return f"About {percent(row.value, width)} answer “{name}”: between {low} and {high}."
+
+
+def percent(share: float, width: float) -> str:
+    """Return a share in percent; the narrower its interval is, the more digits.
+
+    Example:
+        >>> percent(0.12345, 0.06), percent(0.12345, 0.02), percent(-0.0004, 0.1)
+        ('12%', '12.3%', '0%')
+    """
+    digits = 0 if width >= 0.04 else 1 if width >= 0.004 else 2
+    return f"{round(100 * share, digits) + 0.0:.{digits}f}%"

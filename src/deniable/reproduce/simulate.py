@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.design import Design
-from deniable.engines.law import shares, tallies
-from deniable.estimate import covariance
+from deniable.designs import Design
+from deniable.estimates import covariance
 from deniable.reproduce.values import Point, Setting
+from deniable.simulate import shares, tallies
 
 Method = Literal["inversion", "customary"]
 

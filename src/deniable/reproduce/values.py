@@ -6,14 +6,18 @@ An `Exhibit` is what a command names (`deniable reproduce cards --table 2`). It 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.figure import Figure
+
 
 Verdict: TypeAlias = Literal["agrees", "the document is wrong", "differs"]
 Kind: TypeAlias = Literal["table", "figure", "example", "theorem", "lemma", "corollary", "equation", "section"]
@@ -212,3 +216,107 @@ def close(wanted: Any, ours: Any, within: float = _CLOSE) -> bool:
         return bool(wanted == ours)
     # Half a unit of the last digit is a border that decimal numbers lie on; the floats nearest to them need not.
     return math.isclose(wanted, ours, rel_tol=_CLOSE, abs_tol=within * (1 + 1e-6))
+
+
+@cache
+def everything() -> dict[str, Printed]:
+    """Return every printed value by its id, in the order of the documents."""
+    entries = json.loads(files("deniable.reproduce").joinpath("printed.json").read_bytes())
+    return {entry["id"]: _read(entry) for entry in entries}
+
+
+def printed(id: str) -> Printed:
+    """Return a printed value.
+
+    Example:
+        >>> printed("000-eq27").erratum
+        '0.1'
+    """
+    return everything()[id]
+
+
+def starting(prefix: str) -> list[Printed]:
+    """Return the printed values whose id starts like this, such as the cells of a table.
+
+    Example:
+        >>> len(starting("004-table1-"))
+        32
+    """
+    return [entry for id, entry in everything().items() if id.startswith(prefix)]
+
+
+def _read(entry: dict[str, Any]) -> Printed:
+    return Printed(
+        id=entry["id"],
+        place=entry["place"],
+        topic=entry["topic"],
+        inputs=entry["inputs"],
+        printed=entry["printed"],
+        right=math.inf if entry["recomputed"] == "inf" else entry["recomputed"],
+        digits=entry.get("digits"),
+        erratum=entry.get("erratum", ""),
+    )
+
+
+def shown(value: Any) -> str:
+    """Return a value as a reader wants it: six digits, and signs for what is blank or infinite.
+
+    Example:
+        >>> [shown(each) for each in (0.30000000000000004, [1, 2.5], None, math.inf, {"a": 1})]
+        ['0.3', '1, 2.5', '(blank)', '∞', 'a 1']
+    """
+    if isinstance(value, Value):
+        return shown(value.ours)
+    if value is None:
+        return "(blank)"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {shown(each)}" for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(shown, value))
+    if isinstance(value, float):
+        return "∞" if value == math.inf else f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def what(value: Value) -> str:
+    """Return what a printed value is, and where it stands."""
+    return f"{value.entry.place}: {value.entry.topic}"
+
+
+def as_printed(value: Value) -> str:
+    """Return the printed value with the digits that are printed."""
+    entry = value.entry
+    if entry.digits and isinstance(entry.printed, float):
+        return f"{entry.printed:.{entry.digits}f}"
+    return shown(entry.printed)
+
+
+def judged(value: Value) -> str:
+    """Return the verdict, with the number of the erratum."""
+    number = value.entry.erratum
+    return f"{value.verdict} (erratum {number})" if value.verdict == "the document is wrong" else value.verdict
+
+
+def simulated(content: Content) -> str:
+    """Return how a simulation fared against the theory."""
+    many, off = len(content.points), content.flagged
+    if not off:
+        return f"{many} simulated points, all within 4 standard errors of the theory."
+    far = "; ".join(f"{point.where}: {point.distance:.1f} standard errors" for point in off)
+    return f"{many} simulated points, {len(off)} flagged: {far}."
+
+
+def inputs(value: Value) -> str:
+    """Return the parameters of a printed value."""
+    return ", ".join(f"{name} = {shown(each)}" for name, each in value.entry.inputs.items())
+
+
+def plain(value: Any) -> Any:
+    """Return a value for JSON, which knows no infinity."""
+    if isinstance(value, Value):
+        return plain(value.ours)
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return "inf" if value == math.inf else value

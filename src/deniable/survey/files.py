@@ -11,9 +11,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from deniable.design import FAMILIES, Design
+from deniable.designs import FAMILIES, Design
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
-from deniable.gradual.design import Ladder, family_ladder
+from deniable.order.relaxation import Ladder, family_ladder
 from deniable.survey import texts as spoken
 from deniable.survey.question import Question
 from deniable.survey.survey import Survey

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deniable import wire
-from deniable.design import Design
+from deniable import documents
+from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest
-from deniable.gradual.ladder import Ladder
+from deniable.order.ladders import Ladder
 from deniable.survey import texts as spoken
 from deniable.survey.texts import QuestionTexts
 
@@ -124,13 +124,13 @@ class Question:
             InvalidRequest: well-formed, but not one that can be asked.
         """
         kind: type[Design] | type[Ladder] = Ladder if "ladder" in body else Design
-        about = kind.from_json(json.dumps(wire.field(body, kind.__name__.lower(), dict), ensure_ascii=False))
-        name = wire.field(body, "name", str)
+        about = kind.from_json(json.dumps(documents.field(body, kind.__name__.lower(), dict), ensure_ascii=False))
+        name = documents.field(body, "name", str)
         return cls(
             name=name,
             about=about,
             texts=spoken.from_body(QuestionTexts, body.get("texts"), repr(name)),
-            device=wire.field(body, "device", str),
+            device=documents.field(body, "device", str),
             allow_infinite=body.get("allow_infinite") is True,
         )
 

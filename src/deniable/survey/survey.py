@@ -9,7 +9,7 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from deniable import wire
+from deniable import documents
 from deniable.blind import Key
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.survey import texts as spoken
@@ -126,11 +126,11 @@ class Survey:
     @cached_property
     def hash(self) -> str:
         """The content hash, by which responses name the survey that they were sent to."""
-        return wire.digest({"schema": f"deniable/survey/{wire.VERSION}", **self._body()})
+        return documents.digest({"schema": f"deniable/survey/{documents.VERSION}", **self._body()})
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return the definition as JSON, with its schema version and content hash."""
-        return wire.seal("survey", self._body(), indent=indent)
+        return documents.seal("survey", self._body(), indent=indent)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Survey:
@@ -140,19 +140,21 @@ class Survey:
             UnreadableFile: truncated, edited, or of another version.
             InvalidRequest: well-formed, but not a survey that can be fielded.
         """
-        body = wire.unseal("survey", text)
-        questions = [wire.field({"question": each}, "question", dict) for each in wire.field(body, "questions", list)]
+        body = documents.unseal("survey", text)
+        questions = [
+            documents.field({"question": each}, "question", dict) for each in documents.field(body, "questions", list)
+        ]
         survey = cls(
-            name=wire.field(body, "name", str),
+            name=documents.field(body, "name", str),
             texts=spoken.from_body(SurveyTexts, body.get("texts"), "the survey"),
             questions=tuple(map(Question.from_body, questions)),
             languages=_strings(body, "languages"),
             groups=_strings(body, "groups"),
-            minimum=wire.whole(body, "minimum"),
+            minimum=documents.whole(body, "minimum"),
             opens=_day(body, "opens"),
             closes=_day(body, "closes"),
-            admission=wire.field(body, "admission", str),
-            key=Key.from_json(json.dumps(wire.field(body, "key", dict))) if "key" in body else None,
+            admission=documents.field(body, "admission", str),
+            key=Key.from_json(json.dumps(documents.field(body, "key", dict))) if "key" in body else None,
         )
         if survey._body() != body:  # one survey, one text, one hash
             raise UnreadableFile(
@@ -203,11 +205,11 @@ def _check_groups(groups: tuple[str, ...]) -> None:
 
 
 def _strings(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return tuple(wire.field({name: each}, name, str) for each in wire.field(body, name, list))
+    return tuple(documents.field({name: each}, name, str) for each in documents.field(body, name, list))
 
 
 def _day(body: Mapping[str, Any], name: str) -> date | None:
-    text = wire.field(body, name, str)
+    text = documents.field(body, name, str)
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:

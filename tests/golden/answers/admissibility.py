@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import deniable as dn
-from deniable.design.admissible import rows_of
-from deniable.design.repair import raise_parity, split_row
-from deniable.design.subset_order import subsets_ordered
-from deniable.design.unchanged import largest_trace
+from deniable.order.admissibility import largest_trace, rows_of
+from deniable.order.closed_garblings import subsets_ordered
+from deniable.order.repairs import raise_parity, split_row
 from tests.golden.runner import document, fractions, quantity
 
 

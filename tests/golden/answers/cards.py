@@ -11,8 +11,8 @@ import numpy as np
 
 import deniable as dn
 from deniable import plan
-from deniable.estimate import christofides_inverse, covariance, deck_variance, estimate_deck, left_inverse
-from deniable.respond.deck import respond_with_card
+from deniable.estimates import christofides_inverse, covariance, deck_variance, estimate_deck, left_inverse
+from deniable.responses.cards import respond_with_card
 from tests.golden.runner import document, fractions, quantity
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import deniable as dn
 from deniable import criteria
-from deniable.estimate import covariance, coverage
+from deniable.estimates import covariance, coverage
 from tests.golden.runner import document, fractions, quantity
 
 

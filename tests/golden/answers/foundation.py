@@ -10,7 +10,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.errors import ImplausibleResponses
-from deniable.estimate import covariance, left_inverse
+from deniable.estimates import covariance, left_inverse
 from tests.golden.runner import fractions, quantity
 
 

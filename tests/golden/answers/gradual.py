@@ -9,13 +9,13 @@ from typing import Any
 import deniable as dn
 from deniable import audit
 from deniable.criteria import least_bayes_error
-from deniable.design.subset_order import subsets_ordered
-from deniable.estimate import covariance
-from deniable.gradual.closed import closed
-from deniable.gradual.design import ladder, relax
-from deniable.gradual.sets import Nested
-from deniable.gradual.sizes import best_sizes, bridge_weight
-from deniable.gradual.step import KeepOrFresh
+from deniable.estimates import covariance
+from deniable.order.closed_garblings import subsets_ordered
+from deniable.order.closed_steps import closed
+from deniable.order.relaxation import ladder, relax
+from deniable.order.sets import Nested
+from deniable.order.sizes import best_sizes, bridge_weight
+from deniable.order.steps import KeepOrFresh
 from tests.golden.runner import document, fractions, quantity
 
 

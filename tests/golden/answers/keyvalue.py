@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.exact import exp_below
-from deniable.keyvalue.design import lpp, lpp_ddagger, moments, pckv_ue
-from deniable.keyvalue.estimate import estimate
-from deniable.keyvalue.relax import symbol_design
-from deniable.keyvalue.tally import KeyValueTally
+from deniable.records.key_value.designs import lpp, lpp_ddagger, moments, pckv_ue
+from deniable.records.key_value.estimates import estimate
+from deniable.records.key_value.stages import symbol_design
+from deniable.records.key_value.tallies import KeyValueTally
 from tests.golden.runner import document, fractions, quantity
 
 NAMES = ("degree", "weight", "var_degree", "var_weight", "cov")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.gradual.means.design import end_design
-from deniable.gradual.means.estimate import from_share, moments
-from deniable.gradual.means.range import Range
-from deniable.gradual.strings.noisy import NoisySampling
+from deniable.records.numbers.designs import end_design
+from deniable.records.numbers.estimates import from_share, moments
+from deniable.records.numbers.ranges import Range
+from deniable.records.strings.noisy import NoisySampling
 from tests.golden.runner import document, quantity
 
 

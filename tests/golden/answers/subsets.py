@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import deniable as dn
-from deniable.design import best_t, mixture_risk, subset_information, subset_risk
+from deniable.designs import best_t, mixture_risk, subset_information, subset_risk
 from deniable.errors import ImplausibleResponses
-from deniable.estimate import covariance, left_inverse
+from deniable.estimates import covariance, left_inverse
 from tests.golden.runner import document, fractions, quantity
 
 

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 import deniable as dn
-from deniable.design.club import Club
-from deniable.design.three_optimum import optimum
-from deniable.design.three_region import p1_range
-from deniable.estimate import covariance
+from deniable.designs.three_answers_best import Club, optimum, p1_range
+from deniable.estimates import covariance
 from deniable.exact import exp_below
 from tests.golden.runner import document, fractions, quantity
 

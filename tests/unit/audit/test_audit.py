@@ -11,7 +11,7 @@ from deniable.audit import ATTACKS, attack, error_rates, simulate_attacks
 from deniable.criteria import bayes_error
 from deniable.engines import local
 from deniable.errors import InvalidRequest, InvalidResponse
-from deniable.gradual.design import ladder
+from deniable.order.relaxation import ladder
 from tests.support.ladders import small
 from tests.support.seeded import Seeded
 

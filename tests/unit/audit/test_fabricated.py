@@ -8,15 +8,27 @@ import pytest
 
 from deniable.audit import doubts, swing
 from deniable.channel import Sets
-from deniable.design import Design, binary, direct, k_ary, local_hashing, matrix, product, rappor, subset, unary, warner
+from deniable.designs import (
+    Design,
+    binary,
+    direct,
+    k_ary,
+    local_hashing,
+    matrix,
+    product,
+    rappor,
+    subset,
+    unary,
+    warner,
+)
 from deniable.engines.local import respond
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimate import estimate
-from deniable.gradual.design import ladder
-from deniable.gradual.estimate import combine
-from deniable.gradual.tally import count_stages
-from deniable.tally import Tally, tally
-from deniable.tally.sets import ones, pack
+from deniable.estimates import estimate
+from deniable.estimates.stages import combine
+from deniable.order.relaxation import ladder
+from deniable.tallies import Tally, tally
+from deniable.tallies.packed import ones, pack
+from deniable.tallies.stages import count_stages
 from tests.support.registered import every_design, parameters
 from tests.support.seeded import seeded
 

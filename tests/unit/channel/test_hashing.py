@@ -6,7 +6,7 @@ import pytest
 
 import deniable as dn
 from deniable.channel import Hashing, from_body
-from deniable.design.hashing import MOST_CELLS, best_values
+from deniable.designs.many_answers import MOST_CELLS, best_values
 from deniable.errors import InvalidDesign
 from tests.support.positions import drawn, script
 

@@ -12,13 +12,13 @@ import pytest
 
 from deniable.cli import simulated
 from deniable.cli.demo import DATABASE
-from deniable.design import Design
-from deniable.estimate import estimate
-from deniable.gradual.estimate import combine
-from deniable.gradual.ladder import Ladder
-from deniable.gradual.tally import StageTallies
+from deniable.designs import Design
+from deniable.estimates import estimate
+from deniable.estimates.stages import combine
+from deniable.order.ladders import Ladder
 from deniable.survey import read
-from deniable.tally import Tally
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
 from tests.support.commands import done, run, start
 
 SURVEY = Path(__file__).parents[3] / "examples" / "survey.toml"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.design import Design, binary, k_ary, matrix, product, warner
+from deniable.designs import Design, binary, k_ary, matrix, product, warner
 from tests.support.commands import done, run
 
 CASES: dict[str, tuple[tuple[str, ...], Design]] = {

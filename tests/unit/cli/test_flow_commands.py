@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.design import Design, k_ary, matrix
-from deniable.estimate import Estimate, estimate
-from deniable.tally import Tally, tally
+from deniable.designs import Design, k_ary, matrix
+from deniable.estimates import Estimate, estimate
+from deniable.tallies import Tally, tally
 from tests.support import answers
 from tests.support.commands import done, run
 

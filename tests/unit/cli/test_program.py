@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deniable import __version__
-from deniable.design import warner
+from deniable.designs import warner
 from tests.support.commands import done, start
 
 HEAVY = ("numpy", "scipy", "matplotlib", "pyarrow", "cryptography", "numba", "pandas", "polars")

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import deniable as dn
-from deniable.gradual.design import ladder
-from deniable.gradual.strings.bloom import Bloom
-from deniable.gradual.strings.cohort import CohortDesign
-from deniable.gradual.strings.design import string_design
+from deniable.order.relaxation import ladder
+from deniable.records.strings.bloom import Bloom
+from deniable.records.strings.cohort import CohortDesign
+from deniable.records.strings.designs import string_design
 from tests.support.commands import done, run
 
 

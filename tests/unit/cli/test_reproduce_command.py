@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.reproduce import registry
+from deniable.reproduce import run as registry
 from deniable.reproduce.values import Content, Exhibit
 from tests.support.commands import done, run
 

@@ -19,7 +19,7 @@ from deniable.collector.pages.render import environment, render
 from deniable.collector.store import NoSuchSurvey, Store, Token, open_store
 from deniable.errors import InvalidRequest, NotAllowed
 from deniable.survey import QuestionTexts, SurveyTexts
-from deniable.tally import Tally
+from deniable.tallies import Tally
 from tests.support import filled
 from tests.support.surveys import question, small
 
@@ -147,7 +147,7 @@ def test_words_of_a_survey_are_only_words(tmp_path: Path) -> None:
 
 
 def test_many_categories_are_drawn_in_part_and_told_in_whole(tmp_path: Path) -> None:
-    from deniable.design import subset
+    from deniable.designs import subset
 
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(questions=(question("x", subset(60, epsilon=3)),), groups=()))

@@ -13,7 +13,7 @@ import pytest
 
 from deniable.collector.store import Store
 from deniable.survey import Survey
-from deniable.tally.sets import width
+from deniable.tallies.packed import width
 from tests.support.collector import Inside, submission
 from tests.support.surveys import COLOURS, small
 

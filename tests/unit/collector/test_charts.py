@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector.charts import axis, curve, days_chart, shares_chart
-from deniable.collector.charts.days import HEIGHT
-from deniable.collector.charts.shares import MOST
-from deniable.estimate import Row
+from deniable.collector.charts import HEIGHT, MOST, axis, curve, days_chart, shares_chart
+from deniable.estimates import Row
 
 
 @given(st.floats(-5, 5), st.floats(1e-4, 10))

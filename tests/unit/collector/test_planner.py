@@ -4,7 +4,7 @@ import pytest
 
 from deniable.collector import planner
 from deniable.collector.planner import Wish
-from deniable.design import direct, k_ary, warner
+from deniable.designs import direct, k_ary, warner
 from deniable.errors import InvalidRequest
 from deniable.plan import optimal, sample_size, width
 

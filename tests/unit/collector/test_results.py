@@ -10,10 +10,10 @@ import pytest
 
 from deniable.collector import results
 from deniable.collector.store import Store, open_store
-from deniable.estimate import estimate
-from deniable.gradual.estimate import combine
-from deniable.gradual.tally import StageTallies
-from deniable.tally import Tally
+from deniable.estimates import estimate
+from deniable.estimates.stages import combine
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
 from tests.support import filled
 from tests.support.surveys import question, small
 
@@ -110,8 +110,8 @@ def test_a_stage_is_named_where_there_are_several(tmp_path: Path) -> None:
 
 
 def test_a_design_without_a_known_bound_has_results_all_the_same(tmp_path: Path) -> None:
-    from deniable.design import k_ary, matrix
-    from deniable.gradual.design import ladder
+    from deniable.designs import k_ary, matrix
+    from deniable.order.relaxation import ladder
 
     coarse = matrix([["1/2", "1/4", "1/4"], ["3/10", "1/2", "1/5"], ["1/5", "1/4", "11/20"]])
     store = open_store(tmp_path / "c.db")

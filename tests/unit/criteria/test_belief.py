@@ -17,7 +17,7 @@ from deniable.criteria import (
     posterior,
     posterior_range,
 )
-from deniable.design import binary, exposing_binary, k_ary, matrix, relaxed_warner, warner
+from deniable.designs import binary, exposing_binary, k_ary, matrix, relaxed_warner, warner
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
 
 F = Fraction

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from deniable.criteria import Boundaries, posterior_bounds
-from deniable.criteria import polyline as lines
-from deniable.design import warner
+from deniable.criteria import boundaries as lines
+from deniable.designs import warner
 from deniable.errors import InvalidNumber, InvalidRequest
 
 F = Fraction

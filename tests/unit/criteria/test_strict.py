@@ -8,17 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-from deniable.criteria import (
-    BayesFactor,
-    BetaFactor,
-    Bounds,
-    Epsilon,
-    PosteriorCap,
-    RhoToRho,
-    Strict,
-    posterior_bounds,
-)
-from deniable.design import binary, exposing_binary, k_ary, warner
+from deniable.criteria import BayesFactor, BetaFactor, Bounds, Epsilon, PosteriorCap, RhoToRho, Strict, posterior_bounds
+from deniable.designs import binary, exposing_binary, k_ary, warner
 from deniable.errors import InvalidNumber
 
 F = Fraction

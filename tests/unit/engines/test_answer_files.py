@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.chance import Source
-from deniable.design import k_ary, matrix, product, warner
+from deniable.designs import k_ary, matrix, product, warner
 from deniable.engines.files import Written, respond_file
-from deniable.engines.fresh import fresh
 from deniable.errors import DeniableError, InvalidAnswer, InvalidRequest, UnreadableFile
-from deniable.tally import Tally, tally
-from deniable.tally.files import tally_file
+from deniable.files.atomic import fresh
+from deniable.tallies import Tally, tally
+from deniable.tallies.files import tally_file
 from tests.support import answers
 from tests.support.seeded import seeded as source_named
 

@@ -7,8 +7,8 @@ import pytest
 import deniable as dn
 from deniable import plan
 from deniable.errors import InvalidNumber, InvalidRequest
-from deniable.plan.size import smallest
-from deniable.plan.variance import Population
+from deniable.plan.sizes import smallest
+from deniable.plan.variances import Population
 
 
 @pytest.mark.parametrize("population", [None, "census", 5_000], ids=str)

@@ -9,10 +9,10 @@ import pytest
 
 import deniable as dn
 from deniable import plan
-from deniable.design.subset import best_t, subset_risk
+from deniable.designs.sets_of_answers import best_t, subset_risk
 from deniable.errors import InvalidAnswer, InvalidRequest
-from deniable.estimate import covariance, deck_variance
-from deniable.plan.variance import Population
+from deniable.estimates import covariance, deck_variance
+from deniable.plan.variances import Population
 
 SKEW = dn.matrix([[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]], categories=["a", "b", "c"])
 TALL = dn.matrix([["1/2", "1/10"], ["1/4", "1/4"], ["1/4", "13/20"]])

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.design import direct, items, product, warner
+from deniable.designs import direct, items, product, warner
 from deniable.errors import InvalidRequest
-from deniable.report.attributes import attributes
+from deniable.report.words import attributes
 
 
 def test_each_attribute_and_the_whole_are_told() -> None:

@@ -8,7 +8,7 @@ import pytest
 import deniable as dn
 from deniable import plan
 from deniable.report import save
-from deniable.report.cards import card_chart
+from deniable.report.regions import card_chart
 
 
 def test_the_curves_cross_where_the_band_ends(tmp_path: Path) -> None:

@@ -9,14 +9,14 @@ import pytest
 from rich.console import Console
 
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.graph.design import one_edge
-from deniable.graph.estimate import estimate as estimate_edges
-from deniable.graph.tally import EdgeTally
-from deniable.keyvalue.design import lpp_club, vpp
-from deniable.keyvalue.estimate import KeyValueEstimate, estimate
-from deniable.keyvalue.tally import KeyValueTally, tally
-from deniable.report.graph import against_truth, weighted_graph
-from deniable.report.graph_table import edges_table, items_table
+from deniable.records.edges.designs import one_edge
+from deniable.records.edges.estimates import estimate as estimate_edges
+from deniable.records.edges.tallies import EdgeTally
+from deniable.records.key_value.designs import lpp_club, vpp
+from deniable.records.key_value.estimates import KeyValueEstimate, estimate
+from deniable.records.key_value.tallies import KeyValueTally, tally
+from deniable.report.graphs import against_truth, weighted_graph
+from deniable.report.tables import edges_table, items_table
 
 ITEMS = ["tea", "coffee with a name that is far too long for a line", "milk"]
 

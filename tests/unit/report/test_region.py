@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from deniable.criteria import BetaFactor, Boundaries, Relaxed, RhoToRho
-from deniable.design import exposing_binary, exposure_threshold, feasible_binary, warner
+from deniable.designs import exposing_binary, exposure_threshold, feasible_binary, warner
 from deniable.errors import InvalidRequest
 from deniable.report import breach_region, feasible_region, save, threshold_levels
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.estimate import Row
-from deniable.report.sentence import about, percent
+from deniable.estimates import Row
+from deniable.report.words import about, percent
 
 
 @pytest.mark.parametrize(

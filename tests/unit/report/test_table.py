@@ -6,10 +6,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from deniable.design import k_ary, matrix, warner
-from deniable.estimate import estimate
-from deniable.report import table
-from deniable.tally import Tally
+from deniable.designs import k_ary, matrix, warner
+from deniable.estimates import estimate
+from deniable.report import tables as table
+from deniable.tallies import Tally
 
 
 def shown(what: Table | None) -> str:

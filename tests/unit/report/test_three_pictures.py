@@ -8,10 +8,10 @@ import pytest
 from matplotlib.path import Path as Border
 
 from deniable import exact
-from deniable.design.three_region import feasible
+from deniable.designs.three_answers_best import feasible
 from deniable.errors import InvalidRequest
 from deniable.report import save
-from deniable.report.three import outline, rr3_omega, rr3_region
+from deniable.report.regions import outline, rr3_omega, rr3_region
 
 
 @pytest.mark.parametrize(("family", "q"), [("rr3_dagger", None), ("rr3_ddagger", None), ("rr3_club", "3/5")])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.design import Design, binary, k_ary, matrix, product, warner
+from deniable.designs import Design, binary, k_ary, matrix, product, warner
 from deniable.report import words
 
 FORCED = matrix([["1/2", 0, "1/3"], ["1/2", "1/2", "1/3"], [0, "1/2", "1/3"]], categories=["a", "b", "c"], symbols=3)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from deniable.plan import crossing, crossing_independent
-from deniable.reproduce.cards.surveys import DEALT, DEVICES, Survey
+from deniable.reproduce.cards import DEALT, DEVICES, Survey
 from tests.support.reproduced import made
 
 

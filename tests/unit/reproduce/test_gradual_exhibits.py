@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from deniable.audit import ATTACKS
-from deniable.reproduce.gradual.experiments import NOISY, Experiment, first, second
+from deniable.reproduce.gradual import NOISY, Experiment, first, second
 from tests.support.reproduced import made
 
 

@@ -8,10 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from deniable.errors import InvalidRequest
-from deniable.reproduce.folder import REPORT, Folder, rendered
-from deniable.reproduce.page import page
-from deniable.reproduce.registry import DOCUMENTS, Document, document, select
-from deniable.reproduce.run import Made, Results
+from deniable.reproduce.page import REPORT, Folder, page, rendered
+from deniable.reproduce.run import DOCUMENTS, Document, Made, Results, document, select
 from deniable.reproduce.values import Content, Point, Printed
 from tests.support.reproduced import FEW, made
 

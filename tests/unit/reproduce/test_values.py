@@ -5,10 +5,20 @@ import math
 import pytest
 
 from deniable.errors import InvalidRequest
-from deniable.reproduce.registry import DOCUMENTS, select, uncovered
-from deniable.reproduce.run import FEWEST, Made, Results, run, setting
-from deniable.reproduce.values import Content, Exhibit, Point, Printed, Setting, close
-from deniable.reproduce.words import as_printed, judged, plain, shown, simulated
+from deniable.reproduce.run import DOCUMENTS, FEWEST, Made, Results, run, select, setting, uncovered
+from deniable.reproduce.values import (
+    Content,
+    Exhibit,
+    Point,
+    Printed,
+    Setting,
+    as_printed,
+    close,
+    judged,
+    plain,
+    shown,
+    simulated,
+)
 
 
 def entry(printed: object, right: object, erratum: str = "", digits: int | None = None) -> Printed:

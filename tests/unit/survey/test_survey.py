@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from deniable import wire
-from deniable.design import direct, k_ary, unary, warner
+from deniable import documents
+from deniable.designs import direct, k_ary, unary, warner
 from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
-from deniable.gradual.design import ladder
+from deniable.order.relaxation import ladder
 from deniable.survey import Question, QuestionTexts, Survey, SurveyTexts
 from tests.support.signing import KEYS
 from tests.support.surveys import COLOURS, question, small
@@ -61,8 +61,8 @@ def test_one_survey_has_one_text() -> None:
     del body["hash"], body["schema"]
     for change in ({"colour": "red"}, {"opens": "2026-1-1"}, {"opens": "soon"}, {"key": {}}):
         with pytest.raises(UnreadableFile):
-            Survey.from_json(wire.seal("survey", body | change))
-    assert Survey.from_json(wire.seal("survey", body)) == small()
+            Survey.from_json(documents.seal("survey", body | change))
+    assert Survey.from_json(documents.seal("survey", body)) == small()
 
 
 def test_a_question_knows_its_stages_by_their_designs() -> None:

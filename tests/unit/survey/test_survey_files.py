@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from deniable.design import k_ary, warner
+from deniable.designs import k_ary, warner
 from deniable.errors import InvalidRequest, UnreadableFile
-from deniable.gradual.design import best_ladder, ladder
+from deniable.order.relaxation import best_ladder, ladder
 from deniable.survey import from_document, read
 from tests.support.surveys import small
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 from deniable.collector.pages.locale import Locale, locale
 from deniable.collector.pages.respondent_device import Tool, tool_for
 from deniable.collector.pages.respondent_odds import Odds, odds
-from deniable.design import Design, k_ary
+from deniable.designs import Design, k_ary
 from deniable.survey import Question, Survey
 
 _FEW = 12  # categories that are shown side by side; more go into a list to choose from
@@ -246,7 +246,7 @@ def trial(design: Design, fruits: Sequence[str]) -> Trial | None:
     """Return a harmless question with the odds of a design, or with its ε where it sends codes or has too many answers.
 
     Example:
-        >>> from deniable.design import warner
+        >>> from deniable.designs import warner
         >>> trial(warner(p="3/4"), ["apple", "pear", "fig"]).labels
         ('apple', 'pear')
     """

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from deniable.channel import Channel
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.plan.devices import DEVICES
 
 _SUITS, _RANKS = "♣♦♥♠", ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
@@ -43,7 +43,7 @@ def tool_for(design: Design, words: Mapping[str, Any]) -> Tool | None:
     the share of outcomes that ask for the truth: so many outcomes force each symbol, and the others ask.
 
     Example:
-        >>> from deniable.design import k_ary
+        >>> from deniable.designs import k_ary
         >>> tool = tool_for(k_ary(["red", "green", "blue"], p="2/3"), {"range": "{first} to {last}"})
         >>> tool.name, [(rule.outcomes, rule.symbol) for rule in tool.rules]
         ('a die', [('1', 0), ('2', 1), ('3', 2), ('4 to 6', None)])

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from deniable.channel import Bits, Channel, Diagonal, Sets
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.report.words import base_for
 
 _MOST = 12  # answers or responses that a table shows
@@ -95,7 +95,7 @@ def odds(design: Design) -> Odds:
     """Return what a design does, in natural frequencies.
 
     Example:
-        >>> from deniable.design import warner
+        >>> from deniable.designs import warner
         >>> told = odds(warner(p="3/4"))
         >>> told.table, [crowd.count for crowd in told.crowds], told.after
         (((75, 25), (25, 75)), [75, 25], 25)

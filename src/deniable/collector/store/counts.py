@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from deniable.channel import Sets
 from deniable.collector.store.tables import Tables
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.errors import InvalidRequest, InvalidResponse
-from deniable.tally import Tally, sets
+from deniable.tallies import Tally
+from deniable.tallies import packed as sets
 
 Vector: TypeAlias = NDArray[np.int64]
 Rows: TypeAlias = NDArray[np.uint8]

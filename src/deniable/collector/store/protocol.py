@@ -10,19 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.collector.store.base import (
-    Batch,
-    BatchOutcome,
-    Entry,
-    Invitations,
-    Outcome,
-    Sent,
-    Submission,
-    Token,
-)
-from deniable.gradual.tally import StageTallies
+from deniable.collector.store.base import Batch, BatchOutcome, Entry, Invitations, Outcome, Sent, Submission, Token
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -26,9 +26,9 @@ from deniable.collector.store.responses import NOBODY, Desk, withdraw
 from deniable.collector.store.shelf import Shelf
 from deniable.collector.store.tables import Tables
 from deniable.errors import InvalidRequest
-from deniable.gradual.tally import StageTallies
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from deniable.collector.store.base import StoreFailed
 from deniable.collector.store.sql import SqlStore
 from deniable.collector.store.tables import Tables
-from deniable.gradual.durable import DurableFile
+from deniable.db.durable import DurableFile
 
 SETTINGS = (
     "journal_mode = WAL",  # readers go on while somebody writes

@@ -10,8 +10,7 @@ Keystream      secure random words in bulk
 
 from __future__ import annotations
 
-from deniable.engines.local import coded as coded  # registers how coded channels are drawn
-from deniable.engines.local import sets as sets  # registers how sets of categories are drawn
+from deniable.engines.local import coded, sets  # noqa: F401 - they register how their channels are drawn
 from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.respond import respond
 from deniable.engines.local.stream import stream, tally_stream

@@ -10,10 +10,10 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.design import Design, Numbered
-from deniable.design.labels import shown
+from deniable.designs import Design, Numbered
+from deniable.designs.labels import shown
 from deniable.errors import InvalidAnswer
-from deniable.tally import arrow
+from deniable.tallies import arrow
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
 
@@ -33,7 +33,7 @@ def read(design: Design, answers: Any, *, codes: bool | None = None) -> Codes:
         InvalidAnswer: a row that is missing or is no category; only its index is told.
 
     Example:
-        >>> from deniable.design import warner
+        >>> from deniable.designs import warner
         >>> read(warner(epsilon=1), ["yes", "no", "yes"]).tolist()
         [1, 0, 1]
     """

@@ -41,7 +41,7 @@ def read_edges(
             named, and nothing of its content.
 
     Example:
-        >>> from deniable.keyvalue.design import lpp_ddagger
+        >>> from deniable.records.key_value.designs import lpp_ddagger
         >>> design = lpp_ddagger(["tea", "coffee"], 1)
         >>> edges = read_edges(design, {"person": ["a", "b"], "item": ["tea", "tea"], "weight": [0.5, -1]}, people=5)
         >>> edges.people, edges.degree.tolist()

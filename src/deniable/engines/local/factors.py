@@ -9,7 +9,7 @@ from deniable.engines.local.draws import code_type
 from deniable.engines.local.moves import EvenMove, Move, Ready, Scalar, ready
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import Layout, WordArray
-from deniable.gradual.composed import Factors
+from deniable.order.steps import Factors
 
 
 class Side(EvenMove):

@@ -19,7 +19,7 @@ import numpy as np
 
 from deniable.chance import Source
 from deniable.channel import Channel, Sets
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.engines.local import factors as _factors  # noqa: F401 - registers how several attributes are raised
 from deniable.engines.local import keeps as _keeps  # noqa: F401 - registers how responses are kept or drawn afresh
 from deniable.engines.local import nested as _nested  # noqa: F401 - registers how sets of other sizes are drawn
@@ -34,9 +34,9 @@ from deniable.engines.local.tosses import toss_rows
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import CHUNK, Words
 from deniable.errors import InvalidResponse
-from deniable.gradual.bits import BitByBit
-from deniable.gradual.ladder import Ladder, Relaxation
-from deniable.tally.sets import Rows, impossible, pack
+from deniable.order.bits import BitByBit
+from deniable.order.ladders import Ladder, Relaxation
+from deniable.tallies.packed import Rows, impossible, pack
 
 __all__ = ["Raiser", "degrade", "release_planned", "upgrade", "upgrade_bits", "upgrade_stream"]
 
@@ -68,9 +68,9 @@ def upgrade(
         MissingExtra: compiled kernels are demanded and Numba is not installed.
 
     Example:
-        >>> from deniable.design import k_ary
+        >>> from deniable.designs import k_ary
         >>> from deniable.engines import local
-        >>> from deniable.gradual.design import relax
+        >>> from deniable.order.relaxation import relax
         >>> coarse, fine = k_ary(3, epsilon=1), k_ary(3, epsilon=2)
         >>> answers = [0, 1, 2, 0]
         >>> upgrade(relax(coarse, fine), local.respond(coarse, answers), answers).shape
@@ -96,8 +96,8 @@ def degrade(
         MissingExtra: compiled kernels are demanded and Numba is not installed.
 
     Example:
-        >>> from deniable.design import k_ary
-        >>> from deniable.gradual.design import relax
+        >>> from deniable.designs import k_ary
+        >>> from deniable.order.relaxation import relax
         >>> degrade(relax(k_ary(3, epsilon=1), k_ary(3, epsilon=2)), [0, 1, 2, 0]).shape
         (4,)
     """
@@ -123,8 +123,8 @@ def release_planned(
         MissingExtra: compiled kernels are demanded and Numba is not installed.
 
     Example:
-        >>> from deniable.design import rappor
-        >>> from deniable.gradual.design import ladder
+        >>> from deniable.designs import rappor
+        >>> from deniable.order.relaxation import ladder
         >>> stages = ladder(rappor(10, epsilon=e) for e in (1, 2, 3))
         >>> [column.shape for column in release_planned(stages, [0, 7, 3])]
         [(3, 2), (3, 2), (3, 2)]
@@ -151,8 +151,8 @@ def upgrade_stream(
         As `upgrade`.
 
     Example:
-        >>> from deniable.design import warner
-        >>> from deniable.gradual.design import relax
+        >>> from deniable.designs import warner
+        >>> from deniable.order.relaxation import relax
         >>> chunks = [([0, 1], ["no", "yes"]), ([1], ["no"])]
         >>> [len(column) for column in upgrade_stream(relax(warner(1), warner(2)), chunks)]
         [2, 1]

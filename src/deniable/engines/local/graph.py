@@ -13,9 +13,9 @@ from deniable.engines.local.edge_readers import read_edges
 from deniable.engines.local.edges import COLUMNS
 from deniable.engines.local.respond import respond as draw
 from deniable.errors import InvalidAnswer
-from deniable.graph.design import EdgeDesign
-from deniable.graph.tally import EdgeTally
-from deniable.graph.tally import tally as count
+from deniable.records.edges.designs import EdgeDesign
+from deniable.records.edges.tallies import EdgeTally
+from deniable.records.edges.tallies import tally as count
 
 __all__ = ["collect", "respond"]
 
@@ -45,7 +45,7 @@ def respond(
         InvalidAnswer: somebody has no edge or several, or a weight is none of 0, 1/2 and 1. None is repeated.
 
     Example:
-        >>> from deniable.graph.design import one_edge
+        >>> from deniable.records.edges.designs import one_edge
         >>> edges = {"person": [1, 2], "item": ["tax", "transport"], "weight": [0.5, 1]}
         >>> respond(one_edge(["tax", "transport"], 1), edges).shape
         (2,)
@@ -55,7 +55,7 @@ def respond(
         wrong = int((known.sizes != 1).argmax()) + 1
         raise InvalidAnswer(
             f"person {wrong:,} has no edge or more than one; expected one edge each.",
-            "For several edges use the designs of deniable.keyvalue.",
+            "For several edges use the designs of deniable.records.key_value.",
         )
     codes = known.weight + 1  # on the scale from −1 to 1
     if not np.isin(codes, (0, 1, 2)).all():

@@ -19,7 +19,7 @@ from deniable.engines.local.moves import WORD, EvenMove, Move, Ready, Scalar, bo
 from deniable.engines.local.sets import Filled
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import Layout, WordArray
-from deniable.gradual.step import KeepOrFresh
+from deniable.order.steps import KeepOrFresh
 
 SHORT = 1 << 34
 """Below this divisor the quotient by multiplication is not exact; see `kernels`."""

@@ -22,13 +22,11 @@ from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.keyvalue_vectors import Bounds
 from deniable.engines.local.words import CHUNK, Layout, Slot, WordArray, Words
 from deniable.errors import InvalidRequest
-from deniable.keyvalue.direct import Direct
-from deniable.keyvalue.index import Index
-from deniable.keyvalue.mechanism import KeyValueDesign
-from deniable.keyvalue.tally import MOST_ITEMS, KeyValueTally
-from deniable.keyvalue.tally import tally as count
-from deniable.keyvalue.unary import Unary
-from deniable.keyvalue.weights import GRID
+from deniable.records.key_value.mechanism import KeyValueDesign
+from deniable.records.key_value.schemes import Direct, Index, Unary
+from deniable.records.key_value.tallies import MOST_ITEMS, KeyValueTally
+from deniable.records.key_value.tallies import tally as count
+from deniable.records.key_value.weights import GRID
 
 __all__ = ["Edges", "collect", "read_edges", "respond"]
 
@@ -71,7 +69,7 @@ def respond(
         MissingExtra: compiled kernels are demanded and Numba is not installed.
 
     Example:
-        >>> from deniable.keyvalue.design import lpp_ddagger
+        >>> from deniable.records.key_value.designs import lpp_ddagger
         >>> from scipy.sparse import csr_array
         >>> design = lpp_ddagger(["tea", "coffee"], 1)
         >>> respond(design, csr_array([[0.5, 0], [0, -1], [0, 0]])).shape
@@ -97,7 +95,7 @@ def collect(
     The arguments and errors are those of `respond`.
 
     Example:
-        >>> from deniable.keyvalue.design import pckv_ue
+        >>> from deniable.records.key_value.designs import pckv_ue
         >>> edges = {"person": [1, 1, 2], "item": ["tea", "milk", "tea"], "weight": [1, 0.5, -0.5]}
         >>> collect(pckv_ue(["tea", "coffee", "milk"], 1), edges).respondents
         2

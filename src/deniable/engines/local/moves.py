@@ -21,7 +21,7 @@ from deniable.engines.local.ladder import Ladder
 from deniable.engines.local.vectors import Codes, Kernels
 from deniable.engines.local.words import Layout, Slot, WordArray, Words
 from deniable.errors import InvalidResponse
-from deniable.gradual.step import Step, Written
+from deniable.order.steps import Step, Written
 
 WORD = Slot(1, 1 << 64)
 """One word, never thrown away."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deniable.engines.local.nested_vectors import kinds
 from deniable.engines.local.words import WordArray
-from deniable.tally.sets import Rows
+from deniable.tallies.packed import Rows
 
 if TYPE_CHECKING:
     from deniable.engines.local.nested import Plans

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.engines.local.words import WordArray
-from deniable.tally.sets import Rows
+from deniable.tallies.packed import Rows
 
 if TYPE_CHECKING:
     from deniable.engines.local.nested import Plans

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deniable.chance import Source
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.engines.local import vectors
 from deniable.engines.local.answers import Codes as AnswerCodes
 from deniable.engines.local.answers import in_range, out_of_range, read
@@ -56,7 +56,7 @@ def respond(
         MissingExtra: compiled kernels are demanded and Numba is not installed.
 
     Example:
-        >>> from deniable.design import k_ary
+        >>> from deniable.designs import k_ary
         >>> respond(k_ary(["red", "green", "blue"], epsilon=1), ["red", "blue", "red"]).shape
         (3,)
     """

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from deniable.channel.bits import DIGITS
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import CHUNK, WordArray
-from deniable.tally.sets import GROUP, SPREAD, Rows
+from deniable.tallies.packed import GROUP, SPREAD, Rows
 
 if TYPE_CHECKING:
     from deniable.engines.local.sets import Coins, Picks

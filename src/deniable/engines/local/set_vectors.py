@@ -12,7 +12,7 @@ from deniable.channel.bits import DIGITS
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import WordArray
 from deniable.errors import OutOfRandomness
-from deniable.tally.sets import Rows
+from deniable.tallies.packed import Rows
 
 if TYPE_CHECKING:
     from deniable.engines.local.sets import Coins, Picks

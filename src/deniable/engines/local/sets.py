@@ -20,7 +20,7 @@ from deniable.engines.local import set_vectors, vectors
 from deniable.engines.local.draws import Draw, OneByOne, prepare, space
 from deniable.engines.local.vectors import Codes, Kernels
 from deniable.engines.local.words import Layout, Slot, WordArray, Words
-from deniable.tally.sets import Rows, width
+from deniable.tallies.packed import Rows, width
 
 _WORD = 1 << 64
 _WIDE = 64  # categories for which NumPy holds a byte each while it fills a set, for each word of the chunk

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from deniable.chance import Source
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.engines.local.choose import check_threads
 from deniable.engines.local.respond import Responder
 from deniable.engines.local.tally import tally
 from deniable.engines.local.vectors import Codes
-from deniable.tally import Tally
+from deniable.tallies import Tally
 
 
 def stream(
@@ -38,7 +38,7 @@ def stream(
         MissingExtra: compiled kernels are demanded and Numba is not installed.
 
     Example:
-        >>> from deniable.design import warner
+        >>> from deniable.designs import warner
         >>> [len(codes) for codes in stream(warner(epsilon=1), [["yes", "no"], ["no"]])]
         [2, 1]
     """
@@ -53,7 +53,7 @@ def tally_stream(design: Design, chunks: Iterable[Any], *, threads: int = 1, fas
         InvalidResponse: something the design cannot send; the message names the first such row of its column.
 
     Example:
-        >>> from deniable.design import warner
+        >>> from deniable.designs import warner
         >>> design = warner(epsilon=1)
         >>> answers = ([0, 1] for _ in range(10))
         >>> tally_stream(design, stream(design, answers)).respondents

@@ -15,12 +15,12 @@ from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.tosses import toss_rows
 from deniable.engines.local.words import Layout, Slot, Words
 from deniable.errors import InvalidRequest, InvalidResponse
-from deniable.gradual.strings.bloom import Bloom
-from deniable.gradual.strings.design import StringDesign, relax_strings
-from deniable.gradual.strings.noisy import NoisySampling
-from deniable.gradual.strings.places import places_of, seeds_of
-from deniable.gradual.strings.tally import StringTally
-from deniable.tally.sets import Rows
+from deniable.records.strings.bloom import Bloom
+from deniable.records.strings.designs import StringDesign, relax_strings
+from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.regression import places_of, seeds_of
+from deniable.records.strings.tallies import StringTally
+from deniable.tallies.packed import Rows
 
 __all__ = ["Encoded", "count_ones", "draw_cohorts", "encode", "permanent", "respond", "sample", "tally", "upgrade"]
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.channel import Sets
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.engines.local.choose import check_threads, compiled, workers
-from deniable.tally import Tally, sets
-from deniable.tally import tally as tally_any
-from deniable.tally.count import count_codes
+from deniable.tallies import Tally
+from deniable.tallies import packed as sets
+from deniable.tallies import tally as tally_any
+from deniable.tallies.counting import count_codes
 
 _CHUNK = 1 << 16  # codes that are checked and then counted while they are in the cache
 _BLOCK = 1 << 22  # codes that a thread takes at a time
@@ -39,7 +40,7 @@ def tally(design: Design, responses: Any, *, threads: int = 1, fast: bool | None
         MissingExtra: compiled kernels are demanded and Numba is not installed.
 
     Example:
-        >>> from deniable.design import warner
+        >>> from deniable.designs import warner
         >>> tally(warner(epsilon=1), np.array([1, 0, 1, 1], np.uint8)).counts
         array([1, 3])
     """

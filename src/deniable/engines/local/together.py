@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.engines.local.answers import in_range, out_of_range, read
 from deniable.errors import InvalidAnswer, InvalidRequest
 
@@ -26,7 +26,7 @@ def together(design: Design, columns: Mapping[str, Any], *, codes: bool | None =
         InvalidRequest: columns for other attributes than the design has, or of different lengths.
 
     Example:
-        >>> from deniable.design import product, warner
+        >>> from deniable.designs import product, warner
         >>> both = product({"smokes": warner(1), "drinks": warner(2)})
         >>> together(both, {"smokes": ["no", "yes"], "drinks": ["yes", "yes"]}).tolist()
         [1, 3]

@@ -18,8 +18,8 @@ from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.moves import Move, Ready, Replay, bound, ready
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import CHUNK, WordArray, Words
-from deniable.gradual.bits import BitByBit, digits, toss
-from deniable.tally.sets import Rows
+from deniable.order.bits import BitByBit, digits, toss
+from deniable.tallies.packed import Rows
 
 _WORD = 1 << 64
 

@@ -20,7 +20,7 @@ from deniable.collector.pages.respondent_context import (
     survey_page,
     trial,
 )
-from deniable.design import FAMILIES, Design
+from deniable.designs import FAMILIES, Design
 from deniable.survey import Survey, from_document
 from tests.support import respondents
 

@@ -7,7 +7,7 @@ import pytest
 import deniable as dn
 from deniable.collector.pages.locale import locale
 from deniable.collector.pages.respondent_device import Rule, Tool, tool_for
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.plan.devices import DEVICES
 
 WORDS = locale("en").words["device"]

@@ -9,7 +9,7 @@ import pytest
 import deniable as dn
 from deniable.channel import Sets
 from deniable.collector.pages.respondent_odds import Crowd, odds
-from deniable.design import FAMILIES, Design
+from deniable.designs import FAMILIES, Design
 
 REGISTERED = [
     pytest.param(each, id=f"{name}-{at}") for name in FAMILIES for at, each in enumerate(FAMILIES[name].designs())

@@ -13,10 +13,10 @@ import pytest
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token
-from deniable.design import matrix, warner
+from deniable.designs import matrix, warner
 from deniable.survey import Survey
-from deniable.tally import Tally
-from deniable.tally.files import tally_file
+from deniable.tallies import Tally
+from deniable.tallies.files import tally_file
 from tests.support.collector import Inside, submission
 from tests.support.surveys import question, small
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from deniable import blind, wire
+from deniable import blind, documents
 from deniable.collector import receipts
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store
+from deniable.errors import UnreadableFile
 from deniable.survey import Survey
 from tests.support.collector import Inside, submission
 from tests.support.surveys import small
@@ -154,15 +155,15 @@ def test_a_receipt_says_what_is_stored_and_is_signed(collector: Inside, survey: 
     key = bytes.fromhex(body["key"])
     assert receipts.verify(receipt, public, key=key) == body["responses"]
     assert body["key"] not in receipt.decode(), "whoever is shown a receipt cannot withdraw"
-    with pytest.raises(wire.UnreadableFile, match="another key"):
+    with pytest.raises(UnreadableFile, match="another key"):
         receipts.verify(receipt, public, key=secrets.token_bytes(16))
-    with pytest.raises(wire.UnreadableFile, match="not signed"):
+    with pytest.raises(UnreadableFile, match="not signed"):
         receipts.verify(receipt, "00" * 32, key=key)
     parts = json.loads(receipt)
     parts["responses"] = []
     del parts["hash"], parts["schema"]
-    with pytest.raises(wire.UnreadableFile, match="not signed"):
-        receipts.verify(wire.seal("stored", parts), public)
+    with pytest.raises(UnreadableFile, match="not signed"):
+        receipts.verify(documents.seal("stored", parts), public)
 
 
 def test_an_unknown_key_has_an_empty_receipt_and_nothing_to_withdraw(collector: Inside) -> None:

@@ -13,12 +13,12 @@ import pytest
 from deniable.chance import Source
 from deniable.channel import Sets
 from deniable.collector.store import Batch, BatchOutcome, Entry, Outcome, Refusal, Sent, Store, Submission, open_store
-from deniable.design import Design, direct, matrix
+from deniable.designs import Design, direct, matrix
 from deniable.errors import DeniableError, InvalidRequest, InvalidResponse, NotAllowed, UnreadableFile
-from deniable.gradual.design import ladder
-from deniable.gradual.respond import release_planned
-from deniable.gradual.tally import StageTallies
-from deniable.tally import Tally, tally
+from deniable.order.relaxation import ladder
+from deniable.responses.stages import release_planned
+from deniable.tallies import Tally, tally
+from deniable.tallies.stages import StageTallies
 from tests.support.surveys import question, small
 
 SMOKES, COLOUR, APPS = range(3)

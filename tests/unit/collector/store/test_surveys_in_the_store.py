@@ -11,7 +11,7 @@ from deniable.blind import Key
 from deniable.collector.store import NoSuchSurvey, Sent, Store, StoreFailed, Submission, Token, open_store
 from deniable.collector.store.schema import MIGRATIONS
 from deniable.collector.store.sqlite import SqliteStore
-from deniable.design import k_ary
+from deniable.designs import k_ary
 from deniable.errors import InvalidRequest, MissingExtra, NotAllowed
 from tests.support.surveys import question, small
 

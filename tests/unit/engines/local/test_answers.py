@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from deniable.design import Design, k_ary, matrix
+from deniable.designs import Design, k_ary, matrix
 from deniable.engines import local
 from deniable.engines.local.answers import in_range, read
 from deniable.errors import InvalidAnswer

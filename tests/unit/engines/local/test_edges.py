@@ -13,7 +13,7 @@ from scipy import sparse
 from deniable.engines.local.edge_readers import read_edges
 from deniable.engines.local.edges import Edges
 from deniable.errors import InvalidAnswer
-from deniable.keyvalue.design import lpp_club
+from deniable.records.key_value.designs import lpp_club
 
 ITEMS = ["tea", "coffee", "milk"]
 DESIGN = lpp_club(ITEMS, 1)

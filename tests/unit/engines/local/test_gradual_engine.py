@@ -7,8 +7,8 @@ import deniable as dn
 from deniable.engines import local
 from deniable.engines.local import gradual
 from deniable.errors import InvalidAnswer, InvalidRequest, InvalidResponse
-from deniable.gradual.bits import BitByBit
-from deniable.gradual.design import relax
+from deniable.order.bits import BitByBit
+from deniable.order.relaxation import relax
 from tests.support.seeded import Seeded
 
 KARY = relax(dn.k_ary(["red", "green", "blue"], 1), dn.k_ary(["red", "green", "blue"], 2))

@@ -12,14 +12,14 @@ import deniable as dn
 from deniable.chance import WORD, ScriptedSource
 from deniable.channel import Bits, Mixture, Sets, Subset
 from deniable.channel.mixture import Part
-from deniable.design import Design
+from deniable.designs import Design
 from deniable.engines import local
 from deniable.engines.files import respond_file
 from deniable.engines.local import sets as engine
 from deniable.engines.local import vectors
 from deniable.engines.local.draws import OneByOne, prepare
 from deniable.errors import InvalidAnswer, InvalidResponse
-from deniable.tally.files import tally_file
+from deniable.tallies.files import tally_file
 from tests.support.seeded import seeded
 from tests.support.sets import SMALL, around
 

@@ -8,7 +8,7 @@ import pytest
 
 from deniable.chance import SYSTEM, ScriptedSource, Source
 from deniable.channel import Product
-from deniable.design import Design, k_ary, warner
+from deniable.designs import Design, k_ary, warner
 from deniable.engines import Engine, local
 from deniable.engines.local import choose, vectors
 from deniable.engines.local.draws import OneByOne, Rungs, code_type, prepare

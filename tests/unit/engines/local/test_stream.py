@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from deniable.design import k_ary, warner
+from deniable.designs import k_ary, warner
 from deniable.engines import local
 from deniable.engines.local import choose
 from deniable.errors import InvalidAnswer, InvalidResponse
-from deniable.tally import Tally
+from deniable.tallies import Tally
 from tests.support.hands import Counted, everybody, scalar
 from tests.support.seeded import seeded
 

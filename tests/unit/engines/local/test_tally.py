@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.design import k_ary, warner
+from deniable.designs import k_ary, warner
 from deniable.engines import local
 from deniable.errors import InvalidResponse
-from deniable.tally import Tally
+from deniable.tallies import Tally
 
 DESIGN = k_ary(5, epsilon=1)
 

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from deniable.design import k_ary, product, warner
+from deniable.designs import k_ary, product, warner
 from deniable.engines.local import respond, tally, together
 from deniable.errors import InvalidAnswer, InvalidRequest
-from deniable.estimate import estimate
-from deniable.tally import marginal
+from deniable.estimates import estimate
+from deniable.tallies import marginal
 
 DESIGN = product({"smokes": warner(3), "age": k_ary(["young", "old", "very old"], 3)})
 

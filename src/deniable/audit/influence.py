@@ -1,0 +1,152 @@
+"""What single responses add to an estimate, and how far a part of them can have moved it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidRequest, NotEstimable
+from deniable.estimates.coded import Coded
+from deniable.estimates.covariance import Matrix, Vector, vector
+from deniable.estimates.intervals import Interval
+from deniable.estimates.linear import Even, Linear, left_inverse
+from deniable.estimates.sets import BySize, Columns
+from deniable.estimates.stages import Combined
+from deniable.tallies import Tally
+
+_MOST = 1 << 24  # responses times categories that are written out: 134 MB
+_SAME = 1e-9  # a combined estimate that is this close to the weighted mean of its stages is that mean
+
+
+@dataclass(frozen=True, eq=False)
+class Pulls:
+    """What each response adds to n times each share. Rows are groups of responses that add the same.
+
+    Attributes:
+        values: what a response of the group adds, groups × categories.
+        counts: how many responses the group has, groups × categories.
+    """
+
+    values: Matrix
+    counts: NDArray[np.int64]
+
+
+def pulls(tally: Tally) -> Pulls:
+    """Return what the counted responses add to the unbiased estimate, share by share.
+
+    Raises:
+        NotEstimable: a channel that cannot tell answers apart, or one too large to write out.
+    """
+    return _pulls(left_inverse(tally.design.channel), tally)
+
+
+@singledispatch
+def _pulls(linear: Linear, tally: Tally) -> Pulls:
+    """Go through the cells one by one; kinds of estimates with a few groups register them here."""
+    cells, size = tally.design.channel.cells, len(tally.design.categories)
+    if cells * size > _MOST:
+        raise NotEstimable(f"there are {cells:,} × {size:,} cells to go through; expected at most {_MOST:,}.")
+    values = np.array([linear.shares(unit) for unit in np.eye(cells)])
+    return Pulls(values, np.broadcast_to(tally.counts[:, None], values.shape))
+
+
+@_pulls.register
+def _(linear: Even, tally: Tally) -> Pulls:
+    return _two(tally, tally.counts, linear.r, linear.gap)
+
+
+@_pulls.register
+def _(linear: Columns, tally: Tally) -> Pulls:
+    return _two(tally, tally.counts, linear.r, linear.gap)
+
+
+@_pulls.register
+def _(linear: Coded, tally: Tally) -> Pulls:
+    return _two(tally, np.rint(linear.supports.gather(vector(tally.counts))).astype(np.int64), linear.s, linear.gap)
+
+
+@_pulls.register
+def _(linear: BySize, tally: Tally) -> Pulls:
+    table = tally.counts.reshape(-1, linear.size + 1)
+    inside = table[:, 1:]
+    size = (1, linear.size)
+    values = [np.tile(each[:, None], size) for each in (linear.base + linear.step, linear.base)]
+    return Pulls(np.vstack(values), np.vstack([inside, table[:, :1] - inside]))
+
+
+def _two(tally: Tally, hits: NDArray[np.int64], other: float, gap: float) -> Pulls:
+    """Return the pulls where a response speaks for a category or does not: (z − r) / (p − r) with z of 1 or 0."""
+    values = np.repeat([[(1 - other) / gap], [-other / gap]], len(hits), axis=1)
+    return Pulls(values, np.stack([hits, tally.respondents - hits]))
+
+
+def swing(subject: Tally | Combined, share: float) -> tuple[Interval, ...]:
+    """Return between which values each share lies if some responses were fabricated, whichever they are.
+
+    For each category it is the smallest and the largest estimate from the other responses alone, over all choices of
+    ⌊share·n⌋ that are left out. Both ends are attained. Chance comes on top: this is no confidence interval.
+
+    Why: the estimate is the mean of what its responses add. It is least when those are left out that add most.
+
+    Args:
+        subject: the counts; or the combined estimate of stages, with this share of the respondents at every stage.
+        share: of the responses that may be fabricated, from 0 to below 1.
+
+    Raises:
+        InvalidRequest: another share.
+        NotEstimable: no responses; or stages whose estimates are mixed category by category.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from deniable.tallies import Tally
+        >>> [round(end, 3) for end in swing(Tally(warner(p="3/4"), [70, 30]), 0.1)[1]]
+        [-0.056, 0.167]
+    """
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
+        raise InvalidRequest(f"the share is {share!r:.40}; expected a number from 0 to below 1, such as 0.01.")
+    if isinstance(subject, Tally):
+        low, high = _ends(subject, share)
+    else:
+        groups = [
+            (w, each) for w, each in zip(subject.weights, subject.tallies.finest, strict=True) if each.respondents
+        ]
+        _check_mean(subject, groups)
+        ends = [(weight, _ends(each, share)) for weight, each in groups]
+        low = vector(sum(weight * each[weight < 0] for weight, each in ends))
+        high = vector(sum(weight * each[weight >= 0] for weight, each in ends))
+    return tuple(map(Interval, low.tolist(), high.tolist()))
+
+
+def _check_mean(combined: Combined, groups: list[tuple[float, Tally]]) -> None:
+    """Refuse a combined estimate that is not one weighted mean of its stages' estimates for all categories."""
+    mean = sum(
+        weight * left_inverse(each.design.channel).shares(each.counts / each.respondents) for weight, each in groups
+    )
+    if not np.allclose(mean, combined.value, rtol=0, atol=_SAME):
+        raise NotEstimable(
+            "the stages are mixed category by category; expected one weight for each stage.",
+            'Combine them with method="strata".',
+        )
+
+
+def _ends(tally: Tally, share: float) -> tuple[Vector, Vector]:
+    """Return the smallest and the largest mean after ⌊share·n⌋ responses are left out."""
+    n = tally.respondents
+    if n < 1:
+        raise NotEstimable("there are no responses; expected at least one.")
+    fakes = int(share * n)
+    found = pulls(tally)
+    order = np.argsort(found.values, axis=0)
+    values, counts = np.take_along_axis(found.values, order, axis=0), np.take_along_axis(found.counts, order, axis=0)
+    kept = [_kept(each, fakes) for each in (counts[::-1], counts)]  # without the largest; without the smallest
+    low, high = (values * kept[0][::-1]).sum(axis=0), (values * kept[1]).sum(axis=0)
+    return low / (n - fakes), high / (n - fakes)
+
+
+def _kept(counts: NDArray[np.int64], fakes: int) -> NDArray[np.int64]:
+    """Return what is left of each group after the first of them have lost so many."""
+    before = np.cumsum(counts, axis=0) - counts
+    return np.asarray(counts - np.clip(fakes - before, 0, counts), np.int64)

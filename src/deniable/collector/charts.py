@@ -1,0 +1,177 @@
+"""An axis with round numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from deniable.estimates import Row
+
+__all__ = ["Axis", "Bar", "Curve", "Days", "Line", "Shares", "Tick", "axis", "curve", "days_chart", "shares_chart"]
+
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A number on an axis: where it stands, in percent, and how it is written."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis from one number to another."""
+
+    low: float
+    high: float
+    ticks: tuple[Tick, ...]
+
+    def at(self, value: float) -> float:
+        """Return where a value stands, in percent; what lies outside stands at the end."""
+        place = 100 * (value - self.low) / (self.high - self.low)
+        return round(min(max(place, 0.0), 100.0), 2)
+
+
+def axis(low: float, high: float, write: Callable[[float], str], *, most: int = 5) -> Axis:
+    """Return an axis that holds both numbers, in steps of a round number; both numbers are at most `most` steps apart.
+
+    Example:
+        >>> found = axis(-0.02, 0.53, lambda value: f"{value:.0%}")
+        >>> [(tick.at, tick.text) for tick in found.ticks]
+        [(0.0, '-20%'), (25.0, '0%'), (50.0, '20%'), (75.0, '40%'), (100.0, '60%')]
+    """
+    room = max(high - low, 1e-9)
+    power = 10 ** math.floor(math.log10(room / most))
+    step = next(each * power for each in _STEPS if room / (each * power) <= most)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    made = Axis(first * step, last * step, ())
+    ticks = tuple(Tick(made.at(number * step), write(number * step)) for number in range(first, last + 1))
+    return Axis(made.low, made.high, ticks)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A curve in a square of 100 × 100 that grows downwards, as SVG does.
+
+    Attributes:
+        points: the curve, as an SVG polyline writes it.
+        floor: where the value that is compared with lies.
+        x: where the point lies.
+        y: where the point lies.
+        across: the marks below.
+        up: the marks beside, from the bottom.
+    """
+
+    points: str
+    floor: float
+    x: float
+    y: float
+    across: tuple[Tick, ...]
+    up: Axis
+
+
+def curve(
+    values: Sequence[tuple[float, float]], point: tuple[float, float], floor: float, marks: Sequence[float]
+) -> Curve:
+    """Return the curve through values (x, y), the point on it, and marks on the logarithmic scale of x.
+
+    What lies higher than twice the point and the middle of the curve has places below 0, for the picture to cut off.
+    """
+    first, last = math.log(values[0][0]), math.log(values[-1][0])
+
+    def across(x: float) -> float:
+        return round(100 * (math.log(x) - first) / (last - first), 2)
+
+    top = max(2 * values[len(values) // 2][1], 1.4 * point[1], 2 * floor)
+    scale = axis(0.0, min(top, max(y for _, y in values)), lambda share: f"±{round(100 * share, 2) + 0.0:g}", most=4)
+    points = " ".join(f"{across(x):g},{100 - 100 * y / scale.high:.4g}" for x, y in values)
+    ticks = tuple(Tick(across(mark), f"{mark:g}") for mark in marks)
+    return Curve(points, 100 - scale.at(floor), across(point[0]), 100 - scale.at(point[1]), ticks, scale)
+
+
+HEIGHT = 100
+"""Units from the foot of a bar to the top of the picture."""
+
+_MOST = 62
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One day: where its bar stands and how wide it is, in percent; how high it is, out of `HEIGHT`."""
+
+    day: date
+    responses: int
+    at: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The picture of the last two months with responses; days without any have a place, and no bar."""
+
+    bars: tuple[Bar, ...]
+    most: int
+    first: date
+    last: date
+
+
+def days_chart(days: Sequence[tuple[date, int]]) -> Days | None:
+    """Return the picture; nothing where nobody has responded."""
+    counts = {day: count for day, count in days if count}
+    if not counts:
+        return None
+    last = max(counts)
+    first = max(min(counts), last - timedelta(_MOST - 1))
+    places, most = (last - first).days + 1, max(count for day, count in counts.items() if day >= first)
+    width = min(100 / places, 12.0)  # a single day is a bar, not a wall
+    bars = tuple(
+        Bar(day, count, round(width * (day - first).days, 3), round(0.86 * width, 3), round(HEIGHT * count / most, 2))
+        for day, count in sorted(counts.items())
+        if day >= first
+    )
+    return Days(bars, most, first, last)
+
+
+MOST = 40
+"""Lines that a reader can tell apart; of more categories those with the largest shares are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One category: a label, and where its numbers stand."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    direct_low: float
+    direct_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The picture of an estimate."""
+
+    axis: Axis
+    lines: tuple[Line, ...]
+    left_out: int
+
+
+def shares_chart(rows: Sequence[Row], labels: Sequence[str]) -> Shares:
+    """Return the picture of an estimate; the axis always shows 0."""
+    pairs = list(zip(rows, labels, strict=True))
+    if len(pairs) > MOST:
+        pairs = sorted(pairs, key=lambda pair: -pair[0].value)[:MOST]
+    ends = [end for row, _ in pairs for end in (row.low, row.high, row.direct_low, row.direct_high)]
+    scale = axis(min(0.0, *ends), max(0.01, *ends), lambda share: f"{round(100 * share, 1) + 0.0:g}%")
+    lines = tuple(
+        Line(label, *map(scale.at, (row.value, row.low, row.high, row.direct_low, row.direct_high)))
+        for row, label in pairs
+    )
+    return Shares(scale, lines, len(rows) - len(pairs))

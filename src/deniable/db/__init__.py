@@ -1,0 +1,1 @@
+"""Databases: files that are on the disk when a transaction ends."""

@@ -1,0 +1,286 @@
+"""A design: labels around an exact channel, carrying its own guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from deniable import channel as channels
+from deniable import documents, exact
+from deniable.channel import Channel, Product
+from deniable.channel.product import join
+from deniable.designs import labels
+from deniable.designs.labels import Bitstrings, Combined, Numbered, Places
+from deniable.designs.registry import FAMILIES
+from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
+
+_MOST = 1 << 20  # combinations that a tally counts one by one: twenty yes-or-no items
+
+
+class Factor(NamedTuple):
+    """One of several attributes: what it is called, and the design it is asked with."""
+
+    attribute: str
+    design: Design
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A randomized-response mechanism: labels around an exact channel.
+
+    Everything about privacy is derived from the channel, whose integer weights are those that are drawn with.
+
+    Attributes:
+        name: the family it was built by.
+        categories: what a respondent may truly be.
+        symbols: what a respondent may send.
+        channel: the exact probabilities, by number.
+        factors: the attributes of a design for several, in order; empty for a design for one.
+    """
+
+    name: str
+    categories: Sequence[str]
+    symbols: Sequence[str]
+    channel: Channel
+    factors: tuple[Factor, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", labels.read(self.categories))
+        object.__setattr__(self, "symbols", labels.read(self.symbols, name="symbols"))
+        for what, given, expected in (
+            ("categories", len(self.categories), self.channel.answers),
+            ("symbols", labels.size(self.symbols), self.channel.responses),
+        ):
+            if given != expected:
+                raise InvalidDesign(
+                    f"there are {exact.shown(given)} {what}; expected {exact.shown(expected)}, as the channel has."
+                )
+        if self.factors and (self.categories, self.symbols, self.channel) != _together(self.factors):
+            raise InvalidDesign("the labels and the channel are not those of the factors side by side.")
+
+    @classmethod
+    def of_factors(cls, name: str, factors: Sequence[Factor]) -> Design:
+        """Build a design for several attributes; each draws independently of the others.
+
+        Raises:
+            InvalidDesign: fewer than two, attributes of one name, or a design for several attributes among them.
+        """
+        return cls(name, *_together(factors), factors=tuple(factors))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What the attributes are called; empty for a design for one."""
+        return tuple(factor.attribute for factor in self.factors)
+
+    def part(self, *attributes: str) -> Design:
+        """Return the design of one attribute, or of several together in the order named.
+
+        It tells what the responses to these attributes reveal about them: its ε, Bayes factors and channel.
+
+        Raises:
+            InvalidRequest: an attribute that this design does not have, or one twice.
+
+        Example:
+            >>> from deniable.designs import k_ary, product, warner
+            >>> both = product({"smokes": warner(p="3/4"), "age": k_ary(["young", "old"], p="2/3")})
+            >>> both.part("age").categories, both.part("smokes").parity, both.parity
+            (('young', 'old'), Fraction(3, 1), Fraction(6, 1))
+        """
+        named = {factor.attribute: factor for factor in self.factors}
+        if not attributes or len(set(attributes)) < len(attributes) or not set(attributes) <= set(named):
+            given = ", ".join(f"{each!r:.40}" for each in attributes)
+            known = labels.shown(self.attributes) if named else "none: this design is for one attribute"
+            raise InvalidRequest(f"the attributes are {given or 'missing'}; expected some of {known}, each once.")
+        if len(attributes) == 1:
+            return named[attributes[0]].design
+        return Design.of_factors(self.name, [named[each] for each in attributes])
+
+    @property
+    def parity(self) -> exact.Ratio:
+        """The largest factor by which a response can change the odds between two answers, exactly."""
+        return self.channel.parity
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The smallest ε at which this design is locally private, rounded up."""
+        return exact.log_above(self.parity)
+
+    @property
+    def caveat(self) -> str:
+        """What the guarantee rests on besides the channel, in a sentence; empty for most families."""
+        if self.factors:
+            told = [f"{attribute!r}: {design.caveat}" for attribute, design in self.factors if design.caveat]
+            return " ".join(told)
+        return FAMILIES[self.name].caveat if self.name in FAMILIES else ""
+
+    def delta(self, epsilon: exact.Rational) -> float:
+        """Return the smallest δ at which this design is (ε, δ)-private, rounded up.
+
+        Example:
+            >>> from deniable.designs import k_ary
+            >>> design = k_ary(5, epsilon=1)
+            >>> design.delta(design.epsilon), design.delta(1.01)
+            (0.0, 0.0)
+        """
+        return exact.float_above(self.channel.delta(exact.exp_below(exact.non_negative_epsilon(epsilon))))
+
+    def probability(self, symbol: str, *, given: str) -> Fraction:
+        """Return the exact probability of a symbol given an answer."""
+        return self.channel.probability(self.symbol_number(symbol), given=self.category_number(given))
+
+    def bayes_factors(self, symbol: str, category: str) -> tuple[exact.Ratio, exact.Ratio]:
+        """Return by how much a response multiplies the odds of an answer against another: at least, at most.
+
+        Example:
+            >>> from deniable.designs import binary
+            >>> binary("9/10", "7/10").bayes_factors("yes", "yes")
+            (Fraction(7, 1), Fraction(7, 1))
+        """
+        return self.channel.bayes_factors(self.symbol_number(symbol), self.category_number(category))
+
+    def category_number(self, category: str | Mapping[str, str]) -> int:
+        """Return the number of a category; with several attributes also of an answer to each, by attribute.
+
+        Raises:
+            InvalidAnswer: not one of this design's; the message does not repeat it.
+        """
+        if isinstance(category, Mapping) and self.factors:
+            if set(category) != set(self.attributes):
+                raise InvalidAnswer(f"expected an answer to each of {labels.shown(self.attributes)}, and to no other.")
+            numbers = [design.category_number(category[attribute]) for attribute, design in self.factors]
+            return join(numbers, [design.channel.answers for _, design in self.factors])
+        number = self._category_places.find(category)
+        if number is None:
+            raise InvalidAnswer(
+                f"this answer is not one of the design's; expected one of {labels.shown(self.categories)}."
+            )
+        return number
+
+    def symbol_number(self, symbol: str) -> int:
+        """Return the number of a symbol.
+
+        Raises:
+            InvalidResponse: not one of this design's.
+        """
+        number = self._symbol_places.find(symbol)
+        if number is None:
+            raise InvalidResponse(
+                f"{symbol!r:.40} is not a response of this design; expected one of {labels.shown(self.symbols)}."
+            )
+        return number
+
+    @cached_property
+    def _category_places(self) -> Places:
+        return Places(self.categories)
+
+    @cached_property
+    def _symbol_places(self) -> Places:
+        return Places(self.symbols)
+
+    @cached_property
+    def hash(self) -> str:
+        """The content hash, by which responses and tallies name their design."""
+        return documents.digest({"schema": f"deniable/design/{documents.VERSION}", **self._body()})
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the design as JSON, with its schema version and content hash."""
+        return documents.seal("design", self._body(), indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Design:
+        """Read a design.
+
+        Raises:
+            UnreadableFile: truncated, edited, or of another version.
+            InvalidDesign: well-formed, but not a design.
+        """
+        body = documents.unseal("design", text)
+        try:
+            design = cls._from_body(body)
+        except RecursionError:
+            raise UnreadableFile("the channels are nested too deep; expected a few levels at most.") from None
+        # One design, one text, one hash: responses name their design by the hash of this file.
+        if design._body() != body:
+            raise UnreadableFile(
+                "this design is not as deniable writes it; expected weights in lowest terms and no further fields.",
+                "Build it anew, and write it with to_json().",
+            )
+        return design
+
+    @classmethod
+    def _from_body(cls, body: Mapping[str, Any]) -> Design:
+        name = documents.field(body, "name", str)
+        if "factors" in body:
+            parts = [
+                documents.field({"factor": each}, "factor", dict) for each in documents.field(body, "factors", list)
+            ]
+            named = [(documents.field(each, "attribute", str), documents.field(each, "design", dict)) for each in parts]
+            return cls.of_factors(name, [Factor(attribute, cls._from_body(each)) for attribute, each in named])
+        return cls(
+            name=name,
+            categories=_read_labels(body, "categories"),
+            symbols=_read_labels(body, "symbols"),
+            channel=channels.from_body(documents.field(body, "channel", dict)),
+        )
+
+    def _body(self) -> dict[str, Any]:
+        if self.factors:  # all else follows from them
+            parts = [{"attribute": attribute, "design": design._body()} for attribute, design in self.factors]
+            return {"name": self.name, "factors": parts}
+        return {
+            "name": self.name,
+            "categories": _write_labels(self.categories),
+            "symbols": _write_labels(self.symbols),
+            "channel": self.channel.to_body(),
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Design) and other.hash == self.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        return f"{self.name}({labels.shown(self.categories, most=5)}; ε = {self.epsilon:.6g})"
+
+
+def _together(factors: Sequence[Factor]) -> tuple[Combined, Combined, Product]:
+    """Return categories, symbols and channel of several designs side by side."""
+    if len(factors) < 2:
+        raise InvalidDesign(f"there are {len(factors)} attributes; expected at least 2.")
+    labels.read([factor.attribute for factor in factors], name="attributes")
+    designs = [factor.design for factor in factors]
+    if any(design.factors for design in designs):
+        raise InvalidDesign(
+            "one of the designs is itself for several attributes; expected a design for each single attribute.",
+            "Name all attributes side by side in one product().",
+        )
+    categories = Combined([design.categories for design in designs])
+    symbols = Combined([design.symbols for design in designs])
+    for what, known in (("categories", categories), ("symbols", symbols)):
+        if known.size > _MOST:
+            number = f"{known.size:,}" if known.size < 10**18 else "more than 10^18"
+            raise InvalidDesign(
+                f"there are {number} combinations of {what}; expected at most {_MOST:,}.",
+                "Respond to each question with its own design instead, or to fewer of them together.",
+            )
+    return categories, symbols, Product(tuple(design.channel for design in designs))
+
+
+def _write_labels(known: Sequence[str]) -> int | dict[str, int] | list[str]:
+    if isinstance(known, Bitstrings):
+        return {"bits": known.places}
+    return len(known) if isinstance(known, Numbered) else list(known)
+
+
+def _read_labels(body: Mapping[str, Any], name: str) -> Sequence[str]:
+    given = documents.field(body, name, int, list, dict)
+    try:
+        if isinstance(given, dict):
+            return Bitstrings(documents.whole(given, "bits"))
+        return labels.read(given, name=name)
+    except InvalidDesign as error:
+        raise UnreadableFile(error.problem, error.hint) from None

@@ -1,0 +1,282 @@
+"""What answers and responses are called."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, TypeAlias, overload
+
+from deniable import exact
+from deniable.channel.product import join, split
+from deniable.channel.sets import MOST_CATEGORIES
+from deniable.errors import InvalidDesign
+
+Labels: TypeAlias = Sequence[str] | int
+"""Names for the categories, or how many there are; then they are called "0", "1", "2" and so on."""
+
+
+_MOST = 1 << 53  # a browser reads numbers as doubles
+
+
+class Computed(Sequence[str]):
+    """Labels that are worked out and not stored; `index` finds one at once, or raises ValueError."""
+
+    __slots__ = ()
+
+    def __contains__(self, label: object) -> bool:
+        try:
+            self.index(label)
+        except ValueError:
+            return False
+        return True
+
+
+class Numbered(Computed):
+    """The labels "0" … "size − 1" without storing them.
+
+    Example:
+        >>> million = Numbered(1_000_000)
+        >>> million[999_999], million.index("17"), "1000000" in million
+        ('999999', 17, False)
+    """
+
+    __slots__ = ("size",)
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        numbers = range(self.size)[at]
+        return str(numbers) if isinstance(numbers, int) else tuple(map(str, numbers))
+
+    def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the number that a label writes."""
+        text = label if isinstance(label, str) else ""
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 20 else -1
+        if str(number) != text or number not in range(self.size)[start:stop]:
+            raise ValueError("not one of the numbered labels")
+        return number
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Numbered) and other.size == self.size
+
+    def __hash__(self) -> int:
+        return hash(("numbered", self.size))
+
+    def __repr__(self) -> str:
+        return f"Numbered({self.size})"
+
+
+class Places:
+    """Where each of some labels stands: looked up, or worked out where labels are computed."""
+
+    def __init__(self, known: Sequence[str]) -> None:
+        self._computed = known if isinstance(known, Computed) else None
+        self._numbers = {} if self._computed is not None else {label: number for number, label in enumerate(known)}
+
+    def find(self, label: object) -> int | None:
+        """Return the number of a label; None for what is not one of them."""
+        if self._computed is not None:
+            return self._computed.index(label) if label in self._computed else None
+        return self._numbers.get(label) if isinstance(label, str) else None
+
+
+def size(labels: Sequence[str]) -> int:
+    """Return how many labels there are; there may be more than `len` can tell."""
+    return int(getattr(labels, "size", -1)) if hasattr(labels, "size") else len(labels)
+
+
+def read(given: Labels, *, name: str = "categories") -> Sequence[str]:
+    """Check labels: at least two, all different to the eye, all text; "0", "1", "2" … become `Numbered`.
+
+    Raises:
+        InvalidDesign: anything else.
+    """
+    if isinstance(given, Computed):
+        return given
+    if isinstance(given, numbers.Integral) and not isinstance(given, bool):
+        number = int(given)  # an array's integer is taken out of its 64 bits
+        if not 2 <= number <= _MOST:
+            raise InvalidDesign(f"{name} is {exact.shown(number)}; expected 2 to 2^53.")
+        return Numbered(number)
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise InvalidDesign(
+            f"{name} is a {type(given).__name__}; expected a list of labels, or how many there are.",
+            'For example ["no", "yes"], or 5.',
+        )
+    labels = tuple(given)
+    if len(labels) < 2:
+        raise InvalidDesign(f"{name} holds {len(labels)} labels; expected at least 2.")
+    for label in labels:
+        if not isinstance(label, str) or not label.strip() or _unwritable(label):
+            raise InvalidDesign(f"{name} holds {label!r:.40}; expected text that is not empty.")
+    _refuse_twins(labels, name)
+    numbered = Numbered(len(labels))  # one design, one hash, whichever way the labels were given
+    return numbered if labels == tuple(numbered) else tuple(map(str, labels))
+
+
+def _unwritable(label: str) -> bool:
+    """Whether a label holds half a surrogate pair, which no file can hold."""
+    return any("\ud800" <= letter <= "\udfff" for letter in label)
+
+
+def _refuse_twins(labels: Sequence[str], name: str) -> None:
+    """Refuse labels that nobody can tell apart: equal, or different only in outer spaces or in how é is composed."""
+    seen: set[str] = set()
+    for label in labels:
+        look = unicodedata.normalize("NFC", label).strip()
+        if look in seen:
+            raise InvalidDesign(
+                f"{name} holds {label!r:.40} more than once, or two labels that look like it; "
+                "expected different labels."
+            )
+        seen.add(look)
+
+
+def shown(labels: Sequence[str], most: int = 8) -> str:
+    """Return labels for a message, cut after a few.
+
+    Example:
+        >>> shown(["no", "yes"]), shown(Numbered(1000), most=3)
+        ("'no', 'yes'", "'0', '1', '2', … (1,000 in all)")
+    """
+    text = ", ".join(f"{label!r:.60}" for label in labels[:most])
+    number = size(labels)
+    if number <= most:
+        return text
+    return f"{text}, … ({number:,} in all)" if number < 1 << 64 else f"{text}, …"
+
+
+class Bitstrings(Computed):
+    """A label for each set of so many categories: "b0110" holds the second and the third of four.
+
+    The letter in front keeps programs from reading a label as a number and dropping its zeros. There are 2^places
+    labels, more than `len` can tell from 63 categories on; `size` tells.
+
+    Example:
+        >>> four = Bitstrings(4)
+        >>> four[6], four.index("b0110"), four.size
+        ('b0110', 6, 16)
+    """
+
+    __slots__ = ("places",)
+
+    def __init__(self, places: int) -> None:
+        if not 1 <= places <= MOST_CATEGORIES:
+            raise InvalidDesign(f"sets of {exact.shown(places)} categories; expected 1 to {MOST_CATEGORIES:,}.")
+        self.places = places
+
+    @property
+    def size(self) -> int:
+        """How many labels there are."""
+        return 1 << self.places
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        numbers = range(self.size)[at]
+        return self._label(numbers) if isinstance(numbers, int) else tuple(map(self._label, numbers))
+
+    def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the number of the set that a label writes."""
+        text = label if isinstance(label, str) else ""
+        if len(text) == self.places + 1 and text[0] == "b" and not set(text[1:]) - {"0", "1"}:
+            number = int(text[:0:-1], 2)
+            if number in range(self.size)[start:stop]:
+                return number
+        raise ValueError("not one of the labels of sets")
+
+    def _label(self, number: int) -> str:
+        return "b" + f"{number:0{self.places}b}"[::-1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Bitstrings) and other.places == self.places
+
+    def __hash__(self) -> int:
+        return hash(("bitstrings", self.places))
+
+    def __repr__(self) -> str:
+        return f"Bitstrings({self.places})"
+
+
+SEPARATOR = " · "
+
+
+class Combined(Computed):
+    """A label for each combination of the attributes' labels, the last attribute fastest.
+
+    Example:
+        >>> both = Combined([("never", "ever"), ("young", "old")])
+        >>> both[2], both.index("ever · old"), len(both)
+        ('ever · young', 3, 4)
+    """
+
+    __slots__ = ("_places", "parts", "size")
+
+    def __init__(self, parts: Sequence[Sequence[str]]) -> None:
+        self.parts = tuple(parts)
+        self.size = math.prod(self.sizes)
+        for part in self.parts:
+            _check(part)
+        self._places = tuple(map(Places, self.parts))
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        numbers = range(self.size)[at]
+        return self._label(numbers) if isinstance(numbers, int) else tuple(map(self._label, numbers))
+
+    def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the number of a combination."""
+        pieces = label.split(SEPARATOR) if isinstance(label, str) else []
+        if len(pieces) == len(self.parts):
+            found = [known.find(piece) for known, piece in zip(self._places, pieces, strict=True)]
+            digits = [each for each in found if each is not None]
+            if len(digits) == len(found) and join(digits, self.sizes) in range(self.size)[start:stop]:
+                return join(digits, self.sizes)
+        raise ValueError("not one of the combined labels")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many labels each attribute has."""
+        return tuple(map(size, self.parts))
+
+    def _label(self, number: int) -> str:
+        return SEPARATOR.join(part[digit] for part, digit in zip(self.parts, split(number, self.sizes), strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Combined) and other.parts == self.parts
+
+    def __hash__(self) -> int:
+        return hash(("combined", self.parts))
+
+    def __repr__(self) -> str:
+        return f"Combined({self.parts!r})"
+
+
+def _check(part: Sequence[str]) -> None:
+    for label in () if isinstance(part, Computed) else part:
+        if SEPARATOR in f" {label} ":  # otherwise nobody could tell where one attribute ends
+            raise InvalidDesign(
+                f"the label {label!r:.40} holds {SEPARATOR.strip()!r} between spaces, which separates attributes; "
+                "expected another label."
+            )

@@ -1,0 +1,333 @@
+"""k-ary randomized response: the γ-diagonal design, and its mirror on the other side of 1/k."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from deniable import chance, exact
+from deniable.channel import Dense, Diagonal
+from deniable.channel.hadamard import Hadamard
+from deniable.channel.hashing import MOST_VALUES, Hashing, digits_of, is_prime, next_prime
+from deniable.designs import labels
+from deniable.designs.design import Design
+from deniable.designs.labels import Labels, Numbered
+from deniable.designs.registry import register
+from deniable.errors import InvalidDesign, InvalidRequest
+
+
+@register(
+    {"categories": ["red", "green", "blue"], "epsilon": 1},
+    {"categories": 5, "epsilon": "1/2"},
+    {"categories": 4, "epsilon": 2, "low": True},
+    {"categories": 3, "p": "0.7"},
+    {"categories": 3, "p": "1/10"},
+)
+def k_ary(
+    categories: Labels,
+    epsilon: exact.Rational | None = None,
+    *,
+    p: exact.Rational | None = None,
+    low: bool = False,
+) -> Design:
+    """Keep the answer with the largest probability ε allows, else send another category, each evenly.
+
+    Give either ε or the probability p that the answer is sent unchanged; p below 1/k sends the other categories more
+    often than the answer. `low=True` asks for that side at a given ε.
+
+    Implements: k-ary randomized response [KBR16]; the γ-diagonal matrix of [Cha19], Theorem 6.1; EWRR_n of [MW21].
+
+    Guarantee: from ε, integer weights that sum to 2^64 (before they are brought to lowest terms) and whose ratio is at
+    most e^ε; from p, exactly p.
+
+    Why: with r ≤ e^ε and other = ⌈2^64 / (r + k − 1)⌉, same = 2^64 − (k − 1)·other ≤ r·other. On the low side
+    other = ⌊2^64·r / ((k − 1)·r + 1)⌋ leaves same ≥ 2^64 / ((k − 1)·r + 1) ≥ other / r.
+
+    Raises:
+        InvalidDesign: fewer than two categories, p = 1/k, or an ε that 64-bit weights cannot honour.
+        InvalidRequest: neither or both of ε and p.
+
+    Example:
+        >>> k_ary(["yes", "no"], epsilon=1).epsilon
+        1.0
+        >>> k_ary(1_000_000, epsilon=1).parity < Fraction("2.7182818284590453")
+        True
+    """
+    known = labels.read(categories)
+    return Design("k_ary", known, known, diagonal(len(known), epsilon, p, low=low))
+
+
+def diagonal(size: int, epsilon: exact.Rational | None, p: exact.Rational | None, *, low: bool = False) -> Diagonal:
+    """Build the channel from ε or from p.
+
+    Raises:
+        InvalidRequest: neither or both are given.
+    """
+    if (epsilon is None) == (p is None):
+        raise InvalidRequest(
+            "expected either epsilon or p, and exactly one of them.", "For example epsilon=1, or p=0.75."
+        )
+    if epsilon is not None:
+        return _from_ratio(size, exact.exp_below(exact.positive_epsilon(epsilon)), low=low)
+    if low:
+        raise InvalidRequest("low goes with epsilon; a p below 1/k is on that side by itself.")
+    assert p is not None
+    return _from_probability(size, exact.probability(p, name="p"))
+
+
+def _from_ratio(size: int, ratio: Fraction, *, low: bool) -> Diagonal:
+    others = size - 1
+    if low:
+        other = int(chance.TOTAL * ratio / (others * ratio + 1))
+    else:
+        other = -int(-chance.TOTAL / (ratio + others) // 1)
+    same = chance.TOTAL - others * other
+    if same <= 0 or (same <= other) != low or same == other:
+        raise InvalidDesign(
+            f"with {size:,} categories this ε is too fine for weights that sum to 2^64; expected fewer or a larger ε."
+        )
+    return Diagonal(size, same, other)
+
+
+def _from_probability(size: int, p: Fraction) -> Diagonal:
+    if p == Fraction(1, size):
+        raise InvalidDesign(
+            f"p = 1/{size} sends every category equally often whatever the answer; expected another p.",
+            f"Above 1/{size} the answer is sent more often than each other category, below less often.",
+        )
+    if p == 1 or (p == 0 and size == 2):
+        raise InvalidDesign(
+            f"p = {p} gives every answer away; expected a p between 0 and 1.", "Or ask the question directly."
+        )
+    other = (1 - p) / (size - 1)
+    return Diagonal(size, p.numerator * other.denominator, other.numerator * p.denominator)
+
+
+@register(
+    {"rows": [["5/6", "1/6"], ["1/6", "5/6"]], "categories": ["carrier", "not"], "symbols": ["yes", "no"]},
+    {"rows": [[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]]},
+    {"rows": [[0.5, 0.1], [0.25, 0.25], [0.25, 0.65]]},
+    {"rows": [["1/2", 0, "1/3"], ["1/2", "1/2", "1/3"], [0, "1/2", "1/3"]]},
+)
+def matrix(
+    rows: Sequence[Sequence[exact.Rational]],
+    *,
+    categories: Labels | None = None,
+    symbols: Labels | None = None,
+) -> Design:
+    """Build a design from its matrix: `rows[i][j]` is the probability of response i given answer j.
+
+    Floats are read as the decimals they show; "1/6" and Fractions are taken as they are.
+
+    Guarantee: the parity of exactly these numbers; infinite where a row holds both a zero and a positive number.
+
+    Raises:
+        InvalidDesign: not a rectangle of at least 2 × 2, or a column that does not add up to exactly 1.
+        InvalidNumber: a cell that is no probability.
+
+    Example:
+        >>> forced = matrix([["5/6", "1/6"], ["1/6", "5/6"]], categories=["yes", "no"])
+        >>> forced.parity
+        Fraction(5, 1)
+    """
+    try:
+        cells = [
+            [exact.probability(cell, name=f"P[{i}][{j}]") for j, cell in enumerate(row)] for i, row in enumerate(rows)
+        ]
+    except TypeError:
+        raise InvalidDesign("the matrix is not a table; expected a list of rows of numbers.") from None
+    channel = Dense.of(cells)
+    square = channel.answers == channel.responses
+    known = categories if categories is not None else channel.answers
+    if symbols is None:
+        symbols = known if square else channel.responses
+    return Design("matrix", known, symbols, channel)  # type: ignore[arg-type]  # Design reads labels
+
+
+@register(
+    {"honest": "2/3", "yes": "1/6", "no": "1/6"},
+    {"honest": "3/4", "yes": "1/8"},
+    {"honest": "1/2", "yes": "2/5", "categories": ["never", "ever"]},
+)
+def forced_response(
+    honest: exact.Rational,
+    yes: exact.Rational,
+    no: exact.Rational | None = None,
+    *,
+    categories: Labels = ("no", "yes"),
+) -> Design:
+    """Let a device say whether to answer honestly, to say yes, or to say no.
+
+    With a die: 1 says yes, 6 says no, 2 to 5 answer honestly: honest 4/6, yes 1/6, no 1/6.
+
+    Implements: forced response as in [BIZ15], with all three probabilities known.
+
+    Guarantee: parity (honest + s) / s with s the smaller of `yes` and `no`; infinite where one of them is 0.
+
+    Args:
+        honest: the probability of an honest answer.
+        yes: the probability of a forced yes, the second category.
+        no: the probability of a forced no; what is left, if it is not given.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: the three do not sum to 1, or `honest` is 0 or 1.
+        InvalidNumber: not probabilities.
+
+    Example:
+        >>> forced_response("2/3", "1/6", "1/6").parity
+        Fraction(5, 1)
+    """
+    truth, up = exact.probability(honest, name="honest"), exact.probability(yes, name="yes")
+    down = 1 - truth - up if no is None else exact.probability(no, name="no")
+    if down < 0 or truth + up + down != 1:
+        raise InvalidDesign(
+            f"honest = {honest}, yes = {yes} and no = {no or 0} do not sum to 1; expected exactly that.",
+            'For a die: forced_response("2/3", "1/6", "1/6").',
+        )
+    if truth in (0, 1):
+        raise InvalidDesign(
+            f"honest is {truth}; expected a probability between 0 and 1.",
+            "At 0 the responses say nothing about the answers, at 1 they are the answers.",
+        )
+    channel = Dense.of([[truth + down, down], [up, truth + up]])
+    return Design("forced_response", categories, categories, channel)  # type: ignore[arg-type]  # Design reads labels
+
+
+@register(
+    {"categories": 3, "epsilon": 1},
+    {"categories": ["red", "green", "blue", "white", "black"], "epsilon": 2},
+    {"categories": 7, "epsilon": "1/2"},
+)
+def hadamard(categories: Labels, epsilon: exact.Rational) -> Design:
+    """Send a row of a Hadamard matrix, more often one that is +1 in the answer's column.
+
+    A response is a number below the smallest power of two above k, 20 bits for a million categories, and takes the
+    same time to draw for any k. All shares are estimated together by one fast transform. For small ε it is nearly as
+    good as any design can be; at ε = 1 its variances are a quarter above the best, and for larger ε `local_hashing`
+    tells far more.
+
+    Implements: Hadamard response in its high-privacy form [ASZ19], without the row that is +1 everywhere: it says
+    nothing, and leaving it out is the repair of Lemma 5.4 of [Cha19].
+
+    Guarantee: integer weights whose ratio is at most e^ε and whose sum is at most 2^64, short of it by less than k.
+
+    Why: with h = K/2, small = ⌈2^64 / (r(h − 1) + h)⌉ and large = ⌊(2^64 − h·small) / (h − 1)⌋ ≤ r·small for r ≤ e^ε.
+
+    Raises:
+        InvalidDesign: fewer than two categories, or an ε that 64-bit weights cannot honour for so many.
+
+    Example:
+        >>> design = hadamard(1_000_000, epsilon=1)
+        >>> len(design.symbols), design.epsilon
+        (1048575, 0.9999999999998717)
+    """
+    known = labels.read(categories)
+    ratio = exact.exp_below(exact.positive_epsilon(epsilon))
+    half = 1 << len(known).bit_length() >> 1
+    small = -int(-chance.TOTAL / (ratio * (half - 1) + half) // 1)
+    large = (chance.TOTAL - half * small) // (half - 1)
+    if large <= small:
+        raise InvalidDesign(
+            f"with {len(known):,} categories this ε is too fine for weights that sum to 2^64; "
+            "expected fewer or a larger ε."
+        )
+    return Design("hadamard", known, Numbered(2 * half - 1), Hadamard(len(known), large, small))
+
+
+MOST_CELLS = 1 << 24
+"""Cells of a tally that a default choice may make: 128 MiB of counts."""
+
+
+@register(
+    {"categories": 5, "epsilon": 1},
+    {"categories": ["red", "green", "blue", "white"], "epsilon": 1, "values": 2},
+    {"categories": 7, "epsilon": 2, "values": 3},
+)
+def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | None = None) -> Design:
+    """Draw a public hash of the categories, and send it with the hashed answer, randomized.
+
+    Its shares vary as little as those of any design can for very many categories, at every ε. A response is one number
+    for the pair of hash and value; the hash is drawn without looking at the answer. All shares are estimated together
+    by one fast transform: the tally counts pairs, about k·q/(q − 1) of them where k is near a power of q.
+
+    Implements: optimal local hashing (OLH) of [WBL17], with a hash family of our own: the linear forms modulo a prime
+    q (a simplex code) in place of random hash functions. Any two categories meet under exactly the same number of
+    hashes, so that estimates are unbiased for every answer exactly, not only on average over random hashes.
+    `values=2` is binary local hashing, as in [BS15].
+
+    Guarantee: given the hash, exactly the ε of the q-ary diagonal channel on hashed values; integer weights whose ratio
+    is at most e^ε and whose sum is at most 2^64, short of it by less than the number of hashes.
+
+    Args:
+        categories: labels, or how many there are.
+        epsilon: the largest ε.
+        values: how many values a hash has, a prime; by default the one near e^ε + 1 with the smallest variance, among
+            those whose tally has at most 2^24 cells if there are any.
+
+    Raises:
+        InvalidDesign: fewer than two categories, values that are not prime, or an ε that 64-bit weights cannot honour.
+
+    Example:
+        >>> design = local_hashing(1_000_000, epsilon=1)
+        >>> design.channel.values, design.epsilon, len(design.symbols)
+        (3, 0.9999999999996979, 2391483)
+    """
+    known = labels.read(categories)
+    ratio = exact.exp_below(exact.positive_epsilon(epsilon))
+    size = len(known)
+    q = best_values(size, ratio) if values is None else _checked(values)
+    hashes = (q ** digits_of(size - 1, q) - 1) // (q - 1)
+    each = chance.TOTAL // hashes
+    other = -int(-each / (ratio + q - 1) // 1)
+    same = each - (q - 1) * other
+    if other < 1 or same <= other:
+        raise InvalidDesign(
+            f"with {size:,} categories this ε is too fine for weights that sum to 2^64; expected fewer or a larger ε."
+        )
+    return Design("local_hashing", known, Numbered(hashes * q), Hashing(size, q, same, other))
+
+
+def best_values(size: int, ratio: Fraction) -> int:
+    """Return the prime number of hash values with the smallest variance, among those with a tally that fits.
+
+    Why: n times the variance of the share of a category that nobody has is s(1 − s)/(p − s)², where s is the chance
+    that a response supports it. For many categories it is smallest at q = e^ε + 1, and flat there.
+    """
+    fitting = [q for q in _candidates(size, float(ratio)) if _cells(size, q) <= MOST_CELLS]
+    if not fitting:
+        return min(_candidates(size, float(ratio)), key=lambda q: _cells(size, q))
+    return min(fitting, key=lambda q: (_variance(size, q, float(ratio)), q))
+
+
+def _candidates(size: int, ratio: float) -> list[int]:
+    """Return primes about e^ε + 1, a few in each octave, and the smallest one for each number of digits."""
+    largest = next_prime(min(size, MOST_VALUES // 2))
+    about: Iterable[float] = ((ratio + 1) * 2 ** (step / 8) for step in range(-24, 25))
+    roots: Iterable[float] = (size ** (1 / digits) for digits in range(1, size.bit_length() + 1))
+    wanted = {min(max(2, math.floor(each)), largest) for each in (*about, *roots)}
+    return sorted({next_prime(each) for each in wanted})
+
+
+def _cells(size: int, q: int) -> int:
+    power: int = q ** digits_of(size - 1, q)
+    return (power - 1) // (q - 1) * q
+
+
+def _variance(size: int, q: int, ratio: float) -> float:
+    power: int = q ** digits_of(size - 1, q)
+    meet = (power // q - 1) / (power - 1)
+    p, r = ratio / (ratio + q - 1), 1 / (ratio + q - 1)
+    s = meet * p + (1 - meet) * r
+    gap = p - s
+    return s * (1 - s) / (gap * gap) if gap * gap > 0 else math.inf  # an ε that no float tells from 0
+
+
+def _checked(values: int) -> int:
+    if isinstance(values, bool) or not isinstance(values, int) or not 2 <= values < MOST_VALUES or not is_prime(values):
+        raise InvalidDesign(
+            f"values is {values!r:.40}; expected a prime below 2^31, such as 2, 3, 5 or 7.",
+            "Leave it out for the one with the smallest variance.",
+        )
+    return values

@@ -1,0 +1,209 @@
+"""Designs for three answers of which the first is unlike the other two: RR3†, RR3‡ and RR3♣.
+
+A typical first answer is "no": then come "yes, a little" and "yes, a lot". Evenly protected answers are asked with
+`k_ary(3, …)`, which is EWRR3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from deniable import exact
+from deniable.channel import Dense
+from deniable.designs import labels
+from deniable.designs.design import Design
+from deniable.designs.labels import Labels
+from deniable.designs.registry import register
+from deniable.designs.rounding import realize
+from deniable.designs.three_answers_best import Club, club, find, optimum
+from deniable.errors import InvalidDesign, InvalidRequest
+
+Weighting: TypeAlias = Mapping[str, exact.Rational] | Sequence[exact.Rational]
+"""A number for each category, in their order or by name; a category that is not named gets 0."""
+
+
+@register(
+    {"p1": "7/10", "p2": "11/20"},
+    {"p1": "1/10", "p2": "1/5"},
+    {"epsilon": 1},
+    {"epsilon": "1/2", "importance": [1, 0, 0], "categories": ["no", "a little", "a lot"]},
+)
+def rr3_dagger(
+    p1: exact.Rational | None = None,
+    p2: exact.Rational | None = None,
+    *,
+    epsilon: exact.Rational | None = None,
+    importance: Weighting | None = None,
+    guess: Weighting | None = None,
+    categories: Labels = 3,
+) -> Design:
+    """Keep the first answer with probability p1 and each of the others with p2; what is not kept goes evenly elsewhere.
+
+    Give p1 and p2, or an ε for the member with the smallest variance: of all shares together, or as `importance` weighs
+    them, at the shares that are guessed.
+
+    Implements: RR3† of [MW21], Section 3.3; its optimum is Theorem 4, corrected. For the total it is `k_ary(3, ε)`.
+
+    Guarantee: from p1 and p2 exactly these; from ε integer weights that sum to 2^64, with a parity of at most e^ε.
+
+    Args:
+        p1: how often the first answer is kept.
+        p2: how often each other answer is kept.
+        epsilon: the most that may be revealed.
+        importance: how much the variance of each share matters; by default all the same.
+        guess: shares at which variances are compared; by default 1/3 each.
+        categories: three labels.
+
+    Raises:
+        InvalidDesign: 2p1 + p2 = 1 or p2 = 1/3, where some answers cannot be told apart; not three categories.
+        InvalidRequest: neither or both of ε and the probabilities.
+
+    Example:
+        >>> rr3_dagger("7/10", "11/20").parity
+        Fraction(11, 3)
+    """
+    return _build("rr3_dagger", (p1, p2), epsilon, importance, guess, categories)
+
+
+@register(
+    {"p1": "3/4", "p2": "4/5"},
+    {"p1": "1/5", "p2": "1/4"},
+    {"epsilon": 1, "guess": [0.8, 0.1, 0.1]},
+)
+def rr3_ddagger(
+    p1: exact.Rational | None = None,
+    p2: exact.Rational | None = None,
+    *,
+    epsilon: exact.Rational | None = None,
+    importance: Weighting | None = None,
+    guess: Weighting | None = None,
+    categories: Labels = 3,
+) -> Design:
+    """Tell first or not rightly with probability p1; where it is not the first, tell which with p2, else the other one.
+
+    Give p1 and p2, or an ε for the member with the smallest variance: of all shares together, or as `importance` weighs
+    them, at the shares that are guessed.
+
+    Implements: RR3‡ of [MW21], Section 3.3, Corollary 4 with its condition corrected.
+
+    Guarantee: from p1 and p2 exactly these; from ε integer weights that sum to 2^64, with a parity of at most e^ε.
+
+    Raises:
+        InvalidDesign: p1 = 1/2, p1 = 0 or p2 = 1/2, where some answers cannot be told apart; not three categories.
+        InvalidRequest: neither or both of ε and the probabilities.
+
+    Example:
+        >>> rr3_ddagger("3/4", "4/5").parity
+        Fraction(24, 5)
+    """
+    return _build("rr3_ddagger", (p1, p2), epsilon, importance, guess, categories)
+
+
+@register(
+    {"p1": "4/5", "p2": "13/20", "q": "7/10"},
+    {"p1": 1, "p2": "1/2", "q": 1},
+    {"epsilon": 2, "importance": [8, 1, 1], "guess": {"no": 0.8, "a little": 0.15, "a lot": 0.05},
+     "categories": ["no", "a little", "a lot"]},
+)  # fmt: skip
+def rr3_club(
+    p1: exact.Rational | None = None,
+    p2: exact.Rational | None = None,
+    q: exact.Rational | None = None,
+    *,
+    epsilon: exact.Rational | None = None,
+    importance: Weighting | None = None,
+    guess: Weighting | None = None,
+    categories: Labels = 3,
+) -> Design:
+    """Keep the first answer with p1; the others say "not the first" with p2, and then which of them they are with q.
+
+    Give p1, p2 and q, or an ε for the member with the smallest variance: of all shares together, or as `importance`
+    weighs them, at the shares that are guessed. RR3† and RR3‡ are special cases, so the optimum is never worse here.
+
+    Implements: RR3♣ of [MW21], Section 3.3, Corollary 5.
+
+    Guarantee: from p1, p2 and q exactly these; from ε integer weights that sum to 2^64, with a parity of at most e^ε.
+
+    Raises:
+        InvalidDesign: p1 + p2 = 1, p2 = 0 or q = 1/2, where some answers cannot be told apart; not three categories.
+        InvalidRequest: neither or both of ε and the probabilities.
+
+    Example:
+        >>> rr3_club("4/5", "13/20", "7/10").parity
+        Fraction(91, 20)
+    """
+    return _build("rr3_club", (p1, p2, q), epsilon, importance, guess, categories)
+
+
+def _build(
+    family: str,
+    given: tuple[exact.Rational | None, ...],
+    epsilon: exact.Rational | None,
+    importance: Weighting | None,
+    guess: Weighting | None,
+    categories: Labels,
+) -> Design:
+    known = labels.read(categories)
+    if len(known) != 3:
+        raise InvalidDesign(f"there are {len(known)} categories; expected 3.", "For other numbers use k_ary().")
+    names = find(family).parameters
+    values = tuple(value for value in given if value is not None)
+    if len(values) != (0 if epsilon is not None else len(names)):
+        raise InvalidRequest(
+            f"expected either epsilon or all of {', '.join(names)}.", f"For example {family}(epsilon=1)."
+        )
+    if epsilon is None:
+        if importance is not None or guess is not None:
+            raise InvalidRequest("importance and guess go with epsilon; with probabilities there is nothing to choose.")
+        member = club(family, *values)
+        _refuse_blind(family, member)
+        channel = Dense.of([list(row) for row in zip(*member.columns, strict=True)])
+    else:
+        channel = _best(family, epsilon, _three(known, importance, "1"), _three(known, guess, "1/3"))
+    return Design(family, known, known, channel)
+
+
+def _best(
+    family: str, epsilon: exact.Rational, importance: Sequence[exact.Rational], guess: Sequence[exact.Rational]
+) -> Dense:
+    gamma = exact.exp_below(exact.positive_epsilon(epsilon))
+    best = optimum(family, gamma, importance=importance, guess=guess)
+    if not best.estimable:
+        raise InvalidDesign(
+            "with this importance the best design does not tell the second and the third answer apart; "
+            "expected some importance for each of them.",
+            "If only the first share matters, merge the others and ask with warner(epsilon), which is better still.",
+        )
+    return realize(best.club.columns, gamma)
+
+
+def _three(known: Sequence[str], given: Weighting | None, default: str) -> Sequence[exact.Rational]:
+    if given is None:
+        return (default,) * 3
+    if not isinstance(given, Mapping):
+        return given
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise InvalidRequest(f"{unknown[0]!r:.40} is not a category; expected {labels.shown(known)}.")
+    return [given.get(name, 0) for name in known]
+
+
+def _refuse_blind(family: str, member: Club) -> None:
+    """Refuse parameters under which some shares cannot be estimated, and say which."""
+    never = {
+        "rr3_dagger": ("2·p1 + p2 is not 1", "p2 is not 1/3"),
+        "rr3_ddagger": ("p1 is not 1/2", "p1 is not 0 and p2 is not 1/2"),
+        "rr3_club": ("p1 + p2 is not 1", "p2 is not 0 and q is not 1/2"),
+    }[family]
+    if member.first_gap == 0:
+        raise InvalidDesign(
+            f"the first response comes equally often from every answer, so the first share cannot be estimated; "
+            f"expected that {never[0]}."
+        )
+    if member.other_gap == 0:
+        raise InvalidDesign(
+            f"the second and the third answer send the same responses, so their shares cannot be told apart; "
+            f"expected that {never[1]}.",
+            "If only the first share matters, merge the others and use warner().",
+        )

@@ -1,0 +1,490 @@
+"""Which parameters of the three-answer designs keep to a given ε.
+
+In the coordinates a = P(0|0), u = P(1|1) and v = P(2|1) every condition is linear: RR3♣ fills a polytope with at most
+eight faces, of which RR3† (u + 2v = 1) and RR3‡ (u + v = a) are slices. So corners and edges are exact rationals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import NamedTuple, TypeAlias
+
+from deniable import exact
+from deniable.errors import InvalidRequest
+
+Triple: TypeAlias = tuple[Fraction, Fraction, Fraction]
+
+
+@dataclass(frozen=True)
+class Club:
+    """RR3♣: the first answer is kept with p1; the other two say "not the first" with p2, and then which with q.
+
+    RR3‡ and RR3† are members of it: `Club.ddagger(p1, p2)` and `Club.dagger(p1, p2)`.
+
+    Implements: the matrix P♣ of [MW21], Section 3.3, with its rows as our columns.
+    """
+
+    p1: Fraction
+    p2: Fraction
+    q: Fraction
+
+    @classmethod
+    def dagger(cls, p1: Fraction, p2: Fraction) -> Club:
+        """Return RR3†: the first answer kept with p1, each other one with p2, all else evenly."""
+        return cls(p1, (1 + p2) / 2, 2 * p2 / (1 + p2))
+
+    @classmethod
+    def ddagger(cls, p1: Fraction, p2: Fraction) -> Club:
+        """Return RR3‡: first or not is told rightly with p1, and which of the others with p2."""
+        return cls(p1, p1, p2)
+
+    @property
+    def columns(self) -> tuple[Triple, Triple, Triple]:
+        """For each answer the probabilities of the three responses."""
+        spread, kept, swapped = (1 - self.p1) / 2, self.p2 * self.q, self.p2 * (1 - self.q)
+        return (self.p1, spread, spread), (1 - self.p2, kept, swapped), (1 - self.p2, swapped, kept)
+
+    @property
+    def first_gap(self) -> Fraction:
+        """How much more often the first response comes from the first answer than from another: p1 + p2 − 1."""
+        return self.p1 + self.p2 - 1
+
+    @property
+    def other_gap(self) -> Fraction:
+        """How much more often the two other answers send their own response than each other's: p2·(2q − 1)."""
+        return self.p2 * (2 * self.q - 1)
+
+    @property
+    def parity(self) -> exact.Ratio:
+        """The parity: the larger of max/min of {p1, 1 − p2} and max/min of {(1 − p1)/2, p2·q, p2·(1 − q)}."""
+        (p1, spread, _), (other, kept, swapped), _ = self.columns
+        groups = ((p1, other), (spread, kept, swapped))
+        return max(exact.ratio(max(group), min(group)) for group in groups)
+
+    def estimates(self, observed: Sequence[Fraction]) -> Triple:
+        """Return the unbiased shares from the observed shares of the three responses.
+
+        Implements: [MW21], Corollaries 3 to 5, with the constants corrected. Both gaps must differ from 0.
+        """
+        zero, one, two = observed
+        first = (zero - (1 - self.p2)) / self.first_gap
+        difference = (one - two) / self.other_gap
+        return first, (1 - first + difference) / 2, (1 - first - difference) / 2
+
+    def first_variance(self, share: Fraction) -> Fraction:
+        """Return the variance of the first share for one respondent, also where the other two cannot be told apart."""
+        lam = 1 - self.p2 + self.first_gap * share
+        return lam * (1 - lam) / self.first_gap**2
+
+    def covariance(self, shares: Sequence[Fraction]) -> tuple[Triple, Triple, Triple]:
+        """Return the covariance of the estimates for one respondent drawn from these shares; for n divide by n.
+
+        Implements: [MW21], eqs. (29), (31), (33) for the first share, and the rest of the matrix, in which the
+        covariances of the counts count too.
+        """
+        D, c = self.first_gap, self.other_gap
+        lam = 1 - self.p2 + D * shares[0]
+        tilt = shares[1] - shares[2]
+        v0, vd, c0 = self.first_variance(shares[0]), (1 - lam) / c**2 - tilt**2, -lam * tilt / D
+        near, far = (v0 + vd - 2 * c0) / 4, (v0 + vd + 2 * c0) / 4
+        return (
+            (v0, (c0 - v0) / 2, -(c0 + v0) / 2),
+            ((c0 - v0) / 2, near, (v0 - vd) / 4),
+            (-(c0 + v0) / 2, (v0 - vd) / 4, far),
+        )
+
+
+Point: TypeAlias = tuple[Fraction, Fraction, Fraction]
+Plane: TypeAlias = tuple[Fraction, Fraction, Fraction, Fraction]
+"""Coefficients of a, u and v, and the bound: the sum is at most the bound on one side."""
+
+
+class Corner(NamedTuple):
+    """A corner of a region: where it is, and which of the eight conditions hold there with equality."""
+
+    point: Point
+    tight: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One of the families: its parameters, and the planes in which it lies."""
+
+    name: str
+    parameters: tuple[str, ...]
+    planes: tuple[Plane, ...]
+
+
+def _plane(a: Fraction | int, u: Fraction | int, v: Fraction | int, bound: Fraction | int) -> Plane:
+    return Fraction(a), Fraction(u), Fraction(v), Fraction(bound)
+
+
+DAGGER = Slice("rr3_dagger", ("p1", "p2"), (_plane(0, 1, 2, 1),))
+DDAGGER = Slice("rr3_ddagger", ("p1", "p2"), (_plane(-1, 1, 1, 0),))
+CLUB = Slice("rr3_club", ("p1", "p2", "q"), ())
+SLICES = {each.name: each for each in (DAGGER, DDAGGER, CLUB)}
+
+
+def find(family: str) -> Slice:
+    """Return a family by name.
+
+    Raises:
+        InvalidRequest: not one of the three.
+    """
+    if family not in SLICES:
+        raise InvalidRequest(f"the family is {family!r:.40}; expected one of {', '.join(SLICES)}.")
+    return SLICES[family]
+
+
+def club(family: str, *parameters: exact.Rational) -> Club:
+    """Return a member of a family in the parameters of RR3♣.
+
+    Raises:
+        InvalidRequest: another number of parameters than the family has.
+        InvalidNumber: not probabilities.
+    """
+    names = find(family).parameters
+    if len(parameters) != len(names):
+        raise InvalidRequest(f"{family} has the parameters {', '.join(names)}; {len(parameters)} were given.")
+    values = [exact.probability(value, name=name) for value, name in zip(parameters, names, strict=True)]
+    if family == DAGGER.name:
+        return Club.dagger(*values)
+    return Club.ddagger(*values) if family == DDAGGER.name else Club(*values)
+
+
+def feasible(family: str, *parameters: exact.Rational, gamma: Fraction) -> bool:
+    """Tell whether a member of a family has a parity of at most γ.
+
+    Implements: the region of [MW21], Section 4.1.2, for RR3† (with the condition that binds, 2p2 ≤ γ(1 − p2), in its
+    first part), and the same for RR3‡ and RR3♣; on both sides of 1/3 and 1/2.
+
+    Example:
+        >>> feasible("rr3_dagger", 0.34, 0.7, gamma=exact.exp_below(1))
+        False
+    """
+    point = _point(club(family, *parameters))
+    return all(_holds(plane, point) for plane in conditions(gamma))
+
+
+def part(p1: exact.Rational, p2: exact.Rational, *, gamma: Fraction) -> int:
+    """Tell in which part of the printed region of RR3† a point lies: 1 for p1 < p2, 2 for p2 < p1, else 0.
+
+    Implements: Ω†(1) and Ω†(2) of [MW21], Section 4.1.2 and Figure 2, corrected: with p1 and p2 above 1/3 the condition
+    that binds in Ω†(1) is 2p2 ≤ γ(1 − p2), and those in Ω†(2) are 2p1 ≤ γ(1 − p2) and 2p2 ≤ γ(1 − p1).
+    """
+    one, two = exact.probability(p1, name="p1"), exact.probability(p2, name="p2")
+    if min(one, two) <= Fraction(1, 3) or max(one, two) >= 1 or one == two:
+        return 0
+    if one < two:
+        return 1 if 2 * two <= gamma * (1 - two) else 0
+    return 2 if 2 * one <= gamma * (1 - two) and 2 * two <= gamma * (1 - one) else 0
+
+
+def p1_range(family: str, *others: exact.Rational, gamma: Fraction) -> tuple[Fraction, Fraction] | None:
+    """Return the smallest and the largest p1 that keep to γ with the other parameters as given; None where none does.
+
+    Implements: in the proof of [MW21], Theorem 4, the largest p1 of RR3† at p2 = 1/3, which is min{γ/3, 1 − 2/(3γ)}.
+
+    Example:
+        >>> p1_range("rr3_dagger", "1/3", gamma=Fraction(5, 2))
+        (Fraction(2, 15), Fraction(11, 15))
+    """
+    # The point (a, u, v) moves on a line with p1: two of its places say which.
+    start, end = (_point(club(family, p1, *others)) for p1 in (0, 1))
+    low, high = Fraction(0), Fraction(1)
+    for plane in conditions(gamma):
+        at_start, at_end = _slack(plane, start), _slack(plane, end)
+        if at_start < 0 and at_end < 0:
+            return None
+        if at_start < 0 or at_end < 0:
+            crossing = at_start / (at_start - at_end)
+            low, high = (max(low, crossing), high) if at_start < 0 else (low, min(high, crossing))
+    return (low, high) if low <= high else None
+
+
+def conditions(gamma: Fraction) -> tuple[Plane, ...]:
+    """Return the eight conditions: within {p1, 1 − p2} and {(1 − p1)/2, u, v} no entry is above γ times another."""
+    x = gamma
+    return (
+        _plane(1, x, x, x),  # p1 ≤ γ(1 − p2)
+        _plane(-x, -1, -1, -1),  # 1 − p2 ≤ γ·p1
+        _plane(-1, -2 * x, 0, -1),  # (1 − p1)/2 ≤ γu
+        _plane(x, 2, 0, x),  # u ≤ γ(1 − p1)/2
+        _plane(-1, 0, -2 * x, -1),  # (1 − p1)/2 ≤ γv
+        _plane(x, 0, 2, x),  # v ≤ γ(1 − p1)/2
+        _plane(0, 1, -x, 0),  # u ≤ γv
+        _plane(0, -x, 1, 0),  # v ≤ γu
+    )
+
+
+def corners(family: str, gamma: Fraction, *, q: exact.Rational | None = None) -> tuple[Corner, ...]:
+    """Return the corners of a family's region; with q those of the slice of RR3♣ at this q."""
+    if gamma <= 1:
+        raise InvalidRequest(f"γ is {gamma}; expected more than 1.")
+    given = _planes(family, q)
+    bounds = conditions(gamma)
+    found: dict[Point, Corner] = {}
+    for chosen in combinations(bounds, 3 - len(given)):
+        point = _crossing((*given, *chosen))
+        if point is not None and point not in found and all(_holds(plane, point) for plane in bounds):
+            tight = frozenset(i for i, plane in enumerate(bounds) if _slack(plane, point) == 0)
+            found[point] = Corner(point, tight)
+    return tuple(found.values())
+
+
+def edges(family: str, gamma: Fraction, *, q: exact.Rational | None = None) -> Iterator[tuple[Corner, Corner]]:
+    """Yield the edges of a family's region as pairs of corners.
+
+    Why: two corners with as many common tight conditions as it takes to leave one dimension lie on one line.
+    """
+    common = 2 - len(_planes(family, q))
+    for one, two in combinations(corners(family, gamma, q=q), 2):
+        if len(one.tight & two.tight) >= common:
+            yield one, two
+
+
+def parameters_at(family: str, point: Point) -> tuple[Fraction, ...]:
+    """Return a family's parameters at a point (a, u, v)."""
+    a, u, v = point
+    if family == DAGGER.name:
+        return a, u
+    if family == DDAGGER.name:
+        return a, u / (u + v)
+    return a, u + v, u / (u + v) if u + v else Fraction(1, 2)  # "always the first": q never matters
+
+
+def _point(member: Club) -> Point:
+    return member.p1, member.p2 * member.q, member.p2 * (1 - member.q)
+
+
+def _planes(family: str, q: exact.Rational | None) -> tuple[Plane, ...]:
+    planes = find(family).planes
+    if q is None:
+        return planes
+    if family != CLUB.name:
+        raise InvalidRequest(f"{family} has no parameter q.")
+    share = exact.probability(q, name="q")
+    return (_plane(0, 1 - share, -share, 0),)
+
+
+def _slack(plane: Plane, point: Point) -> Fraction:
+    return plane[3] - sum(map(Fraction.__mul__, plane[:3], point), Fraction(0))
+
+
+def _holds(plane: Plane, point: Point) -> bool:
+    return _slack(plane, point) >= 0
+
+
+def _crossing(planes: tuple[Plane, ...]) -> Point | None:
+    """Return the one point on three planes, if there is one, by Cramer's rule."""
+    columns = list(zip(*planes, strict=True))
+    whole = _determinant(*columns[:3])
+    if whole == 0:
+        return None
+    right = columns[3]
+    return (
+        _determinant(right, columns[1], columns[2]) / whole,
+        _determinant(columns[0], right, columns[2]) / whole,
+        _determinant(columns[0], columns[1], right) / whole,
+    )
+
+
+def _determinant(x: tuple[Fraction, ...], y: tuple[Fraction, ...], z: tuple[Fraction, ...]) -> Fraction:
+    return x[0] * (y[1] * z[2] - y[2] * z[1]) + x[1] * (y[2] * z[0] - y[0] * z[2]) + x[2] * (y[0] * z[1] - y[1] * z[0])
+
+
+Floats: TypeAlias = tuple[float, float, float]
+Three: TypeAlias = Sequence[exact.Rational]
+
+_SCAN = 64  # points of an edge that are looked at before the search narrows
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best member of a family.
+
+    Attributes:
+        family: whose member it is.
+        parameters: in the order of the family's builder; exact where the optimum is a corner of the region.
+        risk: Σ importance · variance for one respondent; for n respondents divide by n.
+        corner: whether it is a corner of the region.
+    """
+
+    family: str
+    parameters: tuple[Fraction, ...]
+    risk: float
+    corner: bool
+
+    @property
+    def club(self) -> Club:
+        """The same design in the parameters of RR3♣."""
+        return club(self.family, *self.parameters)
+
+    @property
+    def estimable(self) -> bool:
+        """Whether all three shares can be told apart; if not, the optimum is only approached by designs that can."""
+        return bool(self.club.first_gap and self.club.other_gap)
+
+
+def optimum(
+    family: str, gamma: Fraction, *, importance: Three = (1, 1, 1), guess: Three = ("1/3", "1/3", "1/3")
+) -> Optimum:
+    """Return the member of a family with a parity of at most γ and the smallest Σ importance · Var.
+
+    Implements: for RR3† the optimum that [MW21], Theorem 4, looks for, corrected; for RR3‡ and RR3♣ its counterpart.
+
+    Why the edges are enough: (1) A channel tP + (1 − t)K with a constant channel K is a garbling of P, so within RR3†
+    and RR3‡, which each hold one constant channel, nothing is lost by moving away from it to the border of the region.
+    (2) In RR3♣, let row₀ have a parity below γ. With ξ > 1 put row₀ − (ξ − 1)(row₁ + row₂) for row₀, and ξ·row₁ and
+    ξ·row₂ for the others: a member again, of which the old one is a garbling (1 and 2 become 0 with probability
+    1 − 1/ξ); so its parity may be raised to γ. Likewise rows 1 and 2, with κ > 0: row₁ − κ·row₀, row₂ − κ·row₀,
+    (1 + 2κ)·row₀. Where both parities are γ two conditions hold with equality: an edge. Each edge is searched by a scan
+    and golden sections; its ends are exact.
+
+    Args:
+        family: "rr3_dagger", "rr3_ddagger" or "rr3_club".
+        gamma: the largest parity allowed, such as `exact.exp_below(epsilon)`.
+        importance: how much the variance of each share matters.
+        guess: the shares at which variances are compared.
+
+    Raises:
+        InvalidRequest: an unknown family, or an importance or a guess that does not fit.
+
+    Example:
+        >>> best = optimum("rr3_dagger", Fraction(4))
+        >>> best.parameters
+        (Fraction(2, 3), Fraction(2, 3))
+    """
+    find(family)
+    weights, shares = read_importance(importance), read_guess(guess)
+    risk = risk_of(weights, shares)
+    best: tuple[float, Point, bool] | None = None
+    for one, two in edges(family, gamma):
+        for found in _along(risk, one, two):
+            if best is None or found[0] < best[0] - (0 if found[2] else 1e-12 * best[0]):
+                best = found
+    assert best is not None, "a region without an edge"
+    lowest, (a, u, v), corner = best
+    if family != DAGGER.name and v > u:  # the responses 1 and 2 swapped: the same design under other names
+        u, v = v, u
+    return Optimum(family, parameters_at(family, (a, u, v)), lowest, corner)
+
+
+def risk_of(importance: Floats, shares: Floats) -> Callable[[Floats], float]:
+    """Return Σ importance · Var of one respondent as a function of (a, u, v): F8 in the region's coordinates."""
+    w0, w1, w2 = importance
+    tilt = shares[1] - shares[2]
+
+    def risk(at: Floats) -> float:
+        a, u, v = at
+        first, other = a + u + v - 1, u - v
+        if first == 0 or (other == 0 and w1 + w2 > 0):
+            return math.inf
+        lam = 1 - u - v + first * shares[0]
+        total = (w0 + (w1 + w2) / 4) * lam * (1 - lam) / first**2 + (w1 - w2) / 2 * lam * tilt / first
+        if w1 + w2 > 0:
+            total += (w1 + w2) / 4 * ((1 - lam) / other**2 - tilt**2)
+        return total
+
+    return risk
+
+
+def star(gamma: Fraction) -> tuple[Fraction, Fraction]:
+    """Return p1 = p2 = γ/(γ + 2): the RR3† of the smallest total variance, which is k-ary randomized response."""
+    return gamma / (gamma + 2), gamma / (gamma + 2)
+
+
+def kink(gamma: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the other candidate for the smallest variance of the first share under RR3†.
+
+    From γ = 2 on its p2 is 1/3, where the two other answers cannot be told apart.
+    """
+    if gamma < 2:
+        return gamma**2 / (gamma**2 + 2), (gamma**2 - 2 * gamma + 2) / (gamma**2 + 2)
+    return 1 - Fraction(2) / (3 * gamma), Fraction(1, 3)
+
+
+def dagger_for_first(gamma: Fraction, share: exact.Rational) -> tuple[Fraction, Fraction]:
+    """Return the RR3† parameters with the smallest variance of the first share, if that share is as guessed.
+
+    Implements: [MW21], Theorem 4, corrected: the kink wins where γ < 2, or where the share is above
+    (γ² − 2γ − 2)/(γ(γ − 1)); otherwise the star does.
+
+    Example:
+        >>> dagger_for_first(Fraction(4), "2/5"), dagger_for_first(Fraction(4), "3/5")
+        ((Fraction(2, 3), Fraction(2, 3)), (Fraction(5, 6), Fraction(1, 3)))
+    """
+    known = exact.probability(share, name="share")
+    if gamma < 2 or known > (gamma**2 - 2 * gamma - 2) / (gamma * (gamma - 1)):
+        return kink(gamma)
+    return star(gamma)
+
+
+def read_importance(given: Three) -> Floats:
+    """Read three weights of 0 or more.
+
+    Raises:
+        InvalidRequest: anything else.
+    """
+    values = [exact.rational(each, name="importance") for each in given]
+    if len(values) != 3 or min(values) < 0 or not any(values):
+        raise InvalidRequest("the importance does not fit; expected three numbers of 0 or more, not all 0.")
+    return float(values[0]), float(values[1]), float(values[2])
+
+
+def read_guess(given: Three) -> Floats:
+    """Read three shares that sum to 1.
+
+    Raises:
+        InvalidRequest: anything else.
+    """
+    values = [exact.rational(each, name="guess") for each in given]
+    if len(values) != 3 or min(values) < 0 or abs(float(sum(values)) - 1) > 1e-6:
+        raise InvalidRequest("the guess does not fit; expected three shares of 0 or more that sum to 1.")
+    return float(values[0] / sum(values)), float(values[1] / sum(values)), float(values[2] / sum(values))
+
+
+def _along(risk: Callable[[Floats], float], one: Corner, two: Corner) -> list[tuple[float, Point, bool]]:
+    """Return the two ends of an edge and the lowest points between them, each with its risk."""
+    start, end = _floats(one.point), _floats(two.point)
+
+    def height(place: float) -> float:
+        a, u, v = (p + place * (q - p) for p, q in zip(start, end, strict=True))
+        return risk((a, u, v))
+
+    def at(place: float) -> Point:
+        a, u, v = (p + Fraction(place) * (q - p) for p, q in zip(one.point, two.point, strict=True))
+        return a, u, v
+
+    scanned = [height(i / _SCAN) for i in range(_SCAN + 1)]
+    found = [(scanned[0], one.point, True), (scanned[-1], two.point, True)]
+    for i in range(1, _SCAN):
+        if scanned[i] < math.inf and scanned[i] <= min(scanned[i - 1], scanned[i + 1]):
+            place = _lowest(height, (i - 1) / _SCAN, (i + 1) / _SCAN)
+            found.append((height(place), at(place), False))
+    return found
+
+
+def _lowest(height: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function is lowest between two places, by golden sections."""
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = height(left), height(right)
+    while high - low > 1e-10:
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = height(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = height(right)
+    return (low + high) / 2
+
+
+def _floats(point: Point) -> Floats:
+    return float(point[0]), float(point[1]), float(point[2])

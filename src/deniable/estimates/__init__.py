@@ -1,0 +1,33 @@
+"""Step 4: counts → shares, with all that is needed to say how sure we are."""
+
+from __future__ import annotations
+
+from deniable.estimates import coded, kronecker  # noqa: F401 - they teach `left_inverse` about kinds of channels
+from deniable.estimates.cross_tables import CrossTable, cross_table
+from deniable.estimates.decks import DeckEstimate, deck_variance, estimate_deck
+from deniable.estimates.intervals import Interval, coverage
+from deniable.estimates.largest_risk import Minimax, minimax
+from deniable.estimates.likelihood import Convergence
+from deniable.estimates.linear import christofides_inverse, left_inverse
+from deniable.estimates.shares import Estimate, covariance, estimate
+from deniable.estimates.summary import Row, Summary
+
+__all__ = [
+    "Convergence",
+    "CrossTable",
+    "DeckEstimate",
+    "Estimate",
+    "Interval",
+    "Minimax",
+    "Row",
+    "Summary",
+    "christofides_inverse",
+    "covariance",
+    "coverage",
+    "cross_table",
+    "deck_variance",
+    "estimate",
+    "estimate_deck",
+    "left_inverse",
+    "minimax",
+]

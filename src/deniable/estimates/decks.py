@@ -1,0 +1,266 @@
+"""Estimates from cards that were dealt without replacement, where responses depend on each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from deniable import exact
+from deniable.designs.cards import Deck
+from deniable.documents import Response
+from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.estimates.covariance import Matrix, vector
+from deniable.estimates.intervals import Interval, one_of, quantile, wilson
+from deniable.estimates.shares import sampled_fraction
+
+METHODS = ("score", "normal", "chebyshev")
+
+
+def parts(deck: Deck, respondents: int, f: Fraction = Fraction(0)) -> tuple[Fraction, Fraction]:
+    """Return (α, β) with n·Var = α + β·π(1 − π), for n respondents.
+
+    Implements: F11 for M ≥ n cards: with A = Var Y / (L + 1 − 2·EY)², a census has α = A(M − n)/(M − 1) and
+    β = 4nA/(M − 1). For people drawn from a larger population, f as in F6, β becomes f + (1 − f/n)·4nA/(M − 1).
+
+    Why: given the people, the cards alone are random. Over the draw of people, π_s(1 − π_s) has the mean
+    π(1 − π)(1 − f/n), and π_s itself adds f·π(1 − π)/n.
+    """
+    n, total = respondents, deck.cards
+    device = deck.spread / (deck.numbers + 1 - 2 * deck.mean) ** 2
+    return device * (total - n) / (total - 1), f + (1 - f / n) * 4 * n * device / (total - 1)
+
+
+def deck_variance(
+    deck: Deck, share: exact.Rational, *, respondents: int | None = None, population: int | None = None
+) -> float:
+    """Return the variance of the estimated share of members, if this is the true one.
+
+    Args:
+        deck: what was dealt.
+        share: the true share of members; in the population, where there is one.
+        respondents: how many sent a response; all people of the deck, if it is not given.
+        population: how many people there are altogether: the number of respondents for a census, more for a sample
+            without replacement, nothing for independent respondents.
+
+    Example:
+        >>> round(deck_variance(Deck((1, 2, 3), people=6), "1/3", population=6), 6)
+        0.222222
+    """
+    pi = exact.probability(share, name="share")
+    n = _respondents(deck, respondents)
+    constant, slope = parts(deck, n, _fraction(n, population))
+    return float((constant + slope * pi * (1 - pi)) / n)
+
+
+def estimate_deck(
+    deck: Deck, responses: Mapping[Any, int] | Iterable[Response | str | int | None], *, population: int | None = None
+) -> DeckEstimate:
+    """Estimate the share of members from the numbers that were sent.
+
+    Args:
+        deck: what was dealt.
+        responses: the numbers that were sent, as `Response`, text or integers, or how often each was sent. None is
+            somebody who sent nothing; it is counted and takes no part.
+        population: how many people there are altogether: the number of respondents for a census, more for a sample
+            without replacement, nothing for independent respondents.
+
+    Raises:
+        InvalidResponse: a number that is on no card.
+        Incompatible: a response that belongs to another deck.
+        NotEstimable: fewer than two responses, or responses that these cards cannot give.
+
+    Example:
+        >>> estimate_deck(Deck((1, 2, 3), people=6), {1: 1, 2: 2, 3: 3}).share
+        0.0
+    """
+    counts, missing = _count(deck, responses)
+    n = sum(counts)
+    if n < 2:
+        raise NotEstimable(f"there are {n} responses; expected at least 2, to say how sure an estimate is.")
+    _check_possible(deck, counts, n)
+    mean = Fraction(sum(k * count for k, count in enumerate(counts, 1)), n)
+    share = (mean - deck.mean) / (deck.numbers + 1 - 2 * deck.mean)
+    return DeckEstimate(deck, counts, missing, share, population)
+
+
+@dataclass(frozen=True)
+class DeckEstimate:
+    """The share of members in a group to which a deck was dealt.
+
+    Attributes:
+        deck: what was dealt.
+        counts: how often each number was sent.
+        missing: how many people sent nothing.
+        exactly: the unbiased share as a fraction; it may leave [0, 1].
+        population: how many people there are altogether, as in `estimate_deck`.
+    """
+
+    deck: Deck
+    counts: tuple[int, ...]
+    missing: int
+    exactly: Fraction
+    population: int | None = None
+
+    @property
+    def respondents(self) -> int:
+        """How many responses were counted."""
+        return sum(self.counts)
+
+    @property
+    def share(self) -> float:
+        """The estimated share of members."""
+        return float(self.exactly)
+
+    @property
+    def params(self) -> dict[str, float]:
+        """The share of each category by name."""
+        return dict(zip(self.deck.categories, (1 - self.share, self.share), strict=True))
+
+    @property
+    def variance(self) -> float:
+        """The unbiased estimate of the variance; where there is none, the largest variance that is possible.
+
+        Why: n·Var = α + β·q with q = π(1 − π), and q̂ = π̂(1 − π̂) has the mean q − Var, so that (α + β·q̂)/(n − β) is
+        unbiased; like every such estimate it can fall below 0. Where β ≥ n, as in very small groups, q̂ does not rise
+        with q, and q = 1/4 is taken.
+        """
+        n = self.respondents
+        constant, slope = self._parts()
+        if slope >= n:
+            return float((constant + slope / 4) / n)
+        return float((constant + slope * self.exactly * (1 - self.exactly)) / (n - slope))
+
+    @property
+    def error(self) -> float:
+        """The standard error of the share of members, and of the others."""
+        return math.sqrt(max(self.variance, 0.0))
+
+    def cov_params(self) -> Matrix:
+        """Return the covariance matrix of the two shares."""
+        return self.variance * vector([[1, -1], [-1, 1]])
+
+    def conf_int(self, *, level: float = 0.95, method: str = "score") -> tuple[Interval, Interval]:
+        """Return an interval for each category, in their order.
+
+        Args:
+            level: how often such an interval holds the true share.
+            method: "score" (all π whose own variance explains the distance), "normal" or "chebyshev".
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or another method.
+        """
+        if method not in METHODS:
+            raise InvalidRequest(f"the interval method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
+        each = one_of(1, level)
+        low, high = self._score(each) if method == "score" else self._around(each, method)
+        return Interval(1 - high, 1 - low), Interval(low, high)
+
+    def interval(self, category: str, *, level: float = 0.95, method: str = "score") -> Interval:
+        """Return the interval of one category."""
+        if category not in self.deck.categories:
+            raise InvalidRequest(f"{category!r:.40} is not a category; expected one of {list(self.deck.categories)}.")
+        return self.conf_int(level=level, method=method)[self.deck.categories.index(category)]
+
+    def summary(self, *, level: float = 0.95) -> str:
+        """Return the estimate in words, with what privacy cost and what is promised against whom."""
+        low, high = self.interval(self.deck.categories[1], level=level)
+        lines = [
+            f"deck of {self.deck.cards:,} cards {self.deck.counts}, {self.respondents:,} respondents",
+            f"{self.deck.categories[1]}: {self.share:.4f}, error {self.error:.4f}, "
+            f"{level:.0%} interval {low:.4f} … {high:.4f}",
+            f"The cost of privacy: {self.respondents:,} responses are worth about {self._worth(level):,.0f} direct and "
+            "truthful answers.",
+        ]
+        if not 0 <= self.exactly <= 1:
+            lines.append("A share outside 0 … 1 is the price of an estimate without bias.")
+        if self.variance <= 0:
+            lines.append("The variance is estimated at 0 or below, which says nothing: go by the interval.")
+        if self.missing:
+            lines.append(f"{self.missing:,} sent no response and take no part in the estimate.")
+        return "\n".join([*lines, self.deck.guarantee])
+
+    def _parts(self, f: Fraction | None = None) -> tuple[Fraction, Fraction]:
+        n = self.respondents
+        return parts(self.deck, n, _fraction(n, self.population) if f is None else f)
+
+    def _around(self, level: float, method: str) -> tuple[float, float]:
+        factor = quantile(level) if method == "normal" else (1 - level) ** -0.5
+        return self.share - factor * self.error, self.share + factor * self.error
+
+    def _score(self, level: float, f: Fraction | None = None) -> tuple[float, float]:
+        constant, slope = map(float, self._parts(f))
+        low, high = wilson(vector(self.share), 1 + constant, constant, self.respondents, slope, level)
+        return float(low), float(high)
+
+    def _worth(self, level: float) -> float:
+        """Return how many direct answers would give an interval as narrow, both for independent respondents."""
+        low, high = self._score(level, Fraction(1))
+        share = min(max(self.share, 0.0), 1.0)
+        direct_low, direct_high = wilson(vector(share), 1.0, 0.0, self.respondents, 1.0, level)
+        return self.respondents * min(1.0, float(direct_high - direct_low) / max(high - low, 1e-300)) ** 2
+
+
+def _fraction(respondents: int, population: int | None) -> Fraction:
+    if population is None:
+        return Fraction(1)
+    sampled_fraction(respondents, population)  # refuses what is no population
+    return Fraction(population - respondents, max(population - 1, 1))
+
+
+def _respondents(deck: Deck, respondents: int | None) -> int:
+    if respondents is None:
+        return deck.people
+    if isinstance(respondents, bool) or not 1 <= respondents <= deck.cards:
+        raise InvalidRequest(
+            f"there are {respondents!r:.40} respondents; expected at least 1 and a card for each, of {deck.cards:,}."
+        )
+    return respondents
+
+
+def _count(deck: Deck, responses: Mapping[Any, int] | Iterable[Any]) -> tuple[tuple[int, ...], int]:
+    if isinstance(responses, Mapping):
+        pairs = list(responses.items())
+    else:
+        pairs = [(response, 1) for response in responses]
+    counts, missing = [0] * deck.numbers, 0
+    for response, count in pairs:
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise InvalidResponse("a response was sent a number of times that is no count; expected 0 or more.")
+        if response is None:
+            missing += count
+        else:
+            counts[_number(deck, response) - 1] += count
+    return tuple(counts), missing
+
+
+def _number(deck: Deck, response: object) -> int:
+    if isinstance(response, Response):
+        if response.design != deck.hash:
+            raise Incompatible(
+                f"a response belongs to {response.design:.19}…; expected this deck, {deck.hash:.19}….",
+                "Hand over the deck that the response was drawn with.",
+            )
+        response = response.symbol
+    text = str(response)
+    if isinstance(response, bool) or not (text.isascii() and text.isdecimal() and 1 <= int(text) <= deck.numbers):
+        raise InvalidResponse(f"{text!r:.40} is on no card; expected a number from 1 to {deck.numbers}.")
+    return int(text)
+
+
+def _check_possible(deck: Deck, counts: tuple[int, ...], respondents: int) -> None:
+    """Refuse responses that no deal gives: k and L + 1 − k can be sent only by those who hold one of the two."""
+    if respondents > deck.people:
+        raise NotEstimable(
+            f"there are {respondents:,} responses of {deck.people:,} people; expected at most one of each."
+        )
+    for k in range((deck.numbers + 1) // 2):
+        other = deck.numbers - 1 - k
+        sent, held = (sum(numbers[j] for j in {k, other}) for numbers in (counts, deck.counts))
+        if sent > held:
+            raise NotEstimable(
+                f"{k + 1} or {other + 1} was sent {sent:,} times, but only {held:,} cards lead to it.",
+                "The responses belong to another deck, or somebody did not follow the card.",
+            )

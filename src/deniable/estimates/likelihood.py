@@ -1,0 +1,131 @@
+"""Maximum likelihood on the simplex: closed forms where they exist, else EM with an acceleration and a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import xlogy
+
+from deniable.channel import Channel
+from deniable.errors import NotEstimable
+from deniable.estimates.covariance import Matrix, Vector
+from deniable.estimates.linear import Even, Linear, floats
+from deniable.estimates.simplex import projection
+
+_CLOSE = 1e-9  # log-likelihood of all respondents together, in nats, that may be left to gain
+_MOST_STEPS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Convergence:
+    """How the maximum was found, and how much likelihood could be left.
+
+    Attributes:
+        steps: how many steps were taken; 0 for a closed form.
+        gap: no shares have a log-likelihood larger than this one by more than `gap` (nats, all respondents together).
+        converged: whether the gap is below the tolerance.
+    """
+
+    steps: int
+    gap: float
+    converged: bool
+
+
+def most_likely(channel: Channel, linear: Linear, counts: Vector) -> tuple[Vector, Convergence]:
+    """Return the shares under which the counts are most likely, and how they were found.
+
+    Implements: F6. Where the unbiased estimate of a square channel lies in the simplex it reproduces the observed
+    shares and so is the maximum; for a diagonal channel the maximum is a water level; otherwise EM.
+    """
+    if channel.several or channel.cells != channel.responses:
+        raise NotEstimable(
+            "the likelihood needs a count for every response; the tally of this design keeps sums.",
+            'Use method="inversion", and projected() for shares in the simplex.',
+        )
+    closed = Convergence(0, 0.0, converged=True)
+    observed = counts / counts.sum()
+    unbiased = linear.shares(observed)
+    if channel.answers == channel.responses and unbiased.min() >= 0:
+        return unbiased, closed
+    if channel.answers == 2 == channel.responses:
+        return np.clip(unbiased, 0.0, 1.0), closed
+    if isinstance(linear, Even):
+        responses = level(counts, linear.r, rising=linear.gap > 0)
+        shares = np.maximum((responses - linear.r) / linear.gap, 0.0) + 0.0  # no negative zeros
+        return shares / shares.sum(), closed
+    return expectation_maximization(floats(channel), counts, start=projection(unbiased))
+
+
+def level(counts: Vector, bound: float, *, rising: bool, mass: float = 1.0) -> Vector:
+    """Return λ with sum `mass` that makes counts most likely under λ ≥ bound (rising) or λ ≤ bound.
+
+    Why: without bounds λ is proportional to the counts; bounded cells lie at the bound, all others share the rest in
+    proportion. Going through the counts in order finds which are bounded (F6).
+    """
+    order = np.argsort(counts, kind="stable")
+    if not rising:
+        order = order[::-1]
+    ordered = counts[order]
+    left = ordered.sum() - np.concatenate([[0.0], np.cumsum(ordered)[:-1]])
+    room = mass - bound * np.arange(len(counts))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        proportional = np.where(left > 0, ordered * room / left, room / np.arange(len(counts), 0, -1))
+    inside = proportional >= bound if rising else proportional <= bound
+    first = int(np.argmax(inside)) if inside.any() else len(counts)
+    result = np.full(len(counts), bound)
+    rest = order[first:]
+    if len(rest):
+        weight = counts[rest]
+        result[rest] = weight * room[first] / weight.sum() if weight.sum() else room[first] / len(rest)
+    return result
+
+
+def expectation_maximization(matrix: Matrix, counts: Vector, *, start: Vector) -> tuple[Vector, Convergence]:
+    """Climb the likelihood with accelerated EM until the certificate closes.
+
+    Implements: EM for mixing weights, π_j ← π_j Σ_i λ̂_i P_ij / (Pπ)_i, with the squared extrapolation SqS3 of [VR08].
+
+    Why: the log-likelihood is concave, so no shares gain more than n·(max_j Σ_i λ̂_i P_ij / (Pπ)_i − 1).
+    """
+    n = counts.sum()
+    seen = counts > 0
+    matrix, observed = matrix[seen], counts[seen] / n
+
+    def step(shares: Vector) -> tuple[Vector, float]:
+        gradient = (observed / (matrix @ shares)) @ matrix
+        return shares * gradient, float(n * (gradient.max() - 1))
+
+    def height(shares: Vector) -> float:
+        return float(observed @ np.log(matrix @ shares))
+
+    size = matrix.shape[1]
+    shares = 0.99 * start + 0.01 / size
+    gap = np.inf
+    for steps in range(1, _MOST_STEPS + 1):
+        shares, gap = _squared_step(step, height, shares)
+        if gap <= _CLOSE:
+            return shares, Convergence(steps, max(gap, 0.0), converged=True)
+    return shares, Convergence(_MOST_STEPS, gap, converged=False)
+
+
+def _squared_step(
+    step: Callable[[Vector], tuple[Vector, float]], height: Callable[[Vector], float], shares: Vector
+) -> tuple[Vector, float]:
+    one, gap = step(shares)
+    two, _ = step(one)
+    first, second = one - shares, two - 2 * one + shares
+    size = np.linalg.norm(second)
+    if gap <= _CLOSE or size == 0:
+        return shares if gap <= _CLOSE else two, gap
+    length = max(1.0, float(np.linalg.norm(first) / size))
+    leap = np.maximum(shares + 2 * length * first + length**2 * second, two * 1e-12)
+    leap /= leap.sum()
+    after, _ = step(leap)
+    return (after if height(after) >= height(two) else two), gap
+
+
+def log_likelihood(counts: Vector, expected: Vector) -> float:
+    """Return Σ counts·log(expected) with 0·log 0 = 0."""
+    return float(xlogy(counts, expected).sum())

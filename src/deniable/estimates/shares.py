@@ -1,0 +1,421 @@
+"""Shares of each category, with all that is needed to say how sure we are."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable import documents
+from deniable.designs import Design
+from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.estimates import simplex
+from deniable.estimates.covariance import Matrix, Vector, vector
+from deniable.estimates.intervals import METHODS as INTERVALS
+from deniable.estimates.intervals import Basis, Interval, default, one_of, quantile
+from deniable.estimates.likelihood import Convergence, most_likely
+from deniable.estimates.linear import Linear, left_inverse
+from deniable.estimates.plausible import implausible
+from deniable.estimates.sets import customary
+from deniable.tallies import Tally
+
+if TYPE_CHECKING:
+    from deniable.estimates.summary import Summary
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Shares of each category, with all that is needed to say how sure we are.
+
+    Attributes:
+        tally: the counts it was made from.
+        method: "inversion", "likelihood", and what was done after it.
+        value: the shares in the order of the categories; unbiased for "inversion", so it may leave [0, 1].
+        population: how many people there are, if they are not a sample of very many.
+        guess: the shares at which the design was inverted, if they were given.
+        inverse: the left inverse, if it was given.
+        convergence: how the maximum of the likelihood was found.
+        warnings: what looks wrong about the responses, in words.
+        bounded: whether the value was brought into the simplex; then intervals are cut to [0, 1] too.
+    """
+
+    tally: Tally
+    method: str
+    value: Vector
+    basis: Basis = field(repr=False)
+    population: int | None = None
+    guess: Vector | None = None
+    inverse: Matrix | None = None
+    convergence: Convergence | None = None
+    warnings: tuple[str, ...] = ()
+    bounded: bool = False
+
+    def __post_init__(self) -> None:
+        value = np.array(self.value, np.float64)
+        value.flags.writeable = False
+        object.__setattr__(self, "value", value)
+
+    @property
+    def design(self) -> Design:
+        """The design the responses were drawn with."""
+        return self.tally.design
+
+    @property
+    def respondents(self) -> int:
+        """How many responses were counted."""
+        return self.tally.respondents
+
+    @property
+    def params(self) -> dict[str, float]:
+        """The share of each category by name."""
+        return dict(zip(self.design.categories, self.value.tolist(), strict=True))
+
+    @property
+    def errors(self) -> Vector:
+        """The standard error of each share."""
+        return np.sqrt(self.basis.variances)
+
+    def cov_params(self) -> Matrix:
+        """Return the covariance matrix of the estimate; of the unbiased one, where a step followed.
+
+        It is estimated without bias, so that with few respondents or in a census a variance in it may be negative.
+        Errors and contrasts then take the variance that belongs to the nearest shares in the simplex.
+        """
+        return self.basis.covariance.matrix()
+
+    @property
+    def default_interval(self) -> str:
+        """The interval method that is used when none is named."""
+        return "profile" if self.method.startswith("likelihood") else default(self.basis)
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> tuple[Interval, ...]:
+        """Return an interval for each category, in their order.
+
+        Args:
+            level: how often such an interval holds the true share.
+            method: "score", "normal", "chebyshev", "exact" or "profile"; by default "profile" for the likelihood,
+                else "score", or "exact" where the device sends some symbol hardly ever.
+            simultaneous: let all intervals together hold with this level (Bonferroni).
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
+        """
+        chosen = method or self.default_interval
+        if chosen not in INTERVALS:
+            raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(INTERVALS)}.")
+        # The shares of two categories move together: one interval holds exactly when the other does.
+        events = len(self.value) if simultaneous and len(self.value) > 2 else 1
+        low, high = INTERVALS[chosen](self.basis, one_of(events, level))
+        if self.bounded:
+            low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        return tuple(map(Interval, low.tolist(), high.tolist()))
+
+    def interval(
+        self, category: str, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Interval:
+        """Return the interval of one category."""
+        number = self.design.category_number(category)
+        return self.conf_int(level=level, method=method, simultaneous=simultaneous)[number]
+
+    def contrast(self, weights: Mapping[str, float]) -> Contrast:
+        """Return a weighted sum of shares, such as {"often": 1, "never": -1}, with its variance.
+
+        Raises:
+            InvalidRequest: a weight that is no finite number.
+        """
+        combination = np.zeros(len(self.value))
+        for category, weight in weights.items():
+            if not isinstance(weight, Real) or not math.isfinite(weight):
+                raise InvalidRequest(f"a weight is {weight!r:.40}; expected a finite number.")
+            combination[self.design.category_number(category)] = weight
+        return Contrast(dict(weights), float(combination @ self.value), self.basis.variance(combination) ** 0.5)
+
+    def projected(self) -> Estimate:
+        """Return the nearest shares in the simplex. They are biased; the covariance stays that of the unbiased ones."""
+        return self._bounded(simplex.projection(self.value), "projection")
+
+    def normalized(self) -> Estimate:
+        """Return the shares with what is negative set to 0 and the rest scaled. Biased, as `projected`."""
+        return self._bounded(simplex.normalization(self.value), "normalization")
+
+    def _bounded(self, value: Vector, step: str) -> Estimate:
+        return replace(self, value=value, method=f"{self.method}, {step}", bounded=True)
+
+    def summary(self, *, level: float = 0.95, interval: str | None = None, simultaneous: bool = False) -> Summary:
+        """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
+        from deniable.estimates.summary import summarize
+
+        return summarize(self, level, interval or self.default_interval, simultaneous=simultaneous)
+
+    def to_json(
+        self,
+        *,
+        level: float = 0.95,
+        interval: str | None = None,
+        simultaneous: bool = False,
+        indent: int | None = None,
+    ) -> str:
+        """Return the estimate as JSON that names its design's hash and holds all it was made from."""
+        kind = interval or self.default_interval
+        intervals = self.conf_int(level=level, method=kind, simultaneous=simultaneous)
+        body: dict[str, Any] = {
+            **self.tally.to_body(),
+            "method": self.method,
+            "population": self.population,
+            "guess": None if self.guess is None else self.guess.tolist(),
+            "inverse": None if self.inverse is None else self.inverse.tolist(),
+            "level": level,
+            "shares": self.value.tolist(),
+            "errors": self.errors.tolist(),
+            "interval": kind,
+            "simultaneous": simultaneous,
+            "intervals": [list(each) for each in intervals],
+            "warnings": list(self.warnings),
+        }
+        return documents.seal("estimate", body, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes, design: Design) -> Estimate:
+        """Read an estimate: it is made again from the counts and choices in the file.
+
+        Raises:
+            UnreadableFile: truncated, edited, or of another version.
+            IncompatibleTallies: it belongs to another design.
+        """
+        pass
+
+        body = documents.unseal("estimate", text)
+        return remake(design, body)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A weighted sum of shares.
+
+    Attributes:
+        weights: the weight of each category named.
+        value: the weighted sum of the estimated shares.
+        error: its standard error.
+    """
+
+    weights: Mapping[str, float]
+    value: float
+    error: float
+
+    def interval(self, *, level: float = 0.95, method: str = "normal") -> Interval:
+        """Return the normal or the Chebyshev interval.
+
+        Raises:
+            InvalidRequest: another method or a level outside (0, 1).
+        """
+        confidence = one_of(1, level)
+        factors = {"normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
+        if method not in factors:
+            raise InvalidRequest(f"the interval method is {method!r:.40}; expected one of {', '.join(factors)}.")
+        width = factors[method] * self.error
+        return Interval(self.value - width, self.value + width)
+
+
+METHODS = ("inversion", "likelihood", "customary")
+
+
+def estimate(
+    tally: Tally,
+    *,
+    method: str = "inversion",
+    population: int | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    inverse: Sequence[Sequence[float]] | Matrix | None = None,
+) -> Estimate:
+    """Estimate the share of each category from a tally.
+
+    Args:
+        tally: the counts.
+        method: "inversion" for the linear unbiased estimate, "likelihood" for the most likely shares in the simplex,
+            "customary" for the unbiased estimate that is usual with RAPPOR, whose variance is larger.
+        population: how many people there are altogether: the number of respondents for a census, more for a sample
+            without replacement, nothing for independent respondents.
+        guess: shares at which a design with more responses than answers is inverted with the smallest variance.
+        inverse: a left inverse of your own, answers × responses.
+
+    Raises:
+        NotEstimable: too few responses, or a channel that cannot tell answers apart.
+        InvalidRequest: a method, population or guess that does not fit.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> design = warner(p="3/4")
+        >>> round(estimate(Tally(design, [40, 60])).params["yes"], 3)
+        0.7
+    """
+    made = fitted(tally, method=method, population=population, guess=guess, inverse=inverse)
+    for doubt in implausible(made.design, made.basis):
+        warnings.warn(doubt, ImplausibleResponses, stacklevel=2)
+    return made
+
+
+def fitted(
+    tally: Tally,
+    *,
+    method: str = "inversion",
+    population: int | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    inverse: Sequence[Sequence[float]] | Matrix | None = None,
+) -> Estimate:
+    """Estimate as `estimate` does, and keep doubts about the responses in the estimate's `warnings` alone."""
+    if method not in METHODS:
+        raise InvalidRequest(f"the method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
+    n = tally.respondents
+    f = sampled_fraction(n, population)
+    if n - f <= 0:
+        raise NotEstimable(f"there are {n} responses; expected at least 2, to say how sure an estimate is.")
+    at = None if guess is None else read_shares(tally.design, guess, name="guess")
+    linear = _linear(tally.design, method, at, inverse)
+    _check_possible(tally, linear)
+    observed = tally.counts / n
+    unbiased = linear.shares(observed)
+    covariance = linear.covariance(observed, unbiased, f, n - f)
+    basis = Basis(unbiased, covariance, unbiased, vector(tally.counts), tally.design.channel, linear, n, f)
+    doubts = implausible(tally.design, basis)
+    convergence = None
+    if method == "likelihood":
+        basis, convergence = _likelihood(basis)
+        if not convergence.converged:
+            doubts += (f"the likelihood may still gain {convergence.gap:.2g} after {convergence.steps:,} steps.",)
+    return Estimate(
+        tally,
+        method,
+        basis.center,
+        basis,
+        population=population,
+        guess=at,
+        inverse=None if inverse is None else vector(inverse),
+        convergence=convergence,
+        warnings=doubts,
+        bounded=method == "likelihood",
+    )
+
+
+def covariance(
+    design: Design,
+    shares: Mapping[str, float] | Sequence[float],
+    respondents: int,
+    *,
+    population: int | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    inverse: Sequence[Sequence[float]] | Matrix | None = None,
+    method: str = "inversion",
+) -> Matrix:
+    """Return the covariance that the unbiased estimate will have if these are the true shares.
+
+    Implements: F6 under its three models, told apart by `population` as in `estimate`; `method` is "inversion" or
+    "customary".
+    """
+    at = None if guess is None else read_shares(design, guess, name="guess")
+    linear = _linear(design, method, at, inverse)
+    true = read_shares(design, shares)
+    f = sampled_fraction(respondents, population)
+    return linear.covariance(linear.expected(true), true, f, respondents).matrix()
+
+
+def _linear(
+    design: Design, method: str, guess: Vector | None, inverse: Sequence[Sequence[float]] | Matrix | None
+) -> Linear:
+    given = None if inverse is None else _floats(inverse, "left inverse")
+    if method != "customary":
+        return left_inverse(design.channel, guess=guess, inverse=given)
+    if guess is not None or given is not None:
+        raise InvalidRequest("the customary estimate is what it is; expected no guess and no inverse with it.")
+    return customary(design.channel)
+
+
+def sampled_fraction(respondents: int, population: int | None) -> float:
+    """Return f of F6: 1 for independent respondents, (N − n)/(N − 1) for n of N people.
+
+    Raises:
+        InvalidRequest: a population smaller than the respondents, or none at all.
+    """
+    if isinstance(respondents, bool) or not isinstance(respondents, int | np.integer):
+        raise InvalidRequest(f"the number of respondents is {respondents!r:.40}; expected a whole number.")
+    if respondents < 1:
+        raise NotEstimable("there are no responses; expected at least 2.")
+    if population is None:
+        return 1.0
+    if isinstance(population, bool) or not isinstance(population, int) or population < respondents:
+        raise InvalidRequest(
+            f"the population is {population!r:.40}; expected a whole number of at least the {respondents} respondents."
+        )
+    return (population - respondents) / max(population - 1, 1)
+
+
+def read_shares(design: Design, given: Mapping[str, float] | Sequence[float], *, name: str = "shares") -> Vector:
+    """Read shares by name or in order; they must be 0 or more and sum to 1.
+
+    Raises:
+        InvalidRequest: anything else.
+    """
+    if isinstance(given, Mapping):
+        values = np.zeros(len(design.categories))
+        values[[design.category_number(category) for category in given]] = _floats(list(given.values()), name)
+    else:
+        values = _floats(given, name)
+    size = len(design.categories)
+    fits = values.shape == (size,) and bool(((values >= 0) & (values < 2)).all())
+    if not fits or not math.isclose(values.sum(), 1, abs_tol=1e-6):
+        raise InvalidRequest(f"the {name} do not fit; expected {size} shares of 0 or more that sum to 1.")
+    return vector(values / values.sum())
+
+
+def _floats(given: Any, name: str) -> Vector:
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidRequest(f"not everything in the {name} is a number; expected numbers alone.") from None
+
+
+def remake(design: Design, body: Mapping[str, Any]) -> Estimate:
+    """Make an estimate again from what its JSON holds."""
+    counts = Tally.from_body(body, design)
+    method, *steps = documents.field(body, "method", str).split(", ")
+    made = fitted(  # doubts were told when it was made
+        counts,
+        method=method,
+        population=body.get("population"),
+        guess=body.get("guess"),
+        inverse=body.get("inverse"),
+    )
+    for step in steps:
+        if step not in ("projection", "normalization"):
+            raise UnreadableFile(f"the method has a step {step!r:.40}; expected projection or normalization.")
+        made = made.projected() if step == "projection" else made.normalized()
+    return made
+
+
+def _likelihood(basis: Basis) -> tuple[Basis, Convergence]:
+    """Return a basis about the most likely shares.
+
+    The covariance is that of the locally best unbiased estimate there: near the border of the simplex the likelihood's
+    own curvature would claim too much.
+    """
+    shares, convergence = most_likely(basis.channel, basis.linear, basis.counts)
+    best = left_inverse(basis.channel, guess=shares)
+    covariance = best.covariance(best.expected(shares), shares, basis.f, basis.respondents)
+    return replace(basis, center=shares, covariance=covariance), convergence
+
+
+def _check_possible(tally: Tally, linear: Linear) -> None:
+    size = len(tally.design.categories)
+    never = linear.expected(np.full(size, 1 / size)) <= 0
+    if (tally.counts[never] > 0).any():
+        number = int(np.flatnonzero(never & (tally.counts > 0))[0])
+        raise NotEstimable(
+            f"{tally.design.symbols[number]!r:.40} was counted, but this design never sends it.",
+            "The responses belong to another design, or were coded in another order.",
+        )

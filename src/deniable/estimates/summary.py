@@ -1,0 +1,140 @@
+"""An estimate as a table, with what privacy cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.estimates.covariance import Vector
+from deniable.estimates.intervals import wilson
+from deniable.estimates.shares import Estimate
+from deniable.estimates.simplex import projection
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One category.
+
+    Attributes:
+        category: its name.
+        value: its estimated share.
+        error: the standard error.
+        low: the lower end of the interval.
+        high: the upper end.
+        direct_low: the lower end that a direct question would have had at the same number of respondents.
+        direct_high: its upper end.
+        effective: how many direct answers would give an interval as narrow.
+    """
+
+    category: str
+    value: float
+    error: float
+    low: float
+    high: float
+    direct_low: float
+    direct_high: float
+    effective: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """An estimate as a table. Print it, or read its rows."""
+
+    title: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+    level: float
+    interval: str
+    simultaneous: bool
+    method: str
+    respondents: int
+    missing: int
+    epsilon: float
+
+    def __str__(self) -> str:
+        width = max(len("category"), *(len(row.category) for row in self.rows))
+        percent = f"{self.level:.0%} interval"
+        lines = [
+            self.title,
+            f"{'category':<{width}}  {'share':>8}  {'error':>7}  {percent:>18}  {'asked directly':>18}  {'worth':>8}",
+        ]
+        lines += [
+            f"{row.category:<{width}}  {row.value:>8.4f}  {row.error:>7.4f}  {row.low:>8.4f} …{row.high:>8.4f}"
+            f"  {row.direct_low:>8.4f} …{row.direct_high:>8.4f}  {row.effective:>8,.0f}"
+            for row in self.rows
+        ]
+        return "\n".join([*lines, *self.notes])
+
+
+def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: bool) -> Summary:
+    """Return the summary of an estimate."""
+    intervals = estimate.conf_int(level=level, method=interval, simultaneous=simultaneous)
+    shares = projection(estimate.value)
+    n, f = estimate.respondents, estimate.basis.f
+    direct_low, direct_high = wilson(shares, 1.0, 0.0, n, f, level)
+    worth, overall = effective(estimate, shares, level)
+    rows = tuple(
+        map(
+            Row,
+            estimate.design.categories,
+            estimate.value.tolist(),
+            estimate.errors.tolist(),
+            [each.low for each in intervals],
+            [each.high for each in intervals],
+            direct_low.tolist(),
+            direct_high.tolist(),
+            worth.tolist(),
+        )
+    )
+    epsilon = estimate.design.epsilon
+    return Summary(
+        title=f"{estimate.design.name}, ε = {epsilon:.4g}, {n:,} respondents, by {estimate.method}",
+        rows=rows,
+        notes=_notes(estimate, overall, simultaneous),
+        level=level,
+        interval=interval,
+        simultaneous=simultaneous,
+        method=estimate.method,
+        respondents=n,
+        missing=estimate.tally.missing,
+        epsilon=epsilon,
+    )
+
+
+def effective(estimate: Estimate, shares: Vector, level: float) -> tuple[Vector, float]:
+    """Return how many direct answers would give intervals as narrow, for each category and for all together.
+
+    Both widths are taken for independent respondents, so that a census, where a direct question would leave no doubt at
+    all, is told the same cost for each response.
+    """
+    n, linear = estimate.respondents, estimate.basis.linear
+    own, others = linear.spread(shares)
+    low, high = wilson(estimate.basis.unbiased, own, others, n, 1.0, level)
+    direct_low, direct_high = wilson(shares, 1.0, 0.0, n, 1.0, level)
+    ratio = (direct_high - direct_low) / np.maximum(high - low, 1e-300)
+    whole = ((direct_high - direct_low) ** 2).sum() / max(((high - low) ** 2).sum(), 1e-300)
+    return n * np.minimum(ratio, 1.0) ** 2, float(n * min(whole, 1.0))
+
+
+def cost(respondents: int, worth: float) -> str:
+    """Tell the cost of privacy."""
+    return (
+        f"The cost of privacy: {respondents:,} responses are worth about {worth:,.0f} direct and truthful answers. "
+        f"'asked directly' is the interval that {respondents:,} of those would have had."
+    )
+
+
+def _notes(estimate: Estimate, overall: float, simultaneous: bool) -> tuple[str, ...]:
+    notes = [cost(estimate.respondents, overall)]
+    if not estimate.bounded and (estimate.value < 0).any():
+        notes.append("A share below 0 is the price of an estimate without bias; projected() brings it into range.")
+    if simultaneous:
+        notes.append("The intervals hold all together with this level.")
+    if estimate.tally.missing:
+        notes.append(f"{estimate.tally.missing:,} sent no response and take no part in the estimate.")
+    if estimate.design.epsilon == np.inf:
+        notes.append("Some response of this design proves something about the answer: its ε is infinite.")
+    if estimate.design.caveat:
+        notes.append(estimate.design.caveat)
+    return (*notes, *(f"Warning: {warning}" for warning in estimate.warnings))

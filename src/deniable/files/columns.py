@@ -1,0 +1,385 @@
+"""Lines of JSON, one object each, read into rows of text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+
+from deniable import documents
+from deniable.errors import InvalidRequest, UnreadableFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+Row = tuple[str | None, ...]
+
+_SEEN = 1 << 12  # lines that are remembered: a file of responses has few different ones
+
+
+class Broken(Exception):
+    """A line that cannot be read; says which and why, and not what it holds."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        self.line = line
+        self.problem = problem
+        super().__init__(f"line {line} {problem}")
+
+
+def batches(lines: Iterable[bytes], labels: Sequence[str], keep: Sequence[str], size: int) -> Iterator[list[Row]]:
+    """Read fields of each object as text, `size` lines at a time; null is None.
+
+    Args:
+        lines: what to read.
+        labels: fields that hold text, or whole numbers that are labels.
+        keep: fields that hold anything; what is not text stays as its JSON.
+        size: how many lines a batch has.
+
+    Raises:
+        Broken: a line is no object, or lacks a field.
+    """
+    numbered = iter(enumerate(lines, start=1))
+    seen: dict[bytes, Row] = {}
+    while batch := list(islice(numbered, size)):
+        rows = []
+        for number, line in batch:
+            row = seen.get(line)
+            if row is None:
+                row = _row(number, line, labels, keep)
+                if len(seen) >= _SEEN:
+                    seen.clear()
+                seen[line] = row
+            rows.append(row)
+        yield rows
+
+
+def _row(number: int, line: bytes, labels: Sequence[str], keep: Sequence[str]) -> Row:
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        raise Broken(number, "is not complete JSON") from None
+    if not isinstance(fields, dict):
+        raise Broken(number, "is not a JSON object")
+    if fields.get("schema") == f"deniable/response/{documents.VERSION}":
+        fields = _sealed(number, line)
+    missing = [name for name in (*labels, *keep) if name not in fields]
+    if missing:
+        raise Broken(number, f"has no field {missing[0]!r}; where there is no value expected null")
+    return (*(_label(number, name, fields[name]) for name in labels), *(_kept(fields[name]) for name in keep))
+
+
+def _sealed(number: int, line: bytes) -> dict[str, Any]:
+    """Read a response as it travels, which names its fields otherwise and is sealed by a hash."""
+    try:
+        response = documents.Response.from_json(line)
+    except UnreadableFile:
+        raise Broken(number, "is a response whose content does not match its hash") from None
+    return {"design": response.design, "response": response.symbol}
+
+
+def _label(number: int, name: str, value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if math.isnan(value):
+            return None
+        if value == value // 1:
+            return str(int(value))
+    raise Broken(number, f"holds a {type(value).__name__} in {name!r}; expected text, a whole number or null")
+
+
+def _kept(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+FORMATS = ("parquet", "csv", "ndjson")
+
+RESPONSE = "response"
+"""The column of responses."""
+
+DESIGN = "design"
+"""The column that names the design of each response by its hash."""
+
+BATCH = 1 << 17
+"""Rows in a batch."""
+
+File: TypeAlias = str | os.PathLike[str] | IO[bytes]
+"""A path, or an open binary file; a Parquet file must be seekable."""
+
+_SUFFIXES = {
+    ".parquet": "parquet", ".pq": "parquet",
+    ".csv": "csv", ".tsv": "csv", ".txt": "csv",
+    ".ndjson": "ndjson", ".jsonl": "ndjson",
+}  # fmt: skip
+_PACKED = {".gz", ".bz2", ".zst", ".lz4"}
+_PEEK = 1 << 20
+
+
+class Columns(ABC):
+    """An open file of columns."""
+
+    def __init__(self, name: str, size: int | None) -> None:
+        self.name = name
+        self._size = size
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...] | None:
+        """The columns of the file; None where each row has its own."""
+
+    @property
+    def design(self) -> str | None:
+        """The hash of a design that the file as a whole names."""
+        return None
+
+    @abstractmethod
+    def batches(self, labels: Sequence[str], keep: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+        """Read columns of labels, which come as text or as a dictionary, and others as they are."""
+
+    @property
+    @abstractmethod
+    def share(self) -> float | None:
+        """How much of the file was read, from 0 to 1, where that is known."""
+
+    def row(self, offset: int) -> str:
+        """Name a row in a message; the first one after a header is row 1."""
+        return f"row {offset + 1:,} of {self.name}"
+
+    def damaged(self, problem: str = "it breaks off or is damaged") -> UnreadableFile:
+        """Return the error for a file that cannot be read to its end."""
+        return UnreadableFile(
+            f"cannot read {self.name}: {problem}.", "The file may be truncated; write or download it again."
+        )
+
+
+class _Parquet(Columns):
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        super().__init__(name, None)
+        self._rows = 0
+        self._stream = stream
+        try:
+            self._file = pq.ParquetFile(stream, page_checksum_verification=True)
+        except (pa.ArrowException, OSError):
+            raise self.damaged("it is not a complete Parquet file") from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._file.schema_arrow.names)
+
+    @property
+    def design(self) -> str | None:
+        named = (self._file.schema_arrow.metadata or {}).get(b"deniable.design")
+        return None if named is None else named.decode(errors="replace")
+
+    @property
+    def share(self) -> float | None:
+        return self._rows / max(1, self._file.metadata.num_rows)
+
+    def batches(self, labels: Sequence[str], keep: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            # Labels come as a dictionary: each is read once, and not once for every row.
+            file = pq.ParquetFile(self._stream, read_dictionary=list(labels), page_checksum_verification=True)
+            for batch in file.iter_batches(batch_size=BATCH, columns=[*labels, *keep]):
+                self._rows += len(batch)
+                yield batch
+        except (pa.ArrowException, OSError, KeyError):
+            raise self.damaged() from None
+
+
+class _Csv(Columns):
+    def __init__(self, stream: io.BufferedReader, name: str, size: int | None, head: bytes) -> None:
+        super().__init__(name, size)
+        self._stream = stream
+        self._bare = b"\n" not in head and b"\r" not in head
+        if not head.strip():
+            raise self.damaged("it is empty")
+        try:
+            first = head.decode("utf-8-sig", errors="ignore")
+            line = first.split("\n", 1)[0]
+            # Spreadsheets write semicolons where a comma is the decimal sign.
+            self._delimiter = max(",;\t", key=line.count)
+            self._names = tuple(next(csv.reader(io.StringIO(first, newline=""), delimiter=self._delimiter)))
+        except (csv.Error, StopIteration):
+            raise self.damaged("its first line is not a header") from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    @property
+    def share(self) -> float | None:
+        return _position(self._stream, self._size)
+
+    def batches(self, labels: Sequence[str], keep: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        uneven: list[Any] = []
+        try:
+            yield from self._open([*labels, *keep], uneven)
+        except pa.ArrowException:
+            if uneven:
+                bad = uneven[0]
+                fields = f"{bad.actual_columns} fields where the header has {bad.expected_columns}"
+                raise self.damaged(f"row {bad.number - 1:,} has {fields}") from None
+            raise self.damaged("it breaks off, or is not CSV in UTF-8") from None
+        except OSError:
+            raise self.damaged() from None
+
+    def _open(self, wanted: Sequence[str], uneven: list[Any]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        import pyarrow.csv as pacsv
+
+        def handle(row: Any) -> Literal["error"]:
+            uneven.append(row)
+            return "error"
+
+        if self._bare:
+            return  # a header without a line end, and nothing behind it
+        yield from pacsv.open_csv(
+            self._stream,
+            read_options=pacsv.ReadOptions(use_threads=False),  # so that rows are numbered
+            parse_options=pacsv.ParseOptions(
+                delimiter=self._delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=len(self._names) > 1,  # in a single column an empty line is a missing value
+                invalid_row_handler=handle,
+            ),
+            # Text stays the text that it is: "01" is not 1, and "NA" may be a label. Only nothing is missing.
+            convert_options=pacsv.ConvertOptions(
+                include_columns=list(wanted),
+                column_types={name: pa.string() for name in wanted},
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+
+
+class _Ndjson(Columns):
+    def __init__(self, stream: io.BufferedReader, name: str, size: int | None) -> None:
+        super().__init__(name, size)
+        self._stream = stream
+
+    @property
+    def names(self) -> None:
+        return None
+
+    @property
+    def share(self) -> float | None:
+        return _position(self._stream, self._size)
+
+    def batches(self, labels: Sequence[str], keep: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        try:
+            for rows in batches(self._stream, labels, keep, BATCH):
+                columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+                yield pa.record_batch(columns, names=[*labels, *keep])
+        except Broken as error:
+            raise self.damaged(f"line {error.line:,} {error.problem}") from None
+        except (OSError, UnicodeError):
+            raise self.damaged() from None
+
+
+@contextmanager
+def open_columns(file: File, format: str | None = None) -> Iterator[Columns]:
+    """Open a file of columns; its format is told by its name, or by how it begins.
+
+    Files whose names end in .gz, .bz2, .zst or .lz4 are unpacked while they are read.
+
+    Raises:
+        UnreadableFile: not a file of columns.
+        InvalidRequest: a format that is not known here.
+        OSError: the file is not there, or may not be read.
+    """
+    if format is not None and format not in FORMATS:
+        raise InvalidRequest(f"the format is {format!r:.20}; expected one of {', '.join(FORMATS)}.")
+    with ExitStack() as closing:
+        if isinstance(file, str | os.PathLike):
+            path = Path(file)
+            name = path.name
+            size: int | None = path.stat().st_size
+            stream: Any = closing.enter_context(path.open("rb"))
+            if path.suffix.lower() in _PACKED:
+                stream, size = _unpacked(stream, path.suffix.lower()), None
+        else:
+            stream, name, size = file, "the stream", None
+        yield _open(stream, name, size, format, closing)
+
+
+def _open(stream: Any, name: str, size: int | None, format: str | None, closing: ExitStack) -> Columns:
+    seekable = stream.seekable()
+    start = stream.tell() if seekable else 0
+    try:
+        head = stream.read(_PEEK)
+    except OSError:
+        raise UnreadableFile(f"cannot read {name}: it breaks off or is damaged.") from None
+    format = format or guess(name) or _begins(head)
+    if format == "parquet":
+        if not seekable:
+            raise UnreadableFile(f"cannot read Parquet from {name}; expected a file.", "Hand over its path.")
+        stream.seek(start)
+        return _Parquet(stream, name)
+    if seekable:
+        stream.seek(start)
+    buffered = io.BufferedReader(stream if seekable else _Again(head, stream), _PEEK)
+    closing.callback(buffered.detach)  # the stream belongs to whoever opened it, and stays open
+    return _Csv(buffered, name, size, head) if format == "csv" else _Ndjson(buffered, name, size)
+
+
+def _begins(head: bytes) -> str:
+    return "parquet" if head.startswith(b"PAR1") else "ndjson" if head.lstrip().startswith(b"{") else "csv"
+
+
+class _Again(io.RawIOBase):
+    """A stream that cannot go back, with what was read from it put in front again."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        room = len(buffer)
+        piece = self._head[:room] or self._rest.read(room)
+        self._head = self._head[room:]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def guess(name: str) -> str | None:
+    """Return the format that a file's name tells, if it does.
+
+    Example:
+        >>> guess("answers.csv.gz"), guess("responses.parquet"), guess("answers")
+        ('csv', 'parquet', None)
+    """
+    path = Path(name.lower())
+    return _SUFFIXES.get((Path(path.stem) if path.suffix in _PACKED else path).suffix)
+
+
+def _unpacked(stream: Any, suffix: str) -> Any:
+    import pyarrow as pa
+
+    codec: Any = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}[suffix]
+    return pa.input_stream(stream, compression=codec)
+
+
+def _position(stream: io.BufferedReader, size: int | None) -> float | None:
+    return None if size is None else min(1.0, stream.tell() / max(1, size))

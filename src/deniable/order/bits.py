@@ -1,0 +1,173 @@
+"""Relaxation bit by bit: RAPPOR, unary encodings, and any vector of bits that are randomized independently."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from deniable import chance
+from deniable.channel import Bits
+from deniable.channel.bits import DIGITS
+from deniable.order.steps import Step
+
+
+class Bit(NamedTuple):
+    """How one bit is randomized: the probability of a 1 where the true bit is 1 (`hit`) and where it is 0 (`stray`)."""
+
+    hit: Fraction
+    stray: Fraction
+
+    @classmethod
+    def of(cls, channel: Bits) -> Bit:
+        """Return the bit that a channel is made of."""
+        return cls(Fraction(channel.hit, channel.total), Fraction(channel.stray, channel.total))
+
+    def one(self, true: int) -> Fraction:
+        """Return the probability of a 1, given the true bit."""
+        return self.hit if true else self.stray
+
+
+class BitGarbling(NamedTuple):
+    """C for one bit: the probability of a coarser 1 where the finer bit is 1, and where it is 0."""
+
+    one: Fraction
+    zero: Fraction
+
+    def after(self, fine: Bit) -> Bit:
+        """Return the bit that comes out when a finer one is sent through."""
+        return Bit(*(self.one * each + self.zero * (1 - each) for each in fine))
+
+    def upgraded(self, fine: Bit, *, old: int, true: int) -> Fraction:
+        """Return the probability that the finer bit is 1, given the coarser and the true bit."""
+        joint = [self._sends(old, new) * (fine.one(true) if new else 1 - fine.one(true)) for new in (0, 1)]
+        # A coarser bit that this true bit never gives: nobody holds it, and any value will do.
+        return joint[1] / sum(joint) if any(joint) else Fraction(0)
+
+    def _sends(self, old: int, new: int) -> Fraction:
+        one = self.one if new else self.zero
+        return one if old else 1 - one
+
+
+def bit_garbling(coarse: Bit, fine: Bit) -> BitGarbling | None:
+    """Return C for one bit, or None where the coarser bit cannot be made from the finer one.
+
+    Why: two unknowns, hit₁ = c₁·hit₂ + c₀·(1 − hit₂) and stray₁ = c₁·stray₂ + c₀·(1 − stray₂), both from 0 to 1.
+
+    Example:
+        >>> half = Fraction(1, 2)
+        >>> bit_garbling(Bit(half, Fraction(2, 5)), Bit(half, Fraction(1, 4)))
+        BitGarbling(one=Fraction(7, 10), zero=Fraction(3, 10))
+    """
+    gap = fine.hit - fine.stray
+    if not gap:
+        return BitGarbling(coarse.hit, coarse.hit) if coarse.hit == coarse.stray else None
+    one = (coarse.hit * (1 - fine.stray) - coarse.stray * (1 - fine.hit)) / gap
+    zero = (coarse.stray * fine.hit - coarse.hit * fine.stray) / gap
+    return BitGarbling(one, zero) if 0 <= one <= 1 and 0 <= zero <= 1 else None
+
+
+@dataclass(frozen=True)
+class BitByBit(Step):
+    """Every bit of a vector by itself.
+
+    The draw: as of the channel `bits`, eight coins for every bit, the first of which that is 1 decides the bit, the
+    i-th by the i-th binary digit of the bit's probability, given the coarser bit and the true one. Each bit that is
+    then open, from the lowest up, is decided by `happens` with what is left of its probability.
+    """
+
+    old: Bits
+    new: Bits
+
+    @cached_property
+    def each(self) -> BitGarbling:
+        """C for one bit."""
+        found = bit_garbling(Bit.of(self.old), Bit.of(self.new))
+        assert found is not None, "the bits are ordered"
+        return found
+
+    @cached_property
+    def raised(self) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+        """The probability of a finer 1, by the coarser bit and then by the true bit."""
+        fine = Bit.of(self.new)
+        zero, one = (
+            (self.each.upgraded(fine, old=old, true=0), self.each.upgraded(fine, old=old, true=1)) for old in (0, 1)
+        )
+        return zero, one
+
+    def garbling(self, old: int, new: int) -> Fraction:
+        """Return C[old | new], the product over the bits."""
+        one, zero = self.each
+        size, ones = self.new.size, new.bit_count()
+        kept, gained = (old & new).bit_count(), (old & ~new).bit_count()
+        return math.prod(
+            (one**kept, (1 - one) ** (ones - kept), zero**gained, (1 - zero) ** (size - ones - gained)),
+            start=Fraction(1),
+        )
+
+    def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Degrade every bit."""
+        every = (1 << self.new.size) - 1
+        return toss(self.new.size, [(new, self.each.one), (every & ~new, self.each.zero)], source)
+
+    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Upgrade every bit, the answer's own being the one that is truly 1."""
+        self.chance_of(old, given)
+        return self.upgrade_bits(old, 1 << given, source)
+
+    def upgrade_bits(self, old: int, true: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Upgrade every bit, whichever of them are truly 1, such as those of a Bloom filter."""
+        every = (1 << self.new.size) - 1
+        classes = [
+            (old & true, self.raised[1][1]),
+            (old & ~true, self.raised[1][0]),
+            (true & ~old, self.raised[0][1]),
+            (every & ~old & ~true, self.raised[0][0]),
+        ]
+        return toss(self.new.size, classes, source)
+
+    def verify(self) -> bool:
+        """Send the finer bit through C."""
+        return self.old.size == self.new.size and self.each.after(Bit.of(self.new)) == Bit.of(self.old)
+
+
+def toss(size: int, classes: Sequence[tuple[int, Fraction]], source: chance.Source = chance.SYSTEM) -> int:
+    """Draw independent bits; each class names some of them by a mask, and the probability that each of these is 1.
+
+    Why: the i-th coin is a bit's first 1 with probability 2^-i, so that the digits add up to exactly the probability.
+    """
+    words, drawn, undecided = -(-size // 64), 0, (1 << size) - 1
+    heads = [(mask, *digits(probability)) for mask, probability in classes]
+    for place in reversed(range(DIGITS)):
+        now = chance.bits(words, source) & undecided
+        undecided ^= now
+        for mask, head, _ in heads:
+            if head >> place & 1:
+                drawn |= now & mask
+    while undecided:
+        lowest = undecided & -undecided
+        rest = next(rest for mask, _, rest in heads if mask & lowest)
+        drawn |= lowest * chance.happens(rest, source)
+        undecided ^= lowest
+    return drawn
+
+
+def draw_bits(size: int, bit: Bit, true: int, source: chance.Source = chance.SYSTEM) -> int:
+    """Randomize independent bits, whichever of them are truly 1."""
+    every = (1 << size) - 1
+    return toss(size, [(true, bit.hit), (every & ~true, bit.stray)], source)
+
+
+def digits(probability: Fraction) -> tuple[int, Fraction]:
+    """Return the first eight binary digits of a probability as one number, and what is left, from 0 to 1.
+
+    Example:
+        >>> digits(Fraction(3, 4)), digits(Fraction(1)), digits(Fraction(1, 3))
+        ((192, Fraction(0, 1)), (255, Fraction(1, 1)), (85, Fraction(1, 3)))
+    """
+    scaled = probability * (1 << DIGITS)
+    head = min(int(scaled), (1 << DIGITS) - 1)  # 1 is 0.1111… here, not 1.0000…
+    return head, scaled - head

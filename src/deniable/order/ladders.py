@@ -1,0 +1,293 @@
+"""Stages of one question: designs that tell more and more, and the relaxations between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from deniable import channel as channels
+from deniable import documents, exact
+from deniable.channel import Channel, Dense, Product, Sets
+from deniable.designs import Design
+from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile
+from deniable.order.closed_steps import as_sets, closed
+from deniable.order.sets import Nested
+from deniable.order.steps import Factors, Recoded, Step, Written
+
+_MOST = 1_000_000  # cells of a joint channel that are written out
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """One rung: from a response of `old` to a response of `new`.
+
+    Guarantee: whoever sees both responses knows no more than whoever sees the finer one: the joint ε is `new`'s.
+
+    Attributes:
+        old: the coarser design.
+        new: the finer design.
+        step: how a response is raised, or degraded, in exact numbers.
+    """
+
+    old: Design
+    new: Design
+    step: Step
+
+    def __post_init__(self) -> None:
+        check_alike(self.old, self.new)
+        if (self.step.old, self.step.new) != (self.old.channel, self.new.channel) or not self.step.verify():
+            raise InvalidDesign("this step does not lead from the one design to the other exactly.")
+
+    def kernel(self, symbol: str, *, old: str, given: str) -> Fraction:
+        """Return the probability of a finer symbol, given the coarser one and the answer."""
+        return self.step.kernel(
+            self.new.symbol_number(symbol), old=self.old.symbol_number(old), given=self.new.category_number(given)
+        )
+
+    def garbling(self, old: str, new: str) -> Fraction:
+        """Return the probability that a finer symbol is degraded to a coarser one."""
+        return self.step.garbling(self.old.symbol_number(old), self.new.symbol_number(new))
+
+    @property
+    def alone_parity(self) -> exact.Ratio:
+        """The parity of the second response to somebody who knows the first: up to the product of both.
+
+        It is no cost: the two together have the parity of the finer design. Written out, so for small designs only.
+        """
+        old, new = self.step.old, self.step.new
+        check_cells(old.responses * new.responses * new.answers)
+        ratios: list[exact.Ratio] = []
+        for one in range(old.responses):
+            senders = [x for x in range(new.answers) if old.probability(one, given=x)]
+            for two in range(new.responses):
+                row = [self.step.kernel(two, old=one, given=x) for x in senders]
+                ratios.append(exact.ratio(max(row), min(row)) if row else Fraction(1))
+        return max(ratios)
+
+    @property
+    def alone_epsilon(self) -> float:
+        """The logarithm of `alone_parity`, rounded up."""
+        return exact.log_above(self.alone_parity)
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """The stages of one question, the coarsest first.
+
+    Guarantee: the responses of all stages together have the ε of the finest one that was released, exactly; each by
+    itself is a response of its stage's design.
+
+    Attributes:
+        designs: a design for each stage.
+        steps: the relaxations between neighbours, one fewer.
+    """
+
+    designs: tuple[Design, ...]
+    steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        if not self.designs or len(self.steps) != len(self.designs) - 1:
+            raise InvalidDesign(
+                f"there are {len(self.designs)} stages and {len(self.steps)} steps; expected at least one stage, and a "
+                "step between each two."
+            )
+        if len({design.hash for design in self.designs}) < len(self.designs):
+            raise InvalidDesign("a stage occurs twice; expected designs that tell more and more.")
+        assert self.relaxations is not None  # each checks itself
+
+    @cached_property
+    def relaxations(self) -> tuple[Relaxation, ...]:
+        """The steps, each with its two designs."""
+        pairs = zip(self.designs, self.designs[1:], self.steps, strict=False)
+        return tuple(Relaxation(old, new, step) for old, new, step in pairs)
+
+    def __len__(self) -> int:
+        return len(self.designs)
+
+    def __iter__(self) -> Iterator[Design]:
+        return iter(self.designs)
+
+    def stage(self, design: str) -> int:
+        """Return the number of a stage, counted from 0, by the hash of its design.
+
+        Raises:
+            Incompatible: no stage of this ladder.
+        """
+        for number, each in enumerate(self.designs):
+            if each.hash == design:
+                return number
+        raise Incompatible(
+            f"the design {design!r:.30} is no stage of this ladder; expected one of its {len(self)}.",
+            "A response names its design by hash; hand over the ladder that it was drawn with.",
+        )
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """What a respondent may truly be."""
+        return self.designs[0].categories
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """The ε that is spent in all after each stage, certified."""
+        return tuple(design.epsilon for design in self.designs)
+
+    @cached_property
+    def joint_parity(self) -> exact.Ratio:
+        """The parity of all responses together, from the numbers that are drawn with.
+
+        Small ladders are gone through: every history of responses and every answer. For the others it follows: each
+        step has verified that P₁ = C·P₂ with its own numbers, so that the joint law is P_n times garblings, which do
+        not look at the answer, and every response of the last stage belongs to some history.
+        """
+        if self._cells() <= _MOST // 100:
+            return self.joint().parity
+        assert all(step.verify() for step in self.steps)
+        return self.designs[-1].parity
+
+    @property
+    def epsilon(self) -> float:
+        """The ε of all stages together, rounded up."""
+        return exact.log_above(self.joint_parity)
+
+    def joint(self) -> Dense:
+        """Write out the channel from the answer to the responses of all stages, as the open-ended mode draws them.
+
+        A response of it numbers a history in mixed radix, the last stage fastest.
+
+        Raises:
+            InvalidRequest: more than a million cells.
+        """
+        check_cells(self._cells())
+        sizes = [range(design.channel.responses) for design in self.designs]
+        answers = range(self.designs[0].channel.answers)
+        return Dense.of([[self.probability(history, given=x) for x in answers] for history in product(*sizes)])
+
+    def probability(self, history: Sequence[int], *, given: int) -> Fraction:
+        """Return the probability of the responses of all stages, by number, as the open-ended mode draws them."""
+        found = self.designs[0].channel.probability(history[0], given=given)
+        for step, old, new in zip(self.steps, history, history[1:], strict=False):
+            if not found:
+                break
+            found *= step.kernel(new, old=old, given=given)
+        return found
+
+    def _cells(self) -> int:
+        answers = self.designs[0].channel.answers
+        return math.prod((design.channel.responses for design in self.designs), start=answers)
+
+    @cached_property
+    def hash(self) -> str:
+        """The content hash."""
+        return documents.digest({"schema": f"deniable/ladder/{documents.VERSION}", **self._body()})
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the ladder as JSON: its designs, and of its steps what does not follow from them."""
+        return documents.seal("ladder", self._body(), indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Ladder:
+        """Read a ladder; every step is verified anew.
+
+        Raises:
+            UnreadableFile: truncated, edited, or of another version.
+            InvalidDesign: well-formed, but no ladder.
+        """
+        body = documents.unseal("ladder", text)
+        designs = tuple(
+            Design.from_json(documents.seal("design", documents.field({"design": each}, "design", dict)))
+            for each in documents.field(body, "designs", list)
+        )
+        steps = [documents.field({"step": each}, "step", dict) for each in documents.field(body, "steps", list)]
+        pairs = zip(steps, designs, designs[1:], strict=False)
+        return cls(designs, tuple(step_from_body(each, old.channel, new.channel) for each, old, new in pairs))
+
+    def _body(self) -> dict[str, Any]:
+        return {
+            "designs": [_design_body(design) for design in self.designs],
+            "steps": [step_to_body(step) for step in self.steps],
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ladder) and other.hash == self.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        stages = ", ".join(f"{epsilon:.4g}" for epsilon in self.epsilons)
+        return f"Ladder({self.designs[-1].name}; ε = {stages})"
+
+
+def check_alike(old: Design, new: Design) -> None:
+    """Refuse two designs that are not about the same categories.
+
+    Raises:
+        Incompatible: they are not.
+    """
+    one, two = old.categories, new.categories
+    if one == two or (len(one) == len(two) and all(a == b for a, b in zip(one, two, strict=True))):
+        return
+    raise Incompatible(
+        f"the designs ask for {len(one):,} and {len(two):,} categories, or call them differently; expected the same "
+        "ones in the same order."
+    )
+
+
+def check_cells(cells: int) -> None:
+    """Refuse to write out more than a million cells.
+
+    Raises:
+        InvalidRequest: more.
+    """
+    if cells > _MOST:
+        raise InvalidRequest(
+            f"there are {exact.shown(cells)} histories and answers to go through; expected at most {_MOST:,}.",
+            "Ask for the parity or for single probabilities instead, or take fewer stages or categories.",
+        )
+
+
+def step_to_body(step: Step) -> dict[str, Any]:
+    """Return for JSON what of a step does not follow from its channels."""
+    return {"kind": "derived"} if closed(step.old, step.new) == step else step.to_body()
+
+
+def step_from_body(body: Mapping[str, Any], old: Channel, new: Channel) -> Step:
+    """Read what `step_to_body` wrote.
+
+    Raises:
+        UnreadableFile: not a step between these channels.
+    """
+    kind = documents.field(body, "kind", str)
+    step: Step | None = None
+    if kind == "derived":
+        step = closed(old, new)
+    elif kind == "written":
+        table = channels.from_body(documents.field(body, "channel", dict))
+        step = Written(old, new, table) if isinstance(table, Dense) else None
+    elif kind == "nested":
+        step = _nested(body, old, new)
+    elif kind == "factors" and isinstance(old, Product) and isinstance(new, Product):
+        parts = [documents.field({"step": each}, "step", dict) for each in documents.field(body, "steps", list)]
+        if len(parts) == len(old.factors) == len(new.factors):
+            pairs = zip(parts, old.factors, new.factors, strict=True)
+            step = Factors(old, new, tuple(step_from_body(*each) for each in pairs))
+    if step is None:
+        raise UnreadableFile(f"a step of kind {kind!r:.40} does not lead from the one design to the other.")
+    return step
+
+
+def _nested(body: Mapping[str, Any], old: Channel, new: Channel) -> Step | None:
+    one, two = as_sets(old), as_sets(new)
+    if not isinstance(one, Sets) or not isinstance(two, Sets):
+        return None
+    step = Nested.from_body(body, one, two)
+    return step if (one, two) == (old, new) else Recoded(old, new, step)
+
+
+def _design_body(design: Design) -> dict[str, Any]:
+    return documents.unseal("design", design.to_json())

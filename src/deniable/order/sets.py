@@ -1,0 +1,320 @@
+"""Random sets drawn from other sets: how many members from where, and the draw itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from deniable import chance, documents, exact
+from deniable.channel import Sets, Subset
+from deniable.errors import UnreadableFile
+from deniable.order.steps import Step
+
+
+class Pick(NamedTuple):
+    """How a set is drawn from another one that is known; the answer itself is never among what is drawn.
+
+    Attributes:
+        free: whether the known set does not matter; then `within` are drawn from everything.
+        within: how many are drawn from the known set.
+        beyond: how many are drawn from the rest.
+        inside: whether the answer is put in.
+    """
+
+    free: bool
+    within: int
+    beyond: int
+    inside: bool
+
+
+class Plan(NamedTuple):
+    """The ways to draw from known sets of one kind, and the running sums of their weights."""
+
+    picks: tuple[Pick, ...]
+    sums: tuple[int, ...]
+
+
+def most_picks(plans: Mapping[Hashable, Plan]) -> int:
+    """Return how many members are drawn at most: so many words are taken in any case."""
+    return max((pick.within + pick.beyond for plan in plans.values() for pick in plan.picks), default=0)
+
+
+def every(size: int) -> int:
+    """Return the set of all categories."""
+    return (1 << size) - 1
+
+
+def pick_some(pool: int, count: int, source: chance.Source) -> int:
+    """Return a random subset of so many members of a set, each subset equally likely.
+
+    The members are numbered from the lowest up. For `at` from their number minus `count` to the last take
+    pick = below(at + 1), and put in `pick`, or `at` where `pick` is in already (Floyd's sampling).
+    """
+    if not count:
+        return 0
+    members = [j for j in range(pool.bit_length()) if pool >> j & 1]
+    drawn: set[int] = set()
+    for at in range(len(members) - count, len(members)):
+        pick = chance.below(at + 1, source)
+        drawn.add(at if pick in drawn else pick)
+    return sum(1 << members[number] for number in drawn)
+
+
+def running(probabilities: Sequence[Fraction]) -> tuple[int, ...]:
+    """Return running sums of the smallest whole weights with these proportions."""
+    common = math.lcm(*(each.denominator for each in probabilities))
+    return tuple(accumulate(int(each * common) for each in probabilities))
+
+
+class Share(NamedTuple):
+    """How often a finer set of one size is degraded to a coarser set of another, in each of the three ways."""
+
+    coarse: int
+    fine: int
+    near: Fraction
+    apart: Fraction
+    free: Fraction
+
+
+class Way(NamedTuple):
+    """One way in which a coarser and a finer set can lie to each other and to the answer.
+
+    Attributes:
+        fine: the size of the finer set.
+        shared: how many members both have; None where they are drawn without regard to each other.
+        inside: whether the answer is in the finer set.
+        probability: of this way, given the size of the coarser set and whether it holds the answer.
+    """
+
+    fine: int
+    shared: int | None
+    inside: bool
+    probability: Fraction
+
+    def pick(self, *, held: bool) -> Pick:
+        """Say how many members of the finer set are to be drawn from where."""
+        if self.shared is None:
+            return Pick(True, self.fine - self.inside, 0, self.inside)
+        within = self.shared - (self.inside and held)
+        return Pick(False, within, self.fine - self.shared - (self.inside and not held), self.inside)
+
+
+@dataclass(frozen=True)
+class Nested(Step):
+    """Sets of one or several sizes.
+
+    Implements: F12 for t-subset designs of any two sizes, for bridge mixtures, and for mixtures in general.
+
+    The draw: `choose` a way, in the order of `ways`; then as many members as it wants from the coarser set without the
+    answer, and as many from outside of it without the answer, each by `pick_some`; at last as many words are passed
+    over as make up the most that any way takes, so that how many words are taken tells nothing.
+
+    Why: P(way, the coarser set holds x or not) is a product of a weight, an inclusion, a share, and the chance that a
+    random set holds x; given all this, every finer set that fits is equally likely.
+    """
+
+    old: Sets
+    new: Sets
+    shares: tuple[Share, ...]
+
+    def garbling(self, old: int, new: int) -> Fraction:
+        """Return C[old | new]."""
+        s, t, k = old.bit_count(), new.bit_count(), self.new.size
+        share = next((each for each in self.shares if (each.coarse, each.fine) == (s, t)), None)
+        if share is None:
+            return Fraction(0)
+        common = (old & new).bit_count()
+        found = share.free / math.comb(k, s)
+        for mass, shared in ((share.near, most(s, t)), (share.apart, least(s, t, k))):
+            if common == shared:
+                found += mass / (math.comb(t, shared) * math.comb(k - t, s - shared))
+        return found
+
+    def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Draw a size and a way, then a set."""
+        return self._drawn(self.downwards[new.bit_count()], self.most_down, new, 0, source)
+
+    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Draw a way, then a finer set that fits."""
+        self.chance_of(old, given)
+        plan = self.upwards[old.bit_count(), bool(old >> given & 1)]
+        return self._drawn(plan, self.most_up, old, 1 << given, source)
+
+    def _drawn(self, plan: Plan, most: int, known: int, own: int, source: chance.Source) -> int:
+        """Choose how to draw, then draw from the set that is known and from the rest; the answer apart from both."""
+        pick = plan.picks[chance.choose(plan.sums, source)]
+        others = every(self.new.size) & ~own
+        if pick.free:
+            found = pick_some(others, pick.within, source)
+        else:
+            found = pick_some(known & others, pick.within, source) | pick_some(others & ~known, pick.beyond, source)
+        chance.spare(most - pick.within - pick.beyond, source)
+        return found | (own if pick.inside else 0)
+
+    def ways(self, size: int, *, held: bool) -> tuple[Way, ...]:
+        """Return all ways from a coarser set of this size that holds the answer or not, by the finer size."""
+        own = self.old.inclusion(size)
+        whole = self.old.weight(size) * (own if held else 1 - own)
+        found = [
+            Way(each.fine, shared, inside, mass * self._meets(each, shared, inside=inside, held=held) / whole)
+            for each in self.shares
+            if each.coarse == size
+            for mass, shared in self._masses(each)
+            for inside in (False, True)
+        ]
+        return tuple(way for way in found if way.probability)
+
+    def _masses(self, share: Share) -> Iterator[tuple[Fraction, int | None]]:
+        s, t = share.coarse, share.fine
+        ways = (share.near, most(s, t)), (share.apart, least(s, t, self.new.size)), (share.free, None)
+        yield from (way for way in ways if way[0])
+
+    def _meets(self, share: Share, shared: int | None, *, inside: bool, held: bool) -> Fraction:
+        """Return P(finer set of this size, x inside or not)·P(a coarser set drawn so holds x or not)."""
+        own = self.new.inclusion(share.fine)
+        weight = self.new.weight(share.fine) * (own if inside else 1 - own)
+        if not weight:
+            return Fraction(0)
+        holds = chance_held(self.new.size, share.coarse, share.fine, shared, inside=inside)
+        return weight * (holds if held else 1 - holds)
+
+    @cached_property
+    def most_up(self) -> int:
+        """The most members that an upgrade draws."""
+        return most_picks(self.upwards)
+
+    @cached_property
+    def most_down(self) -> int:
+        """The most members that a degradation draws."""
+        return most_picks(self.downwards)
+
+    @cached_property
+    def upwards(self) -> Mapping[Hashable, Plan]:
+        """How to upgrade, by the size of the coarser set and whether it holds the answer."""
+        table: dict[Hashable, Plan] = {}
+        for size in self.old.sizes:
+            own = self.old.inclusion(size)
+            for held in (False, True):
+                if self.old.weight(size) * (own if held else 1 - own):
+                    ways = self.ways(size, held=held)
+                    picks = tuple(way.pick(held=held) for way in ways)
+                    table[size, held] = Plan(picks, running([way.probability for way in ways]))
+        return table
+
+    @cached_property
+    def downwards(self) -> Mapping[Hashable, Plan]:
+        """How to degrade, by the size of the finer set."""
+        table: dict[Hashable, Plan] = {}
+        for size in self.new.sizes:
+            found = [
+                (
+                    mass,
+                    Pick(True, each.coarse, 0, False)
+                    if shared is None
+                    else Pick(False, shared, each.coarse - shared, False),
+                )
+                for each in self.shares
+                if each.fine == size
+                for mass, shared in self._masses(each)
+            ]
+            if found:
+                table[size] = Plan(tuple(pick for _, pick in found), running([mass for mass, _ in found]))
+        return table
+
+    def verify(self) -> bool:
+        """Compare, for each coarser size, how often it comes out, and how often it then holds the answer."""
+        if any(min(each.near, each.apart, each.free) < 0 for each in self.shares):
+            return False
+        if not all(sum(_whole(each) for each in self.shares if each.fine == t) == 1 for t in self._sent):
+            return False
+        return all(self._comes_out(size, held) for size in self.old.sizes for held in (False, True))
+
+    def _comes_out(self, size: int, held: bool) -> bool:
+        own = self.old.inclusion(size)
+        wanted = self.old.weight(size) * (own if held else 1 - own)
+        return wanted == sum(
+            mass * self._meets(each, shared, inside=inside, held=held)
+            for each in self.shares
+            if each.coarse == size
+            for mass, shared in self._masses(each)
+            for inside in (False, True)
+        )
+
+    @property
+    def _sent(self) -> list[int]:
+        return [size for size in self.new.sizes if self.new.weight(size)]
+
+    def to_body(self) -> dict[str, Any]:
+        """Return the shares for JSON."""
+        return {"kind": "nested", "shares": [[each.coarse, each.fine, *map(str, each[2:])] for each in self.shares]}
+
+    @classmethod
+    def from_body(cls, body: Any, old: Sets, new: Sets) -> Nested:
+        """Read what `to_body` wrote."""
+        rows = documents.field(body, "shares", list)
+        try:
+            shares = [Share(int(s), int(t), *map(exact.rational, rest)) for s, t, *rest in rows]
+        except (TypeError, ValueError, OverflowError):
+            raise UnreadableFile("the shares of a step are not whole sizes and three fractions.") from None
+        return cls(old, new, tuple(shares))
+
+
+def one_size(old: Subset, new: Sets) -> tuple[Share, ...] | None:
+    """Return how sets of one size are made from sets of any sizes, in closed form; None where they cannot be.
+
+    Implements: F12 for t-subset designs: with probability β the coarser set holds the finer one or lies in it, else it
+    is drawn freely; and for bridge mixtures. Where the finer set seldom holds the answer, keeping apart from it takes
+    the place of being near.
+
+    Why: the near and the apart way hold the answer most and least often; what lies between can be mixed, nothing else.
+    """
+    k, s = old.size, old.ones
+    wanted, even = old.inclusion(s), Fraction(s, k)
+    sent = [t for t in new.sizes if new.weight(t)]
+    rises = wanted > even
+    best = {t: _better(new, s, t, rises=rises) for t in sent}
+    reached = sum((new.weight(t) * held for t, (_, held) in best.items()), Fraction(0))
+    if (wanted > reached) if rises else (wanted < reached):
+        return None
+    beta = (wanted - even) / (reached - even) if wanted != even else Fraction(0)
+    shares = ((t, beta if near else Fraction(0), Fraction(0) if near else beta) for t, (near, _) in best.items())
+    return tuple(Share(s, t, near, apart, 1 - beta) for t, near, apart in shares)
+
+
+def _better(new: Sets, s: int, t: int, *, rises: bool) -> tuple[bool, Fraction]:
+    """Say whether being near or keeping apart holds the answer more often (less often), and how often."""
+    own = new.inclusion(t)
+    near, apart = (_held(new.size, s, t, shared, own) for shared in (most(s, t), least(s, t, new.size)))
+    return (True, near) if (near >= apart) == rises else (False, apart)
+
+
+def _held(k: int, s: int, t: int, shared: int, inclusion: Fraction) -> Fraction:
+    """Return how often the coarser set holds the answer if it shares so many members with the finer one."""
+    inside = inclusion * Fraction(shared, t) if t else Fraction(0)
+    return inside + ((1 - inclusion) * Fraction(s - shared, k - t) if t < k else Fraction(0))
+
+
+def chance_held(k: int, s: int, t: int, shared: int | None, *, inside: bool) -> Fraction:
+    """Return the chance that a coarser set of s holds x, which is inside a finer set of t or not."""
+    if shared is None:
+        return Fraction(s, k)
+    return Fraction(shared, t) if inside else Fraction(s - shared, k - t)
+
+
+def most(s: int, t: int) -> int:
+    """Return the most members that sets of s and t can share."""
+    return min(s, t)
+
+
+def least(s: int, t: int, k: int) -> int:
+    """Return the fewest members that sets of s and t out of k share."""
+    return max(0, s + t - k)
+
+
+def _whole(share: Share) -> Fraction:
+    return share.near + share.apart + share.free

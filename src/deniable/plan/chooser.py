@@ -1,0 +1,279 @@
+"""The chooser: from a question, a demand on privacy and a goal to a design, and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from deniable import exact
+from deniable.criteria import Criterion, Epsilon
+from deniable.designs import (
+    Design,
+    best_t,
+    hadamard,
+    k_ary,
+    local_hashing,
+    rappor,
+    subset,
+    truncated_rappor,
+    unary,
+    warner,
+)
+from deniable.designs import labels as naming
+from deniable.designs.labels import Labels
+from deniable.errors import InvalidRequest
+from deniable.order.admissibility import unchanged
+from deniable.plan.devices import Device, best_device
+from deniable.plan.variances import variance
+
+GOALS = ("error", "category", "unchanged", "wire", "device")
+"""What can be wished for; `optimal` tells what each one means."""
+
+_MOST_BY_SIZE = 2_000  # categories beyond which RAPPOR's tally by size is too large
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A design that was looked at.
+
+    Attributes:
+        name: what it is called here.
+        design: the design, at the ε of the demand.
+        risk: n times the variance that counts: the sum over all categories, or that of the category of interest.
+        unchanged: how often the answer is sent as it is, on average over the categories; 0 where a response is no
+            category.
+        size: bytes of one response.
+    """
+
+    name: str
+    design: Design
+    risk: float
+    unchanged: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was chosen, and why.
+
+    Attributes:
+        design: the design.
+        goal: what was wished for.
+        demand: the demand on privacy, in words.
+        candidates: all that were looked at, the best first.
+        reasons: why, in sentences.
+        device: how to do it by hand, where that was wished for.
+    """
+
+    design: Design
+    goal: str
+    demand: str
+    candidates: tuple[Candidate, ...]
+    reasons: tuple[str, ...]
+    device: Device | None = None
+
+    def __str__(self) -> str:
+        wide = max(len(each.name) for each in self.candidates)
+        head = f"{'design':<{wide}}  {'ε':>8}  {'n · variance':>12}  {'unchanged':>9}  {'bytes':>7}"
+        rows = [
+            f"{each.name:<{wide}}  {each.design.epsilon:>8.4g}  {each.risk:>12.5g}  {each.unchanged:>9.3f}  "
+            f"{each.size:>7,}"
+            for each in self.candidates
+        ]
+        return "\n".join([f"{self.design.name}, for {self.demand}", *self.reasons, head, *rows])
+
+
+def optimal(
+    categories: Labels,
+    demand: exact.Rational | Criterion,
+    *,
+    goal: str = "error",
+    shares: Mapping[str, float] | Sequence[float] | None = None,
+    category: str | None = None,
+    most_bytes: int = 4_096,
+) -> Choice:
+    """Choose the design that serves a goal best among all that meet a demand on privacy, and say why.
+
+    Args:
+        categories: what a respondent may be: labels, or how many there are.
+        demand: ε, or any criterion, such as `criteria.RhoToRho("1/10", "1/2")`.
+        goal: "error" for the smallest total squared error, "category" for the smallest error of one category,
+            "unchanged" for the largest chance that the answer itself is sent, "wire" for the shortest responses,
+            "device" for one that coins, dice or cards can do by hand.
+        shares: where the error is to be small; by default where it is largest.
+        category: the category of interest; goes with the goal "category".
+        most_bytes: how long a response may be.
+
+    Raises:
+        InvalidRequest: a goal that does not exist, a category without its goal, or a demand that nothing meets.
+
+    Example:
+        >>> choice = optimal(["red", "green", "blue", "grey"], 0.5)
+        >>> choice.design.name, choice.design.epsilon <= 0.5
+        ('subset', True)
+    """
+    if goal not in GOALS:
+        raise InvalidRequest(f"the goal is {goal!r:.40}; expected one of {', '.join(GOALS)}.")
+    if (category is not None) != (goal == "category"):
+        raise InvalidRequest(
+            "a category goes with the goal 'category', and only with it.", 'For example category="yes".'
+        )
+    known = naming.read(categories)
+    criterion = demand if isinstance(demand, Criterion) else Epsilon(demand)
+    epsilon = criterion.as_epsilon() if isinstance(demand, Criterion) else demand
+    _check_demand(criterion)
+    if goal == "device":
+        return _by_hand(known, criterion)
+    if goal == "category":
+        assert category is not None
+        return _one_category(known, category, epsilon, criterion, shares)
+    candidates = [
+        _candidate(name, build(), shares, None)
+        for name, (build, size) in _builders(known, epsilon).items()
+        if size <= most_bytes
+    ]
+    if not candidates:
+        raise InvalidRequest(f"no response fits into {most_bytes} bytes; expected at least {_bytes(len(known))}.")
+    ranks: dict[str, Callable[[Candidate], tuple[float, float]]] = {
+        "error": lambda each: (_rounded(each.risk), each.size),
+        "unchanged": lambda each: (-each.unchanged, _rounded(each.risk)),
+        "wire": lambda each: (each.size, _rounded(each.risk)),
+    }
+    ordered = tuple(sorted(candidates, key=ranks[goal]))
+    return Choice(ordered[0].design, goal, str(criterion), ordered, _reasons(goal, ordered, known, most_bytes))
+
+
+def _check_demand(criterion: Criterion) -> None:
+    if not 1 < criterion.parity < math.inf:
+        raise InvalidRequest(
+            f"{criterion} allows a factor of {criterion.parity}; expected more than 1 and less than infinity.",
+            "A factor of 1 forbids to learn anything, an infinite one forbids nothing: ask directly.",
+        )
+
+
+def _builders(known: Sequence[str], epsilon: exact.Rational) -> dict[str, tuple[Callable[[], Design], int]]:
+    """Return, for each design that fits the number of categories, how to build it and the bytes of a response."""
+    size = len(known)
+    if size == 2:
+        return {"warner": (lambda: warner(epsilon, categories=known), 1)}
+    gamma = exact.exp_below(exact.positive_epsilon(epsilon))
+    short, bits = _bytes(size), -(-size // 8)
+    # Where two are equally good the one that stands first is chosen.
+    found: dict[str, tuple[Callable[[], Design], int]] = {"k_ary": (lambda: k_ary(known, epsilon), short)}
+    if (t := best_t(size, gamma)) > 1:
+        found[f"subset, t = {t:,}"] = (lambda: subset(known, epsilon, t=t), bits)
+    found |= {
+        "hadamard": (lambda: hadamard(known, epsilon), _bytes(2 * size)),
+        "local_hashing": (lambda: local_hashing(known, epsilon), _bytes(8 * size)),
+        "unary": (lambda: unary(known, epsilon), bits),
+        "unary, optimized": (lambda: unary(known, epsilon, optimized=True), bits),
+    }
+    if size <= _MOST_BY_SIZE:
+        found["rappor"] = (lambda: rappor(known, epsilon), bits)
+        found["truncated_rappor"] = (lambda: truncated_rappor(known, epsilon), bits)
+    return found
+
+
+def _candidate(
+    name: str, design: Design, shares: Mapping[str, float] | Sequence[float] | None, category: str | None
+) -> Candidate:
+    risk = variance(design, 1, shares=shares, category=category)
+    size = _bytes(design.channel.responses)
+    same = float(unchanged(design)) if design.categories == design.symbols else 0.0
+    return Candidate(name, design, risk, same, size)
+
+
+def _one_category(
+    known: Sequence[str],
+    category: str,
+    epsilon: exact.Rational,
+    criterion: Criterion,
+    shares: Mapping[str, float] | Sequence[float] | None,
+) -> Choice:
+    """Ask whether it is this category or not: every design for all of them is a garbling of that, as far as it goes."""
+    asked = k_ary(known, epsilon)
+    number = asked.category_number(category)
+    other = f"not {category}"
+    design = warner(epsilon, categories=(other, category))
+    share = None if shares is None else _share_of(asked, shares, number)
+    two = None if share is None else [1 - share, share]
+    rest = [
+        _candidate(name, build(), shares, category)
+        for name, (build, size) in _builders(known, epsilon).items()
+        if len(known) > 2 and size <= 4_096
+    ]
+    best = _candidate("warner", design, two, category)
+    ordered = (best, *sorted(rest, key=lambda each: each.risk))
+    reasons = [
+        f"Only the share of {category!r} is wanted, so ask just that: {category!r} or {other!r}. For two answers "
+        "Warner's design tells more than every other one of the same ε, whatever the share is.",
+    ]
+    if rest:
+        reasons.append(
+            f"If the other shares are wanted too, {ordered[1].name} comes next: {ordered[1].risk / best.risk:.3g} "
+            "times the variance for this category."
+        )
+    return Choice(design, "category", str(criterion), ordered, tuple(reasons))
+
+
+def _share_of(design: Design, shares: Mapping[str, float] | Sequence[float], number: int) -> float:
+    from deniable.estimates.shares import read_shares
+
+    return float(read_shares(design, shares)[number])
+
+
+def _by_hand(known: Sequence[str], criterion: Criterion) -> Choice:
+    device = best_device(known, criterion.parity)
+    design = device.design
+    chosen = _candidate(device.name, design, None, None)
+    free = k_ary(known, criterion.as_epsilon())
+    by_machine = _candidate(f"{free.name}, by a machine", free, None, None)
+    reasons = (
+        device.instructions,
+        f"Its odds are whole numbers of {device.outcomes} equally likely outcomes, so its ε is {design.epsilon:.4g}; "
+        "a machine could use all that is allowed, and by hand it takes "
+        f"{chosen.risk / by_machine.risk:.3g} times as many people.",
+    )
+    return Choice(design, "device", str(criterion), (chosen, by_machine), reasons, device)
+
+
+def _reasons(goal: str, ordered: Sequence[Candidate], known: Sequence[str], most_bytes: int) -> tuple[str, ...]:
+    best, *others = ordered
+    if not others:
+        return ("For two answers Warner's design tells more than any other of the same ε: each is a garbling of it.",)
+    next_one = others[0]
+    if goal == "unchanged":
+        return (
+            f"{best.name} sends the answer as it is with probability {best.unchanged:.3g}; no design with as many "
+            "responses as answers does so more often at this ε, on average over the categories.",
+        )
+    if goal == "wire":
+        return (
+            f"A response of {best.name} takes {best.size} bytes, and among the designs that take no more it has the "
+            f"smallest error: {best.risk:.4g}/n in all.",
+        )
+    reasons = [
+        f"{best.name} has a total squared error of {best.risk:.4g}/n; {next_one.name} comes next with "
+        f"{next_one.risk:.4g}/n, so it would need {next_one.risk / best.risk:.3g} times as many people."
+    ]
+    if best.design.name in ("subset", "k_ary") and -(-len(known) // 8) <= most_bytes:
+        reasons.append(
+            "No design of this ε has a linear unbiased estimate with a better worst case: this one is minimax."
+        )
+    elif -(-len(known) // 8) > most_bytes:
+        reasons.append(
+            f"Designs that send a bit for each of the {len(known):,} categories would take {-(-len(known) // 8):,} "
+            f"bytes a response; at most {most_bytes:,} were allowed."
+        )
+    return tuple(reasons)
+
+
+def _rounded(risk: float) -> float:
+    """Return a risk without its last digits: what only rounding tells apart is equal, and the simpler design wins."""
+    return float(f"{risk:.9g}")
+
+
+def _bytes(responses: int) -> int:
+    """Return the bytes that a number below `responses` takes."""
+    return max(1, -(-(responses - 1).bit_length() // 8))

@@ -1,0 +1,124 @@
+"""Designs side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from deniable.designs import Deck, Design
+from deniable.errors import InvalidRequest
+from deniable.plan.variances import Population, Shares, variance
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One design in a comparison.
+
+    Attributes:
+        name: what it is called.
+        epsilon: its ε against somebody who sees one response.
+        epsilon_collector: its ε against a collector who sees all responses and knows all other answers; the same but
+            for a deck that is dealt.
+        variance: of the unbiased estimate.
+        ratio: of its variance to the smallest one in the comparison.
+        note: what its guarantee rests on; mostly empty.
+    """
+
+    name: str
+    epsilon: float
+    epsilon_collector: float
+    variance: float
+    ratio: float
+    note: str = ""
+
+    @property
+    def error(self) -> float:
+        """The standard error; for several categories the root of the total variance."""
+        return math.sqrt(max(self.variance, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Designs side by side, the smallest variance first. Print it, or read its lines."""
+
+    n: int
+    lines: tuple[Line, ...]
+
+    @property
+    def best(self) -> Line:
+        """The design with the smallest variance."""
+        return self.lines[0]
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self.lines)
+
+    def __str__(self) -> str:
+        wide = max(len("design"), *(len(line.name) for line in self.lines))
+        head = (
+            f"{'design':<{wide}}  {'ε alone':>8}  {'ε others known':>14}  {'variance':>10}  {'error':>8}  {'ratio':>7}"
+        )
+        rows = [
+            f"{line.name:<{wide}}  {line.epsilon:>8.4g}  {line.epsilon_collector:>14.4g}  {line.variance:>10.4g}  "
+            f"{line.error:>8.4g}  {line.ratio:>7.3f}"
+            for line in self.lines
+        ]
+        notes = [f"{line.name}: {line.note}" for line in self.lines if line.note]
+        return "\n".join([f"{self.n:,} respondents", head, *rows, *notes])
+
+
+def compare(
+    designs: Mapping[str, Design | Deck] | Sequence[Design | Deck],
+    n: int,
+    *,
+    shares: Shares | None = None,
+    category: str | None = None,
+    population: Population = None,
+) -> Comparison:
+    """Return the variances of several designs with n respondents, the smallest first.
+
+    Compare designs of the same ε, and look at both: a deck that is dealt can have a smaller variance than any design
+    because its ε holds only against somebody who sees a single response.
+
+    Args:
+        designs: the designs, or names for them.
+        n: how many will respond.
+        shares: the true shares; for each design its own worst ones, if they are not given.
+        category: whose share is meant; see `variance`.
+        population: how many people there are altogether; "census" if all of them are asked.
+
+    Raises:
+        InvalidRequest: nothing to compare.
+
+    Example:
+        >>> from deniable.designs import integer_deck, warner
+        >>> compared = compare([warner(0.5), integer_deck(100, 0.5)], 100, shares=[0.9, 0.1], population="census")
+        >>> compared.best.name, compared.best.epsilon_collector
+        ('deck (38, 0, 62)', inf)
+    """
+    named = dict(designs) if isinstance(designs, Mapping) else _names(designs)
+    if not named:
+        raise InvalidRequest("there are no designs to compare; expected at least one.")
+    values = {
+        name: variance(design, n, shares=shares, category=category, population=population)
+        for name, design in named.items()
+    }
+    least = min(values.values())
+    lines = [_line(name, design, values[name], least) for name, design in named.items()]
+    return Comparison(n, tuple(sorted(lines, key=lambda line: line.variance)))
+
+
+def _line(name: str, design: Design | Deck, value: float, least: float) -> Line:
+    ratio = value / least if least > 0 else math.inf if value > 0 else 1.0
+    if isinstance(design, Deck):
+        return Line(name, design.epsilon_alone, design.epsilon_collector, value, ratio, design.guarantee)
+    return Line(name, design.epsilon, design.epsilon, value, ratio, design.caveat)
+
+
+def _names(designs: Sequence[Design | Deck]) -> dict[str, Design | Deck]:
+    named: dict[str, Design | Deck] = {}
+    for design in designs:
+        name = f"deck {design.counts}" if isinstance(design, Deck) else design.name
+        number = sum(known == name or known.startswith(f"{name} #") for known in named)
+        named[f"{name} #{number + 1}" if number else name] = design
+    return named

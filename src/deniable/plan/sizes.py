@@ -1,0 +1,131 @@
+"""How many people to ask, and how wide the interval will be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from deniable import exact
+from deniable.designs import Deck, Design
+from deniable.errors import InvalidRequest
+from deniable.estimates.covariance import Matrix
+from deniable.estimates.intervals import quantile
+from deniable.plan.variances import MOST, Goal, Population, Shares, between, curve, fraction, whole
+
+_SAME = 1e-12  # a variance that is this close to what was asked for is equal to it, but for rounding
+
+
+def sample_size(
+    design: Design,
+    *,
+    variance: float | None = None,
+    margin: float | None = None,
+    level: float = 0.95,
+    method: str = "normal",
+    shares: Shares | None = None,
+    category: str | None = None,
+    population: Population = None,
+    inverse: Matrix | None = None,
+) -> int:
+    """Return the smallest number of respondents with at most this variance, or at most this margin of error.
+
+    Implements: F17 for every design, through the covariance of its own estimate.
+
+    Args:
+        design: what people will respond with. A deck changes with the number of people: see `deck_sample_size`.
+        variance: the largest variance allowed. Of `category`; if none is named, of both shares for two categories, and
+            of the sum over all categories for more.
+        margin: the largest half width of an interval allowed. Of `category`; if none is named, of every category.
+        level: of the interval.
+        method: "normal", or "chebyshev" for an interval that assumes nothing.
+        shares: the shares that you expect; the worst possible ones, if they are not given.
+        category: whose share is meant.
+        population: how many people there are altogether; "census" if all of them are asked.
+        inverse: another left inverse than the design's own.
+
+    Raises:
+        InvalidRequest: not exactly one of variance and margin, or a population too small for it.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> sample_size(warner(epsilon=1), margin=0.05)
+        1799
+    """
+    target = target_variance(variance, margin, level, method)
+    at = curve(design, shares, Goal(category, largest=margin is not None), inverse)
+    most = population if isinstance(population, int) and not isinstance(population, bool) else MOST
+    fraction(most if isinstance(population, int) else 1, population)  # refuses what is no population
+    found = smallest(lambda n: at(n, fraction(n, population)) <= target * (1 + _SAME), most)
+    if found is None:
+        least = at(most, fraction(most, population))
+        raise InvalidRequest(
+            f"even if all {most:,} people respond the variance is {least:.4g}; expected at most {target:.4g}.",
+            "Allow a larger variance or margin, or a larger ε.",
+        )
+    return found
+
+
+def width(
+    design: Design | Deck,
+    n: int,
+    *,
+    level: float = 0.95,
+    method: str = "normal",
+    shares: Shares | None = None,
+    category: str | None = None,
+    population: Population = None,
+    inverse: Matrix | None = None,
+) -> float:
+    """Return how wide the interval will be, from end to end, with n respondents: 2·z·√Var.
+
+    The arguments are those of `sample_size`. If no category is named, the widest interval counts.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> round(width(warner(epsilon=1), 1799), 3)
+        0.1
+    """
+    at = curve(design, shares, Goal(category, largest=True), inverse)
+    value = at(whole(n, "n"), fraction(n, population))
+    return 2 * math.sqrt(max(value, 0.0) / target_variance(None, 1.0, level, method))
+
+
+def smallest(enough: Callable[[int], bool], most: int = MOST, least: int = 1) -> int | None:
+    """Return the smallest n from `least` to `most` that is enough, if all larger ones are too; None if none is."""
+    high = least
+    while not enough(high):
+        if high >= most:
+            return None
+        high = min(2 * high, most)
+    low = least - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if middle > low and enough(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def target_variance(variance: float | None, margin: float | None, level: float, method: str) -> float:
+    """Return the largest variance that keeps the demand.
+
+    Raises:
+        InvalidRequest: not exactly one of variance and margin, or numbers that do not fit.
+    """
+    if (variance is None) == (margin is None):
+        raise InvalidRequest(
+            "expected either a variance or a margin, and exactly one of them.",
+            "For example margin=0.05, for an interval of ± 5 percentage points.",
+        )
+    demand = variance if variance is not None else margin
+    if isinstance(demand, bool) or not isinstance(demand, int | float) or not 0 < demand < 1e100:
+        raise InvalidRequest(f"the demand is {exact.shown(demand)}; expected a positive number.")
+    confidence = between(level, "the level")
+    if not quantile(confidence):
+        raise InvalidRequest(f"the level is {level}; expected one that floats tell from 0, such as 0.95.")
+    if method not in ("normal", "chebyshev"):
+        raise InvalidRequest(f"the method is {method!r:.40}; expected normal or chebyshev.")
+    if variance is not None:
+        return float(demand)
+    return demand**2 / quantile(confidence) ** 2 if method == "normal" else demand**2 * (1 - confidence)

@@ -1,0 +1,171 @@
+"""How far to go: the next ε for a wanted accuracy, what it will buy, and when to stop asking."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from statistics import NormalDist
+
+import numpy as np
+
+from deniable import exact
+from deniable.designs import Design
+from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.estimates.covariance import Vector
+from deniable.estimates.simplex import projection
+from deniable.estimates.stages import combine, expected_covariance
+from deniable.order.relaxation import relax
+from deniable.tallies.stages import StageTallies
+
+__all__ = ["Proposal", "propose"]
+
+_STEPS = 1 << 14  # in which an ε is looked for: its proposal is this part of the budget too large at most
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What to ask for next.
+
+    Attributes:
+        stop: the target is reached, or can be brought no nearer: nobody needs to be asked again.
+        reached: whether the target is reached, now or by what is proposed.
+        error: the largest standard error now.
+        target: the standard error that is wanted.
+        design: the design to raise responses to; None where there is nothing to ask for.
+        expected: the largest standard error after that.
+        respondents: how many people would be needed at the proposed stage to reach the target.
+        text: all of it in a sentence or two.
+    """
+
+    stop: bool
+    reached: bool
+    error: float
+    target: float
+    design: Design | None
+    expected: float
+    respondents: int
+    text: str = field(repr=False)
+
+    @property
+    def epsilon(self) -> float | None:
+        """The ε to raise the budget to, certified; None where there is nothing to ask for."""
+        return None if self.design is None else self.design.epsilon
+
+
+def propose(
+    tallies: StageTallies,
+    target: float,
+    build: Callable[[exact.Rational], Design],
+    *,
+    most: exact.Rational,
+    category: str | None = None,
+    willing: float = 1.0,
+    level: float | None = None,
+) -> Proposal:
+    """Propose the smallest next ε with which the target accuracy is reached, within a budget.
+
+    Args:
+        tallies: the counts so far.
+        target: the standard error that is wanted; with `level` half the width of an interval of that level.
+        build: the design at an ε, for example `lambda e: k_ary(5, epsilon=e)`; it must be able to follow the ladder's
+            last stage.
+        most: the largest ε that may be asked for.
+        category: whose error is meant; the largest of all, if it is not given.
+        willing: which part of the respondents is expected to be raised; the others stay where they are.
+        level: see `target`.
+
+    Raises:
+        NotOrdered: a design that cannot follow the ladder's last stage.
+        NotEstimable: nobody responded yet.
+        InvalidRequest: a target, a part or a level that does not fit.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from deniable.order.relaxation import ladder
+        >>> from deniable.tallies.stages import count_stages
+        >>> counted = count_stages(ladder([warner(epsilon=1)]), [["yes"] * 400 + ["no"] * 600])
+        >>> found = propose(counted, 0.02, lambda e: warner(epsilon=e), most=4)
+        >>> found.stop, round(found.epsilon, 2), found.expected <= 0.02 < found.error
+        (False, 1.94, True)
+    """
+    wanted = _target(target, level, willing)
+    now = combine(tallies, guess=_bounded(combine(tallies).value).tolist())
+    shares = _bounded(now.value)
+    at = None if category is None else tallies.ladder.designs[-1].category_number(category)
+    error = _error(now.errors, at)
+    if error <= wanted:
+        told = f"The standard error is {error:.3g}, the target {wanted:.3g}: stop asking."
+        return Proposal(True, True, error, wanted, None, error, tallies.respondents, told)
+
+    def expected(design: Design) -> float:
+        groups = [(each.design, each.respondents * (1 - willing)) for each in tallies.finest]
+        groups = [group for group in groups if group[1]] + [(design, tallies.respondents * willing)]
+        return _error(np.sqrt(np.maximum(np.diagonal(expected_covariance(groups, shares)), 0.0)), at)
+
+    spent = exact.rational(tallies.ladder.designs[-1].epsilon)
+    budget = exact.rational(most, name="most")
+    if budget <= spent:
+        told = f"The standard error is {error:.3g}, the target {wanted:.3g}: ε = {float(budget):.4g} is spent already."
+        return Proposal(True, False, error, wanted, None, error, _needed(tallies.respondents, error, wanted), told)
+    design = _smallest(lambda e: expected(build(e)) <= wanted, build, spent, budget)
+    relax(tallies.ladder.designs[-1], design)  # refuses what cannot follow
+    after = expected(design)
+    reached, needed = after <= wanted, _needed(tallies.respondents, after, wanted)
+    told = _told(tallies, design, willing, (error, after, wanted), needed)
+    return Proposal(False, reached, error, wanted, design, after, needed, told)
+
+
+def _smallest(
+    enough: Callable[[Fraction], bool], build: Callable[[exact.Rational], Design], spent: Fraction, budget: Fraction
+) -> Design:
+    """Return the design at the smallest ε on a grid that is enough; at the whole budget where none is."""
+    low, high = 0, _STEPS
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            found = enough(spent + (budget - spent) * middle / _STEPS)
+        except InvalidDesign:  # too fine an ε for the weights of this family
+            found = False
+        low, high = (low, middle) if found else (middle, high)
+    return build(spent + (budget - spent) * high / _STEPS)
+
+
+def _told(
+    tallies: StageTallies, design: Design, willing: float, errors: tuple[float, float, float], needed: int
+) -> str:
+    error, after, wanted = errors
+    who = "everybody" if willing == 1 else f"{willing:.0%} of the respondents"
+    last = tallies.ladder.designs[-1].epsilon
+    text = (
+        f"Raising {who} from ε = {last:.4g} to ε = {design.epsilon:.4g} lowers the standard error from {error:.3g} to "
+        f"{after:.3g}; the target is {wanted:.3g}."
+    )
+    if after <= wanted:
+        return text
+    return f"{text} It is the whole budget, and not enough: about {needed:,} respondents would be."
+
+
+def _needed(respondents: int, error: float, wanted: float) -> int:
+    return respondents if error <= wanted else math.ceil(respondents * (Fraction(error) / Fraction(wanted)) ** 2)
+
+
+def _target(target: float, level: float | None, willing: float) -> float:
+    fits = 0 < target < math.inf and (level is None or 0 < level < 1) and 0 < willing <= 1
+    if not fits:
+        raise InvalidRequest(
+            f"the target is {target}, the level {level} and the willing part {willing}; expected a positive target, a "
+            "level between 0 and 1, and a part above 0."
+        )
+    return target if level is None else target / NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _error(errors: Vector, at: int | None) -> float:
+    return float(errors.max() if at is None else errors[at])
+
+
+def _bounded(value: Vector) -> Vector:
+    """Return the nearest shares in the simplex, none of them 0: a share of 0 would promise too small an error."""
+    size = len(value)
+    return np.asarray(0.99 * projection(value) + 0.01 / size)

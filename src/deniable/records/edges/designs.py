@@ -1,0 +1,175 @@
+"""Step 1: how the weight of a person's one edge becomes a response, by a three-answer design."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+from deniable import documents, exact
+from deniable.designs import Design, k_ary, labels, rr3_dagger
+from deniable.designs.labels import Labels, Numbered, Places
+from deniable.designs.three_answers import Weighting
+from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
+
+__all__ = ["WEIGHTS", "EdgeDesign", "one_edge"]
+
+WEIGHTS = (Fraction(0), Fraction(1, 2), Fraction(1))
+"""What an edge may weigh: against, neutral, in favour."""
+
+NAMES = ("0", "1/2", "1")
+SCHEMA = "one-edge-design"
+CAVEAT = "Which item a respondent has an edge to is sent as it is; only the weight of the edge is protected."
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeDesign:
+    """Items around a three-answer design for the weight of one edge.
+
+    Attributes:
+        items: what people may have an edge to.
+        choice: the design for the weight; its categories and symbols are "0", "1/2" and "1".
+    """
+
+    items: Sequence[str]
+    choice: Design
+    low: ClassVar[Fraction] = WEIGHTS[0]
+    high: ClassVar[Fraction] = WEIGHTS[-1]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "items", labels.read(self.items, name="items"))
+        if tuple(self.choice.categories) != NAMES or tuple(self.choice.symbols) != NAMES:
+            raise InvalidDesign(
+                f"the design is not about the weights {', '.join(NAMES)}; expected these in this order."
+            )
+
+    @property
+    def parity(self) -> exact.Ratio:
+        """The largest factor by which a response can change the odds between two weights, exactly."""
+        return self.choice.parity
+
+    @property
+    def epsilon(self) -> float:
+        """The smallest ε at which the weight is locally private, rounded up; the item is not protected."""
+        return self.choice.epsilon
+
+    @property
+    def caveat(self) -> str:
+        """What the guarantee does not cover."""
+        return CAVEAT
+
+    def item_number(self, item: str) -> int:
+        """Return the number of an item.
+
+        Raises:
+            InvalidAnswer: not one of this design's; the message does not repeat it.
+        """
+        number = self._places.find(item)
+        if number is None:
+            raise InvalidAnswer(f"the item is not one of the design's; expected one of {labels.shown(self.items)}.")
+        return number
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.items)
+
+    def symbol(self, response: int) -> str:
+        """Write a response, given its number: the weight, then the item."""
+        item, weight = divmod(response, 3)
+        return f"{NAMES[weight]} {self.items[item]}"
+
+    def response_number(self, symbol: str) -> int:
+        """Return the number of a response.
+
+        Raises:
+            InvalidResponse: not one that this design sends.
+        """
+        weight, gap, item = symbol.partition(" ") if isinstance(symbol, str) else ("", "", "")
+        number = self._places.find(item) if gap and weight in NAMES else None
+        if number is None:
+            raise InvalidResponse(
+                f"{symbol!r:.40} is not a response of this design; expected '1/2 {self.items[0]:.40}'."
+            )
+        return 3 * number + NAMES.index(weight)
+
+    @cached_property
+    def hash(self) -> str:
+        """The content hash, by which responses and tallies name their design."""
+        return documents.digest({"schema": f"deniable/{SCHEMA}/{documents.VERSION}", **self._body()})
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the design as JSON, with its schema version and content hash."""
+        return documents.seal(SCHEMA, self._body(), indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> EdgeDesign:
+        """Read a design.
+
+        Raises:
+            UnreadableFile: truncated, edited, or of another version.
+            InvalidDesign: well-formed, but not a design.
+        """
+        body = documents.unseal(SCHEMA, text)
+        design = cls(
+            documents.field(body, "items", int, list),
+            Design.from_json(json.dumps(documents.field(body, "choice", dict))),
+        )
+        if design._body() != body:
+            raise UnreadableFile("this design is not as deniable writes it; expected no further fields.")
+        return design
+
+    def _body(self) -> dict[str, Any]:
+        items = len(self.items) if isinstance(self.items, Numbered) else list(self.items)
+        return {"items": items, "choice": json.loads(self.choice.to_json())}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EdgeDesign) and other.hash == self.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        return f"one_edge({labels.shown(self.items, most=5)}; {self.choice.name}, ε = {self.epsilon:.6g})"
+
+
+def one_edge(
+    items: Labels,
+    epsilon: exact.Rational,
+    *,
+    family: str = "k_ary",
+    importance: Weighting | None = None,
+    guess: Weighting | None = None,
+) -> EdgeDesign:
+    """Protect the weight of everybody's one edge, which is 0, 1/2 or 1; the item it leads to is sent as it is.
+
+    Implements: Section 4.2.1 of [MW21]: EWRR3, which is `k_ary`, or RR3†, whose best member for a weighting of the
+    three shares is found. Where the item is to be protected too, use the designs of `deniable.records.key_value`.
+
+    Guarantee: integers that sum to 2^64, with a parity of at most e^ε between any two weights; nothing about items.
+
+    Args:
+        items: what people may have an edge to.
+        epsilon: the most that may be revealed about the weight.
+        family: "k_ary" or "rr3_dagger".
+        importance: for RR3†: how much the variance of the share of each weight matters.
+        guess: for RR3†: shares at which variances are compared.
+
+    Raises:
+        InvalidDesign: fewer than two items.
+        InvalidRequest: another family, or a weighting without RR3†.
+        InvalidNumber: ε is not positive.
+
+    Example:
+        >>> one_edge(["tax", "transport"], 1).epsilon
+        1.0
+    """
+    if family not in ("k_ary", "rr3_dagger") or (family == "k_ary" and (importance is not None or guess is not None)):
+        raise InvalidRequest("the family does not fit; expected 'k_ary', or 'rr3_dagger' with importance and guess.")
+    if family == "k_ary":
+        choice = k_ary(NAMES, epsilon)
+    else:
+        choice = rr3_dagger(epsilon=epsilon, importance=importance, guess=guess, categories=NAMES)
+    return EdgeDesign(labels.read(items, name="items"), choice)

@@ -1,0 +1,248 @@
+"""Responses about rounded ends → the mean, and the variance of the values themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from deniable import exact
+from deniable.designs import Design
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable
+from deniable.estimates import Estimate
+from deniable.estimates.intervals import Interval, quantile
+from deniable.estimates.stages import Combined
+from deniable.records.numbers.ranges import ENDS, Range
+
+__all__ = ["Mean", "Moments", "Spread", "from_share", "mean", "moments", "spread"]
+
+
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """An estimated mean.
+
+    Attributes:
+        range: of the values.
+        shares: the estimated shares of the two ends, at one stage or of people at different stages.
+    """
+
+    range: Range
+    shares: Estimate | Combined
+
+    @property
+    def value(self) -> float:
+        """The mean; unbiased, so that it may leave the range."""
+        return self._carried(float(self.shares.value[1]))
+
+    @property
+    def respondents(self) -> int:
+        """How many people it was made from."""
+        return self.shares.respondents if isinstance(self.shares, Estimate) else self.shares.tallies.respondents
+
+    @property
+    def device_variance(self) -> float:
+        """The part of the variance that is the device's. It shrinks as stages are released."""
+        return max(self.variance - self.rounding_variance, 0.0)
+
+    @property
+    def rounding_variance(self) -> float:
+        """The part that comes from people and from rounding: (high − low)²·π(1 − π)/n. No ε makes it smaller.
+
+        It holds for a sample of people. Where all people are asked it is an upper bound: see `census_variance`.
+        """
+        share = min(max(float(self.shares.value[1]), 0.0), 1.0)
+        return float(self.range.width) ** 2 * share * (1 - share) / self.respondents
+
+    @property
+    def variance(self) -> float:
+        """The variance of the estimate, both parts."""
+        return float(self.range.width * self.range.width) * float(self.shares.errors[1]) ** 2
+
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return math.sqrt(self.variance)
+
+    def census_variance(self, second: Mean) -> float:
+        """Return the variance if these people are all there are, given the mean of the squares of the same values.
+
+        Then only rounding and the device are random. How much rounding adds depends on how many values lie inside the
+        range, which the second moment tells: the mean of π(1 − π) over the people.
+
+        Raises:
+            Incompatible: the second range is not that of the squares of the first.
+        """
+        _check_squares(self, second)
+        low, width = float(self.range.low), float(self.range.width)
+        share = (self.value - low) / width
+        squares = (second.value - 2 * low * self.value + low**2) / width**2
+        rounding = width**2 * max(share - squares, 0.0) / self.respondents
+        return min(self.device_variance + rounding, self.variance)
+
+    def interval(self, *, level: float = 0.95, method: str | None = None) -> Interval:
+        """Return an interval for the mean: that of the share of "high", by any method of `Estimate.interval`.
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
+        """
+        if isinstance(self.shares, Estimate):
+            low, high = self.shares.interval(ENDS[1], level=level, method=method)
+        else:
+            low, high = self.shares.interval(ENDS[1], level=level, method=method or "normal")
+        return Interval(self._carried(low), self._carried(high))
+
+    def _carried(self, share: float) -> float:
+        return float(self.range.low) + float(self.range.width) * share
+
+
+def mean(shares: Estimate | Combined, range_: Range) -> Mean:
+    """Carry an estimate of the two ends over to the values; one stage's, or `gradual.estimate.combine`'s.
+
+    Implements: [Pan24], §5.2, eq. (70), corrected: low + (high − low)·π, for any design about the ends.
+
+    Raises:
+        Incompatible: the estimate is not about the ends "low" and "high".
+
+    Example:
+        >>> from deniable.estimates import estimate
+        >>> from deniable.records.numbers.designs import end_design
+        >>> from deniable.tallies import Tally
+        >>> found = mean(estimate(Tally(end_design(1), [400, 600])), Range.of(0, 10))
+        >>> round(found.value, 3), round(found.error, 3)
+        (7.164, 0.335)
+    """
+    known = shares.design.categories if isinstance(shares, Estimate) else shares.categories
+    if tuple(known) != ENDS:
+        raise Incompatible(
+            "this estimate is not about the ends of a range; expected the categories 'low' and 'high'.",
+            "Use end_design(epsilon), or give another design these categories.",
+        )
+    return Mean(range_, shares)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What the estimated mean of known people does, exactly: all of them are asked, and only the devices are random.
+
+    Attributes:
+        mean: its expectation.
+        rounding: the part of its variance that rounding adds.
+        device: the part of its variance that the device adds.
+    """
+
+    mean: Fraction
+    rounding: Fraction
+    device: Fraction
+
+    @property
+    def variance(self) -> Fraction:
+        """The whole variance."""
+        return self.rounding + self.device
+
+
+def moments(range_: Range, values: Iterable[exact.Rational], design: Design) -> Moments:
+    """Return expectation and variance of the estimated mean of these values.
+
+    Implements: F14, for every two-answer design.
+
+    Raises:
+        InvalidRequest: no values, or one outside the range.
+        NotEstimable: the design does not tell the ends apart.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> moments(Range.of(0, 1), [0, "1/2", 1], warner(p="3/4", categories=ENDS))
+        Moments(mean=Fraction(1, 2), rounding=Fraction(1, 36), device=Fraction(1, 4))
+    """
+    shares = [range_.share(exact.rational(value)) for value in values]
+    if not shares or not 0 <= min(shares) <= max(shares) <= 1:
+        raise InvalidRequest("there are no values, or some lie outside the range; expected values inside.")
+    n = len(shares)
+    zero, gap = _ends(design)
+    at = [share * gap + zero for share in shares]
+    # The device's part: the variance of a response, given the end.
+    ends = (zero * (1 - zero), (zero + gap) * (1 - zero - gap))
+    device = sum((ends[0] * (1 - share) + ends[1] * share for share in shares), Fraction(0)) / (n * n * gap * gap)
+    expected = (sum(at, Fraction(0)) / n - zero) / gap
+    rounding = sum((share * (1 - share) for share in shares), Fraction(0)) / (n * n)
+    scale = range_.width**2
+    return Moments(range_.low + range_.width * expected, scale * rounding, scale * device)
+
+
+def from_share(range_: Range, design: Design, share: exact.Rational) -> Fraction:
+    """Return the estimated mean if this share of the responses is "high", exactly.
+
+    Raises:
+        NotEstimable: the design does not tell the ends apart.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from_share(Range.of(0, 10), warner(p="3/4", categories=ENDS), "1/2")
+        Fraction(5, 1)
+    """
+    zero, gap = _ends(design)
+    return range_.low + range_.width * (exact.probability(share, name="share") - zero) / gap
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The variance of the values themselves, estimated from their first two moments.
+
+    Attributes:
+        value: E[X²] − E[X]², corrected for what the error of the mean adds.
+        error: its standard error; an upper bound where both moments come from the same people.
+    """
+
+    value: float
+    error: float
+
+    def interval(self, *, level: float = 0.95) -> Interval:
+        """Return the normal interval, cut at 0.
+
+        Raises:
+            InvalidRequest: a level outside (0, 1).
+        """
+        if not 0 < level < 1:
+            raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.95.")
+        width = quantile(level) * self.error
+        return Interval(max(self.value - width, 0.0), max(self.value + width, 0.0))
+
+
+def spread(first: Mean, second: Mean, *, same_people: bool = False) -> Spread:
+    """Estimate the variance of the values from the mean of x and the mean of x².
+
+    Args:
+        first: the mean of x.
+        second: the mean of x².
+        same_people: whether both were asked of the same people. Then their errors may go together in a way that counts
+            of responses do not tell, and the error told is the largest there can be.
+
+    Raises:
+        Incompatible: the second range is not that of the squares of the first.
+    """
+    _check_squares(first, second)
+    value = second.value - first.value**2 + first.variance
+    slope = 2 * abs(first.value)
+    together = second.error + slope * first.error if same_people else math.hypot(second.error, slope * first.error)
+    return Spread(value, together)
+
+
+def _check_squares(first: Mean, second: Mean) -> None:
+    if second.range != first.range.squared:
+        raise Incompatible(
+            f"the second moment has the range {second.range.low} to {second.range.high}; expected that of the squares, "
+            f"{first.range.squared.low} to {first.range.squared.high}."
+        )
+
+
+def _ends(design: Design) -> tuple[Fraction, Fraction]:
+    """Return how often "high" is sent by the low end, and how much more often by the high end."""
+    channel = design.channel
+    if channel.answers != 2 or channel.responses != 2:
+        raise InvalidRequest("the design has more than two answers or responses; expected one about two ends.")
+    zero = channel.probability(1, given=0)
+    gap = channel.probability(1, given=1) - zero
+    if not gap:
+        raise NotEstimable("the design sends the same for both ends; expected one that tells them apart.")
+    return zero, gap

@@ -1,0 +1,220 @@
+"""Counts of bits → which strings are there, how often, and how much is left unexplained."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable
+from deniable.estimates.intervals import Interval, quantile
+from deniable.records.strings.bloom import Bloom
+from deniable.records.strings.regression import Fit, Floats, Regression, alike, seeds_of, table
+from deniable.records.strings.tallies import NoisyTally, StringTally
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["Candidates", "Found", "StringEstimate", "benjamini_hochberg", "estimate_strings"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A string that is there.
+
+    Attributes:
+        text: the string.
+        share: how many send it, unbiased.
+        error: the standard error of the share.
+        p_value: how often a string that nobody sends would stand out as much.
+    """
+
+    text: str
+    share: float
+    error: float
+    p_value: float
+
+    def interval(self, *, level: float = 0.95) -> Interval:
+        """Return the normal interval of the share."""
+        width = quantile(level) * self.error
+        return Interval(self.share - width, self.share + width)
+
+
+@dataclass(frozen=True, eq=False)
+class StringEstimate:
+    """What candidates explain.
+
+    Attributes:
+        found: the strings that are there, the most frequent first.
+        tested: how many candidates there were.
+        fdr: the share of false ones among those found that is allowed on average.
+        respondents: how many responses there were.
+        unexplained: the share of respondents whose string is none of those found.
+        unexplained_error: its standard error.
+        excess: by how much bits vary more than the device explains, which strings that are no candidates do; 1 for not
+            at all. Errors are told with it.
+        p_values: of all candidates, in their order; 1 for those that did not stand out at all, or that no cohort tells
+            apart from another candidate.
+    """
+
+    found: tuple[Found, ...]
+    tested: int
+    fdr: float
+    respondents: int
+    unexplained: float
+    unexplained_error: float
+    excess: float
+    p_values: Floats = field(repr=False)
+
+    @property
+    def params(self) -> dict[str, float]:
+        """The share of each string that was found."""
+        return {each.text: each.share for each in self.found}
+
+
+class Candidates:
+    """Strings that may be there, hashed once for all tallies with the same filter.
+
+    Args:
+        bloom: how strings become bits.
+        texts: the strings, all different.
+
+    Raises:
+        InvalidRequest: none, or one twice.
+    """
+
+    def __init__(self, bloom: Bloom, texts: Sequence[str]) -> None:
+        self.bloom = bloom
+        self.texts = tuple(texts)
+        self._seeds = seeds_of(self.texts)
+        if not self.texts or np.unique(self._seeds).size < len(self.texts):
+            raise InvalidRequest("there are no candidates, or one stands twice; expected different strings.")
+        self._all: csr_matrix | None = None
+
+    def rows(self, used: NDArray[np.bool_]) -> csr_matrix:
+        """Return the cells that each candidate sets, of the cohorts in use."""
+        if not used.all():
+            return table(self.bloom, self._seeds, used)
+        if self._all is None:
+            self._all = table(self.bloom, self._seeds, used)
+        return self._all
+
+
+def estimate_strings(
+    tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates, *, fdr: float = 0.05
+) -> StringEstimate:
+    """Find which of many candidate strings are there, and how often.
+
+    Implements: [EPK14] with candidates: a non-negative lasso chooses, weighted least squares on the
+    chosen ones measures, and false discoveries are controlled after [BH95] among all candidates.
+
+    Args:
+        tally: counts of bits, from responses of one stage or from noisy samples.
+        candidates: strings that may be there; all others go into the unexplained share. Several tallies with one
+            filter are faster with `Candidates`.
+        fdr: the share of false ones among those found that is allowed on average.
+
+    Raises:
+        InvalidRequest: no candidates, one twice, or an fdr outside (0, 1).
+        Incompatible: candidates for another filter.
+        NotEstimable: no responses.
+
+    Example:
+        >>> from deniable.records.strings.bloom import Bloom
+        >>> from deniable.records.strings.designs import string_design
+        >>> empty = StringTally.empty(string_design(Bloom(16), epsilon=2))
+        >>> estimate_strings(empty, ["a"])
+        Traceback (most recent call last):
+            ...
+        deniable.errors.NotEstimable: there are no responses; expected some.
+    """
+    known = candidates if isinstance(candidates, Candidates) else Candidates(tally.bloom, candidates)
+    if known.bloom != tally.bloom:
+        raise Incompatible("the candidates were hashed for another filter; expected that of the tally.")
+    if not 0 < fdr < 1:
+        raise InvalidRequest(f"the rate of false discoveries is {fdr}; expected a number between 0 and 1.")
+    if not tally.respondents:
+        raise NotEstimable("there are no responses; expected some.")
+    fit, texts = _fitted(tally, known), known.texts
+    errors = np.sqrt(np.maximum(np.diagonal(fit.covariance) * fit.excess, 0.0))
+    p_values = np.ones(len(texts))
+    p_values[fit.numbers] = ndtr(-fit.shares / np.maximum(errors, 1e-300))
+    p_values[alike(known.rows(tally.sizes > 0))] = 1.0  # whose share it is, nobody can say
+    accepted = np.flatnonzero(benjamini_hochberg(p_values, fdr)[fit.numbers])
+    spread = _covariance(fit, tally)
+    found = [
+        Found(texts[number], float(share), math.sqrt(variance), float(p_values[number]))
+        for number, share, variance in zip(
+            fit.numbers[accepted], fit.shares[accepted], np.diagonal(spread)[accepted], strict=True
+        )
+    ]
+    return StringEstimate(
+        found=tuple(sorted(found, key=lambda each: -each.share)),
+        tested=len(texts),
+        fdr=fdr,
+        respondents=tally.respondents,
+        unexplained=1 - float(fit.shares[accepted].sum()),
+        unexplained_error=math.sqrt(max(float(spread[np.ix_(accepted, accepted)].sum()), 0.0)),
+        excess=fit.excess,
+        p_values=p_values,
+    )
+
+
+def benjamini_hochberg(p_values: Floats, fdr: float) -> NDArray[np.bool_]:
+    """Return which hypotheses to reject so that on average at most this share of the rejections is false.
+
+    Implements: [BH95].
+
+    Example:
+        >>> benjamini_hochberg(np.array([0.001, 0.02, 0.9, 0.04]), 0.05).tolist()
+        [True, True, False, False]
+    """
+    order = np.argsort(p_values, kind="stable")
+    passed = np.flatnonzero(p_values[order] <= fdr * np.arange(1, p_values.size + 1) / p_values.size)
+    rejected = np.zeros(p_values.size, bool)
+    if passed.size:
+        rejected[order[: passed[-1] + 1]] = True
+    return rejected
+
+
+def _fitted(tally: StringTally | NoisyTally, candidates: Candidates) -> Fit:
+    """Choose candidates with even weights, then measure them with weights that fit."""
+    bloom, used = tally.bloom, tally.sizes > 0
+    hit, stray = tally.rates()
+    sizes = np.repeat(tally.sizes[used].astype(np.float64), bloom.bits)
+    cells = (tally.ones[used].reshape(-1) / sizes - stray) / (hit - stray)
+
+    def variance(ones: Floats) -> Floats:
+        # A share of 0 or 1 is known as well as the respondents tell; where a sample is the truth, no better than that.
+        inner = np.clip(ones, 0.5 / sizes, 1 - 0.5 / sizes)
+        return tally.spread(inner) / (sizes * (hit - stray) ** 2)
+
+    rows = candidates.rows(used)
+    even = float(np.clip(np.average(cells, weights=sizes), 0.0, 1.0))
+    model = Regression(rows, cells, 1 / variance(np.full(cells.size, even)))
+    most = max(1, min(cells.size // 2, 4000))
+    chosen = model.lasso(_threshold(len(candidates.texts)), most)
+    return model.reweighted(model.fit(chosen), variance)
+
+
+def _threshold(candidates: int) -> float:
+    """Return by how many errors a candidate must stand out to be looked at: about 200 that are not there do."""
+    return -NormalDist().inv_cdf(min(0.1, 200 / candidates))
+
+
+def _covariance(fit: Fit, tally: StringTally | NoisyTally) -> Floats:
+    """Return the covariance of the shares: of the device, and of who was asked.
+
+    The weights count as if every bit of a string had respondents of its own; but its bits have the same ones.
+    """
+    shares = np.clip(fit.shares, 0.0, 1.0)
+    shares /= max(1.0, float(shares.sum()))  # of more than everybody the variance would be negative
+    people = (np.diag(shares) - np.outer(shares, shares)) / tally.respondents
+    found: Floats = fit.covariance * fit.excess + (1 - 1 / tally.bloom.ones) * people
+    return found

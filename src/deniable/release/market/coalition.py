@@ -1,0 +1,121 @@
+"""What buyers know together: exactly what the best of them knows, gone through and not assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from deniable import exact
+from deniable.channel import Channel
+from deniable.errors import InvalidRequest
+from deniable.order.between import sent
+from deniable.order.ladders import Ladder
+from deniable.order.steps import Step
+
+__all__ = ["Worth", "worth"]
+
+_MOST = 100_000
+"""Histories of responses, times answers, that are gone through: a second or two."""
+
+Law = dict[tuple[int, ...], list[Fraction]]
+"""P(responses | answer), a row for each combination of responses, the coarsest first."""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a coalition's responses reveal together.
+
+    Attributes:
+        best: the finest stage among them.
+        parity: of all their responses together.
+        alone: the parity of the finest stage by itself.
+        same: whether the belief of somebody who sees them all is, for every prior, that of who sees the finest alone.
+        gone_through: whether every combination of responses was gone through. For designs too large for that, it
+            follows from P₁ = C·P₂, which each step verified with the numbers that it draws with.
+    """
+
+    best: int
+    parity: exact.Ratio
+    alone: exact.Ratio
+    same: bool
+    gone_through: bool
+
+    @property
+    def epsilon(self) -> float:
+        """The ε of all responses together, rounded up."""
+        return exact.log_above(self.parity)
+
+
+def worth(ladder: Ladder, held: Iterable[int]) -> Worth:
+    """Return what buyers of some stages of a ladder know together.
+
+    Guarantee: computed from the law by which the responses are drawn, in exact numbers.
+
+    Args:
+        ladder: the stages that are sold.
+        held: the numbers of the stages that the coalition holds, counted from 0.
+
+    Raises:
+        InvalidRequest: no stage, or one that the ladder does not have.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from deniable.order.relaxation import ladder
+        >>> known = worth(ladder([warner(p="3/5"), warner(p="2/3"), warner(p="3/4")]), [0, 1])
+        >>> known.parity, known.same
+        (Fraction(2, 1), True)
+    """
+    stages = sorted(set(held))
+    if not stages or not 0 <= stages[0] <= stages[-1] < len(ladder):
+        raise InvalidRequest(f"the stages held are {stages}; expected some of 0 to {len(ladder) - 1}.")
+    best = stages[-1]
+    alone = ladder.designs[best].parity
+    law = _law(ladder, stages)
+    if law is None:
+        proved = all(step.verify() for step in ladder.steps[stages[0] : best])
+        return Worth(best, alone if proved else float("inf"), alone, proved, gone_through=False)
+    parity = max(exact.ratio(max(row), min(row)) for row in law.values())
+    rows = _rows(ladder.designs[best].channel)
+    same = all(_proportional(row, rows[seen[-1]]) for seen, row in law.items())
+    return Worth(best, parity, alone, same, gone_through=True)
+
+
+def _law(ladder: Ladder, stages: list[int]) -> Law | None:
+    """Write out the law of the responses held, from the finest downwards; None where it is too large."""
+    finest = ladder.designs[stages[-1]].channel
+    most = _MOST // finest.answers
+    if finest.responses > most:
+        return None
+    law: Law = {(r,): row for r, row in _rows(finest).items()}
+    # The first response is that of the stage just reached; it stays if somebody holds it, else it is summed out.
+    for number in reversed(range(stages[0], stages[-1])):
+        step = ladder.steps[number]
+        if step.old.responses > most or len(law) * len(sent(step.old)) > most:
+            return None
+        law = _down(law, step, keep=number + 1 in stages)
+    return law
+
+
+def _down(law: Law, step: Step, *, keep: bool) -> Law:
+    found: Law = {}
+    shares = {
+        new: [(old, share) for old in sent(step.old) if (share := step.garbling(old, new))]
+        for new in {seen[0] for seen in law}
+    }
+    for seen, row in law.items():
+        for old, share in shares[seen[0]]:
+            key = (old, *(seen if keep else seen[1:]))
+            part = [share * each for each in row]
+            found[key] = part if key not in found else [a + b for a, b in zip(found[key], part, strict=True)]
+    return found
+
+
+def _rows(channel: Channel) -> dict[int, list[Fraction]]:
+    rows = {r: [channel.probability(r, given=x) for x in range(channel.answers)] for r in sent(channel)}
+    return {r: row for r, row in rows.items() if any(row)}
+
+
+def _proportional(one: list[Fraction], two: list[Fraction]) -> bool:
+    at = next(number for number, each in enumerate(two) if each)
+    return bool(one[at]) and all(a * two[at] == b * one[at] for a, b in zip(one, two, strict=True))

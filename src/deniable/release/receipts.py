@@ -1,0 +1,226 @@
+"""Receipts: who was given which stage of which question, and what was spent by then. No answer or response is in them.
+
+Each names the hash of the one before. A file of them ends with a line that says how many there are and which is the
+last, so that a line that was changed, left out, added, moved or cut off is found. It is not signed: whoever writes the
+whole file anew can write another history, and only somebody who holds a receipt of the first one will know.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from deniable import documents
+from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
+
+__all__ = ["KINDS", "Receipt", "first_link", "read", "schema", "verify", "write"]
+
+KINDS = ("release", "sale", "withdrawal")
+"""What a receipt may be about."""
+
+_TEXTS = ("ledger", "previous", "kind", "question", "design", "holder", "at")
+_AMOUNTS = ("epsilon_before", "epsilon_after", "total_before", "total_after")
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """One entry of a ledger's history.
+
+    Attributes:
+        ledger: the ledger's own name, drawn at random.
+        number: counted from 1.
+        previous: the hash of the receipt before; of the first, a hash of the ledger's name.
+        kind: "release", "sale" or "withdrawal".
+        question: what it was about; empty for a withdrawal from all questions.
+        design: the hash of the stage's design; empty for a withdrawal.
+        holder: who was given the response; may be empty.
+        at: when, in UTC.
+        epsilon_before: spent on the question before, rounded up.
+        epsilon_after: spent on the question now.
+        total_before: spent on all questions before.
+        total_after: spent on all questions now.
+        details: further facts, such as a price.
+    """
+
+    ledger: str
+    number: int
+    previous: str
+    kind: str
+    question: str
+    design: str
+    holder: str
+    at: str
+    epsilon_before: float
+    epsilon_after: float
+    total_before: float
+    total_after: float
+    details: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # One that cannot be read again would close its ledger for good.
+        named = (*(getattr(self, name) for name in _TEXTS), *self.details, *self.details.values())
+        if not all(isinstance(each, str) for each in named):
+            raise InvalidRequest("a name or another fact for the receipt is no text; expected text.")
+
+    @cached_property
+    def hash(self) -> str:
+        """The content hash, which the next receipt names."""
+        return documents.digest({"schema": f"deniable/receipt/{documents.VERSION}", **self._body()})
+
+    def to_json(self) -> str:
+        """Return the receipt as one line of JSON."""
+        return documents.seal("receipt", self._body())
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Receipt:
+        """Read a receipt.
+
+        Raises:
+            UnreadableFile: truncated, edited, or of another version.
+        """
+        body = documents.unseal("receipt", text)
+        details = documents.field(body, "details", dict)
+        texts = {name: documents.field(body, name, str) for name in _TEXTS}
+        amounts = {name: _amount(body, name) for name in _AMOUNTS}
+        known = {name: documents.field(details, name, str) for name in details}
+        if texts["kind"] not in KINDS:
+            raise UnreadableFile(f"the receipt is of kind {texts['kind']!r:.40}; expected one of {', '.join(KINDS)}.")
+        fields: dict[str, Any] = {**texts, **amounts}
+        receipt = cls(number=documents.whole(body, "number"), details=known, **fields)
+        if receipt._body() != body:
+            raise UnreadableFile("this receipt is not as deniable writes it; expected no further fields.")
+        return receipt
+
+    def _body(self) -> dict[str, Any]:
+        return {
+            **{name: getattr(self, name) for name in _TEXTS},
+            "number": self.number,
+            # As text, because JSON knows no infinity and its readers print floats differently.
+            **{name: repr(float(getattr(self, name))) for name in _AMOUNTS},
+            "details": dict(self.details),
+        }
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a receipt, for whoever reads receipts with other programs.
+
+    Example:
+        >>> schema()["properties"]["kind"]
+        {'enum': ['release', 'sale', 'withdrawal']}
+    """
+    text, amount = {"type": "string"}, {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?|inf)$"}
+    link = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+    properties: dict[str, Any] = {
+        "schema": {"const": f"deniable/receipt/{documents.VERSION}"},
+        **dict.fromkeys(_TEXTS, text),
+        "previous": link,
+        "kind": {"enum": list(KINDS)},
+        "number": {"type": "integer", "minimum": 1},
+        **dict.fromkeys(_AMOUNTS, amount),
+        "details": {"type": "object", "additionalProperties": text},
+        "hash": link,
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A receipt of a ledger",
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def first_link(ledger: str) -> str:
+    """Return what the first receipt of a ledger names as the one before it."""
+    return documents.digest({"schema": f"deniable/ledger/{documents.VERSION}", "ledger": ledger})
+
+
+def verify(receipts: Sequence[Receipt], *, holding: Iterable[Receipt] = ()) -> None:
+    """Check that receipts are one unbroken history from the first on, whose amounts follow from each other.
+
+    Args:
+        receipts: in order.
+        holding: receipts that somebody was handed on the way; each must be among them.
+
+    Raises:
+        UnreadableFile: a receipt was changed, left out, added or moved.
+        Incompatible: a receipt that somebody holds is not in this history.
+    """
+    spent: dict[str, float] = {}
+    total = 0.0
+    link = first_link(receipts[0].ledger) if receipts else ""
+    for number, receipt in enumerate(receipts, start=1):
+        if receipt.ledger != receipts[0].ledger or receipt.number != number or receipt.previous != link:
+            raise UnreadableFile(
+                f"receipt {number:,} does not follow the one before it; one was left out, added, moved or changed.",
+                "Take the original file; a history cannot be repaired.",
+            )
+        before = spent.get(receipt.question, 0.0) if receipt.question else 0.0
+        rises = receipt.epsilon_after >= receipt.epsilon_before and receipt.total_after >= receipt.total_before
+        if receipt.epsilon_before != before or receipt.total_before != total or not rises:
+            raise UnreadableFile(f"the amounts of receipt {number:,} do not follow from those before it.")
+        spent[receipt.question], total, link = receipt.epsilon_after, receipt.total_after, receipt.hash
+    known = {receipt.hash for receipt in receipts}
+    for held in holding:
+        if held.hash not in known:
+            raise Incompatible(
+                f"receipt {held.number:,} of the ledger {held.ledger:.12} is not in this history; expected it to be.",
+                "The history was written anew, or belongs to another ledger.",
+            )
+
+
+def write(receipts: Sequence[Receipt], ledger: str) -> str:
+    """Return a history as lines of JSON, with a last line that closes it."""
+    head = receipts[-1].hash if receipts else first_link(ledger)
+    end = documents.seal("receipts", {"ledger": ledger, "count": len(receipts), "head": head})
+    return "\n".join([*(receipt.to_json() for receipt in receipts), end]) + "\n"
+
+
+def read(text: str | bytes, *, holding: Iterable[Receipt] = ()) -> tuple[Receipt, ...]:
+    """Read and verify a history.
+
+    Raises:
+        UnreadableFile: truncated, edited, or of another version.
+        Incompatible: a receipt that somebody holds is not in this history.
+    """
+    try:
+        whole = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError:
+        raise UnreadableFile("this is no text; expected a history.", "Take a file that `receipts` wrote.") from None
+    lines = [line for line in whole.split("\n") if line.strip()]
+    if not lines or '"schema": "deniable/receipts/' not in lines[-1]:
+        raise UnreadableFile(
+            "the last line does not close this history; it was cut off.", "Write or download the whole file again."
+        )
+    receipts = []
+    for number, line in enumerate(lines[:-1], start=1):
+        try:
+            receipts.append(Receipt.from_json(line))
+        except UnreadableFile as error:
+            raise UnreadableFile(f"line {number:,}: {error.problem}", error.hint) from None
+    verify(receipts, holding=holding)
+    end = documents.unseal("receipts", lines[-1])
+    ledger = documents.field(end, "ledger", str)
+    head = receipts[-1].hash if receipts else first_link(ledger)
+    if receipts and receipts[0].ledger != ledger:
+        raise UnreadableFile("the last line closes the history of another ledger.", "Take the original file.")
+    if documents.whole(end, "count") != len(receipts) or documents.field(end, "head", str) != head:
+        raise UnreadableFile(
+            f"there are {len(receipts):,} receipts; the last line closes a history of "
+            f"{documents.whole(end, 'count'):,}.",
+            "Receipts were cut off or added; take the original file.",
+        )
+    return tuple(receipts)
+
+
+def _amount(body: Mapping[str, Any], name: str) -> float:
+    try:
+        value = float(documents.field(body, name, str))
+    except ValueError:
+        value = math.nan
+    if not value >= 0:
+        raise UnreadableFile(f"the field {name!r} is not an ε; expected a number of 0 or more.")
+    return value

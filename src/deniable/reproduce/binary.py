@@ -1,0 +1,237 @@
+"""The error of the estimate, on the region that (ε, δ) leaves: Figure 1 and its equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.designs import Design, binary, exposing_binary, exposure_threshold, optimal_binary, relaxed_warner, warner
+from deniable.estimates import covariance, coverage
+from deniable.report import threshold_levels
+from deniable.report.regions import draw_feasible
+from deniable.reproduce.draw import INK, LINES, dots, legend, line, panels
+from deniable.reproduce.simulate import errors
+from deniable.reproduce.values import Content, Exhibit, Point, Printed, Setting, Value, printed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+_EPSILON, _DELTA = "1/2", "1/10"
+_SHARES = (0.1, 0.25, 0.45)
+_RESPONDENTS = 1_000
+_SEEN = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def equation_6(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
+    """The variance of the estimate."""
+    entry = printed("002-eq6")
+    design = binary(entry.inputs["p00"], entry.inputs["p11"])
+    return Content((entry.against(variance(design, entry.inputs["pi"])),))
+
+
+def equation_7(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
+    """How often an interval of so many standard errors holds the truth."""
+    chebyshev, normal = printed("002-chebyshev"), printed("002-normal")
+    return Content(
+        (
+            chebyshev.against(coverage(chebyshev.inputs["multiple"], "chebyshev")),
+            normal.against(coverage(normal.inputs["multiple"])),
+        ),
+        notes=("Both are printed as lower bounds, and they are.",),
+    )
+
+
+def figure_1(setting: Setting) -> Content:
+    """The region, and the error along its middle and along its border."""
+    middle = {(at, share): _seen(_on_the_middle(at), share, setting) for at in _SEEN[1:] for share in _SHARES}
+    border = {(at, share): _seen(_on_the_border(at), share, setting) for at in _SEEN for share in _SHARES}
+
+    def draw() -> Figure:
+        titles = ["(a) what is allowed", "(b) along p00 = p11", "(c) along the border p11 = e^ε(1 − p00) + δ"]
+        figure, (region, one, two) = panels(titles, x="p00", y="variance for one respondent", width=4.9)
+        region.set_ylabel("p11", color=INK)
+        draw_feasible(region, optimal_binary(_EPSILON, _DELTA, share=_SHARES[0], expose=True))
+        region.set_aspect("equal")
+        for axes, along, seen in ((one, _on_the_middle, middle), (two, _on_the_border, border)):
+            for share, color in zip(_SHARES, LINES, strict=False):
+                _curve(axes, along, share, color)
+                here = [at for at, other in seen if other == share]
+                dots(axes, [_p00(along(at)) for at in here], [seen[at, share] for at in here], color)
+        one.set_yscale("log")
+        legend(figure, 3)
+        return figure
+
+    return Content(
+        columns=("share π", "g(ε, δ)", "variance at (1, δ)", "variance at p00 = p11", "smaller"),
+        rows=tuple(_ends(share) for share in _SHARES),
+        described=(
+            "(a) The region of designs that (ε, δ) allows, on which the error is to be smallest. (b) The error falls "
+            "along the diagonal p00 = p11. (c) Along the border it depends on π which end has the smallest error."
+        ),
+        draw=draw,
+        points=(*middle.values(), *border.values()),
+        notes=(
+            "The document prints no ε and δ for the figure; ours are 1/2 and 1/10, where g(ε, δ) = 0.243 lies among "
+            f"the shares that are drawn. Points: {_RESPONDENTS:,} independent respondents a survey.",
+        ),
+    )
+
+
+def variance(design: Design, share: float) -> float:
+    """Return the variance of the estimated share of "yes" for one respondent."""
+    return float(covariance(design, [1 - share, share], 1)[1, 1])
+
+
+def _on_the_middle(at: float) -> Design:
+    """Return the design so far from telling nothing (0) to the even one (1), along p00 = p11."""
+    p = _mixed(Fraction(1, 2), _kept(relaxed_warner(_EPSILON, _DELTA))[0], at)
+    return binary(p, p)
+
+
+def _on_the_border(at: float) -> Design:
+    """Return the design so far from the exposing one (0) to the even one (1), along the straight border."""
+    start, end = _kept(exposing_binary(_DELTA)), _kept(relaxed_warner(_EPSILON, _DELTA))
+    return binary(*(_mixed(one, two, at) for one, two in zip(start, end, strict=True)))
+
+
+def _mixed(one: Fraction, two: Fraction, at: float) -> Fraction:
+    return one + Fraction(at) * (two - one)
+
+
+def _kept(design: Design) -> tuple[Fraction, Fraction]:
+    """Return p00 and p11."""
+    no, yes = (design.probability(name, given=name) for name in design.categories)
+    return no, yes
+
+
+def _p00(design: Design) -> float:
+    return float(_kept(design)[0])
+
+
+def _seen(design: Design, share: float, setting: Setting) -> Point:
+    (seen,) = errors(design, [1 - share, share], _RESPONDENTS, setting)
+    p00, p11 = map(float, _kept(design))
+    where = f"p00 = {p00:.4g}, p11 = {p11:.4g}, π = {share:g}"
+    return Point.of(where, variance(design, share), _RESPONDENTS * seen[:, 1] ** 2)
+
+
+def _curve(axes: Axes, along: Callable[[float], Design], share: float, color: str) -> None:
+    """Draw the variance along a line of designs; where they tell nothing it is infinite, and not drawn."""
+    designs = [along(at) for at in np.linspace(0 if along is _on_the_border else 0.15, 1, 60).tolist()]
+    values = [variance(design, share) for design in designs]
+    line(axes, [_p00(design) for design in designs], values, color, f"π = {share:g}")
+
+
+def _ends(share: float) -> tuple[float | str, ...]:
+    exposing, even = (variance(design, share) for design in (exposing_binary(_DELTA), relaxed_warner(_EPSILON, _DELTA)))
+    smaller = "(1, δ), which exposes people" if exposing < even else "p00 = p11"
+    return share, exposure_threshold(_EPSILON, _DELTA), exposing, even, smaller
+
+
+ERRORS = (
+    Exhibit("binary", "equation", "6", "The variance of the estimate", equation_6),
+    Exhibit("binary", "equation", "7", "How often an interval holds the truth", equation_7),
+    Exhibit("binary", "figure", "1", "What is allowed, and the error along it", figure_1, weight=3),
+)
+
+
+_CASES = ("1", "2", "3", "4")
+
+
+def theorem_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
+    """The best design under ε alone."""
+    entry = printed("002-thm2")
+    return Content((_kept_optima(entry, warner(entry.inputs["eps"])),))
+
+
+def theorem_3(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
+    """The best design under (ε, δ)."""
+    difference, small = printed("002-eq24"), printed("002-sec6c")
+    return Content(
+        (difference.against(_exposing(difference) - _even(difference)), small.against(_best(small))),
+        notes=(
+            "Whoever follows the printed simplification of (24) chooses the other design (erratum 2.1). The design "
+            "(1, δ) has the smallest variance below g(ε, δ), but its response 1 proves the attribute: its ε is "
+            "infinite, and it is offered only to those who ask for it by name (erratum 2.6).",
+        ),
+    )
+
+
+def example_1(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
+    """Four cases."""
+    rows = []
+    for case in _CASES:
+        g, even, exposing = (printed(f"002-ex{case}-{name}") for name in ("g", "sym", "t0"))
+        threshold = g.against(exposure_threshold(g.inputs["eps"], g.inputs["delta"]))
+        rows.append((case, _asked(even), threshold, even.against(_even(even)), exposing.against(_exposing(exposing))))
+    mirror = printed("002-ex3-mirror")
+    other = mirror.against(variance(exposing_binary(mirror.inputs["delta"]), mirror.inputs["pi"]))
+    values = (*(cell for row in rows for cell in row if isinstance(cell, Value)), other)
+    return Content(
+        values,
+        ("case", "ε, δ, π", "g(ε, δ)", "variance, even design", "variance, exposing design"),
+        tuple(rows),
+        notes=(
+            "In case 3 the variance of the exposing design is 0.29, not 0.143 (erratum 2.2), and the point t = 0 with "
+            "a variance of 1.911 is no design; the other corner of the region has 1.89 (erratum 2.3).",
+        ),
+    )
+
+
+def figure_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
+    """Level sets of g."""
+    return Content(
+        described=(
+            "Contours of g(ε, δ): (a) for ε up to 2 and δ up to 1 on linear axes, (b) for ε up to 1/2 and δ from 10⁻⁶ "
+            "to 10⁻¹ on a logarithmic one. A share left of its contour wants the exposing design, right of it the even "
+            "one."
+        ),
+        draw=threshold_levels,
+        notes=("A small δ alone does not make the even design best: near ε = 0 even δ = 10⁻⁵ does not (erratum 2.5).",),
+    )
+
+
+def theorem_4(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
+    """The best Warner design under (ε, δ)."""
+    entry = printed("002-thm4")
+    return Content((_kept_optima(entry, relaxed_warner(entry.inputs["eps"], entry.inputs["delta"])),))
+
+
+def _kept_optima(entry: Printed, design: Design) -> Value:
+    return entry.against(float(design.probability("yes", given="yes")))
+
+
+def _even(entry: Printed) -> float:
+    return variance(relaxed_warner(entry.inputs["eps"], entry.inputs["delta"]), entry.inputs["pi"])
+
+
+def _exposing(entry: Printed) -> float:
+    """Return the variance of the design that exposes the rarer answer."""
+    share = entry.inputs["pi"]
+    return variance(exposing_binary(entry.inputs["delta"], telling="yes" if share <= 0.5 else "no"), share)
+
+
+def _best(entry: Printed) -> str:
+    chosen = optimal_binary(entry.inputs["eps"], entry.inputs["delta"], share=entry.inputs["pi"], expose=True).chosen
+    return "exposing" if chosen.exposes else "even"
+
+
+def _asked(entry: Printed) -> str:
+    return ", ".join(f"{entry.inputs[name]:.4g}" for name in ("eps", "delta", "pi"))
+
+
+OPTIMA = (
+    Exhibit("binary", "theorem", "2", "The best design under ε alone", theorem_2),
+    Exhibit("binary", "theorem", "3", "The best design under (ε, δ)", theorem_3),
+    Exhibit("binary", "example", "1", "Four cases of Theorem 3", example_1),
+    Exhibit("binary", "figure", "2", "Where the exposing design has the smaller variance", figure_2, weight=1),
+    Exhibit("binary", "theorem", "4", "The best Warner design under (ε, δ)", theorem_4),
+)
+
+
+EXHIBITS = (*ERRORS, *OPTIMA)

@@ -1,0 +1,21 @@
+"""Tallies drawn in law: what many respondents would send together, without drawing anybody's response.
+
+tallies         a design or a deck, and how many people have each answer → a tally for each repetition
+stages          a ladder → a tally for each stage and repetition, raised from one stage to the next
+noisy_samples   RAPPOR's repeated samples of one bit → how many ones each round has
+shares          tallies → the unbiased shares of each
+noisy_shares    rounds of samples → the unbiased share of ones after each
+
+Counts come straight from the binomial, multinomial and hypergeometric laws that individual draws add up to, so that
+ten thousand surveys of three million people take seconds (docs/theory/drawn-in-law.md). No law is replaced by an
+approximation; probabilities are rounded to floats and random numbers come from a fast generator, which a simulation may
+and a response may not: what is drawn here protects nobody, and never stands for what a person sent.
+"""
+
+from __future__ import annotations
+
+from deniable.simulate.shares import noisy_shares, shares
+from deniable.simulate.stages import noisy_samples, stages
+from deniable.simulate.tallies import tallies
+
+__all__ = ["noisy_samples", "noisy_shares", "shares", "stages", "tallies"]

@@ -1,0 +1,316 @@
+"""Counts that grow batch by batch, and become one Tally at the end."""
+
+from __future__ import annotations
+
+import numbers
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.channel import Channel, Sets
+from deniable.designs import Design
+from deniable.designs.labels import Computed, shown
+from deniable.documents import Response
+from deniable.errors import Incompatible, InvalidResponse
+from deniable.tallies import packed as sets
+from deniable.tallies.counts import Tally, zeros
+
+_CHUNK = 1 << 16  # codes that are widened at a time: half a megabyte, which stays in the cache
+
+
+def count_into(counts: NDArray[np.int64], codes: NDArray[Any]) -> None:
+    """Add how often each code occurs.
+
+    Why chunks: `np.bincount` widens its whole argument to 64 bits first; a chunk stays in the cache while it does.
+
+    Raises:
+        OverflowError: a code is out of range.
+    """
+    size = len(counts)
+    step = max(_CHUNK, 4 * size)  # so that adding up the parts costs less than counting them
+    small = codes.dtype.kind == "u" and codes.dtype.itemsize <= 2
+    for start in range(0, len(codes), step):
+        piece = codes[start : start + step].astype(np.intp, copy=False)
+        # Negative numbers are the largest unsigned ones. Small codes need no look ahead: bincount grows with them.
+        if not small and piece.view(np.uintp).max() >= size:
+            raise OverflowError
+        part = np.bincount(piece)
+        if len(part) > size:
+            raise OverflowError
+        counts[: len(part)] += part
+
+
+def count_bytes(codes: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
+    """Count bytes two at a time: a pair is one of 65,536, and each pair adds to both of its bytes.
+
+    Raises:
+        OverflowError: a code is out of range.
+    """
+    pairs = np.zeros(1 << 16, np.int64)
+    even = len(codes) - len(codes) % 2
+    count_into(pairs, codes[:even].view(np.uint16))
+    table = pairs.reshape(256, 256)
+    single = table.sum(axis=0) + table.sum(axis=1)
+    if even < len(codes):
+        single[codes[-1]] += 1
+    if single[size:].any():
+        raise OverflowError
+    counts = np.zeros(size, np.int64)
+    counts[: min(size, 256)] = single[:size]
+    return counts
+
+
+Where = Callable[[int], str]
+"""How a row is called in a message, given how many came before it."""
+
+
+_PAIRS = 1 << 17  # from so many bytes on it pays to count them two at a time
+
+
+_ABSENT = {
+    "NoneType",
+    "NAType",
+    "NaTType",
+}  # None, and what pandas writes for it; pandas itself is never imported
+
+
+def at_index(offset: int) -> str:
+    """Name a row of a sequence."""
+    return f"the response at index {offset:,}"
+
+
+class Running:
+    """How often each symbol was sent so far, in whatever form the next batch comes.
+
+    Args:
+        design: what the responses were drawn with.
+        codes: what whole numbers are; True for codes, False for labels. None for codes, refused where the symbols of
+            the design are themselves numbers and a code would mean another symbol.
+        where: how a row is called in a message.
+    """
+
+    def __init__(self, design: Design, *, codes: bool | None = None, where: Where = at_index) -> None:
+        self.design = design
+        self.rows = 0
+        self.missing = 0
+        self._codes = codes
+        self._where = where
+        self._counts = zeros(design)
+        self._respondents = 0
+        self._sets = sets.Pending(design.channel, self._counts) if isinstance(design.channel, Sets) else None
+
+    def tally(self) -> Tally:
+        """Return what was counted so far."""
+        if self._sets is not None:
+            self._sets.settle()
+        return Tally(self.design, self._counts, self.missing, self._respondents)
+
+    def add_missing(self, rows: int) -> None:
+        """Count rows without a response."""
+        self.missing += rows
+        self.rows += rows
+
+    def add_objects(self, batch: list[Any]) -> None:
+        """Count Python objects: labels, codes, Responses, and None or NaN where nothing was sent."""
+        wrong = {kind for kind in set(map(type, batch)) if not _countable(kind)}
+        if wrong:
+            first = next(i for i, each in enumerate(batch) if type(each) in wrong)
+            self._refuse_kind(type(batch[first]), first)
+        # One pass in C; equal objects are read once. Booleans, which equal 0 and 1, were refused above.
+        self.add_distinct(Counter(batch).items(), locate=batch.index)
+        self.rows += len(batch)
+
+    def add_distinct(self, counted: Iterable[tuple[Any, int]], *, locate: Callable[[Any], int]) -> None:
+        """Count values of which each comes with how often it was seen; `locate` finds the first row of a value.
+
+        Values come in the order of their first rows, so that an error names the first of all. The rows themselves are
+        for the caller to add.
+        """
+        for value, count in counted:
+            if not count:
+                continue
+            if not _countable(type(value)):
+                self._refuse_kind(type(value), locate(value))
+            number = self._number(value, locate)
+            if number is not None and not self.design.channel.possible(number):
+                self.refuse(value, locate(value))
+            if number is None:
+                self.missing += count
+            else:
+                self._add(number, count)
+
+    def add_numbers(self, batch: NDArray[Any], present: NDArray[np.bool_] | None = None) -> None:
+        """Count an array of whole numbers, stored as integers or as floats in which NaN stands for nothing.
+
+        Args:
+            batch: the numbers, without those rows that are known to be missing.
+            present: where there are missing rows, which of all rows are in the batch.
+        """
+        if batch.dtype.kind == "f":
+            batch, present = self._whole(batch, present)
+        rows = len(batch) if present is None else len(present)
+        self._settle_codes(bool(len(batch)))
+        plain = type(self.design.channel).cells_of is Channel.cells_of  # a response is its own cell
+        if self._codes is False or not plain:
+            values, firsts, counts = np.unique(batch, return_index=True, return_counts=True)
+            order = firsts.argsort()
+            counted = zip(values[order].tolist(), counts[order].tolist(), strict=True)
+            self.add_distinct(counted, locate=_locator(batch, present))
+        else:
+            self._add_codes(batch, present)
+        self.missing += rows - len(batch)
+        self.rows += rows
+
+    def add_sets(self, batch: NDArray[Any]) -> None:
+        """Count sets of categories: packed rows, or a 0 or 1 for each category."""
+        channel = self.design.channel
+        assert isinstance(channel, Sets)
+        rows = sets.pack(channel, batch)
+        if (first := sets.impossible(channel, rows)) is not None:
+            self.refuse(f"0x{rows[first].tobytes().hex()}", first)
+        self._counts += sets.count(channel, rows)
+        self._respondents += len(rows)
+        self.rows += len(rows)
+
+    def refuse(self, value: object, offset: int) -> NoReturn:
+        """Say that a row of this batch holds no response of the design.
+
+        Raises:
+            InvalidResponse: always.
+        """
+        row = self._where(self.rows + offset)
+        symbols = self.design.symbols
+        if isinstance(self.design.channel, Sets):
+            sent = value.symbol if isinstance(value, Response) else value
+            raise InvalidResponse(f"{row} is {sent!r:.40}; expected {sets.described(self.design.channel)}.")
+        if isinstance(value, numbers.Real) and self._codes is not False:
+            raise InvalidResponse(
+                f"{row} is the code {value}; expected a whole number from 0 to {self.design.channel.responses - 1:,}.",
+                f"Codes number the symbols in their order: {shown(symbols)}.",
+            )
+        raise InvalidResponse(f"{row} is {value!r:.40}; expected one of {shown(symbols)}.")
+
+    def _add(self, number: int, count: int) -> None:
+        self._respondents += count
+        if self._sets is not None:
+            self._sets.add(number, count)
+            return
+        for cell in self.design.channel.cells_of(number):
+            self._counts[cell] += count
+
+    def _number(self, value: Any, locate: Callable[[Any], int]) -> int | None:
+        label = value
+        if isinstance(value, Response):
+            if value.design != self.design.hash:
+                raise _foreign(self._where(self.rows + locate(value)), value.design, self.design)
+            label = value.symbol
+        elif _absent(value):
+            return None
+        elif not isinstance(value, str):
+            if value != value // 1:
+                self.refuse(value, locate(value))
+            self._settle_codes(True)
+            if self._codes is not False:
+                known = 0 <= value < self.design.channel.responses
+                return int(value) if known else self.refuse(value, locate(value))
+            label = str(int(value))
+        try:
+            return self.design.symbol_number(label)
+        except InvalidResponse:
+            self.refuse(label, locate(value))
+
+    def _whole(
+        self, batch: NDArray[Any], present: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return floats as integers, and which rows they belong to."""
+        filled = ~np.isnan(batch)
+        if present is None:
+            present = filled
+        else:
+            present = present.copy()
+            present[present] = filled
+        kept = batch[filled]
+        with np.errstate(invalid="ignore"):  # an infinity becomes some integer, and is found by the comparison
+            whole = kept.astype(np.int64)
+        wrong = whole != kept
+        if wrong.any():
+            first = int(wrong.argmax())
+            self.refuse(float(kept[first]), int(np.flatnonzero(present)[first]))
+        return whole, present
+
+    def _add_codes(self, codes: NDArray[Any], present: NDArray[np.bool_] | None) -> None:
+        size = len(self._counts)
+        try:
+            if codes.dtype == np.uint8 and len(codes) >= _PAIRS:
+                self._counts += count_bytes(np.ascontiguousarray(codes), size)
+            else:
+                count_into(self._counts, codes)
+        except OverflowError:
+            first = int(((codes < 0) | (codes >= size)).argmax())
+            offset = first if present is None else int(np.flatnonzero(present)[first])
+            self.refuse(int(codes[first]), offset)
+        self._respondents += len(codes)
+
+    def _settle_codes(self, used: bool) -> None:
+        """Before the first whole number is read, make sure that it cannot mean two symbols."""
+        if used and self._codes is None and self._ambiguous:
+            raise InvalidResponse(
+                "these responses are whole numbers, and so are the symbols of this design, in another order; "
+                "expected to know whether they are labels or codes.",
+                f"Pass codes=False where 1 means the symbol {'1'!r}, and codes=True where it means the second symbol.",
+            )
+
+    @cached_property
+    def _ambiguous(self) -> bool:
+        symbols = self.design.symbols
+        if isinstance(symbols, Computed):  # "0", "1", "2" are their own codes, and other worked-out labels no numbers
+            return False
+        return any(label != str(code) for code, label in enumerate(symbols) if _is_number(label))
+
+    def _refuse_kind(self, kind: type, offset: int) -> NoReturn:
+        row = self._where(self.rows + offset)
+        if "bool" in kind.__name__:
+            raise booleans(row, self.design)
+        raise InvalidResponse(f"{row} is a {kind.__name__}; expected a label, a code or a Response.")
+
+
+def booleans(row: str, design: Design) -> InvalidResponse:
+    """Return the error for True and False, which do not say which symbol they mean."""
+    first, second = design.symbols[0], design.symbols[1]
+    return InvalidResponse(
+        f"{row} is a boolean; expected a label or a code, because True does not say which symbol was sent.",
+        f"Write the labels, for example numpy.where(responses, {second!r:.40}, {first!r:.40}).",
+    )
+
+
+def _foreign(row: str, named: str, design: Design) -> Incompatible:
+    return Incompatible(
+        f"{row} belongs to the design {named:.19}…; expected {design.hash:.19}… ({design!r}).",
+        "Tally each design's responses on their own.",
+    )
+
+
+def _countable(kind: type) -> bool:
+    if issubclass(kind, bool | np.bool_):
+        return False
+    return issubclass(kind, str | numbers.Real | Response) or kind.__name__ in _ABSENT
+
+
+def _absent(value: Any) -> bool:
+    return type(value).__name__ in _ABSENT or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
+
+
+def _is_number(label: str) -> bool:
+    return label.isascii() and label.removeprefix("-").isdecimal()
+
+
+def _locator(batch: NDArray[Any], present: NDArray[np.bool_] | None) -> Callable[[Any], int]:
+    def locate(value: Any) -> int:
+        first = int((batch == value).argmax())
+        return first if present is None else int(np.flatnonzero(present)[first])
+
+    return locate

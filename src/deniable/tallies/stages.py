@@ -1,0 +1,157 @@
+"""Counts along a ladder: how everybody responded at each stage, and everybody once, at the finest response sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable import documents
+from deniable.documents import Response
+from deniable.errors import Incompatible, InvalidResponse
+from deniable.order.ladders import Ladder
+from deniable.tallies import Tally, tally
+
+__all__ = ["StageTallies", "count_stages"]
+
+
+@dataclass(frozen=True, eq=False)
+class StageTallies:
+    """The counts of one question that is released in stages. They add up in any order, over different respondents.
+
+    Attributes:
+        ladder: the stages.
+        seen: for each stage, all responses of that stage.
+        finest: for each stage, the responses of those who have not sent a finer one: everybody counts once.
+    """
+
+    ladder: Ladder
+    seen: tuple[Tally, ...]
+    finest: tuple[Tally, ...]
+
+    def __post_init__(self) -> None:
+        for what in (self.seen, self.finest):
+            if tuple(each.design for each in what) != self.ladder.designs:
+                raise Incompatible("the tallies are not those of the ladder's stages, one for each in their order.")
+
+    @classmethod
+    def empty(cls, ladder: Ladder) -> StageTallies:
+        """Return the counts of nobody."""
+        nobody = tuple(Tally.empty(design) for design in ladder)
+        return cls(ladder, nobody, nobody)
+
+    @property
+    def respondents(self) -> int:
+        """How many people responded at all."""
+        return sum(each.respondents for each in self.finest)
+
+    def __add__(self, other: StageTallies) -> StageTallies:
+        if not isinstance(other, StageTallies):
+            return NotImplemented
+        if other.ladder != self.ladder:
+            raise Incompatible(
+                f"cannot add the counts of {other.ladder!r} to those of {self.ladder!r}; expected one ladder."
+            )
+        return StageTallies(
+            self.ladder,
+            tuple(a + b for a, b in zip(self.seen, other.seen, strict=True)),
+            tuple(a + b for a, b in zip(self.finest, other.finest, strict=True)),
+        )
+
+    def raised(self, response: Response, previous: Response | None = None) -> StageTallies:
+        """Return the counts after somebody has sent a response, in place of the finest one so far, if there is one.
+
+        Raises:
+            Incompatible: a response of no stage of this ladder.
+            InvalidResponse: a previous response that was not counted, or is not coarser.
+        """
+        new = self.ladder.stage(response.design)
+        one = tally(self.ladder.designs[new], [response])
+        seen, finest = list(self.seen), list(self.finest)
+        seen[new], finest[new] = seen[new] + one, finest[new] + one
+        if previous is not None:
+            old = self.ladder.stage(previous.design)
+            if old >= new:
+                raise InvalidResponse("the response before it is not of a coarser stage; expected one that is.")
+            finest[old] = _without(finest[old], tally(self.ladder.designs[old], [previous]))
+        return StageTallies(self.ladder, tuple(seen), tuple(finest))
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return the counts as JSON that names the ladder's hash."""
+        body = {
+            "ladder": self.ladder.hash,
+            "seen": [each.to_body() for each in self.seen],
+            "finest": [each.to_body() for each in self.finest],
+        }
+        return documents.seal("stage-tallies", body, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes, ladder: Ladder) -> StageTallies:
+        """Read what `to_json` wrote.
+
+        Raises:
+            UnreadableFile: truncated, edited, or of another version.
+            Incompatible: counted along another ladder.
+        """
+        body = documents.unseal("stage-tallies", text)
+        if documents.field(body, "ladder", str) != ladder.hash:
+            raise Incompatible("these counts belong to another ladder; hand over the one that they were made with.")
+        seen, finest = (
+            tuple(
+                Tally.from_body(documents.field({"tally": each}, "tally", dict), design)
+                for each, design in zip(documents.field(body, name, list), ladder, strict=False)
+            )
+            for name in ("seen", "finest")
+        )
+        return cls(ladder, seen, finest)
+
+
+def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) -> StageTallies:
+    """Count the columns of all stages, one row for each respondent.
+
+    Args:
+        ladder: the stages.
+        columns: for each stage the responses, in any form that `tally` takes that can be cut by rows: arrays of codes,
+            packed rows, or lists of labels. Rows of people who did not reach a stage are passed over.
+        reached: for each respondent the number of the last stage that was released, counted from 0; the last one for
+            everybody, if it is not given. A negative number means none at all.
+
+    Raises:
+        InvalidResponse: columns of different lengths, or something a design cannot send.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from deniable.order.relaxation import ladder
+        >>> stages = ladder([warner(1), warner(2)])
+        >>> counted = count_stages(stages, [["yes", "no", "no"], ["yes", "yes", None]], reached=[1, 1, 0])
+        >>> [each.respondents for each in counted.finest], [each.respondents for each in counted.seen]
+        ([1, 2], [3, 2])
+    """
+    rows = {len(column) for column in columns}
+    last = np.full(max(rows, default=0), len(ladder) - 1) if reached is None else np.asarray(reached)
+    if len(columns) != len(ladder) or last.ndim != 1 or rows != {len(last)} or last.dtype.kind not in "iu":
+        raise InvalidResponse(
+            f"there are {len(columns)} columns of {sorted(rows)} rows, and {last.size} stages that were reached; "
+            f"expected {len(ladder)} columns, all of them with a row for each respondent."
+        )
+    if len(last) and int(last.max()) >= len(ladder):
+        raise InvalidResponse(f"a stage {int(last.max())} was reached; expected at most {len(ladder) - 1}.")
+    pairs = list(enumerate(zip(ladder, columns, strict=True)))
+    seen = [tally(design, _cut(column, last >= at)) for at, (design, column) in pairs]
+    finest = [tally(design, _cut(column, last == at)) for at, (design, column) in pairs]
+    return StageTallies(ladder, tuple(seen), tuple(finest))
+
+
+def _cut(column: Any, rows: Any) -> Any:
+    if isinstance(column, np.ndarray):
+        return column[rows]
+    picked: Iterable[int] = np.flatnonzero(rows).tolist()
+    return [column[row] for row in picked]
+
+
+def _without(counted: Tally, one: Tally) -> Tally:
+    if counted.respondents < 1 or (counted.counts < one.counts).any():
+        raise InvalidResponse("the response before it was not counted at its stage; expected one that was.")
+    return Tally(counted.design, counted.counts - one.counts, counted.missing, counted.respondents - one.respondents)
