@@ -9,6 +9,7 @@ import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
@@ -35,6 +36,28 @@ def test_what_a_module_offers_can_be_imported(name: str) -> None:
         assert getattr(module, each) is not None
     assert set(offered) <= set(dir(module))
     assert (module.__doc__ or "").strip(), f"{name} does not say what it is"
+
+
+METHODS = (property, cached_property, classmethod, staticmethod)
+
+
+def documented(kind: type, name: str) -> bool:
+    """Whether a method has a docstring of its own or inherits one, as `inspect.getdoc` finds it."""
+    return any(vars(base)[name].__doc__ for base in kind.__mro__ if name in vars(base))
+
+
+@pytest.mark.parametrize("name", modules())
+def test_every_public_method_has_a_docstring_of_its_own_or_inherited(name: str) -> None:
+    kinds = [each for each in vars(importlib.import_module(name)).values() if inspect.isclass(each)]
+    silent = [
+        f"{kind.__name__}.{method}"
+        for kind in kinds
+        if kind.__module__ == name and not kind.__name__.startswith("_")
+        for method, thing in vars(kind).items()
+        if not method.startswith("_") and (inspect.isfunction(thing) or isinstance(thing, METHODS))
+        if not documented(kind, method)
+    ]
+    assert silent == []
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
