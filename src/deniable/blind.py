@@ -19,11 +19,14 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from deniable import documents
 from deniable.chance import SYSTEM, Source, below
-from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.documents import HashedDocument
+from deniable.errors import InvalidRequest
 
 EXPONENT = 65537
 """The public exponent of every key: one that a signer cannot choose."""
@@ -31,13 +34,12 @@ EXPONENT = 65537
 LEAST_BITS = 2048
 """The shortest modulus that is accepted."""
 
-_KIND = "signing-key"
 _NAME = b"deniable/blind/1"  # a signature under our keys is one of this scheme and of no other
 _SLACK = 16  # bytes beyond the modulus, which make what is left of the hash even to within 2^-128
 
 
-@dataclass(frozen=True)
-class Key:
+@dataclass(frozen=True, eq=False)
+class Key(HashedDocument):
     """The public half of a signing key. Each survey has one of its own, the same for everybody who is invited.
 
     Attributes:
@@ -47,6 +49,7 @@ class Key:
         InvalidRequest: too short, or even.
     """
 
+    SCHEMA: ClassVar[str] = "signing-key"
     modulus: int
 
     def __post_init__(self) -> None:
@@ -57,21 +60,11 @@ class Key:
                 "Make a key with `deniable.collector.blind_keys`.",
             )
 
-    def to_json(self) -> str:
-        """Return the key as JSON."""
-        return documents.seal(_KIND, {"modulus": str(self.modulus)})
+    def to_body(self) -> dict[str, Any]:
+        return {"modulus": str(self.modulus)}
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Key:
-        """Read a key.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            InvalidRequest: too short, or even.
-        """
-        body = documents.unseal(_KIND, text)
-        if body.keys() != {"modulus"}:
-            raise UnreadableFile("a key with other fields than its modulus.")
+    def from_body(cls, body: Mapping[str, Any]) -> Key:
         return cls(documents.whole(body, "modulus"))
 
 

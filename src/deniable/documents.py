@@ -9,32 +9,99 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 from deniable.errors import UnreadableFile
 
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What leaves the respondent's hands: a symbol, and the hash of the design it was drawn with."""
+class Sealed:
+    """What is written as JSON under a schema and a content hash. A class says its `SCHEMA` and its `to_body()`."""
 
-    design: str
-    symbol: str
+    __slots__ = ()
+    SCHEMA: ClassVar[str]
 
-    def to_json(self) -> str:
-        """Return the response as one line of JSON."""
-        return seal("response", {"design": self.design, "symbol": self.symbol})
+    def to_body(self) -> dict[str, Any]:
+        """Return the content for JSON, without schema and hash."""
+        raise NotImplementedError
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return it as JSON with its schema version and content hash; in one line, unless an indent is given."""
+        return seal(self.SCHEMA, self.to_body(), indent=indent)
+
+
+class Document(Sealed):
+    """What is sealed and read back from its text alone. A class says also its `from_body()`."""
+
+    __slots__ = ()
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Response:
-        """Read a response.
+    def from_body(cls, body: Mapping[str, Any]) -> Self:
+        """Read what `to_body` wrote."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read what `to_json` wrote.
 
         Raises:
             UnreadableFile: truncated, edited, or of another version.
+            DeniableError: well-formed, but with content that the class refuses, as its constructor would.
         """
-        body = unseal("response", text)
+        return cls._read(unseal(cls.SCHEMA, text))
+
+    @classmethod
+    def _read(cls, body: dict[str, Any]) -> Self:
+        try:
+            return cls.from_body(body)
+        except RecursionError:
+            raise UnreadableFile(f"this {cls.SCHEMA} is nested too deep; expected a few levels at most.") from None
+
+
+class HashedDocument(Document):
+    """A document that others name by its content hash. Documents of one hash are equal.
+
+    Guarantee: one content, one text, one hash. A text that says the same in another way is refused.
+    """
+
+    @cached_property
+    def hash(self) -> str:
+        """The content hash, by which others name it."""
+        return digest({"schema": f"deniable/{self.SCHEMA}/{VERSION}", **self.to_body()})
+
+    @classmethod
+    def _read(cls, body: dict[str, Any]) -> Self:
+        document = super()._read(body)
+        if document.to_body() != body:
+            raise UnreadableFile(
+                f"this {cls.SCHEMA} is not as deniable writes it; expected numbers in lowest terms and no further "
+                "fields.",
+                "Build it anew, and write it with to_json().",
+            )
+        return document
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HashedDocument) and other.hash == self.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+
+@dataclass(frozen=True, slots=True)
+class Response(Document):
+    """What leaves the respondent's hands: a symbol, and the hash of the design it was drawn with."""
+
+    SCHEMA: ClassVar[str] = "response"
+    design: str
+    symbol: str
+
+    def to_body(self) -> dict[str, Any]:
+        return {"design": self.design, "symbol": self.symbol}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Response:
         return cls(field(body, "design", str), field(body, "symbol", str))
 
 

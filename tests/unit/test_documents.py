@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 
 from deniable import documents
-from deniable.documents import Response
+from deniable.documents import HashedDocument, Response
 from deniable.errors import UnreadableFile
 
 
@@ -114,3 +116,51 @@ def test_a_response_names_its_design_and_holds_nothing_else() -> None:
 def test_a_response_without_design_or_symbol_is_refused(body: dict[str, Any]) -> None:
     with pytest.raises(UnreadableFile, match="missing or of the wrong type"):
         Response.from_json(documents.seal("response", body))
+
+
+@dataclass(frozen=True, eq=False)
+class Weight(HashedDocument):
+    SCHEMA: ClassVar[str] = "weight"
+    grams: int
+
+    def to_body(self) -> dict[str, Any]:
+        return {"grams": self.grams}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Weight:
+        return cls(documents.whole(body, "grams"))
+
+
+@dataclass(frozen=True, eq=False)
+class Length(Weight):
+    SCHEMA: ClassVar[str] = "length"
+
+
+def test_a_class_that_states_schema_and_body_is_a_document() -> None:
+    weight = Weight(3)
+    assert json.loads(weight.to_json())["hash"] == weight.hash
+    assert weight.to_json(indent=1) == documents.seal("weight", {"grams": 3}, indent=1)
+    again = Weight.from_json(weight.to_json())
+    assert again == weight
+    assert hash(again) == hash(weight)
+    assert again.hash is again.hash
+    assert weight not in (Weight(4), Length(3), 3)
+
+
+def test_one_content_has_one_text() -> None:
+    for body in ({"grams": "3"}, {"grams": 3, "note": 1}):
+        with pytest.raises(UnreadableFile, match="not as deniable writes it") as caught:
+            Weight.from_json(documents.seal("weight", body))
+        assert "to_json()" in caught.value.hint
+    with pytest.raises(UnreadableFile, match="deniable/length"):
+        Weight.from_json(Length(3).to_json())
+
+
+def test_what_is_nested_too_deep_is_refused() -> None:
+    class Endless(Weight):
+        @classmethod
+        def from_body(cls, body: Mapping[str, Any]) -> Weight:
+            return cls.from_body(body)
+
+    with pytest.raises(UnreadableFile, match="nested too deep"):
+        Endless.from_json(Weight(3).to_json())

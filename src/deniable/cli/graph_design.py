@@ -83,7 +83,7 @@ def show(design: DesignFile, as_json: Json = False) -> None:
 
 def read_design(path: Path) -> GraphDesign:
     """Read a design of either kind."""
-    from deniable.records.edges.designs import SCHEMA, EdgeDesign
+    from deniable.records.edges.designs import EdgeDesign
     from deniable.records.key_value.mechanism import KeyValueDesign
 
     text = path.read_bytes()
@@ -91,7 +91,7 @@ def read_design(path: Path) -> GraphDesign:
         schema = json.loads(text).get("schema", "")
     except (ValueError, AttributeError):
         schema = ""
-    kind: type[EdgeDesign | KeyValueDesign] = EdgeDesign if f"/{SCHEMA}/" in str(schema) else KeyValueDesign
+    kind: type[EdgeDesign | KeyValueDesign] = EdgeDesign if f"/{EdgeDesign.SCHEMA}/" in str(schema) else KeyValueDesign
     return kind.from_json(text)
 
 

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from deniable import chance, documents, exact
 from deniable.channel import Dense
 from deniable.designs.design import Design
 from deniable.designs.labels import Labels, read
 from deniable.designs.registry import register
+from deniable.documents import HashedDocument
 from deniable.errors import InvalidDesign, InvalidRequest, UnreadableFile
 
 
@@ -146,8 +147,8 @@ def _pair(own: int, other: int, total: int, remaining: int, gamma: Fraction) -> 
     return Fraction(result, down)
 
 
-@dataclass(frozen=True)
-class Deck:
+@dataclass(frozen=True, eq=False)
+class Deck(HashedDocument):
     """Cards with the numbers 1 … L, of which each of `people` takes one and keeps it.
 
     Members, the people of the second category, send L + 1 − card; the others send the card.
@@ -162,6 +163,8 @@ class Deck:
         inf
     """
 
+    SCHEMA: ClassVar[str] = "deck"
+    asks: ClassVar[str] = "deck"
     counts: tuple[int, ...]
     people: int
     categories: Sequence[str] = ("no", "yes")
@@ -288,33 +291,12 @@ class Deck:
         shares = [Fraction(count, self.cards) for count in self.counts]
         return christofides(cards=shares, categories=self.categories)
 
-    @cached_property
-    def hash(self) -> str:
-        """The content hash, by which responses name their deck."""
-        return documents.digest({"schema": f"deniable/deck/{documents.VERSION}", **self._body()})
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the deck as JSON, with its schema version and content hash."""
-        return documents.seal("deck", self._body(), indent=indent)
-
     @classmethod
-    def from_json(cls, text: str | bytes) -> Deck:
-        """Read a deck.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            InvalidDesign: well-formed, but not a deck.
-        """
-        body = documents.unseal("deck", text)
+    def from_body(cls, body: Mapping[str, Any]) -> Deck:
         counts = tuple(documents.whole({"count": count}, "count") for count in documents.field(body, "counts", list))
-        deck = cls(counts, documents.whole(body, "people"), _categories(body))
-        if deck._body() != body:
-            raise UnreadableFile(
-                "this deck is not as deniable writes it.", "Build it anew, and write it with to_json()."
-            )
-        return deck
+        return cls(counts, documents.whole(body, "people"), _categories(body))
 
-    def _body(self) -> dict[str, Any]:
+    def to_body(self) -> dict[str, Any]:
         return {"counts": list(self.counts), "people": self.people, "categories": list(self.categories)}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from deniable import channel as channels
 from deniable import documents, exact
@@ -15,6 +15,7 @@ from deniable.channel.product import join
 from deniable.designs import labels
 from deniable.designs.labels import Bitstrings, Combined, Numbered, Places
 from deniable.designs.registry import FAMILIES
+from deniable.documents import HashedDocument
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
 
 _MOST = 1 << 20  # combinations that a tally counts one by one: twenty yes-or-no items
@@ -28,7 +29,7 @@ class Factor(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class Design(HashedDocument):
     """A randomized-response mechanism: labels around an exact channel.
 
     Everything about privacy is derived from the channel, whose integer weights are those that are drawn with.
@@ -41,6 +42,8 @@ class Design:
         factors: the attributes of a design for several, in order; empty for a design for one.
     """
 
+    SCHEMA: ClassVar[str] = "design"
+    asks: ClassVar[str] = "categories"
     name: str
     categories: Sequence[str]
     symbols: Sequence[str]
@@ -180,45 +183,15 @@ class Design:
     def _symbol_places(self) -> Places:
         return Places(self.symbols)
 
-    @cached_property
-    def hash(self) -> str:
-        """The content hash, by which responses and tallies name their design."""
-        return documents.digest({"schema": f"deniable/design/{documents.VERSION}", **self._body()})
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the design as JSON, with its schema version and content hash."""
-        return documents.seal("design", self._body(), indent=indent)
-
     @classmethod
-    def from_json(cls, text: str | bytes) -> Design:
-        """Read a design.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            InvalidDesign: well-formed, but not a design.
-        """
-        body = documents.unseal("design", text)
-        try:
-            design = cls._from_body(body)
-        except RecursionError:
-            raise UnreadableFile("the channels are nested too deep; expected a few levels at most.") from None
-        # One design, one text, one hash: responses name their design by the hash of this file.
-        if design._body() != body:
-            raise UnreadableFile(
-                "this design is not as deniable writes it; expected weights in lowest terms and no further fields.",
-                "Build it anew, and write it with to_json().",
-            )
-        return design
-
-    @classmethod
-    def _from_body(cls, body: Mapping[str, Any]) -> Design:
+    def from_body(cls, body: Mapping[str, Any]) -> Design:
         name = documents.field(body, "name", str)
         if "factors" in body:
             parts = [
                 documents.field({"factor": each}, "factor", dict) for each in documents.field(body, "factors", list)
             ]
             named = [(documents.field(each, "attribute", str), documents.field(each, "design", dict)) for each in parts]
-            return cls.of_factors(name, [Factor(attribute, cls._from_body(each)) for attribute, each in named])
+            return cls.of_factors(name, [Factor(attribute, cls.from_body(each)) for attribute, each in named])
         return cls(
             name=name,
             categories=_read_labels(body, "categories"),
@@ -226,9 +199,9 @@ class Design:
             channel=channels.from_body(documents.field(body, "channel", dict)),
         )
 
-    def _body(self) -> dict[str, Any]:
+    def to_body(self) -> dict[str, Any]:
         if self.factors:  # all else follows from them
-            parts = [{"attribute": attribute, "design": design._body()} for attribute, design in self.factors]
+            parts = [{"attribute": attribute, "design": design.to_body()} for attribute, design in self.factors]
             return {"name": self.name, "factors": parts}
         return {
             "name": self.name,
@@ -236,12 +209,6 @@ class Design:
             "symbols": _write_labels(self.symbols),
             "channel": self.channel.to_body(),
         }
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Design) and other.hash == self.hash
-
-    def __hash__(self) -> int:
-        return hash(self.hash)
 
     def __repr__(self) -> str:
         return f"{self.name}({labels.shown(self.categories, most=5)}; ε = {self.epsilon:.6g})"

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 from deniable import channel as channels
 from deniable import documents, exact
 from deniable.channel import Channel, Dense, Product, Sets
 from deniable.designs import Design
+from deniable.documents import HashedDocument
 from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile
 from deniable.order.closed_steps import as_sets, closed
 from deniable.order.sets import Nested
@@ -76,7 +77,7 @@ class Relaxation:
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class Ladder(HashedDocument):
     """The stages of one question, the coarsest first.
 
     Guarantee: the responses of all stages together have the ε of the finest one that was released, exactly; each by
@@ -87,6 +88,8 @@ class Ladder:
         steps: the relaxations between neighbours, one fewer.
     """
 
+    SCHEMA: ClassVar[str] = "ladder"
+    asks: ClassVar[str] = "ladder"
     designs: tuple[Design, ...]
     steps: tuple[Step, ...]
 
@@ -180,43 +183,22 @@ class Ladder:
         answers = self.designs[0].channel.answers
         return math.prod((design.channel.responses for design in self.designs), start=answers)
 
-    @cached_property
-    def hash(self) -> str:
-        """The content hash."""
-        return documents.digest({"schema": f"deniable/ladder/{documents.VERSION}", **self._body()})
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the ladder as JSON: its designs, and of its steps what does not follow from them."""
-        return documents.seal("ladder", self._body(), indent=indent)
-
     @classmethod
-    def from_json(cls, text: str | bytes) -> Ladder:
-        """Read a ladder; every step is verified anew.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            InvalidDesign: well-formed, but no ladder.
-        """
-        body = documents.unseal("ladder", text)
+    def from_body(cls, body: Mapping[str, Any]) -> Ladder:
         designs = tuple(
-            Design.from_json(documents.seal("design", documents.field({"design": each}, "design", dict)))
+            Design.from_body(documents.field({"design": each}, "design", dict))
             for each in documents.field(body, "designs", list)
         )
         steps = [documents.field({"step": each}, "step", dict) for each in documents.field(body, "steps", list)]
         pairs = zip(steps, designs, designs[1:], strict=False)
         return cls(designs, tuple(step_from_body(each, old.channel, new.channel) for each, old, new in pairs))
 
-    def _body(self) -> dict[str, Any]:
+    def to_body(self) -> dict[str, Any]:
+        """Return the designs, and of the steps what does not follow from them; each is verified anew when read."""
         return {
-            "designs": [_design_body(design) for design in self.designs],
+            "designs": [design.to_body() for design in self.designs],
             "steps": [step_to_body(step) for step in self.steps],
         }
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ladder) and other.hash == self.hash
-
-    def __hash__(self) -> int:
-        return hash(self.hash)
 
     def __repr__(self) -> str:
         stages = ", ".join(f"{epsilon:.4g}" for epsilon in self.epsilons)
@@ -287,7 +269,3 @@ def _nested(body: Mapping[str, Any], old: Channel, new: Channel) -> Step | None:
         return None
     step = Nested.from_body(body, one, two)
     return step if (one, two) == (old, new) else Recoded(old, new, step)
-
-
-def _design_body(design: Design) -> dict[str, Any]:
-    return documents.unseal("design", design.to_json())

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from deniable import documents
+from deniable.documents import HashedDocument
 from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
 
 __all__ = ["KINDS", "Receipt", "first_link", "read", "schema", "verify", "write"]
@@ -25,8 +25,8 @@ _TEXTS = ("ledger", "previous", "kind", "question", "design", "holder", "at")
 _AMOUNTS = ("epsilon_before", "epsilon_after", "total_before", "total_after")
 
 
-@dataclass(frozen=True)
-class Receipt:
+@dataclass(frozen=True, eq=False)
+class Receipt(HashedDocument):
     """One entry of a ledger's history.
 
     Attributes:
@@ -45,6 +45,7 @@ class Receipt:
         details: further facts, such as a price.
     """
 
+    SCHEMA: ClassVar[str] = "receipt"
     ledger: str
     number: int
     previous: str
@@ -65,23 +66,8 @@ class Receipt:
         if not all(isinstance(each, str) for each in named):
             raise InvalidRequest("a name or another fact for the receipt is no text; expected text.")
 
-    @cached_property
-    def hash(self) -> str:
-        """The content hash, which the next receipt names."""
-        return documents.digest({"schema": f"deniable/receipt/{documents.VERSION}", **self._body()})
-
-    def to_json(self) -> str:
-        """Return the receipt as one line of JSON."""
-        return documents.seal("receipt", self._body())
-
     @classmethod
-    def from_json(cls, text: str | bytes) -> Receipt:
-        """Read a receipt.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-        """
-        body = documents.unseal("receipt", text)
+    def from_body(cls, body: Mapping[str, Any]) -> Receipt:
         details = documents.field(body, "details", dict)
         texts = {name: documents.field(body, name, str) for name in _TEXTS}
         amounts = {name: _amount(body, name) for name in _AMOUNTS}
@@ -89,12 +75,9 @@ class Receipt:
         if texts["kind"] not in KINDS:
             raise UnreadableFile(f"the receipt is of kind {texts['kind']!r:.40}; expected one of {', '.join(KINDS)}.")
         fields: dict[str, Any] = {**texts, **amounts}
-        receipt = cls(number=documents.whole(body, "number"), details=known, **fields)
-        if receipt._body() != body:
-            raise UnreadableFile("this receipt is not as deniable writes it; expected no further fields.")
-        return receipt
+        return cls(number=documents.whole(body, "number"), details=known, **fields)
 
-    def _body(self) -> dict[str, Any]:
+    def to_body(self) -> dict[str, Any]:
         return {
             **{name: getattr(self, name) for name in _TEXTS},
             "number": self.number,

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from deniable import documents
 from deniable.blind import Key
+from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.survey import texts as spoken
 from deniable.survey.question import Question, check_slug
@@ -29,7 +29,7 @@ _MOST = 200  # questions, groups
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class Survey(HashedDocument):
     """The definition of a survey.
 
     Attributes:
@@ -46,6 +46,7 @@ class Survey:
             part of the definition, so that whoever compares hashes knows that all respondents have the same.
     """
 
+    SCHEMA: ClassVar[str] = "survey"
     name: str
     texts: Mapping[str, SurveyTexts]
     questions: tuple[Question, ...]
@@ -123,28 +124,12 @@ class Survey:
         """Say whether a day lies between the days on which it opens and closes."""
         return (self.opens is None or self.opens <= day) and (self.closes is None or day <= self.closes)
 
-    @cached_property
-    def hash(self) -> str:
-        """The content hash, by which responses name the survey that they were sent to."""
-        return documents.digest({"schema": f"deniable/survey/{documents.VERSION}", **self._body()})
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the definition as JSON, with its schema version and content hash."""
-        return documents.seal("survey", self._body(), indent=indent)
-
     @classmethod
-    def from_json(cls, text: str | bytes) -> Survey:
-        """Read a definition.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            InvalidRequest: well-formed, but not a survey that can be fielded.
-        """
-        body = documents.unseal("survey", text)
+    def from_body(cls, body: Mapping[str, Any]) -> Survey:
         questions = [
             documents.field({"question": each}, "question", dict) for each in documents.field(body, "questions", list)
         ]
-        survey = cls(
+        return cls(
             name=documents.field(body, "name", str),
             texts=spoken.from_body(SurveyTexts, body.get("texts"), "the survey"),
             questions=tuple(map(Question.from_body, questions)),
@@ -156,14 +141,8 @@ class Survey:
             admission=documents.field(body, "admission", str),
             key=Key.from_json(json.dumps(documents.field(body, "key", dict))) if "key" in body else None,
         )
-        if survey._body() != body:  # one survey, one text, one hash
-            raise UnreadableFile(
-                "this survey is not as deniable writes it; expected no further fields.",
-                "Read the file that it was written in first, and write it anew.",
-            )
-        return survey
 
-    def _body(self) -> dict[str, Any]:
+    def to_body(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "languages": list(self.languages),
@@ -176,12 +155,6 @@ class Survey:
             "admission": self.admission,
             **({"key": json.loads(self.key.to_json())} if self.key else {}),
         }
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Survey) and other.hash == self.hash
-
-    def __hash__(self) -> int:
-        return hash(self.hash)
 
     def __repr__(self) -> str:
         return f"Survey({self.name!r}; {len(self.questions)} questions; {self.hash:.19}…)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,7 +13,8 @@ from deniable import documents, exact
 from deniable.designs import Design, k_ary, labels, rr3_dagger
 from deniable.designs.labels import Labels, Numbered, Places
 from deniable.designs.three_answers import Weighting
-from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.documents import HashedDocument
+from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse
 
 __all__ = ["WEIGHTS", "EdgeDesign", "one_edge"]
 
@@ -21,12 +22,11 @@ WEIGHTS = (Fraction(0), Fraction(1, 2), Fraction(1))
 """What an edge may weigh: against, neutral, in favour."""
 
 NAMES = ("0", "1/2", "1")
-SCHEMA = "one-edge-design"
 CAVEAT = "Which item a respondent has an edge to is sent as it is; only the weight of the edge is protected."
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeDesign:
+class EdgeDesign(HashedDocument):
     """Items around a three-answer design for the weight of one edge.
 
     Attributes:
@@ -34,6 +34,8 @@ class EdgeDesign:
         choice: the design for the weight; its categories and symbols are "0", "1/2" and "1".
     """
 
+    SCHEMA: ClassVar[str] = "one-edge-design"
+    asks: ClassVar[str] = "edges"
     items: Sequence[str]
     choice: Design
     low: ClassVar[Fraction] = WEIGHTS[0]
@@ -95,41 +97,14 @@ class EdgeDesign:
             )
         return 3 * number + NAMES.index(weight)
 
-    @cached_property
-    def hash(self) -> str:
-        """The content hash, by which responses and tallies name their design."""
-        return documents.digest({"schema": f"deniable/{SCHEMA}/{documents.VERSION}", **self._body()})
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the design as JSON, with its schema version and content hash."""
-        return documents.seal(SCHEMA, self._body(), indent=indent)
-
     @classmethod
-    def from_json(cls, text: str | bytes) -> EdgeDesign:
-        """Read a design.
+    def from_body(cls, body: Mapping[str, Any]) -> EdgeDesign:
+        choice = Design.from_json(json.dumps(documents.field(body, "choice", dict)))
+        return cls(documents.field(body, "items", int, list), choice)
 
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            InvalidDesign: well-formed, but not a design.
-        """
-        body = documents.unseal(SCHEMA, text)
-        design = cls(
-            documents.field(body, "items", int, list),
-            Design.from_json(json.dumps(documents.field(body, "choice", dict))),
-        )
-        if design._body() != body:
-            raise UnreadableFile("this design is not as deniable writes it; expected no further fields.")
-        return design
-
-    def _body(self) -> dict[str, Any]:
+    def to_body(self) -> dict[str, Any]:
         items = len(self.items) if isinstance(self.items, Numbered) else list(self.items)
         return {"items": items, "choice": json.loads(self.choice.to_json())}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, EdgeDesign) and other.hash == self.hash
-
-    def __hash__(self) -> int:
-        return hash(self.hash)
 
     def __repr__(self) -> str:
         return f"one_edge({labels.shown(self.items, most=5)}; {self.choice.name}, ε = {self.epsilon:.6g})"

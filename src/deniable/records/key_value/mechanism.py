@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from deniable import documents, exact
 from deniable.designs import labels
 from deniable.designs.labels import Labels, Numbered, Places
+from deniable.documents import HashedDocument
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidResponse, UnreadableFile
 from deniable.records.key_value import weights
 from deniable.records.key_value.schemes import Direct, Index, Row, Scheme, Unary
@@ -21,7 +22,6 @@ KINDS: dict[str, Callable[[int, Mapping[str, Any]], Scheme]] = {
     "unary": Unary.from_body,
     "direct": Direct.from_body,
 }
-SCHEMA = "keyvalue-design"
 
 
 def read_items(items: Labels) -> Sequence[str]:
@@ -39,7 +39,7 @@ def read_items(items: Labels) -> Sequence[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class KeyValueDesign:
+class KeyValueDesign(HashedDocument):
     """Which items somebody has, and with which weights, turned into one response.
 
     Everything about privacy is derived from the scheme, whose integer weights are those that are drawn with. ε is that
@@ -53,6 +53,8 @@ class KeyValueDesign:
         high: the largest weight there can be.
     """
 
+    SCHEMA: ClassVar[str] = "keyvalue-design"
+    asks: ClassVar[str] = "key-value"
     name: str
     items: Sequence[str]
     scheme: Scheme
@@ -140,40 +142,17 @@ class KeyValueDesign:
             raise ValueError
         return number
 
-    @cached_property
-    def hash(self) -> str:
-        """The content hash, by which responses and tallies name their design."""
-        return documents.digest({"schema": f"deniable/{SCHEMA}/{documents.VERSION}", **self._body()})
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the design as JSON, with its schema version and content hash."""
-        return documents.seal(SCHEMA, self._body(), indent=indent)
-
     @classmethod
-    def from_json(cls, text: str | bytes) -> KeyValueDesign:
-        """Read a design.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            InvalidDesign: well-formed, but not a design.
-        """
-        body = documents.unseal(SCHEMA, text)
+    def from_body(cls, body: Mapping[str, Any]) -> KeyValueDesign:
         items = _read_names(body)
         scheme = documents.field(body, "scheme", dict)
         kind = documents.field(scheme, "kind", str)
         if kind not in KINDS:
             raise UnreadableFile(f"the scheme is of kind {kind!r:.40}; expected one of {sorted(KINDS)}.")
         ends = [exact.rational(documents.field(body, name, str), name=name) for name in ("low", "high")]
-        design = cls(documents.field(body, "name", str), items, KINDS[kind](len(items), scheme), *ends)
-        # One design, one text, one hash: responses name their design by the hash of this file.
-        if design._body() != body:
-            raise UnreadableFile(
-                "this design is not as deniable writes it; expected weights in lowest terms and no further fields.",
-                "Build it anew, and write it with to_json().",
-            )
-        return design
+        return cls(documents.field(body, "name", str), items, KINDS[kind](len(items), scheme), *ends)
 
-    def _body(self) -> dict[str, Any]:
+    def to_body(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "items": len(self.items) if isinstance(self.items, Numbered) else list(self.items),
@@ -181,12 +160,6 @@ class KeyValueDesign:
             "high": str(self.high),
             "scheme": self.scheme.to_body(),
         }
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, KeyValueDesign) and other.hash == self.hash
-
-    def __hash__(self) -> int:
-        return hash(self.hash)
 
     def __repr__(self) -> str:
         return f"{self.name}({labels.shown(self.items, most=5)}; ε = {self.epsilon:.6g})"

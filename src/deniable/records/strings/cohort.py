@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from deniable import chance, documents, exact
 from deniable.channel import Bits, Channel
 from deniable.designs import Bitstrings
-from deniable.documents import Response
+from deniable.documents import HashedDocument, Response
 from deniable.errors import InvalidRequest
 from deniable.order.bits import Bit, BitByBit, bit_garbling, draw_bits
 from deniable.order.closed_steps import FORMS
@@ -51,7 +50,7 @@ class FilterStep(BitByBit):
 
 
 @dataclass(frozen=True, eq=False)
-class CohortDesign:
+class CohortDesign(HashedDocument):
     """A string design within a cohort, as a stage of a ledger. The answer is a string.
 
     Attributes:
@@ -65,6 +64,7 @@ class CohortDesign:
         (4.0, (Bloom(bits=128, hashes=1, cohorts=64), 7))
     """
 
+    SCHEMA: ClassVar[str] = "cohort-design"
     design: StringDesign
     cohort: int
 
@@ -110,33 +110,12 @@ class CohortDesign:
         """Return a response of a ledger as one that is counted, with its cohort."""
         return StringResponse.of(self.design, self.cohort, self.symbols.index(response.symbol))
 
-    @cached_property
-    def hash(self) -> str:
-        """The content hash."""
-        return documents.digest({"schema": f"deniable/cohort-design/{documents.VERSION}", **self._body()})
-
-    def to_json(self) -> str:
-        """Return the design as JSON."""
-        return documents.seal("cohort-design", self._body())
+    def to_body(self) -> dict[str, Any]:
+        return {"design": self.design.to_body(), "cohort": self.cohort}
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> CohortDesign:
-        """Read a design.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-        """
-        body = documents.unseal("cohort-design", text)
+    def from_body(cls, body: Mapping[str, Any]) -> CohortDesign:
         return cls(StringDesign.from_body(documents.field(body, "design", dict)), documents.whole(body, "cohort"))
-
-    def _body(self) -> dict[str, Any]:
-        return {"design": documents.unseal("string-design", self.design.to_json()), "cohort": self.cohort}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CohortDesign) and other.hash == self.hash
-
-    def __hash__(self) -> int:
-        return hash(self.hash)
 
 
 def string_ladder(designs: Iterable[StringDesign], cohort: int) -> Ladder:

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from deniable import chance, documents, exact
 from deniable import channel as channels
 from deniable.channel import Bits
 from deniable.designs import Bitstrings
+from deniable.documents import Document, HashedDocument
 from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, InvalidResponse, NotOrdered, UnreadableFile
 from deniable.order.bits import Bit, BitByBit, bit_garbling
 from deniable.records.strings.bloom import Bloom
@@ -22,7 +23,7 @@ __all__ = ["StringDesign", "StringResponse", "relax_strings", "schedule", "strin
 
 
 @dataclass(frozen=True)
-class StringResponse:
+class StringResponse(Document):
     """A response about a string.
 
     Attributes:
@@ -31,6 +32,7 @@ class StringResponse:
         symbol: the bits, "b0110…", the first place first.
     """
 
+    SCHEMA: ClassVar[str] = "string-response"
     design: str
     cohort: int
     symbol: str
@@ -59,25 +61,18 @@ class StringResponse:
             )
         return labels.index(self.symbol)
 
-    def to_json(self) -> str:
-        """Return the response as one line of JSON."""
-        return documents.seal("string-response", {"design": self.design, "cohort": self.cohort, "symbol": self.symbol})
+    def to_body(self) -> dict[str, Any]:
+        return {"design": self.design, "cohort": self.cohort, "symbol": self.symbol}
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> StringResponse:
-        """Read a response.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-        """
-        body = documents.unseal("string-response", text)
+    def from_body(cls, body: Mapping[str, Any]) -> StringResponse:
         return cls(
             documents.field(body, "design", str), documents.whole(body, "cohort"), documents.field(body, "symbol", str)
         )
 
 
 @dataclass(frozen=True, eq=False)
-class StringDesign:
+class StringDesign(HashedDocument):
     """A Bloom filter whose true ones are sent with probability `hit`, and whose true zeros are sent as 1 with `stray`.
 
     Attributes:
@@ -85,6 +80,8 @@ class StringDesign:
         channel: how each bit is randomized.
     """
 
+    SCHEMA: ClassVar[str] = "string-design"
+    asks: ClassVar[str] = "strings"
     bloom: Bloom
     channel: Bits
 
@@ -142,44 +139,15 @@ class StringDesign:
             f"its {self.bloom.bits} bits; ε = {self.bit_epsilon:.6g} for each bit by itself."
         )
 
-    @cached_property
-    def hash(self) -> str:
-        """The content hash, by which responses and tallies name their design."""
-        return documents.digest({"schema": f"deniable/string-design/{documents.VERSION}", **self._body()})
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the design as JSON, with its schema version and content hash."""
-        return documents.seal("string-design", self._body(), indent=indent)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> StringDesign:
-        """Read a design.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            InvalidDesign: well-formed, but not a design.
-        """
-        return cls.from_body(documents.unseal("string-design", text))
-
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> StringDesign:
-        """Read the body of a design."""
         channel = channels.from_body(documents.field(body, "channel", dict))
         if not isinstance(channel, Bits):
             raise UnreadableFile("the channel is not made of bits; expected one bit for each place of the filter.")
-        design = cls(Bloom.from_body(documents.field(body, "bloom", dict)), channel)
-        if design._body() != dict(body):
-            raise UnreadableFile("this design is not as deniable writes it; expected no further fields.")
-        return design
+        return cls(Bloom.from_body(documents.field(body, "bloom", dict)), channel)
 
-    def _body(self) -> dict[str, Any]:
+    def to_body(self) -> dict[str, Any]:
         return {"bloom": self.bloom.to_body(), "channel": self.channel.to_body()}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, StringDesign) and other.hash == self.hash
-
-    def __hash__(self) -> int:
-        return hash(self.hash)
 
     def __repr__(self) -> str:
         bloom = self.bloom

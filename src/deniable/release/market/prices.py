@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 from deniable import documents, exact
+from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.order.ladders import Ladder
 
@@ -19,7 +20,7 @@ NOTHING = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Prices:
+class Prices(HashedDocument):
     """A price for each stage of a ladder, and for each upgrade.
 
     No trade is cheaper by a detour: more costs no less; whoever holds more pays no more to come to the same stage; and
@@ -40,6 +41,7 @@ class Prices:
         Fraction(7, 2)
     """
 
+    SCHEMA: ClassVar[str] = "prices"
     ladder: Ladder
     prices: Sequence[exact.Rational]
     upgrades: Mapping[tuple[int, int], exact.Rational] = field(default_factory=dict)
@@ -99,25 +101,18 @@ class Prices:
                     f"holds {_named(held)}; expected that holding more never costs more."
                 )
 
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the price list as JSON, with its ladder: what a buyer is shown."""
-        body: dict[str, Any] = {
-            "ladder": documents.unseal("ladder", self.ladder.to_json()),
+    def to_body(self) -> dict[str, Any]:
+        """Return the price list for JSON, with its ladder: what a buyer is shown."""
+        return {
+            "ladder": self.ladder.to_body(),
             "prices": [str(price) for price in self.prices],
             "upgrades": [[old, new, str(price)] for (old, new), price in sorted(self.upgrades.items())],
             "currency": self.currency,
         }
-        return documents.seal("prices", body, indent=indent)
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> Prices:
-        """Read a price list.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-        """
-        body = documents.unseal("prices", text)
-        ladder = Ladder.from_json(documents.seal("ladder", documents.field(body, "ladder", dict)))
+    def from_body(cls, body: Mapping[str, Any]) -> Prices:
+        ladder = Ladder.from_body(documents.field(body, "ladder", dict))
         try:
             upgrades = {(int(old), int(new)): str(price) for old, new, price in documents.field(body, "upgrades", list)}
         except (TypeError, ValueError):

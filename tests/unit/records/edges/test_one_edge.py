@@ -64,7 +64,7 @@ def test_the_weight_goes_through_a_three_answer_design() -> None:
         (lambda: DESIGN.response_number("tax"), InvalidResponse),
         (lambda: DESIGN.response_number(3), InvalidResponse),  # type: ignore[arg-type]
         (
-            lambda: EdgeDesign.from_json(documents.seal("one-edge-design", {**DESIGN._body(), "more": 1})),
+            lambda: EdgeDesign.from_json(documents.seal("one-edge-design", {**DESIGN.to_body(), "more": 1})),
             UnreadableFile,
         ),
     ],
