@@ -42,7 +42,7 @@ _HOMES = {
     "hadamard": "deniable.designs",
     "local_hashing": "deniable.designs",
     "admissible": "deniable.order.admissibility",
-    "repair": "deniable.order.repairs",
+    "repair": "deniable.order.admissibility",
     "compare": "deniable.order.blackwell",
     "garbling": "deniable.order.blackwell",
     "optimal": "deniable.plan",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import deniable as dn
-from deniable.order.admissibility import largest_trace, rows_of
+from deniable.order.admissibility import largest_trace, raise_parity, rows_of, split_row
 from deniable.order.closed_garblings import subsets_ordered
-from deniable.order.repairs import raise_parity, split_row
 from tests.golden.runner import document, fractions, quantity
 
 

@@ -13,7 +13,7 @@ from deniable.designs.sets_of_answers import subset_risk
 from deniable.estimates import minimax
 from deniable.estimates.largest_risk import hardest, moments
 from deniable.estimates.linear import floats, left_inverse
-from deniable.order.repairs import repair
+from deniable.order.admissibility import repair
 from tests.support.tables import random_channel, subset_channel
 
 

@@ -7,8 +7,7 @@ import pytest
 import deniable as dn
 from deniable.channel import Dense, Diagonal
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
-from deniable.order.admissibility import MANY, admissible
-from deniable.order.repairs import MOST_RESPONSES, raise_parity, repair, split_row
+from deniable.order.admissibility import MANY, MOST_RESPONSES, admissible, raise_parity, repair, split_row
 
 THREE_VALUES = [["1/2", "1/4", "2/5"], ["1/2", "3/4", "3/5"]]
 
