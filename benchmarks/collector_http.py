@@ -58,14 +58,14 @@ def serve(folder: str) -> None:
     from deniable.collector.serve import configuration
     from deniable.collector.settings import Settings
     from deniable.collector.store import open_store
-    from deniable.survey import read
+    from deniable.survey import Survey
 
     async def empty(request: Request) -> Response:
         await request.body()
         return Response(status_code=204)
 
     settings = Settings(rate=10**9)  # the limit is counted, and never reached
-    survey = read(SURVEY)
+    survey = Survey.read(SURVEY)
     store = open_store(Path(folder) / "collector.db")
     store.create(survey)
     store.open(survey.name)
@@ -92,9 +92,9 @@ def collector() -> Iterator[tuple[int, int]]:
 
 def body() -> str:
     """Return a submission with one response, with KEY in the place of its key."""
-    from deniable.survey import read
+    from deniable.survey import Survey
 
-    survey = read(SURVEY)
+    survey = Survey.read(SURVEY)
     question = survey.questions[0]
     response = {"question": question.name, "design": question.design.hash, "symbol": question.design.symbols[0]}
     return json.dumps({"survey": survey.hash, "key": "KEY", "responses": [response]})

@@ -19,6 +19,7 @@ import deniable
 from deniable.designs import FAMILIES
 
 SOURCE = Path(deniable.__file__).parent
+STUB = SOURCE / "__init__.pyi"
 
 
 def modules() -> list[str]:
@@ -58,6 +59,33 @@ def test_every_public_method_has_a_docstring_of_its_own_or_inherited(name: str) 
         if not documented(kind, method)
     ]
     assert silent == []
+
+
+def test_a_type_checker_sees_what_there_is() -> None:
+    """The door says twice what it offers: in its table of homes, and to checkers and editors in its stub."""
+    imports = [node for node in ast.parse(STUB.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
+    seen = {str(alias.asname): (str(node.module), alias.name) for node in imports for alias in node.names}
+    assert set(seen) == set(deniable.__all__)
+    for name, (home, there) in seen.items():
+        assert name == there
+        found = importlib.import_module(f"{home}.{name}" if home == "deniable" else home)
+        assert getattr(deniable, name) is (found if home == "deniable" else getattr(found, name))
+
+
+@pytest.mark.parametrize("name", ["deniable.report", "deniable.engines"])
+def test_a_lazy_namespace_tells_checkers_what_it_offers(name: str) -> None:
+    module = importlib.import_module(name)
+    seen = {
+        alias.name: str(node.module)
+        for block in ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert {each for each in module.__all__ if each not in vars(module)} <= set(seen)
+    for each in set(module.__all__) & set(seen):
+        assert seen[each] == name or getattr(module, each) is getattr(importlib.import_module(seen[each]), each)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from deniable import documents
 from deniable.designs import FAMILIES
 from deniable.errors import DeniableError
-from deniable.survey import Survey, from_document
+from deniable.survey import Survey
 from tests.support.surveys import small
 
 WRITTEN = {
@@ -72,7 +72,7 @@ def changed(document: Any, path: tuple[Any, ...], thing: Any) -> Any:
 
 def read_or_refused(document: Any) -> Survey | None:
     try:
-        return from_document(document)
+        return Survey.from_document(document)
     except DeniableError:
         return None
 
@@ -98,5 +98,5 @@ def test_a_sealed_survey_with_anything_in_it_is_read_or_refused(path: tuple[Any,
 
 
 def test_what_is_changed_here_can_be_read_unchanged() -> None:
-    assert from_document(WRITTEN).questions[1].stages == 2
-    assert from_document(SEALED) == small()
+    assert Survey.from_document(WRITTEN).questions[1].stages == 2
+    assert Survey.from_document(SEALED) == small()

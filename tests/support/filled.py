@@ -12,7 +12,7 @@ import numpy as np
 from deniable.collector.store import Batch, Entry, Store
 from deniable.engines.local import respond
 from deniable.engines.local.gradual import release_planned
-from deniable.survey import Survey, read
+from deniable.survey import Survey
 from tests.support.seeded import seeded
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "survey.toml"
@@ -25,7 +25,7 @@ def opened(store: Store, survey: Survey) -> Entry:
 
 
 def example() -> Survey:
-    return read(EXAMPLE)
+    return Survey.read(EXAMPLE)
 
 
 def add(store: Store, entry: Entry, question: int, columns: Sequence[Any], group: int | None = None) -> None:

@@ -14,7 +14,7 @@ from deniable.collector.app import make_app
 from deniable.collector.pages.locale import LANGUAGES
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, open_store
-from deniable.survey import Survey, from_document
+from deniable.survey import Survey
 from tests.support.collector import listening
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _question(name: str, **others: Any) -> dict[str, Any]:
 
 
 def _survey(name: str, *questions: dict[str, Any], **others: Any) -> Survey:
-    return from_document(
+    return Survey.from_document(
         {"name": name, "languages": list(LANGUAGES), "texts": _TEXTS, "questions": list(questions), **others}
     )
 

@@ -64,9 +64,9 @@ def demo(
     """Field a survey: simulated people respond to a collector on this machine; compare estimates with the truth."""
     with installed():
         import deniable.collector.serve  # noqa: F401 - what runs beside us needs it all
-    from deniable.survey import read
+    from deniable.survey import Survey
 
-    survey = read(Path(str(files("deniable.cli") / "survey.toml")))
+    survey = Survey.read(Path(str(files("deniable.cli") / "survey.toml")))
     written = [out / name for name in _files(survey)]
     for path in written:
         check_out(path, force=force)

@@ -217,9 +217,9 @@ def _store(
 
 
 def _read(file: Path) -> Survey:
-    from deniable.survey import read
+    from deniable.survey import Survey
 
-    return read(file)
+    return Survey.read(file)
 
 
 def _told(entry: Entry, settings: Settings, *, as_json: bool) -> None:

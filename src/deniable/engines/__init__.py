@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from deniable.designs import Design
+    from deniable.engines import local
     from deniable.tallies import Tally
 
 __all__ = ["Engine", "local"]
@@ -28,8 +29,14 @@ class Engine(Protocol):
         ...
 
 
-def __getattr__(name: str) -> Any:
-    # An engine is loaded when it is first used: NumPy and OpenSSL are not what `import deniable` should wait for.
-    if name == "local":
-        return import_module(f"deniable.engines.{name}")
-    raise AttributeError(f"module 'deniable.engines' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker knows every name from the import above
+
+    def __getattr__(name: str) -> object:
+        # An engine is loaded when it is first used: NumPy and OpenSSL are not what `import deniable` should wait for.
+        if name == "local":
+            return import_module(f"deniable.engines.{name}")
+        raise AttributeError(f"module 'deniable.engines' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

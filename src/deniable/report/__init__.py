@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deniable.report.charts import chart, save
+    from deniable.report.graphs import against_truth, weighted_graph
+    from deniable.report.regions import (
+        breach_region,
+        card_chart,
+        feasible_region,
+        rr3_omega,
+        rr3_region,
+        threshold_levels,
+    )
+    from deniable.report.words import attributes
+
+__all__ = [
+    "against_truth",
+    "attributes",
+    "breach_region",
+    "card_chart",
+    "chart",
+    "feasible_region",
+    "rr3_omega",
+    "rr3_region",
+    "save",
+    "threshold_levels",
+    "weighted_graph",
+]
 
 _HOMES = {
-    "attributes": "deniable.report.words",
-    "breach_region": "deniable.report.regions",
-    "card_chart": "deniable.report.regions",
-    "chart": "deniable.report.charts",
-    "feasible_region": "deniable.report.regions",
-    "rr3_omega": "deniable.report.regions",
-    "rr3_region": "deniable.report.regions",
-    "save": "deniable.report.charts",
-    "threshold_levels": "deniable.report.regions",
+    "attributes": "words",
+    "chart": "charts",
+    "save": "charts",
+    "against_truth": "graphs",
+    "weighted_graph": "graphs",
 }
 
-__all__ = [*_HOMES]  # noqa: PLE0604 - every entry is text
+if not TYPE_CHECKING:  # a checker knows every name from the imports above
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'deniable.report' has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        if name in __all__:
+            return getattr(import_module(f"deniable.report.{_HOMES.get(name, 'regions')}"), name)
+        raise AttributeError(f"module 'deniable.report' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from deniable.survey.files import from_document, read
 from deniable.survey.question import DEVICES, Question
 from deniable.survey.survey import ADMISSIONS, Survey
 from deniable.survey.texts import QuestionTexts, SurveyTexts
@@ -14,6 +13,4 @@ __all__ = [
     "QuestionTexts",
     "Survey",
     "SurveyTexts",
-    "from_document",
-    "read",
 ]

@@ -24,12 +24,7 @@ _QUESTION = {"name", "texts", "design", "ladder", "device", "allow_infinite"}
 
 
 def read(path: str | PathLike[str]) -> Survey:
-    """Read a survey from a file: TOML or JSON as people write it, or JSON as `Survey.to_json` writes it.
-
-    Raises:
-        UnreadableFile: neither TOML nor JSON, or a sealed survey that was edited.
-        InvalidRequest: something in it is missing or does not fit.
-    """
+    """Read a survey from a file, as `Survey.read` says."""
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from os import PathLike
 from typing import Any, ClassVar
 
 from deniable import documents
@@ -141,6 +142,30 @@ class Survey(HashedDocument):
             admission=documents.field(body, "admission", str),
             key=Key.from_json(json.dumps(documents.field(body, "key", dict))) if "key" in body else None,
         )
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Survey:
+        """Read a survey from a file: TOML or JSON as people write it, or JSON as `to_json` writes it.
+
+        Raises:
+            UnreadableFile: neither TOML nor JSON, or a sealed survey that was edited.
+            InvalidRequest: something in it is missing or does not fit.
+        """
+        from deniable.survey import files
+
+        return files.read(path)
+
+    @staticmethod
+    def from_document(document: object) -> Survey:
+        """Read a survey from what TOML or JSON was parsed to; designs are written out in it, not named by files.
+
+        Raises:
+            UnreadableFile: a sealed survey or design that was edited.
+            InvalidRequest: something in it is missing or does not fit.
+        """
+        from deniable.survey import files
+
+        return files.from_document(document)
 
     def to_body(self) -> dict[str, Any]:
         return {

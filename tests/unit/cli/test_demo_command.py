@@ -16,7 +16,7 @@ from deniable.designs import Design
 from deniable.estimates import estimate
 from deniable.estimates.stages import combine
 from deniable.order.ladders import Ladder
-from deniable.survey import read
+from deniable.survey import Survey
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 from tests.support.commands import done, run, start
@@ -37,7 +37,7 @@ def test_the_demo_fields_a_whole_survey(tmp_path: Path) -> None:
     counted = Tally.from_json((folder / "overtime-tally.json").read_bytes(), design)
     assert counted.respondents == 1000
     made = estimate(counted)
-    true = simulated.truth(read(SURVEY).question("overtime"), 1000)
+    true = simulated.truth(Survey.read(SURVEY).question("overtime"), 1000)
     for category, share in made.params.items():
         assert f"{share:.1%}" in shown
         # Seven standard errors: false alarms at a rate far below 1e-9.
@@ -108,7 +108,7 @@ def reached(running: subprocess.Popen[bytes]) -> tuple[str, str]:
 
 
 def test_the_truth_is_a_population() -> None:
-    for question in read(SURVEY).questions:
+    for question in Survey.read(SURVEY).questions:
         shares = simulated.truth(question, 1000)
         assert sum(shares.values()) == pytest.approx(1)
         assert min(shares.values()) > 0

@@ -11,7 +11,7 @@ import pytest
 from deniable.designs import k_ary, warner
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.order.relaxation import best_ladder, ladder
-from deniable.survey import from_document, read
+from deniable.survey import Survey
 from tests.support.surveys import small
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "survey.toml"
@@ -24,7 +24,7 @@ def document(**asked: Any) -> dict[str, Any]:
 
 
 def test_the_example_can_be_read() -> None:
-    survey = read(EXAMPLE)
+    survey = Survey.read(EXAMPLE)
     assert survey.languages == ("en", "de", "es", "ar")
     assert [(each.device, each.stages) for each in survey.questions] == [
         ("browser", 1),
@@ -35,15 +35,15 @@ def test_the_example_can_be_read() -> None:
 
 
 def test_a_design_is_named_by_family_and_parameters() -> None:
-    survey = from_document(document(design={"family": "warner", "epsilon": 1}))
+    survey = Survey.from_document(document(design={"family": "warner", "epsilon": 1}))
     assert survey.questions[0].design == warner(epsilon=1)
 
 
 def test_a_ladder_of_epsilons_takes_the_best_sets_or_a_family() -> None:
     categories = ["a", "b", "c", "d"]
-    best = from_document(document(design={"categories": categories}, ladder=[0.5, 2]))
+    best = Survey.from_document(document(design={"categories": categories}, ladder=[0.5, 2]))
     assert best.questions[0].ladder == best_ladder(categories, [0.5, 2])
-    family = from_document(document(design={"family": "k_ary", "categories": categories}, ladder=[0.5, 2]))
+    family = Survey.from_document(document(design={"family": "k_ary", "categories": categories}, ladder=[0.5, 2]))
     assert family.questions[0].ladder == ladder([k_ary(categories, epsilon=0.5), k_ary(categories, epsilon=2)])
 
 
@@ -58,22 +58,22 @@ def test_designs_and_ladders_may_be_written_out_or_lie_in_a_file(tmp_path: Path)
         ({"ladder": json.loads(stages.to_json())}, stages),
     ]:
         (tmp_path / "survey.json").write_text(json.dumps(document(**asked)))
-        assert read(tmp_path / "survey.json").questions[0].about == expected
+        assert Survey.read(tmp_path / "survey.json").questions[0].about == expected
 
 
 def test_over_http_no_file_can_be_named(tmp_path: Path) -> None:
     (tmp_path / "design.json").write_text(warner(1).to_json())
     with pytest.raises(InvalidRequest, match="written out here"):
-        from_document(document(design=str(tmp_path / "design.json")))
+        Survey.from_document(document(design=str(tmp_path / "design.json")))
 
 
 def test_a_sealed_survey_is_read_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "survey.json"
     path.write_text(small().to_json())
-    assert read(path) == small()
+    assert Survey.read(path) == small()
     path.write_text(small().to_json().replace("small survey", "large survey"))
     with pytest.raises(UnreadableFile, match="hash"):
-        read(path)
+        Survey.read(path)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_mistakes_are_named(tmp_path: Path, asked: dict[str, Any], words: str) -
     path = tmp_path / "survey.json"
     path.write_text(json.dumps(document(**asked)))
     with pytest.raises(InvalidRequest, match=words):
-        read(path)
+        Survey.read(path)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_mistakes_are_named(tmp_path: Path, asked: dict[str, Any], words: str) -
 )
 def test_mistakes_in_the_survey_itself_are_named(given: object, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
-        from_document(given)
+        Survey.from_document(given)
 
 
 @pytest.mark.parametrize("text", ["name = ", "\0", "{", "[" * 100_000])
@@ -131,6 +131,6 @@ def test_what_is_neither_toml_nor_json_is_refused(tmp_path: Path, text: str) -> 
         path = tmp_path / f"survey.{suffix}"
         path.write_text(text)
         with pytest.raises(UnreadableFile, match="cannot be read"):
-            read(path)
+            Survey.read(path)
     with pytest.raises(UnreadableFile, match="cannot read"):
-        read(tmp_path / "missing.toml")
+        Survey.read(tmp_path / "missing.toml")

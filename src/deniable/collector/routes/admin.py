@@ -8,7 +8,7 @@ from typing import Any
 from deniable.collector import log, messages
 from deniable.collector.routes.table import Call, Row
 from deniable.collector.store import Entry, Token
-from deniable.survey import from_document
+from deniable.survey import Survey
 
 
 async def list_surveys(call: Call) -> list[messages.State]:
@@ -20,7 +20,7 @@ async def create_survey(call: Call) -> messages.State:
     """Keep a survey as a draft; a draft of its name is replaced."""
 
     def create() -> Entry:
-        return call.collector.store.create(from_document(call.body))
+        return call.collector.store.create(Survey.from_document(call.body))
 
     return _changed(call, "survey created", await asyncio.to_thread(create))
 

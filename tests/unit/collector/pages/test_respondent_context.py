@@ -21,7 +21,7 @@ from deniable.collector.pages.respondent_context import (
     trial,
 )
 from deniable.designs import FAMILIES, Design
-from deniable.survey import Survey, from_document
+from deniable.survey import Survey
 from tests.support import respondents
 
 FRUITS = locale("en").words["try"]["labels"]
@@ -65,7 +65,7 @@ def test_what_a_survey_says_is_escaped() -> None:
         "texts": {"en": {"text": evil, "help": evil, "labels": labels}},
         "design": {"family": "k_ary", "categories": 3, "epsilon": 1},
     }
-    html = render(survey_page(from_document({"name": "x", "texts": texts, "questions": [question]}), "en"))
+    html = render(survey_page(Survey.from_document({"name": "x", "texts": texts, "questions": [question]}), "en"))
     assert "<script>alert" not in html
     assert "490049" not in html
     assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 70007 }}{title}") >= 8
@@ -113,7 +113,7 @@ def test_a_device_that_can_give_an_answer_away_says_so(p00: str, certain: bool) 
         "design": {"family": "binary", "p00": p00, "p11": "1/2"},
         "allow_infinite": True,
     }
-    survey = from_document({"name": "x", "texts": {"en": {"title": "T"}}, "questions": [question]})
+    survey = Survey.from_document({"name": "x", "texts": {"en": {"title": "T"}}, "questions": [question]})
     html = render(survey_page(survey, "en"))
     assert (locale("en").words["explain"]["warning"] in html) == certain
     assert html.count(locale("en").words["sent"]["anybody"]) == (0 if certain else 1)
