@@ -180,5 +180,5 @@ def _stages(made: Estimate | Combined) -> tuple[Stage, ...]:
     if isinstance(made, Estimate):
         return ()
     counts = made.tallies
-    rows = zip(counts.ladder.epsilons, counts.seen, counts.finest, made.weights, strict=True)
+    rows = zip(counts.design.epsilons, counts.seen, counts.finest, made.weights, strict=True)
     return tuple(Stage(epsilon, seen.respondents, left.respondents, weight) for epsilon, seen, left, weight in rows)

@@ -62,7 +62,7 @@ class Combined:
     @property
     def categories(self) -> Sequence[str]:
         """What the shares are of."""
-        return self.tallies.ladder.categories
+        return self.tallies.design.categories
 
     @property
     def params(self) -> dict[str, float]:
@@ -94,7 +94,7 @@ class Combined:
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
         """Return a weighted sum of shares, with its standard error."""
-        last = self.tallies.ladder.designs[-1]
+        last = self.tallies.design.designs[-1]
         combination = np.zeros(len(self.value))
         for category, weight in weights.items():
             combination[last.category_number(category)] = weight
@@ -162,12 +162,12 @@ def combine(
             "In a census the stages hold different people with shares of their own: add them up as strata.",
         )
     groups = [_Group.of(each) for each in tallies.finest if each.respondents]
-    size = len(tallies.ladder.categories)
+    size = len(tallies.design.categories)
     if not groups:
         raise NotEstimable("there are no responses at any stage; expected at least one.")
     if size > _MOST:
         raise NotEstimable(f"there are {size:,} categories; expected at most {_MOST:,} to combine stages.")
-    first = tallies.ladder.designs[0]
+    first = tallies.design.designs[0]
     at = np.full(size, 1 / size) if guess is None else read_shares(first, guess, name="guess")
     parts = _by_information(groups, at) if method == "information" else _by_strata(groups, size)
     value = vector(sum(part @ group.value for part, group in zip(parts, groups, strict=True)))
@@ -308,7 +308,7 @@ RATE = 0.001
 
 def summarize(combined: Combined, level: float) -> Summary:
     """Return the summary of a combined estimate; its ε is that of the finest stage somebody reached."""
-    n, ladder = combined.tallies.respondents, combined.tallies.ladder
+    n, ladder = combined.tallies.respondents, combined.tallies.design
     intervals = [combined.interval(category, level=level) for category in combined.categories]
     low, high = wilson(projection(combined.value), 1.0, 0.0, n, 1.0, level)
     direct = [Interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
@@ -337,7 +337,7 @@ def summarize(combined: Combined, level: float) -> Summary:
 def _notes(combined: Combined, overall: float) -> tuple[str, ...]:
     stages = "; ".join(
         f"ε = {design.epsilon:.4g}: {each.respondents:,} ({weight:.0%} of the weight)"
-        for design, each, weight in zip(combined.tallies.ladder, combined.tallies.finest, combined.weights, strict=True)
+        for design, each, weight in zip(combined.tallies.design, combined.tallies.finest, combined.weights, strict=True)
     )
     notes = [cost(combined.tallies.respondents, overall), f"Respondents by the finest stage they sent: {stages}."]
     if (combined.value < 0).any():

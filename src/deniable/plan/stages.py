@@ -93,7 +93,7 @@ def propose(
     wanted = _target(target, level, willing)
     now = combine(tallies, guess=_bounded(combine(tallies).value).tolist())
     shares = _bounded(now.value)
-    at = None if category is None else tallies.ladder.designs[-1].category_number(category)
+    at = None if category is None else tallies.design.designs[-1].category_number(category)
     error = _error(now.errors, at)
     if error <= wanted:
         told = f"The standard error is {error:.3g}, the target {wanted:.3g}: stop asking."
@@ -104,13 +104,13 @@ def propose(
         groups = [group for group in groups if group[1]] + [(design, tallies.respondents * willing)]
         return _error(np.sqrt(np.maximum(np.diagonal(expected_covariance(groups, shares)), 0.0)), at)
 
-    spent = exact.rational(tallies.ladder.designs[-1].epsilon)
+    spent = exact.rational(tallies.design.designs[-1].epsilon)
     budget = exact.rational(most, name="most")
     if budget <= spent:
         told = f"The standard error is {error:.3g}, the target {wanted:.3g}: ε = {float(budget):.4g} is spent already."
         return Proposal(True, False, error, wanted, None, error, _needed(tallies.respondents, error, wanted), told)
     design = _smallest(lambda e: expected(build(e)) <= wanted, build, spent, budget)
-    relax(tallies.ladder.designs[-1], design)  # refuses what cannot follow
+    relax(tallies.design.designs[-1], design)  # refuses what cannot follow
     after = expected(design)
     reached, needed = after <= wanted, _needed(tallies.respondents, after, wanted)
     told = _told(tallies, design, willing, (error, after, wanted), needed)
@@ -137,7 +137,7 @@ def _told(
 ) -> str:
     error, after, wanted = errors
     who = "everybody" if willing == 1 else f"{willing:.0%} of the respondents"
-    last = tallies.ladder.designs[-1].epsilon
+    last = tallies.design.designs[-1].epsilon
     text = (
         f"Raising {who} from ε = {last:.4g} to ε = {design.epsilon:.4g} lowers the standard error from {error:.3g} to "
         f"{after:.3g}; the target is {wanted:.3g}."

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.channel import Channel
-from deniable.tallies.counts import Counts, Tally
+from deniable.tallies.base import Counts
+from deniable.tallies.counts import Tally
 
 
 def marginal(tally: Tally, *attributes: str) -> Tally:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,52 +13,45 @@ from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidResponse
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally, tally
+from deniable.tallies.base import AdditiveTally
 
 __all__ = ["StageTallies", "count_stages"]
 
 
 @dataclass(frozen=True, eq=False)
-class StageTallies:
-    """The counts of one question that is released in stages. They add up in any order, over different respondents.
+class StageTallies(AdditiveTally[Ladder]):
+    """The counts of one question that is released in stages. They add up over different respondents.
 
     Attributes:
-        ladder: the stages.
+        design: the ladder.
         seen: for each stage, all responses of that stage.
         finest: for each stage, the responses of those who have not sent a finer one: everybody counts once.
     """
 
-    ladder: Ladder
+    SCHEMA: ClassVar[str] = "stage-tallies"
+    OWNER: ClassVar[str] = "ladder"
+    design: Ladder
     seen: tuple[Tally, ...]
     finest: tuple[Tally, ...]
 
     def __post_init__(self) -> None:
         for what in (self.seen, self.finest):
-            if tuple(each.design for each in what) != self.ladder.designs:
+            if tuple(each.design for each in what) != self.design.designs:
                 raise Incompatible("the tallies are not those of the ladder's stages, one for each in their order.")
 
     @classmethod
-    def empty(cls, ladder: Ladder) -> StageTallies:
-        """Return the counts of nobody."""
-        nobody = tuple(Tally.empty(design) for design in ladder)
-        return cls(ladder, nobody, nobody)
+    def empty(cls, design: Ladder) -> StageTallies:
+        nobody = tuple(Tally.empty(stage) for stage in design)
+        return cls(design, nobody, nobody)
 
     @property
     def respondents(self) -> int:
         """How many people responded at all."""
         return sum(each.respondents for each in self.finest)
 
-    def __add__(self, other: StageTallies) -> StageTallies:
-        if not isinstance(other, StageTallies):
-            return NotImplemented
-        if other.ladder != self.ladder:
-            raise Incompatible(
-                f"cannot add the counts of {other.ladder!r} to those of {self.ladder!r}; expected one ladder."
-            )
-        return StageTallies(
-            self.ladder,
-            tuple(a + b for a, b in zip(self.seen, other.seen, strict=True)),
-            tuple(a + b for a, b in zip(self.finest, other.finest, strict=True)),
-        )
+    @property
+    def missing(self) -> int:
+        return sum(each.missing for each in self.finest)
 
     def raised(self, response: Response, previous: Response | None = None) -> StageTallies:
         """Return the counts after somebody has sent a response, in place of the finest one so far, if there is one.
@@ -67,45 +60,26 @@ class StageTallies:
             Incompatible: a response of no stage of this ladder.
             InvalidResponse: a previous response that was not counted, or is not coarser.
         """
-        new = self.ladder.stage(response.design)
-        one = tally(self.ladder.designs[new], [response])
+        new = self.design.stage(response.design)
+        one = tally(self.design.designs[new], [response])
         seen, finest = list(self.seen), list(self.finest)
         seen[new], finest[new] = seen[new] + one, finest[new] + one
         if previous is not None:
-            old = self.ladder.stage(previous.design)
+            old = self.design.stage(previous.design)
             if old >= new:
                 raise InvalidResponse("the response before it is not of a coarser stage; expected one that is.")
-            finest[old] = _without(finest[old], tally(self.ladder.designs[old], [previous]))
-        return StageTallies(self.ladder, tuple(seen), tuple(finest))
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the counts as JSON that names the ladder's hash."""
-        body = {
-            "ladder": self.ladder.hash,
-            "seen": [each.to_body() for each in self.seen],
-            "finest": [each.to_body() for each in self.finest],
-        }
-        return documents.seal("stage-tallies", body, indent=indent)
+            finest[old] = _without(finest[old], tally(self.design.designs[old], [previous]))
+        return StageTallies(self.design, tuple(seen), tuple(finest))
 
     @classmethod
-    def from_json(cls, text: str | bytes, ladder: Ladder) -> StageTallies:
-        """Read what `to_json` wrote.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            Incompatible: counted along another ladder.
-        """
-        body = documents.unseal("stage-tallies", text)
-        if documents.field(body, "ladder", str) != ladder.hash:
-            raise Incompatible("these counts belong to another ladder; hand over the one that they were made with.")
-        seen, finest = (
-            tuple(
-                Tally.from_body(documents.field({"tally": each}, "tally", dict), design)
-                for each, design in zip(documents.field(body, name, list), ladder, strict=False)
+    def _read_parts(cls, body: Mapping[str, Any], design: Ladder) -> dict[str, Any]:
+        return {
+            name: tuple(
+                Tally.from_body(documents.field({"tally": each}, "tally", dict), stage)
+                for each, stage in zip(documents.field(body, name, list), design, strict=False)
             )
             for name in ("seen", "finest")
-        )
-        return cls(ladder, seen, finest)
+        }
 
 
 def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) -> StageTallies:

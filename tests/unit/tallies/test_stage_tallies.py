@@ -73,7 +73,7 @@ def test_counts_travel() -> None:
     found = counted(40, "travel")
     again = StageTallies.from_json(found.to_json(), STAGES)
     assert (again.seen, again.finest) == (found.seen, found.finest)
-    with pytest.raises(Incompatible, match="another ladder"):
+    with pytest.raises(Incompatible, match="belongs to the ladder"):
         StageTallies.from_json(found.to_json(), small()["warner"])
     with pytest.raises(UnreadableFile):
         StageTallies.from_json(found.to_json()[:-5], STAGES)

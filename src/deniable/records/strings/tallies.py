@@ -2,45 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import documents
-from deniable.errors import IncompatibleTallies, InvalidResponse, UnreadableFile
+from deniable.errors import InvalidResponse
 from deniable.records.strings.bloom import Bloom
 from deniable.records.strings.designs import StringDesign, StringResponse
 from deniable.records.strings.noisy import NoisySampling
+from deniable.tallies.base import AdditiveTally, Counts, read_only
 
 __all__ = ["NoisyTally", "StringTally", "tally_strings"]
 
-Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class StringTally:
-    """How often each bit was sent as 1, cohort by cohort. Tallies of one design add up; the empty one is a true zero.
+class StringTally(AdditiveTally[StringDesign]):
+    """How often each bit was sent as 1, cohort by cohort.
 
     Attributes:
         design: what the responses were drawn with.
         ones: a row for each cohort, a count for each bit.
         sizes: how many responses each cohort sent.
+        missing: how many respondents sent nothing.
     """
 
+    SCHEMA: ClassVar[str] = "string-tally"
     design: StringDesign
     ones: Counts = field(repr=False)
     sizes: Counts = field(repr=False)
+    missing: int = 0
 
     def __post_init__(self) -> None:
         _freeze(self, self.design.bloom, most=1)
+        if self.missing < 0:
+            raise InvalidResponse("a number of people is negative; expected 0 or more.")
 
     @classmethod
     def empty(cls, design: StringDesign) -> StringTally:
-        """Return the tally of no responses."""
         return cls(design, *_zeros(design.bloom))
 
     @property
@@ -64,49 +67,13 @@ class StringTally:
         rate = stray + (hit - stray) * ones
         return rate * (1 - rate)
 
-    def __add__(self, other: StringTally) -> StringTally:
-        if not isinstance(other, StringTally):
-            return NotImplemented
-        if self.design != other.design:
-            raise IncompatibleTallies(
-                f"cannot add a tally of {self.design!r} to one of {other.design!r}; expected one design.",
-                "Estimate from each on its own.",
-            )
-        return StringTally(self.design, self.ones + other.ones, self.sizes + other.sizes)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, StringTally)
-            and self.design == other.design
-            and bool(np.array_equal(self.ones, other.ones))
-            and bool(np.array_equal(self.sizes, other.sizes))
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.design, self.ones.tobytes(), self.sizes.tobytes()))
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return the tally as JSON that names its design's hash."""
-        body = {"design": self.design.hash, "ones": self.ones.tolist(), "sizes": self.sizes.tolist()}
-        return documents.seal("string-tally", body, indent=indent)
+    def to_body(self) -> dict[str, Any]:
+        body = super().to_body()
+        return body if self.missing else {name: part for name, part in body.items() if name != "missing"}
 
     @classmethod
-    def from_json(cls, text: str | bytes, design: StringDesign) -> StringTally:
-        """Read a tally of a design.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            IncompatibleTallies: it was counted under another design.
-        """
-        body = documents.unseal("string-tally", text)
-        named = documents.field(body, "design", str)
-        if named != design.hash:
-            raise IncompatibleTallies(f"this tally belongs to the design {named:.19}…; expected {design.hash:.19}….")
-        try:
-            ones, sizes = (np.array(documents.field(body, name, list)) for name in ("ones", "sizes"))
-            return cls(design, ones, sizes)
-        except (ValueError, OverflowError, TypeError):
-            raise UnreadableFile("the counts are not whole numbers for each cohort and bit.") from None
+    def _read_parts(cls, body: Mapping[str, Any], design: StringDesign) -> dict[str, Any]:
+        return super()._read_parts({"missing": 0, **body}, design)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,16 +143,9 @@ def _zeros(bloom: Bloom) -> tuple[Counts, Counts]:
 
 def _freeze(tally: Any, bloom: Bloom, *, most: int) -> None:
     """Check counts and make them read-only."""
-    ones, sizes = (np.array(each) for each in (tally.ones, tally.sizes))
-    shapes = ones.shape == (bloom.cohorts, bloom.bits) and sizes.shape == (bloom.cohorts,)
-    if not shapes or ones.dtype.kind not in "iu" or sizes.dtype.kind not in "iu":
-        raise InvalidResponse(
-            f"the counts have the shapes {ones.shape} and {sizes.shape}; expected whole numbers for {bloom.cohorts} "
-            f"cohorts and {bloom.bits} bits."
-        )
-    ones, sizes = ones.astype(np.int64), sizes.astype(np.int64)  # what does not fit turns negative
-    if (ones < 0).any() or (sizes < 0).any() or (ones / most > sizes[:, None]).any():
-        raise InvalidResponse("a count is negative, or larger than the number of responses; expected neither.")
-    for name, each in (("ones", ones), ("sizes", sizes)):
-        each.flags.writeable = False
-        object.__setattr__(tally, name, each)
+    ones = read_only(tally.ones, (bloom.cohorts, bloom.bits), "cohorts × bits")
+    sizes = read_only(tally.sizes, (bloom.cohorts,), "one for each cohort")
+    if (ones / most > sizes[:, None]).any():
+        raise InvalidResponse("a count is larger than the number of responses; expected at most that.")
+    object.__setattr__(tally, "ones", ones)
+    object.__setattr__(tally, "sizes", sizes)

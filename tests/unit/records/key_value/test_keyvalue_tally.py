@@ -123,5 +123,5 @@ def test_a_tally_file_with_other_counts_is_refused() -> None:
     body = json.loads(counted.to_json())
     for counts in ([[0, 0]] * 3, [["0", 0, 0]] * 3, [3, 3, 3]):
         edited = {key: value for key, value in body.items() if key not in ("schema", "hash")} | {"counts": counts}
-        with pytest.raises(UnreadableFile, match="whole numbers for each symbol"):
+        with pytest.raises(UnreadableFile, match="whole numbers"):
             KeyValueTally.from_json(documents.seal("keyvalue-tally", edited), BUILT[0])

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.errors import IncompatibleTallies, UnreadableFile
+from deniable.order.relaxation import ladder
+from deniable.records.edges.designs import one_edge
+from deniable.records.edges.tallies import EdgeTally
+from deniable.records.edges.tallies import tally as tally_edges
+from deniable.records.key_value.designs import lpp_ddagger, pckv_grr, pckv_ue
+from deniable.records.key_value.tallies import KeyValueTally
+from deniable.records.key_value.tallies import tally as tally_items
+from deniable.records.strings.bloom import Bloom
+from deniable.records.strings.designs import StringResponse, string_design
+from deniable.records.strings.tallies import StringTally, tally_strings
+from deniable.tallies import Tally, tally
+from deniable.tallies.base import AdditiveTally
+from deniable.tallies.stages import StageTallies, count_stages
+
+STRINGS = string_design(Bloom(4, cohorts=2), 1)
+STAGES = ladder([dn.warner(1), dn.warner(2)])
+COUNTED: list[AdditiveTally[Any]] = [
+    tally(dn.warner(1), ["yes", "no", None]),
+    count_stages(STAGES, [["yes", "no", "no"], ["yes", "yes", None]], reached=[1, 1, 0]),
+    tally_items(lpp_ddagger(["tea", "coffee"], 1), ["+ tea", "0 coffee", None]),
+    tally_items(pckv_ue(["tea", "coffee"], 1, padding=1), ["+0", "0-"]),
+    tally_items(pckv_grr(["tea", "coffee"], 1, padding=1), ["+ tea", "0"]),
+    tally_edges(one_edge(["tax", "roads"], 1), ["1 tax", "1/2 roads", None]),
+    tally_strings(STRINGS, [StringResponse(STRINGS.hash, 1, "b0110")]),
+    StringTally(STRINGS, [[1, 0, 0, 0], [0, 0, 0, 0]], [2, 0], missing=3),  # type: ignore[arg-type]
+]
+EMPTY = {
+    Tally: dn.warner(2),
+    StageTallies: ladder([dn.warner(1), dn.warner(3)]),
+    KeyValueTally: lpp_ddagger(["tea", "coffee"], 2),
+    EdgeTally: one_edge(["tax", "roads"], 2),
+    StringTally: string_design(Bloom(4, cohorts=2), 2),
+}
+
+
+@pytest.mark.parametrize("counted", COUNTED, ids=lambda each: type(each).__name__)
+def test_tallies_add_up_and_are_read_back(counted: AdditiveTally[Any]) -> None:
+    kind = type(counted)
+    empty = kind.empty(counted.design)
+    assert (empty.respondents, empty.missing) == (0, 0)
+    assert counted + empty == counted == empty + counted
+    assert sum([counted, empty, counted]) == counted + counted != counted
+    assert (counted + counted).respondents == 2 * counted.respondents > 0
+    assert (counted + counted).missing == 2 * counted.missing
+    again = kind.from_json(counted.to_json(), counted.design)
+    assert (again, hash(again)) == (counted, hash(counted))
+    with pytest.raises(TypeError):
+        1 + counted
+    with pytest.raises(TypeError):
+        counted + 0  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("counted", COUNTED, ids=lambda each: type(each).__name__)
+def test_tallies_of_two_designs_refuse_each_other(counted: AdditiveTally[Any]) -> None:
+    kind = type(counted)
+    other = kind.empty(EMPTY[kind])  # type: ignore[index]
+    with pytest.raises(IncompatibleTallies, match="cannot add"):
+        counted + other
+    with pytest.raises(IncompatibleTallies, match="this tally belongs to the"):
+        kind.from_json(counted.to_json(), other.design)
+    with pytest.raises(UnreadableFile):
+        kind.from_json(counted.design.to_json(), counted.design)
