@@ -50,7 +50,7 @@ def survey(store: Store) -> Survey:
 
 
 def stored(store: Store) -> int:
-    with store.transaction(write=False) as tables:  # type: ignore[attr-defined]
+    with store.transaction(write=False) as tables:
         return int(tables.rows("SELECT COUNT(*) FROM response")[0][0])
 
 

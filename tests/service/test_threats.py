@@ -67,7 +67,7 @@ def send(collector: Inside, body: dict[str, Any], name: str = "small") -> int:
 
 
 def members(store: Store) -> list[tuple[int, bytes]]:
-    with store.transaction(write=False) as tables:  # type: ignore[attr-defined]
+    with store.transaction(write=False) as tables:
         return [(number, bytes(each)) for number, each in tables.rows("SELECT question, id FROM response")]
 
 

@@ -1,4 +1,4 @@
-"""Where responses are kept: SQLite by default, Postgres by address. This folder alone knows SQL."""
+"""Where responses are kept: SQLite by default, Postgres by address. Only this folder knows its tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from deniable.collector.store.base import (
     Submission,
     Token,
 )
-from deniable.collector.store.protocol import Store
+from deniable.collector.store.store import Store
+from deniable.db import SHARED, SqliteFile, open_database
 
 __all__ = [
     "Batch",
@@ -34,18 +35,23 @@ __all__ = [
 ]
 
 
+_PATIENCE = 60.0  # seconds to wait for another program that is writing
+
+
 def open_store(where: str | os.PathLike[str]) -> Store:
     """Open a SQLite file, which is made where there is none, or a Postgres database by its `postgresql://` address.
 
     Raises:
-        StoreFailed: it cannot be read or written, or was made by a later version.
+        StoreFailed: it cannot be read or written.
+        UnreadableFile: it was made by a later version.
         MissingExtra: an address, and psycopg is not installed.
     """
-    text = os.fspath(where)
-    if text.startswith(("postgresql://", "postgres://")):
-        from deniable.collector.store.postgres import PostgresStore
-
-        return PostgresStore(text)
-    from deniable.collector.store.sqlite import SqliteStore
-
-    return SqliteStore(text)
+    database = open_database(
+        where, "database", settings=SHARED, patience=_PATIENCE, one_writer=False, failure=StoreFailed
+    )
+    if isinstance(database, SqliteFile):
+        try:
+            database.make()
+        except OSError as error:
+            raise StoreFailed(f"cannot open {database.name}: {error.strerror}.") from None
+    return Store(database)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.channel import Sets
-from deniable.collector.store.tables import Tables
+from deniable.db import Tables
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.tallies import Tally
@@ -28,7 +28,7 @@ Rows: TypeAlias = NDArray[np.uint8]
 SEEN, RAISED = "seen", "raised"
 
 _PIECE = 512  # counts that are read and written together: 4 kB
-_MOST = 4_000_000  # counts of one design
+_MOST_COUNTS = 4_000_000  # of one design: 32 MB, read for each page with results
 _STORED = np.dtype("<i8")
 
 
@@ -39,9 +39,9 @@ class Layout:
     design: Design
 
     def __post_init__(self) -> None:
-        if self.size > _MOST:
+        if self.size > _MOST_COUNTS:
             raise InvalidRequest(
-                f"a tally of {self.design!r} has {self.size:,} counts; expected at most {_MOST:,}.",
+                f"a tally of {self.design!r} has {self.size:,} counts; expected at most {_MOST_COUNTS:,}.",
                 "Ask with fewer categories, or with a design whose tally is smaller.",
             )
 

@@ -13,8 +13,8 @@ from deniable import blind
 from deniable.collector.store import counts
 from deniable.collector.store.base import KEY, Entry, Outcome, Refusal, Sent, Submission
 from deniable.collector.store.counts import RAISED, SEEN, Counter
-from deniable.collector.store.shelf import Column, Shelf
-from deniable.collector.store.tables import Tables
+from deniable.collector.store.surveys import Column, KnownSurvey
+from deniable.db import Tables
 from deniable.errors import DeniableError, InvalidRequest, InvalidResponse, NotAllowed
 
 NOBODY = -1
@@ -37,7 +37,7 @@ class Desk:
     """Submissions being worked on: what is stored already, and what is to be stored."""
 
     tables: Tables
-    shelves: Mapping[int, Shelf]
+    surveys: Mapping[int, KnownSurvey]
     today: date
     held: dict[Place, Held] = field(default_factory=dict)
     rows: list[tuple[int, int, bytes, int, int, bytes]] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Desk:
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
         """Store submissions, each wholly or not at all."""
         self._look_up(submissions)
-        closed = {survey: _closed(self.shelves[survey].entry, self.today) for survey in self.shelves}
+        closed = {survey: _closed(self.surveys[survey].entry, self.today) for survey in self.surveys}
         found: list[Outcome] = []
         for each in submissions:
             try:
@@ -65,30 +65,30 @@ class Desk:
         """Read what is stored under the keys of all submissions."""
         wanted: dict[tuple[int, int], set[bytes]] = defaultdict(set)
         for each in submissions:
-            shelf = self.shelves.get(each.survey)
-            if shelf is None:
+            known = self.surveys.get(each.survey)
+            if known is None:
                 continue
             # Whoever was admitted once is known by anything that was sent then.
-            asked = range(len(shelf.columns)) if shelf.entry.public else [sent.question for sent in each.responses]
+            asked = range(len(known.columns)) if known.entry.public else [sent.question for sent in each.responses]
             for question in asked:
-                if 0 <= question < len(shelf.columns):
-                    wanted[each.survey, question].add(shelf.columns[question].id(each.key))
+                if 0 <= question < len(known.columns):
+                    wanted[each.survey, question].add(known.columns[question].id(each.key))
         for (survey, question), ids in wanted.items():
-            for id_, stage, group, code in sorted(self.tables.find(survey, question, sorted(ids))):
+            for id_, stage, group, code in sorted(find(self.tables, survey, question, sorted(ids))):
                 held = self.held.setdefault((survey, question, id_), Held(group))
                 assert len(held.codes) == stage, "a stage is missing"
                 held.codes.append(code)
 
     def _one(self, submission: Submission) -> Outcome:
         """Check a submission, and if all of it is right, note it."""
-        shelf = self.shelves[submission.survey]
-        group = group_number(shelf.entry, submission.group)
+        known = self.surveys[submission.survey]
+        group = group_number(known.entry, submission.group)
         if len(submission.key) != KEY or not submission.responses:
             raise InvalidRequest(f"the key or the responses are missing; expected {KEY} bytes and a response or more.")
-        token = self._admitted(shelf, submission)
+        token = self._admitted(known, submission)
         changed: dict[Place, list[bytes]] = {}
         for sent in submission.responses:
-            self._check(shelf, submission, sent, changed)
+            self._check(known, submission, sent, changed)
         stored = False
         for place, codes in changed.items():
             stored |= self._note(place, codes, group)
@@ -96,14 +96,14 @@ class Desk:
             self.spent[token] = submission.survey
         return "stored" if stored else "repeated"
 
-    def _check(self, shelf: Shelf, submission: Submission, sent: Sent, changed: dict[Place, list[bytes]]) -> None:
+    def _check(self, known: KnownSurvey, submission: Submission, sent: Sent, changed: dict[Place, list[bytes]]) -> None:
         """Put one response behind those of the same question, if it may stand there."""
-        if not 0 <= sent.question < len(shelf.columns):
-            raise InvalidRequest(f"there is no question {sent.question}; expected 0 to {len(shelf.columns) - 1}.")
-        column = shelf.columns[sent.question]
+        if not 0 <= sent.question < len(known.columns):
+            raise InvalidRequest(f"there is no question {sent.question}; expected 0 to {len(known.columns) - 1}.")
+        column = known.columns[sent.question]
         place = (submission.survey, sent.question, column.id(submission.key))
-        known = self.held.get(place)
-        codes = changed.setdefault(place, list(known.codes) if known else [])
+        held = self.held.get(place)
+        codes = changed.setdefault(place, list(held.codes) if held else [])
         follow(column, codes, sent)
 
     def _note(self, place: Place, codes: list[bytes], group: int) -> bool:
@@ -120,12 +120,12 @@ class Desk:
         self.days[survey, question] += len(codes) - before
         return len(codes) > before
 
-    def _admitted(self, shelf: Shelf, submission: Submission) -> bytes | None:
+    def _admitted(self, known: KnownSurvey, submission: Submission) -> bytes | None:
         """Let in who has sent something with this key before, or has a token that nobody has used; return that one."""
-        public, admission = shelf.entry.public, submission.admission
+        public, admission = known.entry.public, submission.admission
         if public is None:
             return None
-        ids = [column.id(submission.key) for column in shelf.columns]
+        ids = [column.id(submission.key) for column in known.columns]
         if any((submission.survey, question, id_) in self.held for question, id_ in enumerate(ids)):
             return None
         if admission is None or not blind.verify(*admission, public):
@@ -142,11 +142,11 @@ class Desk:
         return token
 
     def _write(self) -> None:
-        self.tables.copy("response", ("survey", "question", "id", "stage", "grp", "code"), sorted(self.rows))
+        self.tables.insert("response", ("survey", "question", "id", "stage", "grp", "code"), sorted(self.rows))
         for counter, codes in sorted(self.rises.items()):
-            layout = self.shelves[counter.survey].columns[counter.question].layouts[counter.stage]
+            layout = self.surveys[counter.survey].columns[counter.question].layouts[counter.stage]
             counts.add(self.tables, counter, layout, layout.joined(codes))
-        self.tables.copy("spent", ("hash", "survey"), sorted(self.spent.items()))
+        self.tables.insert("spent", ("hash", "survey"), sorted(self.spent.items()))
         count_days(self.tables, self.days, self.today)
 
 
@@ -181,6 +181,13 @@ def follow(column: Column, codes: list[bytes], sent: Sent) -> None:
                 "Raise the response that was sent, not another one.",
             )
     codes.append(code)
+
+
+def find(tables: Tables, survey: int, question: int, ids: Sequence[bytes]) -> list[tuple[bytes, int, int, bytes]]:
+    """Return id, stage, group and code of all responses with these ids."""
+    return tables.rows_among(
+        "SELECT id, stage, grp, code FROM response WHERE survey = ? AND question = ? AND id", ids, survey, question
+    )
 
 
 def count_days(tables: Tables, days: Mapping[tuple[int, int], int], today: date) -> None:
@@ -230,11 +237,11 @@ def group_number(entry: Entry, group: int | None) -> int:
     return NOBODY if group is None else group
 
 
-def withdraw(tables: Tables, survey: int, shelf: Shelf, key: bytes) -> int:
+def withdraw(tables: Tables, survey: int, known: KnownSurvey, key: bytes) -> int:
     """Erase all that was sent with a key, take it out of the counts, and return how many responses that were."""
     erased = 0
-    for question, column in enumerate(shelf.columns):
-        found = sorted(tables.find(survey, question, [column.id(key)]))
+    for question, column in enumerate(known.columns):
+        found = sorted(find(tables, survey, question, [column.id(key)]))
         for (_, stage, group, code), layout in zip(found, column.layouts, strict=False):
             rows = layout.joined([code])
             counts.add(tables, Counter(survey, question, stage, SEEN, group), layout, rows, -1)

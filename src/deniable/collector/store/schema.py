@@ -1,4 +1,6 @@
-"""The tables, as named migrations. A later version adds a migration and leaves those before it alone.
+"""The tables, as named migrations, and copies of all of them in a file.
+
+A later version adds a migration and leaves those before it alone.
 
 No column can hold an answer, an address or the moment of a response. A response is found by an id that only whoever has
 its key can work out; the ids of one respondent's questions have nothing in common. Rows lie in the order of their ids,
@@ -7,18 +9,17 @@ which tells nothing about the order in which they came.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+from os import PathLike
+from pathlib import Path
 
-from deniable.collector.store.base import StoreFailed
-from deniable.collector.store.tables import Tables
+from deniable.db import DURABLE, Migration, SqliteFile, Tables, applied, migrate
+from deniable.errors import InvalidRequest, UnreadableFile
 
+PART = "collector"
+"""Under this name the database records the migrations."""
 
-class Migration(NamedTuple):
-    """A change of the tables, applied once, together with the record of it."""
-
-    name: str
-    statements: tuple[str, ...]
-
+_PATIENCE = 5.0  # seconds to wait for another program that reads or writes a backup
 
 MIGRATIONS = (
     Migration(
@@ -54,7 +55,6 @@ MIGRATIONS = (
 )
 
 TABLES = {
-    "migration": ("name",),
     "survey": ("id", "name", "state", "definition", "private"),
     "response": ("survey", "question", "id", "stage", "grp", "code"),
     "tally": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
@@ -67,22 +67,54 @@ TABLES = {
 """All tables with their columns, as they are after the last migration."""
 
 
-def migrate(tables: Tables) -> None:
-    """Bring a database, new or old, to this version; inside one transaction.
+def backup(tables: Tables, path: str | PathLike[str]) -> None:
+    """Copy all tables to a new file, which appears when it is complete.
 
     Raises:
-        StoreFailed: a later version has worked on it.
+        InvalidRequest: there is a file already.
     """
-    tables.run(tables.dialect["alone"])  # two programs may start at the same time
-    tables.run("CREATE TABLE IF NOT EXISTS migration (name TEXT PRIMARY KEY)")
-    done = {name for (name,) in tables.rows("SELECT name FROM migration")}
-    unknown = done - {each.name for each in MIGRATIONS}
-    if unknown:
-        raise StoreFailed(
-            f"this database was changed by a later version of deniable ({min(unknown)!r:.40}).", "Use that version."
+    goal = Path(path)
+    if goal.exists():
+        raise InvalidRequest(f"{goal} exists already; expected a new file.", "Choose another name.")
+    part = goal.with_name(f".{goal.name}.part")
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        with _opened(part) as file, file.transaction() as copy:
+            migrate(copy, PART, MIGRATIONS)
+            _copy(tables, copy)
+        os.link(part, goal)  # unlike a rename, refuses where a file has appeared meanwhile
+    except FileExistsError:
+        raise InvalidRequest(f"{goal} exists already; expected a new file.", "Choose another name.") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def restore(tables: Tables, path: str | PathLike[str]) -> None:
+    """Copy all tables of a backup into an empty database.
+
+    Raises:
+        InvalidRequest: it is not empty.
+        UnreadableFile: not a backup, or one of another version.
+    """
+    if tables.rows("SELECT 1 FROM survey") or tables.rows("SELECT 1 FROM token"):
+        raise InvalidRequest(
+            "there are surveys or tokens in this database; expected an empty one.", "Restore into a new database."
         )
-    for each in MIGRATIONS:
-        if each.name not in done:
-            for statement in each.statements:
-                tables.run(statement.format_map(tables.dialect))
-            tables.run("INSERT INTO migration VALUES (?)", each.name)
+    if not Path(path).is_file():
+        raise UnreadableFile(f"there is no backup at {path}.")
+    with _opened(Path(path)) as file, file.transaction(write=False) as copy:
+        if applied(copy, PART) != {each.name for each in MIGRATIONS}:
+            raise UnreadableFile(f"{path} is no backup of this version of deniable.", "Use the version that wrote it.")
+        for table in TABLES:
+            tables.run(f"DELETE FROM {table}")
+        _copy(copy, tables)
+
+
+def _opened(path: Path) -> SqliteFile:
+    return SqliteFile(path, "backup", settings=DURABLE, patience=_PATIENCE)
+
+
+def _copy(source: Tables, goal: Tables) -> None:
+    for table, columns in TABLES.items():
+        goal.insert(table, columns, source.stream(f"SELECT {', '.join(columns)} FROM {table}"))

@@ -1,16 +1,73 @@
-"""The table of surveys."""
+"""The table of surveys, and what follows from a definition: how ids are made, how responses are written."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import hashlib
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from deniable.collector.blind_keys import SigningKey
-from deniable.collector.store.base import Entry, NoSuchSurvey, State
-from deniable.collector.store.counts import Layout
-from deniable.collector.store.tables import Tables
+from deniable.collector.store.base import KEY, Entry, NoSuchSurvey, State
+from deniable.collector.store.counts import Layout, Rows
+from deniable.db import Tables
 from deniable.errors import NotAllowed
-from deniable.survey import Survey
+from deniable.survey import Question, Survey
+
+ID = 16
+"""Bytes of an id."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One question of a survey, as it is stored."""
+
+    survey: str
+    question: Question
+
+    @cached_property
+    def layouts(self) -> tuple[Layout, ...]:
+        """How the responses of each stage are written and counted."""
+        return tuple(map(Layout, self.question.designs))
+
+    @cached_property
+    def _start(self) -> hashlib._Hash:
+        return hashlib.sha256(f"{self.survey}\0{self.question.name}\0".encode())
+
+    def id(self, key: bytes) -> bytes:
+        """Return the id of a respondent's responses to this question.
+
+        Why: SHA-256 of survey, question and key, cut to 128 bits. Whoever has the key finds the row; whoever has the
+        rows finds neither the key nor which other row belongs to the same respondent.
+        """
+        state = self._start.copy()
+        state.update(key)
+        return state.digest()[:ID]
+
+    def ids(self, keys: Rows) -> Rows:
+        """Return the ids of many respondents, a row for each."""
+        whole, start, found = keys.tobytes(), self._start.copy, bytearray()
+        for at in range(0, len(whole), KEY):  # as `id`, without a call for each
+            state = start()
+            state.update(whole[at : at + KEY])
+            found += state.digest()[:ID]
+        return np.frombuffer(found, np.uint8).reshape(len(keys), ID)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownSurvey:
+    """A survey in use, with a column for each question. The state may change; all else stays as it was created."""
+
+    entry: Entry
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def of(cls, entry: Entry) -> KnownSurvey:
+        """Make the columns of a survey."""
+        survey = entry.survey
+        return cls(entry, tuple(Column(survey.hash, question) for question in survey.questions))
 
 
 class Prepared(NamedTuple):

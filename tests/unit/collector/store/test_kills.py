@@ -29,7 +29,7 @@ def test_a_loss_would_be_found(store: Store, entry: Entry) -> None:
 
 def test_a_wrong_count_would_be_found(store: Store, entry: Entry) -> None:
     store.add([Submission(entry.id, bytes(16), None, (Sent(0, 0, 1),))])
-    with store.transaction() as tables:  # type: ignore[attr-defined]
+    with store.transaction() as tables:
         tables.run("DELETE FROM response")
     seen = collector_kills.Seen()
     collector_kills.compare(store, entry, [], seen)

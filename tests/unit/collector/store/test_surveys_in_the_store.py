@@ -9,10 +9,10 @@ import pytest
 
 from deniable.blind import Key
 from deniable.collector.store import NoSuchSurvey, Sent, Store, StoreFailed, Submission, Token, open_store
-from deniable.collector.store.schema import MIGRATIONS
-from deniable.collector.store.sqlite import SqliteStore
+from deniable.collector.store.schema import MIGRATIONS, PART
+from deniable.db import applied
 from deniable.designs import k_ary
-from deniable.errors import InvalidRequest, MissingExtra, NotAllowed
+from deniable.errors import InvalidRequest, MissingExtra, NotAllowed, UnreadableFile
 from tests.support.surveys import question, small
 
 
@@ -126,10 +126,10 @@ def test_secrets_and_tokens_are_not_in_the_file_as_text(tmp_path: Path) -> None:
 
 
 def test_a_database_of_a_later_version_is_left_alone(store: Store, where: str) -> None:
-    with store.transaction() as tables:  # type: ignore[attr-defined]
-        assert tables.rows("SELECT name FROM migration") == [(each.name,) for each in MIGRATIONS]
-        tables.run("INSERT INTO migration VALUES ('from the future')")
-    with pytest.raises(StoreFailed, match="later version"):
+    with store.transaction() as tables:
+        assert applied(tables, PART) == {each.name for each in MIGRATIONS}
+        tables.run("INSERT INTO migration VALUES (?, 'from the future')", PART)
+    with pytest.raises(UnreadableFile, match="later version"):
         open_store(where)
 
 
@@ -154,7 +154,7 @@ def test_a_server_that_is_not_there_is_told_without_its_password(postgres_server
 
 def test_a_store_answers_or_says_that_it_does_not(store: Store, tmp_path: Path) -> None:
     store.check()
-    other = SqliteStore(tmp_path / "other.db")
+    other = open_store(tmp_path / "other.db")
     with other.transaction() as tables:
         tables.run("DROP TABLE migration")
     with pytest.raises(StoreFailed, match="nothing was changed"):

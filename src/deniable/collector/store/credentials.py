@@ -10,10 +10,10 @@ from deniable.collector import tokens as texts
 from deniable.collector.blind_keys import SigningKey, sign
 from deniable.collector.store.base import SCOPES, Invitations, Token
 from deniable.collector.store.surveys import lock
-from deniable.collector.store.tables import Tables
+from deniable.db import Tables
 from deniable.errors import InvalidRequest, NotAllowed
 
-_MOST = 1_000_000  # invitations made at a time
+_MOST_INVITATIONS = 1_000_000  # made at a time: some seconds, and a list that fits into memory
 _SECRET = 32
 
 
@@ -26,10 +26,10 @@ def invite(tables: Tables, survey: int, count: int) -> list[str]:
     """
     if not tables.value("SELECT private FROM survey WHERE id = ?", survey):
         raise NotAllowed("this survey is open to everybody; expected one by invitation.")
-    if not 1 <= count <= _MOST:
-        raise InvalidRequest(f"{count:,} invitations are asked for; expected 1 to {_MOST:,}.")
+    if not 1 <= count <= _MOST_INVITATIONS:
+        raise InvalidRequest(f"{count:,} invitations are asked for; expected 1 to {_MOST_INVITATIONS:,}.")
     made = [texts.make(texts.INVITATION) for _ in range(count)]
-    tables.copy("invitation", ("hash", "survey"), sorted((texts.digest(code), survey) for code in made))
+    tables.insert("invitation", ("hash", "survey"), sorted((texts.digest(code), survey) for code in made))
     return made
 
 

@@ -1,18 +1,24 @@
-"""Columns of many responses → rows and counts, inside one transaction."""
+"""Many responses in columns: a batch that comes in, inside one transaction, and all responses that go out to files."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
+from itertools import islice
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from deniable.collector.store import counts
 from deniable.collector.store.base import KEY, Batch, BatchOutcome, Refusal, Sent, Submission
-from deniable.collector.store.counts import SEEN, Counter, Rows
+from deniable.collector.store.counts import SEEN, Counter, Layout, Rows
 from deniable.collector.store.responses import Desk, check_open, count_days, group_number
-from deniable.collector.store.shelf import ID, Shelf
-from deniable.collector.store.tables import Tables
+from deniable.collector.store.surveys import ID, KnownSurvey
+from deniable.db import Tables
 from deniable.errors import InvalidRequest, NotAllowed
+
+_EXPORTED_ROWS = 1 << 16  # in one batch of a file
 
 # All columns in one statement: the database cuts them up, which takes a third of the time of a value at a time.
 _INSERT = f"""
@@ -22,27 +28,27 @@ _INSERT = f"""
 """
 
 
-def add_batch(tables: Tables, shelf: Shelf, batch: Batch, today: date) -> BatchOutcome:
+def add_batch(tables: Tables, known: KnownSurvey, batch: Batch, today: date) -> BatchOutcome:
     """Store a batch, all of it or nothing.
 
     Raises:
         DeniableError: something in it is refused; the message names the row.
     """
-    _check(shelf, batch, today)
-    layout = shelf.columns[batch.question].layouts[batch.stage]
+    _check(known, batch, today)
+    layout = known.columns[batch.question].layouts[batch.stage]
     rows = layout.rows(batch.codes)
     if len(rows) != len(batch.keys):
         raise InvalidRequest(f"there are {len(batch.keys):,} keys and {len(rows):,} responses; expected as many.")
     if not len(rows):
         return BatchOutcome(0, 0)
-    if batch.stage == 0 and _all_new(tables, shelf, batch, rows, today):
+    if batch.stage == 0 and _all_new(tables, known, batch, rows, today):
         return BatchOutcome(len(rows), 0)
-    return _one_by_one(tables, shelf, batch, rows, today)
+    return _one_by_one(tables, known, batch, rows, today)
 
 
-def _all_new(tables: Tables, shelf: Shelf, batch: Batch, rows: Rows, today: date) -> bool:
+def _all_new(tables: Tables, known: KnownSurvey, batch: Batch, rows: Rows, today: date) -> bool:
     """Store a batch whose respondents are all new; where one is not, leave all as it was."""
-    column, group = shelf.columns[batch.question], group_number(shelf.entry, batch.group)
+    column, group = known.columns[batch.question], group_number(known.entry, batch.group)
     ids = column.ids(batch.keys)
     order = np.argsort(ids.view(">u8")[:, 0])  # rising keys are stored fastest
     tables.run("SAVEPOINT batch")
@@ -59,12 +65,12 @@ def _all_new(tables: Tables, shelf: Shelf, batch: Batch, rows: Rows, today: date
     return True
 
 
-def _one_by_one(tables: Tables, shelf: Shelf, batch: Batch, rows: Rows, today: date) -> BatchOutcome:
+def _one_by_one(tables: Tables, known: KnownSurvey, batch: Batch, rows: Rows, today: date) -> BatchOutcome:
     submissions = [
         Submission(batch.survey, key, batch.group, (Sent(batch.question, batch.stage, int.from_bytes(code, "little")),))
         for key, code in zip(_cut(batch.keys), _cut(rows), strict=True)
     ]
-    outcomes = Desk(tables, {batch.survey: shelf}, today).add(submissions)
+    outcomes = Desk(tables, {batch.survey: known}, today).add(submissions)
     for number, outcome in enumerate(outcomes, start=1):
         if isinstance(outcome, Refusal):
             error = outcome.error
@@ -73,17 +79,17 @@ def _one_by_one(tables: Tables, shelf: Shelf, batch: Batch, rows: Rows, today: d
     return BatchOutcome(stored, len(outcomes) - stored)
 
 
-def _check(shelf: Shelf, batch: Batch, today: date) -> None:
-    check_open(shelf.entry, today)
-    if shelf.entry.public is not None:
+def _check(known: KnownSurvey, batch: Batch, today: date) -> None:
+    check_open(known.entry, today)
+    if known.entry.public is not None:
         raise NotAllowed(
             "this survey is by invitation, and a batch has no tokens; expected single submissions.",
             "Send each respondent's responses with a token.",
         )
-    group_number(shelf.entry, batch.group)
-    if not 0 <= batch.question < len(shelf.columns):
-        raise InvalidRequest(f"there is no question {batch.question}; expected 0 to {len(shelf.columns) - 1}.")
-    stages = len(shelf.columns[batch.question].layouts)
+    group_number(known.entry, batch.group)
+    if not 0 <= batch.question < len(known.columns):
+        raise InvalidRequest(f"there is no question {batch.question}; expected 0 to {len(known.columns) - 1}.")
+    stages = len(known.columns[batch.question].layouts)
     if not 0 <= batch.stage < stages:
         raise InvalidRequest(f"there is no stage {batch.stage}; expected 0 to {stages - 1}.")
     if batch.keys.ndim != 2 or batch.keys.shape[1] != KEY or batch.keys.dtype != np.uint8:
@@ -94,3 +100,31 @@ def _cut(rows: Rows) -> list[bytes]:
     """Return rows as bytes."""
     width, whole = rows.shape[1], rows.tobytes()
     return [whole[start : start + width] for start in range(0, len(whole), width)]
+
+
+def export(tables: Tables, known: KnownSurvey, question: int, groups: frozenset[int]) -> Iterator[pa.RecordBatch]:
+    """Yield batches in the order of ids, which are random; only the groups that are given are named."""
+    column = known.columns[question]
+    names = pa.array(known.entry.survey.groups, pa.string())
+    statement = "SELECT stage, grp, code FROM response WHERE survey = ? AND question = ? ORDER BY id, stage"
+    found = tables.stream(statement, known.entry.id, question)
+    while piece := list(islice(found, _EXPORTED_ROWS)):
+        stages = np.array([stage for stage, _, _ in piece], np.int64)
+        group = pa.array([group if group in groups else None for _, group, _ in piece], pa.int64())
+        yield pa.RecordBatch.from_arrays(
+            [
+                pa.array([design.hash for design in column.question.designs]).take(stages),
+                pa.array(stages),
+                names.take(group),
+                _symbols(column.layouts, [(stage, code) for stage, _, code in piece]),
+            ],
+            names=["design", "stage", "group", "symbol"],
+        )
+
+
+def _symbols(layouts: tuple[Layout, ...], pairs: list[tuple[int, bytes]]) -> pa.Array[Any]:
+    """Return what responses are called; each that occurs is looked up once."""
+    names: dict[tuple[int, bytes], str] = {}
+    for stage, code in set(pairs):
+        names[stage, code] = layouts[stage].design.symbols[int.from_bytes(code, "little")]
+    return pa.array([names[each] for each in pairs], pa.string())

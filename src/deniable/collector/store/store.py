@@ -1,0 +1,328 @@
+"""The store: surveys, responses, their counts, and who may do what, each call in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, date, datetime
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from deniable.collector.store import columns, counts, credentials, schema, surveys
+from deniable.collector.store.base import (
+    Batch,
+    BatchOutcome,
+    Entry,
+    Invitations,
+    Outcome,
+    Sent,
+    State,
+    Submission,
+    Token,
+)
+from deniable.collector.store.counts import RAISED, SEEN, Vector
+from deniable.collector.store.responses import NOBODY, Desk, find, withdraw
+from deniable.collector.store.surveys import KnownSurvey
+from deniable.db import Database, Tables, migrate
+from deniable.errors import InvalidRequest
+from deniable.survey import Survey
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+class Store:
+    """Keeps surveys, responses and their counts. All calls block, and threads may share a store.
+
+    What is returned is durable: a power cut does not undo it. Several programs may use one database at a time: whoever
+    writes to a survey locks its row first, and readers wait for nobody.
+
+    Args:
+        database: where the tables are; they are made where there are none.
+
+    Raises:
+        UnreadableFile: a later version has worked on it.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.today: Callable[[], date] = _today
+        self._surveys: dict[int, KnownSurvey] = {}
+        try:
+            with database.transaction() as tables:
+                migrate(tables, schema.PART, schema.MIGRATIONS)
+        except BaseException:
+            database.close()
+            raise
+
+    def transaction(self, *, write: bool = True) -> AbstractContextManager[Tables]:
+        """Run a transaction: all of it is durable afterwards, or none of it happened."""
+        return self.database.transaction(write=write)
+
+    def create(self, survey: Survey) -> Entry:
+        """Keep a survey as a draft, in the place of a draft of its name.
+
+        Raises:
+            NotAllowed: a survey of this name is or was open; its definition is frozen.
+        """
+        made = surveys.prepare(survey)
+        with self.transaction() as tables:
+            return surveys.create(tables, made)
+
+    def open(self, name: str) -> Entry:
+        """Take responses from now on; a closed survey can be opened again.
+
+        Raises:
+            NoSuchSurvey: there is none of this name.
+        """
+        return self._turn(name, "open")
+
+    def close(self, name: str) -> Entry:
+        """Take no more responses.
+
+        Raises:
+            NoSuchSurvey: there is none of this name.
+            NotAllowed: it was never open.
+        """
+        entry = self._turn(name, "closed")
+        if self.database.keeps_arrival:
+            self._reorder(entry.id)
+        return entry
+
+    def _reorder(self, survey: int) -> None:
+        """Write all responses of a survey anew, in the order of their ids.
+
+        Why: Postgres keeps rows in the order in which they came, each with the number of its transaction. Rows of one
+        respondent's questions could be told by that. SQLite has neither.
+        """
+        with self.transaction() as tables:
+            surveys.lock(tables, survey)  # a withdrawal would not find a row that is being moved
+            tables.run(
+                "WITH gone AS (DELETE FROM response WHERE survey = ? RETURNING *) "
+                "INSERT INTO response SELECT * FROM gone ORDER BY question, id, stage",
+                survey,
+            )
+        self.database.clean("response")
+
+    def surveys(self) -> list[Entry]:
+        """Return all surveys in the order of their names."""
+        with self.transaction(write=False) as tables:
+            return [self._survey(tables, number).entry for number in surveys.numbers(tables)]
+
+    def survey(self, name: str) -> Entry:
+        """Return a survey by its name.
+
+        Raises:
+            NoSuchSurvey: there is none of this name.
+        """
+        with self.transaction(write=False) as tables:
+            return self._survey(tables, surveys.number(tables, name)).entry
+
+    def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        """Store submissions in one durable transaction, each of them wholly or not at all.
+
+        The same stage with the same code again is "repeated". Another code, a stage that leaves one out, a code that
+        cannot follow the one before, a symbol that is never sent, a survey that is not open: each is a `Refusal`.
+        """
+        with self.transaction() as tables:
+            known = self._locked(tables, {each.survey for each in submissions})
+            return Desk(tables, known, self.today()).add(submissions)
+
+    def add_batch(self, *given: Batch) -> BatchOutcome:
+        """Store batches of one survey in one durable transaction, all of them or nothing.
+
+        Raises:
+            DeniableError: what `add` refuses; the message names the row.
+        """
+        with self.transaction() as tables:
+            known = self._locked(tables, {each.survey for each in given})
+            done = [columns.add_batch(tables, _among(known, each.survey), each, self.today()) for each in given]
+            return BatchOutcome(sum(each.stored for each in done), sum(each.repeated for each in done))
+
+    def withdraw(self, survey: int, key: bytes) -> int:
+        """Erase all that was sent with a key, take it out of the counts, and return how many responses that were."""
+        with self.transaction() as tables:
+            return withdraw(tables, survey, _among(self._locked(tables, {survey}), survey), key)
+
+    def stored(self, survey: int, key: bytes) -> tuple[Sent, ...]:
+        """Return all that is stored under a key, by question and stage."""
+        with self.transaction(write=False) as tables:
+            found = [
+                Sent(question, stage, int.from_bytes(code, "little"))
+                for question, column in enumerate(self._survey(tables, survey).columns)
+                for _, stage, _, code in find(tables, survey, question, [column.id(key)])
+            ]
+        return tuple(sorted(found))
+
+    def tallies(self, survey: int, question: int, group: int | None = None) -> Tally | StageTallies:
+        """Return the counts of a question: `StageTallies` where it has a ladder; of one group, or of all."""
+        with self.transaction(write=False) as tables:
+            column = self._survey(tables, survey).columns[question]
+            stages = counts.read(tables, survey, question, column.layouts, group)
+        pairs = list(zip(column.layouts, stages, strict=True))
+        seen = tuple(layout.tally(vectors[SEEN]) for layout, vectors in pairs)
+        if column.question.ladder is None:
+            return seen[0]
+        finest = tuple(layout.tally(vectors[SEEN] - vectors[RAISED]) for layout, vectors in pairs)
+        return StageTallies(column.question.ladder, seen, finest)
+
+    def shapes(self, survey: int, question: int, stage: int = 0, group: int | None = None) -> Vector:
+        """Return how many responses held 0, 1, 2 … categories; empty unless responses are sets of categories."""
+        with self.transaction(write=False) as tables:
+            layouts = self._survey(tables, survey).columns[question].layouts
+            found = counts.read(tables, survey, question, layouts, group)
+        return layouts[stage].shapes(found[stage][SEEN])
+
+    def days(self, survey: int, question: int) -> list[tuple[date, int]]:
+        """Return how many responses came on each day (UTC), also those that were withdrawn later."""
+        statement = "SELECT day, responses FROM day WHERE survey = ? AND question = ? ORDER BY day"
+        with self.transaction(write=False) as tables:
+            return [(date.fromisoformat(day), number) for day, number in tables.rows(statement, survey, question)]
+
+    def export(self, survey: int, question: int, *, groups: Collection[int] = ()) -> Iterator[pa.RecordBatch]:
+        """Yield all responses in random order, in columns design, stage, group and symbol.
+
+        Args:
+            survey: the number of the survey.
+            question: the number of the question.
+            groups: those that may be named; the group of everybody else is null.
+        """
+        with self.transaction(write=False) as tables:
+            known = self._survey(tables, survey)
+            yield from columns.export(tables, known, question, frozenset(groups) - {NOBODY})
+
+    def invite(self, name: str, count: int) -> list[str]:
+        """Make one-time invitation codes for a survey; only their hashes are kept.
+
+        Raises:
+            NotAllowed: the survey is open to everybody.
+        """
+        with self.transaction() as tables:
+            return credentials.invite(tables, surveys.number(tables, name), count)
+
+    def invitations(self, name: str) -> Invitations:
+        """Return how many invitations a survey has, and how many were used."""
+        with self.transaction(write=False) as tables:
+            return credentials.invitations(tables, surveys.number(tables, name))
+
+    def exchange(self, name: str, code: str, blinded: int) -> int:
+        """Return the blind signature that an invitation buys, once.
+
+        The same code with the same blinded message gives the same signature again, for those whose connection broke.
+
+        Raises:
+            NotAllowed: no such invitation, or it was used for another message.
+        """
+        with self.transaction() as tables:
+            return credentials.exchange(tables, surveys.number(tables, name), code, blinded)
+
+    def issue_token(self, token: Token) -> str:
+        """Make a token and return it; it cannot be shown again.
+
+        Raises:
+            InvalidRequest: there is one of this name.
+        """
+        with self.transaction() as tables:
+            return credentials.issue(tables, token)
+
+    def rotate_token(self, name: str) -> str:
+        """Return a new token in the place of one, which stops to work.
+
+        Raises:
+            InvalidRequest: there is none of this name.
+        """
+        with self.transaction() as tables:
+            return credentials.rotate(tables, name)
+
+    def revoke_token(self, name: str) -> None:
+        """Make a token stop to work.
+
+        Raises:
+            InvalidRequest: there is none of this name.
+        """
+        with self.transaction() as tables:
+            credentials.revoke(tables, name)
+
+    def find_token(self, text: str) -> Token | None:
+        """Return what a token allows; None for one that is unknown or was revoked."""
+        with self.transaction(write=False) as tables:
+            return credentials.find(tables, text)
+
+    def tokens(self) -> list[Token]:
+        """Return all tokens that work."""
+        with self.transaction(write=False) as tables:
+            return credentials.tokens(tables)
+
+    def secret(self, name: str) -> bytes:
+        """Return 32 random bytes that are kept under a name; drawn when they are first asked for."""
+        with self.transaction(write=False) as tables:
+            known = credentials.known_secret(tables, name)
+        if known is not None:
+            return known
+        with self.transaction() as tables:
+            return credentials.secret(tables, name)
+
+    def check(self) -> None:
+        """Do nothing if the database answers.
+
+        Raises:
+            StoreFailed: it does not.
+        """
+        with self.transaction(write=False) as tables:
+            tables.rows("SELECT name FROM migration")
+
+    def backup(self, path: str | PathLike[str]) -> None:
+        """Write all there is to a new SQLite file, while others go on reading and writing.
+
+        Raises:
+            InvalidRequest: there is a file already.
+        """
+        with self.transaction(write=False) as tables:
+            schema.backup(tables, path)
+
+    def restore(self, path: str | PathLike[str]) -> None:
+        """Read what `backup` wrote, of this kind of database or the other, into one that is empty.
+
+        Raises:
+            InvalidRequest: there are surveys here already.
+            UnreadableFile: not a backup.
+        """
+        with self.transaction() as tables:
+            schema.restore(tables, path)
+
+    def shut(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+    def _turn(self, name: str, state: State) -> Entry:
+        with self.transaction() as tables:
+            number = surveys.number(tables, name)
+            surveys.turn(tables, number, state)
+            return self._survey(tables, number).entry
+
+    def _locked(self, tables: Tables, numbers: Iterable[int]) -> dict[int, KnownSurvey]:
+        """Return the surveys that exist, in order; nobody else writes to them until the transaction ends."""
+        return {number: self._survey(tables, number) for number in sorted(numbers) if surveys.lock(tables, number)}
+
+    def _survey(self, tables: Tables, number: int) -> KnownSurvey:
+        """Return a survey in its present state; its definition is read once."""
+        state = surveys.state(tables, number)
+        known = self._surveys.get(number)
+        if known is None:
+            known = KnownSurvey.of(surveys.read(tables, number))
+        if known.entry.state != state:
+            known = KnownSurvey(known.entry._replace(state=state), known.columns)
+        self._surveys[number] = known
+        return known
+
+
+def _among(known: dict[int, KnownSurvey], survey: int) -> KnownSurvey:
+    if survey not in known:
+        raise InvalidRequest("there is no such survey; expected the number of one.")
+    return known[survey]

@@ -1,0 +1,310 @@
+"""What every database does, and a SQLite file that does it.
+
+A transaction is on the disk when it ends, or nothing of it has happened. A writer takes its turn before it reads, so
+that two programs never decide on the same state. Statements have `?` for values.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from queue import Empty, LifoQueue
+from types import TracebackType
+from typing import Any, ClassVar, NamedTuple, Self
+
+from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
+
+__all__ = ["DURABLE", "SHARED", "Database", "Migration", "SqliteFile", "Tables", "applied", "migrate"]
+
+DURABLE = (
+    "journal_mode = DELETE",  # one file that can be copied when nobody writes; no log of erased rows beside it
+    "synchronous = EXTRA",  # file and folder are on the disk before a transaction ends, so before a response leaves
+    "secure_delete = ON",  # what is erased is overwritten
+    "foreign_keys = ON",
+)
+"""For files that few programs use: whoever reads waits for whoever writes."""
+
+SHARED = (
+    "journal_mode = WAL",  # readers go on while somebody writes
+    "synchronous = FULL",  # the log is on the disk before a transaction ends, so before a response is acknowledged
+    "secure_delete = ON",  # what is withdrawn is overwritten
+    "cache_size = -65536",  # 64 MB
+    "wal_autocheckpoint = 16384",  # pages: 64 MB of log before it is carried over, for batches change many pages
+    "journal_size_limit = 67108864",  # a log that has grown is cut to as much again
+    "temp_store = MEMORY",
+)
+"""For files that many read while one writes, several submissions at a time."""
+
+_MOST_VALUES = 500  # in one statement: SQLite may be built to take no more than 999
+
+
+class Tables(ABC):
+    """The tables inside a transaction."""
+
+    dialect: ClassVar[Mapping[str, str]]
+    """How this kind of database writes what differs: a column of bytes, a table that lies in the order of its key,
+    and the lock of a row until the end of the transaction."""
+
+    @abstractmethod
+    def run(self, statement: str, *values: Any) -> int:
+        """Run a statement and return how many rows it changed."""
+
+    @abstractmethod
+    def rows(self, statement: str, *values: Any) -> list[Any]:
+        """Return all rows."""
+
+    @abstractmethod
+    def rows_among(self, statement: str, wanted: Sequence[Any], *values: Any) -> list[Any]:
+        """Return all rows where the column with which the statement ends is one of those wanted."""
+
+    @abstractmethod
+    def stream(self, statement: str, *values: Any) -> Iterator[Any]:
+        """Yield rows without holding all of them."""
+
+    @abstractmethod
+    def each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run a statement for many rows of values."""
+
+    @abstractmethod
+    def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Add many rows to a table."""
+
+    @abstractmethod
+    def has(self, table: str) -> bool:
+        """Say whether there is a table of this name."""
+
+    @abstractmethod
+    def lock(self) -> None:
+        """Keep all other writers waiting until the end of the transaction."""
+
+    @abstractmethod
+    def damaged(self) -> bool:
+        """Say whether pages, indices or references between rows are damaged, as far as this kind of database tells."""
+
+    def value(self, statement: str, *values: Any) -> Any:
+        """Return the first value of the first row; None where there is no row."""
+        found = self.rows(statement, *values)
+        return found[0][0] if found else None
+
+
+class Database(ABC):
+    """Where tables are. Threads may share it, and a forked child connects anew.
+
+    Attributes:
+        name: what it is called in messages, without a password.
+        keeps_arrival: whether rows lie in the order in which they came, and not in that of their key.
+    """
+
+    name: str
+    keeps_arrival: ClassVar[bool]
+
+    def __init__(self) -> None:
+        self._idle: LifoQueue[tuple[int, Any]] = LifoQueue()
+
+    @abstractmethod
+    def transaction(self, *, write: bool = True) -> AbstractContextManager[Tables]:
+        """Run a transaction: all of it is on the disk afterwards, or none of it. One that reads sees one moment."""
+
+    @abstractmethod
+    def clean(self, table: str) -> None:
+        """Give back the room of rows that were erased or moved."""
+
+    @abstractmethod
+    def _connect(self) -> Any: ...
+
+    def close(self) -> None:
+        """Close all connections."""
+        while (connection := self._taken()) is not None:
+            connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _connection(self) -> Iterator[Any]:
+        """Lend a connection that nobody uses, or a new one."""
+        found = self._taken()
+        connection = self._connect() if found is None else found
+        try:
+            yield connection
+        finally:
+            self._idle.put((os.getpid(), connection))
+
+    def _taken(self) -> Any:
+        while True:
+            try:
+                process, connection = self._idle.get_nowait()
+            except Empty:
+                return None
+            if process == os.getpid() and not getattr(connection, "closed", False):  # a fork must not use its parent's
+                return connection
+
+
+class Migration(NamedTuple):
+    """A change of tables, applied once, together with the record of it."""
+
+    name: str
+    statements: tuple[str, ...]
+
+
+def applied(tables: Tables, part: str) -> set[str]:
+    """Return the names of the migrations of one part of the program that this database has seen."""
+    if not tables.has("migration"):
+        return set()
+    return {name for (name,) in tables.rows("SELECT name FROM migration WHERE part = ?", part)}
+
+
+def migrate(tables: Tables, part: str, migrations: Sequence[Migration]) -> None:
+    """Bring a database, new or old, to this version; inside one transaction.
+
+    Raises:
+        UnreadableFile: a later version has worked on it.
+    """
+    tables.lock()  # two programs may start at the same time
+    tables.run("CREATE TABLE IF NOT EXISTS migration (part TEXT, name TEXT, PRIMARY KEY (part, name))")
+    done = applied(tables, part)
+    unknown = done - {each.name for each in migrations}
+    if unknown:
+        raise UnreadableFile(
+            f"this database was changed by a later version of deniable ({min(unknown)!r:.40}).", "Use that version."
+        )
+    for each in migrations:
+        if each.name not in done:
+            for statement in each.statements:
+                tables.run(statement.format_map(tables.dialect))
+            tables.run("INSERT INTO migration VALUES (?, ?)", part, each.name)
+
+
+class SqliteFile(Database):
+    """A SQLite file. `make` makes it, readable by its owner alone.
+
+    Args:
+        path: where it is.
+        kind: what it holds, for messages.
+        settings: `DURABLE` or `SHARED`.
+        patience: seconds to wait for another program that is writing.
+        failure: what is raised where the file cannot be read or written.
+    """
+
+    keeps_arrival = False
+
+    def __init__(
+        self,
+        path: Path,
+        kind: str,
+        *,
+        settings: Sequence[str],
+        patience: float,
+        failure: type[DeniableError] = UnreadableFile,
+    ) -> None:
+        super().__init__()
+        self.name = str(path)
+        self._path = path
+        self._kind = kind
+        self._settings = settings
+        self._patience = patience
+        self._failure = failure
+        self._reads_beside = "journal_mode = WAL" in settings
+        self._turn = threading.RLock()
+
+    def make(self) -> None:
+        """Make an empty file; leave one that is there as it is."""
+        file = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            if not os.fstat(file).st_size:  # an empty one may have been there already, readable for everybody
+                os.chmod(self._path, 0o600)
+        finally:
+            os.close(file)
+
+    @contextmanager
+    def transaction(self, *, write: bool = True) -> Iterator[Tables]:
+        beside = self._reads_beside and not write
+        with self._told(), nullcontext() if beside else self._turn, self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            try:
+                yield SqliteTables(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def clean(self, table: str) -> None:
+        """Do nothing: `secure_delete` has overwritten it, and SQLite uses it again."""
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except UnicodeEncodeError:
+            raise InvalidRequest("a name holds half a character; expected text that can be written.") from None
+        except sqlite3.Error as error:
+            raise self._failure(
+                f"the {self._kind} {self._path} could not be read or written ({error}); nothing was changed.",
+                "Look whether another program holds it, whether the disk is full, and whether it may be written.",
+            ) from None
+
+    def _connect(self) -> sqlite3.Connection:
+        uri = f"{self._path.absolute().as_uri()}?mode=rw"
+        # One thread at a time has it, so that threads may share it.
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=self._patience, isolation_level=None, check_same_thread=False
+        )
+        try:
+            for setting in self._settings:
+                connection.execute(f"PRAGMA {setting}")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+
+class SqliteTables(Tables):
+    """Tables in SQLite."""
+
+    dialect: ClassVar[Mapping[str, str]] = {"bytes": "BLOB", "by_key": "WITHOUT ROWID", "lock": ""}
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def run(self, statement: str, *values: Any) -> int:
+        return self._connection.execute(statement, values).rowcount
+
+    def rows(self, statement: str, *values: Any) -> list[Any]:
+        return self._connection.execute(statement, values).fetchall()
+
+    def rows_among(self, statement: str, wanted: Sequence[Any], *values: Any) -> list[Any]:
+        found: list[Any] = []
+        for start in range(0, len(wanted), _MOST_VALUES):
+            piece = wanted[start : start + _MOST_VALUES]
+            found += self.rows(f"{statement} IN ({','.join('?' * len(piece))})", *values, *piece)
+        return found
+
+    def stream(self, statement: str, *values: Any) -> Iterator[Any]:
+        return iter(self._connection.execute(statement, values))
+
+    def each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._connection.executemany(statement, rows)
+
+    def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        marks = ", ".join("?" * len(columns))
+        self.each(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+    def has(self, table: str) -> bool:
+        return self.value("SELECT 1 FROM sqlite_master WHERE name = ?", table) is not None
+
+    def lock(self) -> None:
+        """Do nothing: whoever writes is alone."""
+
+    def damaged(self) -> bool:
+        return self.rows("PRAGMA integrity_check") != [("ok",)] or bool(self.rows("PRAGMA foreign_key_check"))
