@@ -71,13 +71,13 @@ def bench_bits(name: str, design: Design) -> None:
     assert isinstance(channel, Bits)
     x = workloads.answers(K, N)
     hand = bits_by_hand(x, channel.hit / channel.total, channel.stray / channel.total)
-    packed, unpacked = local.respond(design, x, fast=True), hand()
+    packed, unpacked = local.draw_all(design, x, fast=True), hand()
     times = race(
         {
             "source": bytes_alone(K * N // 8),
             "hand": hand,
-            "fast": lambda: local.respond(design, x, fast=True),
-            "numpy": lambda: local.respond(design, x, fast=False),
+            "fast": lambda: local.draw_all(design, x, fast=True),
+            "numpy": lambda: local.draw_all(design, x, fast=False),
             "hand, tally": lambda: counts_by_hand(unpacked, channel.by_size),
             "fast, tally": lambda: local.tally(design, packed, fast=True),
             "numpy, tally": lambda: local.tally(design, packed, fast=False),
@@ -98,10 +98,10 @@ def bench_bits(name: str, design: Design) -> None:
 
 def bench_sets(name: str, design: Design, n: int, bar: float | None) -> None:
     x = workloads.answers(K, n)
-    packed = local.respond(design, x, fast=True)
+    packed = local.draw_all(design, x, fast=True)
     candidates: dict[str, Callable[[], object]] = {
-        "fast": lambda: local.respond(design, x, fast=True),
-        "numpy": lambda: local.respond(design, x, fast=False),
+        "fast": lambda: local.draw_all(design, x, fast=True),
+        "numpy": lambda: local.draw_all(design, x, fast=False),
         "tally": lambda: local.tally(design, packed, fast=True),
     }
     if isinstance(design.channel, Subset):

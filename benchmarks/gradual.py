@@ -47,10 +47,10 @@ def speeds() -> None:
         for k in (2, 16, 1024):
             coarse, fine = pair(k_ary, k)
             rung, answers = relax(coarse, fine), workloads.answers(k, N)
-            out = local.respond(coarse, answers, fast=fast)
+            out = local.draw_all(coarse, answers, fast=fast)
             times = race(
                 {
-                    "fresh": lambda: local.respond(fine, answers, fast=fast),  # noqa: B023 - run at once
+                    "fresh": lambda: local.draw_all(fine, answers, fast=fast),  # noqa: B023 - run at once
                     "up": lambda: gradual.upgrade(rung, out, answers, fast=fast),  # noqa: B023
                     "down": lambda: gradual.degrade(rung, out, fast=fast),  # noqa: B023
                 },
@@ -71,10 +71,10 @@ def other_families() -> None:
         ("rappor_128", pair(rappor, 128), N // 10),
     ):
         rung, answers = relax(coarse, fine), workloads.answers(len(fine.categories), n)
-        out = local.respond(coarse, answers, fast=True)
+        out = local.draw_all(coarse, answers, fast=True)
         times = race(
             {
-                "fresh": lambda: local.respond(fine, answers, fast=True),  # noqa: B023 - run at once
+                "fresh": lambda: local.draw_all(fine, answers, fast=True),  # noqa: B023 - run at once
                 "up": lambda: gradual.upgrade(rung, out, answers, fast=True),  # noqa: B023
             },
             rounds=5,
@@ -87,7 +87,7 @@ def chunks(rung: Any, n: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
     rng = np.random.default_rng(20_160_814)
     for _ in range(0, n, CHUNK):
         answers = rng.integers(0, 16, CHUNK, dtype=np.uint8)
-        yield local.respond(rung.old, answers, fast=True), answers
+        yield local.draw_all(rung.old, answers, fast=True), answers
 
 
 def streamed(n: int) -> dict[str, float]:
@@ -115,7 +115,7 @@ def simulated(stages: Ladder, people: int, repetitions: int) -> float:
     """Return the variance of the share of the first category after the last stage, each stage raised from the last."""
     k = len(stages.categories)
     answers = np.tile(np.arange(people) % k, repetitions).astype(np.uint8)
-    column = local.respond(stages.designs[0], answers, fast=True)
+    column = local.draw_all(stages.designs[0], answers, fast=True)
     for rung in stages.relaxations:
         column = gradual.upgrade(rung, column, answers, fast=True)
     linear = left_inverse(stages.designs[-1].channel)

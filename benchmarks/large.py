@@ -37,13 +37,13 @@ def bench(name: str, build: Callable[[], Design]) -> None:
     design = build()
     k = len(design.categories)
     x = workloads.answers(k, N)
-    responses = local.respond(design, x, fast=True)
+    responses = local.draw_all(design, x, fast=True)
     tally = local.tally(design, responses)
     times = race(
         {
             "hand": by_hand(x, k, 0.5),
-            "respond, fast": lambda: local.respond(design, x, fast=True),
-            "respond, NumPy": lambda: local.respond(design, x, fast=False),
+            "respond, fast": lambda: local.draw_all(design, x, fast=True),
+            "respond, NumPy": lambda: local.draw_all(design, x, fast=False),
             "tally": lambda: local.tally(design, responses),
             "estimate": lambda: estimate(tally).errors,
         },

@@ -31,7 +31,7 @@ def ratio(design: Design) -> float:
     answers = np.repeat(np.arange(len(people), dtype=np.uint8), people)
     times = race(
         {
-            "one by one": lambda: local.tally(design, local.respond(design, answers, fast=True), fast=True),
+            "one by one": lambda: local.tally(design, local.draw_all(design, answers, fast=True), fast=True),
             "in law": lambda: law.tallies(design, people, SURVEYS),
         },
         rounds=3,

@@ -42,7 +42,7 @@ def ours(design: dn.Design) -> float:
     best = np.inf
     for _ in range(6):  # the first compiles
         start = time.perf_counter()
-        responses = dn.engines.local.respond(design, answers, codes=True, fast=True)
+        responses = dn.engines.local.draw_all(design, answers, codes=True, fast=True)
         dn.estimate(dn.engines.local.tally(design, responses, fast=True))
         best = min(best, time.perf_counter() - start)
     return PEOPLE / best

@@ -78,10 +78,10 @@ def bench_respond(k: int) -> None:
         {
             "words": words_alone(N),
             "hand": by_hand(x, k, p),
-            "fast": lambda: local.respond(design, x, fast=True),
-            "fast, 2 threads": lambda: local.respond(design, x, fast=True, threads=2),
-            "numpy": lambda: local.respond(design, x, fast=False),
-            "numpy, 2 threads": lambda: local.respond(design, x, fast=False, threads=2),
+            "fast": lambda: local.draw_all(design, x, fast=True),
+            "fast, 2 threads": lambda: local.draw_all(design, x, fast=True, threads=2),
+            "numpy": lambda: local.draw_all(design, x, fast=False),
+            "numpy, 2 threads": lambda: local.draw_all(design, x, fast=False, threads=2),
             "loop": spin(None),
             "two loops": spin(pool),
         }
@@ -101,7 +101,7 @@ def bench_respond(k: int) -> None:
 
 def bench_tally(k: int) -> None:
     design = workloads.design(k)
-    responses = local.respond(design, workloads.answers(k, N), fast=True)
+    responses = local.draw_all(design, workloads.answers(k, N), fast=True)
     times = race(
         {
             "bincount": lambda: np.bincount(responses, minlength=k),

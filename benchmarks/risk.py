@@ -33,7 +33,7 @@ def simulated(design: dn.Design, seed: int) -> tuple[float, float]:
     errors = np.empty(REPETITIONS)
     for i in range(REPETITIONS):
         answers = rng.integers(0, size, PEOPLE)
-        tally = dn.engines.local.tally(design, dn.engines.local.respond(design, answers, codes=True))
+        tally = dn.engines.local.tally(design, dn.engines.local.draw_all(design, answers, codes=True))
         errors[i] = PEOPLE * ((dn.estimate(tally).value - truth) ** 2).sum()
     return float(errors.mean()), float(errors.std(ddof=1) / math.sqrt(REPETITIONS))
 

@@ -33,9 +33,9 @@ def chunks(n: int) -> Iterator[NDArray[Any]]:
 
 def measure(n: int) -> dict[str, float]:
     design = workloads.design(CATEGORIES)
-    local.tally_stream(design, local.stream(design, chunks(CHUNK), fast=True), fast=True)  # compiled beforehand
+    local.tally_stream(design, local.draw_stream(design, chunks(CHUNK), fast=True), fast=True)  # compiled beforehand
     start = time.perf_counter()
-    counted = local.tally_stream(design, local.stream(design, chunks(n), fast=True), fast=True)
+    counted = local.tally_stream(design, local.draw_stream(design, chunks(n), fast=True), fast=True)
     seconds = time.perf_counter() - start
     assert counted.respondents == n
     return {"seconds": seconds, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}

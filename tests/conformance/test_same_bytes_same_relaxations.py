@@ -110,7 +110,7 @@ def numbers(column: NDArray[np.generic]) -> list[int]:
 
 def drawn_before(rung: Relaxation, answers: list[int], *, down: bool) -> NDArray[np.generic]:
     design = rung.new if down else rung.old
-    return local.respond(design, np.array(answers), codes=True, source=Seeded("before"), fast=False)
+    return local.draw_all(design, np.array(answers), codes=True, source=Seeded("before"), fast=False)
 
 
 def hands(

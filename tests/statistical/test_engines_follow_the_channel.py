@@ -26,7 +26,7 @@ def test_secure_responses_follow_the_channel(design: Design, fast: bool, threads
     n = draws_needed(design)
     counts = [
         np.bincount(
-            local.respond(design, np.full(n, answer), fast=fast, threads=threads), minlength=design.channel.responses
+            local.draw_all(design, np.full(n, answer), fast=fast, threads=threads), minlength=design.channel.responses
         )
         for answer in range(design.channel.answers)
     ]

@@ -47,7 +47,7 @@ every_hand = pytest.mark.parametrize("fast", [False, True], ids=["numpy", "numba
 
 def released(stages: Ladder, answers: Column, source: Source, *, fast: bool) -> list[Column]:
     """Draw the first stage and raise it, one stage after the other."""
-    columns = [local.respond(stages.designs[0], answers, source=source, fast=fast)]
+    columns = [local.draw_all(stages.designs[0], answers, source=source, fast=fast)]
     for rung in stages.relaxations:
         columns.append(gradual.upgrade(rung, columns[-1], answers, source=source, fast=fast))
     return columns
@@ -146,7 +146,7 @@ def test_raised_responses_follow_the_finer_design(pair: tuple[Design, Design], f
     rung, n = relax(coarse, fine), draws_needed(fine)
     counts = []
     for answer in range(fine.channel.answers):
-        before = local.respond(coarse, np.full(n, answer), fast=fast, threads=threads)
+        before = local.draw_all(coarse, np.full(n, answer), fast=fast, threads=threads)
         raised = gradual.upgrade(rung, before, np.full(n, answer), fast=fast, threads=threads)
         counts.append(np.bincount(raised, minlength=fine.channel.responses))
     assert_counts_follow(fine, counts)

@@ -120,7 +120,7 @@ def test_secure_sets_follow_the_channel(design: Design, fast: bool, threads: int
     n = draws_needed(design)
     counts = [
         np.bincount(
-            local.respond(design, np.full(n, answer), codes=True, fast=fast, threads=threads)[:, 0],
+            local.draw_all(design, np.full(n, answer), codes=True, fast=fast, threads=threads)[:, 0],
             minlength=design.channel.responses,
         )
         for answer in range(design.channel.answers)
@@ -144,6 +144,6 @@ def test_every_place_of_long_sets_is_drawn_as_often_as_it_should(design: Design,
         shares = np.zeros(130)
         shares[answer] = 1
         chance = linear.expected(shares)
-        rows = local.respond(design, np.full(n, answer), codes=True, fast=fast)
+        rows = local.draw_all(design, np.full(n, answer), codes=True, fast=fast)
         sums = local.tally(design, rows, fast=fast).counts
         assert (np.abs(sums - n * chance) < 7.5 * np.sqrt(n * chance * (1 - chance))).all()

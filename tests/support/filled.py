@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deniable.collector.store import Batch, Entry, Store
-from deniable.engines.local import respond
+from deniable.engines.local import draw_all
 from deniable.engines.local.gradual import release_planned
 from deniable.survey import Survey
 from tests.support.seeded import seeded
@@ -41,7 +41,7 @@ def ask(store: Store, entry: Entry, question: int, answers: Sequence[int], group
     asked = entry.survey.questions[question]
     source = seeded(f"{entry.survey.name} {asked.name} {group}")
     if asked.ladder is None:
-        columns: list[Any] = [respond(asked.design, np.array(answers), codes=True, source=source)]
+        columns: list[Any] = [draw_all(asked.design, np.array(answers), codes=True, source=source)]
     else:
         columns = list(release_planned(asked.ladder, np.array(answers), codes=True, source=source))
     add(store, entry, question, [column[: len(answers) // 3**stage] for stage, column in enumerate(columns)], group)

@@ -44,7 +44,7 @@ def scalar(design: Design, answers: ArrayLike, source: Counted) -> Drawn:
 
 def engine(design: Design, answers: ArrayLike, source: Counted, *, fast: bool) -> Drawn:
     """Draw all at once."""
-    drawn = local.respond(design, np.asarray(answers), codes=True, source=source, fast=fast)
+    drawn = local.draw_all(design, np.asarray(answers), codes=True, source=source, fast=fast)
     if drawn.ndim == 2:  # sets of categories come as rows of packed bits, the lowest first
         return [int.from_bytes(row.tobytes(), "little") for row in drawn], source.used
     return drawn.tolist(), source.used

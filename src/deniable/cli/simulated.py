@@ -98,13 +98,13 @@ def _fetch(address: str, body: bytes | None, headers: dict[str, str]) -> str:
 
 
 def _drawn(question: Question, people: int) -> list[Sequence[str]]:
-    from deniable.engines.local import respond
+    from deniable.engines.local import draw_all
     from deniable.engines.local.gradual import release_planned
     from deniable.engines.local.keystream import shuffled
 
     counts = [round(share * people) for share in truth(question, people).values()]
     answers = np.repeat(np.arange(len(counts)), counts)[shuffled(sum(counts))]
-    columns = [respond(question.design, answers, codes=True)]
+    columns = [draw_all(question.design, answers, codes=True)]
     if question.ladder:
         columns = list(release_planned(question.ladder, answers, codes=True))
     return [_symbols(design, column) for design, column in zip(question.designs, columns, strict=True)]

@@ -23,7 +23,7 @@ from deniable.tallies.arrow import is_text
 from deniable.tallies.files import Progress
 
 if TYPE_CHECKING:
-    from deniable.engines.local.respond import Responder
+    from deniable.engines.local.bulk import Responder
 
 _FEW = 1 << 12  # up to so many symbols each batch carries all labels
 
@@ -82,7 +82,7 @@ def respond_file(
     format = _format(target, format)
     _check_keep(column, keep)
     _check_paths(Path(answers), target, overwrite=overwrite)
-    from deniable.engines.local.respond import Responder
+    from deniable.engines.local.bulk import Responder
 
     job = _Job(design, column, tuple(keep), Responder(design, codes=True, source=source, threads=threads))
     with open_columns(answers, answers_format) as columns:
@@ -126,7 +126,7 @@ class _Job:
 
         numbers = self._numbers(columns, batch.column(self.column))
         present = numbers >= 0
-        sent = self.device.respond(numbers[present])
+        sent = self.device.draw(numbers[present])
         drawn = np.zeros((len(numbers), *sent.shape[1:]), sent.dtype)
         drawn[present] = sent
         self.rows += len(numbers)

@@ -25,7 +25,7 @@ def tally(design: Design, responses: Any, *, codes: bool | None = None) -> Tally
     They may be a NumPy array, any iterable of Python objects, a column of pandas, Polars or Arrow (a table of one
     column too), or a mapping from each response to how often it was sent. Each response is a label, a code (the
     number of a symbol, from 0) or a `Response`. Sets of categories may also come as an array of packed rows, as
-    `engines.local.respond` returns them, or of rows of 0 and 1. What is missing (None, NaN, null, `pandas.NA`, masked)
+    `engines.local.draw_all` returns them, or of rows of 0 and 1. What is missing (None, NaN, null, `pandas.NA`, masked)
     is counted in `Tally.missing` and never guessed. An iterable is read once, in constant memory.
 
     Booleans are refused: True does not say which symbol was sent, and where the symbols are ["yes", "no"] taking it

@@ -54,7 +54,7 @@ def pack(channel: Sets, responses: NDArray[Any]) -> Rows:
         raise InvalidResponse(
             f"the responses are an array of shape {shape} and type {responses.dtype}; expected {width(channel)} bytes "
             f"of packed bits for each, or a 0 or 1 for each of {channel.size:,} categories.",
-            "Packed rows are what engines.local.respond returns: numpy.packbits(bits, axis=1, bitorder='little').",
+            "Packed rows are what engines.local.draw_all returns: numpy.packbits(bits, axis=1, bitorder='little').",
         )
     if responses.dtype.kind != "b" and responses.size and not 0 <= int(responses.min()) <= int(responses.max()) <= 1:
         raise InvalidResponse("a response holds a number other than 0 and 1; expected one of these for each category.")

@@ -104,7 +104,7 @@ def test_a_promise_that_is_broken_is_found_out() -> None:
     n = 40_000
     answers = np.arange(n) % 2
     source = Seeded("broken")
-    columns = [local.respond(dn.warner(1), answers, codes=True, source=source, fast=False) for _ in range(3)]
+    columns = [local.draw_all(dn.warner(1), answers, codes=True, source=source, fast=False) for _ in range(3)]
     error = float((attack(stages, columns, source=source)["highest frequency"] != answers).mean())
     bound = float(error_rates(stages).bound)
     assert error < bound - 10 * math.sqrt(error * (1 - error) / n)

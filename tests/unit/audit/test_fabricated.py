@@ -21,7 +21,7 @@ from deniable.designs import (
     unary,
     warner,
 )
-from deniable.engines.local import respond
+from deniable.engines.local import draw_all
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates import estimate
 from deniable.estimates.stages import combine
@@ -56,7 +56,7 @@ def sizes(design: Design, rows: object) -> dict[int, int] | None:
 @every_design
 def test_what_the_device_sent_is_not_doubted(design: Design) -> None:
     """False alarms at a rate of 1e-9 for each design, as `doubts` promises."""
-    sent = respond(design, answers(design), source=seeded(f"not doubted {design.hash}"))
+    sent = draw_all(design, answers(design), source=seeded(f"not doubted {design.hash}"))
     assert doubts(counted_rows(design, sent), sizes=sizes(design, sent), rate=RATE) == ()
 
 
@@ -129,7 +129,7 @@ def test_requests_that_do_not_fit() -> None:
 
 @every_design
 def test_without_fakes_the_swing_is_the_estimate(design: Design) -> None:
-    sent = respond(design, answers(design), source=seeded(f"swing {design.hash}"))
+    sent = draw_all(design, answers(design), source=seeded(f"swing {design.hash}"))
     counted = counted_rows(design, sent)
     value = estimate(counted).value
     ends = np.array(swing(counted, 0))

@@ -19,8 +19,8 @@ def loads(statement: str, module: str) -> bool:
     [
         ("import deniable.engines", "numpy", False),
         ("import deniable as dn; dn.engines.local", "numpy", True),
-        ("import deniable as dn; dn.engines.local.respond(dn.warner(1), ['yes'])", "numba", False),
-        ("import deniable as dn; dn.engines.local.respond(dn.warner(1), ['yes'], fast=True)", "numba", True),
+        ("import deniable as dn; dn.engines.local.draw_all(dn.warner(1), ['yes'])", "numba", False),
+        ("import deniable as dn; dn.engines.local.draw_all(dn.warner(1), ['yes'], fast=True)", "numba", True),
     ],
 )
 def test_nothing_is_loaded_before_it_is_needed(statement: str, module: str, expected: bool) -> None:

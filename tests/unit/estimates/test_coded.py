@@ -89,7 +89,7 @@ def test_a_guess_asks_for_the_locally_best_inverse() -> None:
 def test_many_categories_end_to_end(build: object, request: pytest.FixtureRequest) -> None:
     design = build(20_000, epsilon=3)  # type: ignore[operator]
     answers = np.minimum(np.random.default_rng(9).geometric(0.2, 60_000), 20_000) - 1
-    responses = local.respond(design, answers, codes=True, source=seeded(request.node.name), fast=False)
+    responses = local.draw_all(design, answers, codes=True, source=seeded(request.node.name), fast=False)
     estimate = dn.estimate(dn.tally(design, responses, codes=True))
     truth = np.bincount(answers, minlength=20_000) / len(answers)
     wrong = np.abs(estimate.value - truth) / estimate.errors

@@ -126,7 +126,7 @@ def test_the_minimax_estimate_of_rappor_beats_the_customary_one() -> None:
 def test_a_hundred_thousand_categories_need_no_matrix() -> None:
     for design in (dn.subset(100_000, 4), dn.unary(100_000, 4)):
         answers = np.repeat(np.arange(10), 30)
-        estimate = dn.estimate(local.tally(design, local.respond(design, answers, codes=True)))
+        estimate = dn.estimate(local.tally(design, local.draw_all(design, answers, codes=True)))
         assert isinstance(estimate.basis.covariance, LowRank)
         assert estimate.value.shape == (100_000,)
         linear = left_inverse(design.channel)

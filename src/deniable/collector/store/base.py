@@ -116,7 +116,7 @@ class Batch:
         question: the number of the question.
         stage: the number of the stage.
         keys: a row of 16 bytes for each respondent.
-        codes: a whole number for each; for sets of categories packed rows, as `engines.local.respond` makes them.
+        codes: a whole number for each; for sets of categories packed rows, as `engines.local.draw_all` makes them.
         group: the number of the group that all of them are in, if any.
     """
 

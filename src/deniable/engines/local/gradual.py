@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.chance import Source
 from deniable.channel import Channel, Sets
@@ -24,12 +25,20 @@ from deniable.engines.local import factors as _factors  # noqa: F401 - registers
 from deniable.engines.local import keeps as _keeps  # noqa: F401 - registers how responses are kept or drawn afresh
 from deniable.engines.local import nested as _nested  # noqa: F401 - registers how sets of other sizes are drawn
 from deniable.engines.local import vectors
-from deniable.engines.local.answers import in_range, out_of_range, read
+from deniable.engines.local.bulk import (
+    BLOCK,
+    Missing,
+    Responder,
+    in_range,
+    out_of_range,
+    read_answers,
+    with_gaps,
+    without_gaps,
+)
 from deniable.engines.local.choose import check_threads, compiled, workers
 from deniable.engines.local.draws import code_type, space
 from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.moves import Move, Ready, ready
-from deniable.engines.local.respond import BLOCK, Responder
 from deniable.engines.local.tosses import toss_rows
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import CHUNK, Words
@@ -57,9 +66,9 @@ def upgrade(
 
     Args:
         relaxation: from `gradual.design.relax`, or one of `Ladder.relaxations`.
-        responses: the last responses that were sent, as `engines.local.respond` returns them: codes, or packed rows.
+        responses: the last responses that were sent, as `engines.local.draw_all` returns them: codes, or packed rows.
         answers: the truths, in the same order; labels or codes.
-        codes, source, threads, fast: as for `engines.local.respond`.
+        codes, source, threads, fast: as for `engines.local.draw_all`.
 
     Raises:
         InvalidAnswer: a row that is missing or is no category; only its index is told.
@@ -73,7 +82,7 @@ def upgrade(
         >>> from deniable.order.relaxation import relax
         >>> coarse, fine = k_ary(3, epsilon=1), k_ary(3, epsilon=2)
         >>> answers = [0, 1, 2, 0]
-        >>> upgrade(relax(coarse, fine), local.respond(coarse, answers), answers).shape
+        >>> upgrade(relax(coarse, fine), local.draw_all(coarse, answers), answers).shape
         (4,)
     """
     raiser = Raiser(relaxation, codes=codes, source=source, threads=threads, fast=fast)
@@ -115,7 +124,7 @@ def release_planned(
 ) -> tuple[Codes, ...]:
     """Draw a column of responses for every stage; return them in the order of the stages.
 
-    The arguments are those of `engines.local.respond`. The finest column is drawn first, then degraded downwards.
+    The arguments are those of `engines.local.draw_all`. The finest column is drawn first, then degraded downwards.
 
     Raises:
         InvalidAnswer: a row that is missing or is no category; only its index is told.
@@ -130,7 +139,7 @@ def release_planned(
         [(3, 2), (3, 2), (3, 2)]
     """
     last = Responder(ladder.designs[-1], codes=codes, source=source, threads=threads, fast=fast)
-    columns = [last.respond(answers)]
+    columns = [last.draw(answers)]
     for relaxation in reversed(ladder.relaxations):
         columns.append(degrade(relaxation, columns[-1], source=source, threads=threads, fast=fast))
     return tuple(reversed(columns))
@@ -170,7 +179,7 @@ def upgrade_bits(
         step: the relaxation of the bits.
         responses: the rows that were sent, ⌈size/8⌉ bytes each.
         truths: the true bits, packed in the same way.
-        source, fast: as for `engines.local.respond`.
+        source, fast: as for `engines.local.draw_all`.
 
     Raises:
         InvalidResponse: rows of another shape, or bits behind the last one.
@@ -210,21 +219,24 @@ class Raiser:
     def upgrade(self, responses: Any, answers: Any) -> Codes:
         """Raise the next column."""
         old, new = self._relaxation.old, self._relaxation.new
-        given = read(new, answers, codes=self._codes)
+        given, missing = read_answers(new, answers, codes=self._codes)
         if not in_range(given, new.channel.answers):
-            raise out_of_range(new, given)
-        was = read_responses(old, responses)
-        if len(was) != len(given):
+            raise out_of_range(new, given, missing)
+        was, gaps = read_responses(old, responses)
+        rows = len(given) if missing is None else len(missing)
+        if (len(was) if gaps is None else len(gaps)) != rows or not _same_gaps(gaps, missing):
             raise InvalidResponse(
-                f"there are {len(was):,} responses and {len(given):,} answers; expected one of each for everybody."
+                f"there are {len(was):,} responses and {len(given):,} answers, or others are missing; expected one of "
+                "each for everybody."
             )
-        return self._run(was, given.astype(code_type(new.channel.answers), copy=False), new.channel, down=False)
+        raised = self._run(was, given.astype(code_type(new.channel.answers), copy=False), new.channel, down=False)
+        return raised if gaps is None else with_gaps(raised, gaps)
 
     def degrade(self, responses: Any) -> Codes:
         """Degrade the next column."""
-        was = read_responses(self._relaxation.new, responses)
-        nothing = np.zeros(len(was), np.uint8)
-        return self._run(was, nothing, self._relaxation.old.channel, down=True)
+        was, gaps = read_responses(self._relaxation.new, responses)
+        coarser = self._run(was, np.zeros(len(was), np.uint8), self._relaxation.old.channel, down=True)
+        return coarser if gaps is None else with_gaps(coarser, gaps)
 
     def _run(self, was: Codes, given: Codes, becomes: Channel, *, down: bool) -> Codes:
         self._rows += len(was)
@@ -251,13 +263,24 @@ class Raiser:
         return self._moves[down]
 
 
-def read_responses(design: Design, responses: Any) -> Codes:
-    """Return responses as codes, or as packed rows where a design sends sets.
+def _same_gaps(one: Missing | None, other: Missing | None) -> bool:
+    return one is other is None or (one is not None and other is not None and np.array_equal(one, other))
+
+
+def read_responses(design: Design, responses: Any) -> tuple[Codes, Missing | None]:
+    """Return the responses that are there, as codes or packed rows, and which rows of a masked array are missing.
 
     Raises:
         InvalidResponse: not responses of this design.
     """
-    channel, given = design.channel, np.asarray(responses)
+    if isinstance(responses, np.ma.MaskedArray) and np.ma.getmaskarray(responses).any():
+        present, missing = without_gaps(responses)
+        return _present(design, present), missing
+    return _present(design, np.asarray(responses)), None
+
+
+def _present(design: Design, given: NDArray[Any]) -> Codes:
+    channel = design.channel
     if isinstance(channel, Sets):
         rows = pack(channel, given)
         wrong = impossible(channel, rows)
@@ -267,6 +290,6 @@ def read_responses(design: Design, responses: Any) -> Codes:
     if given.ndim != 1 or given.dtype.kind not in "iu" or not in_range(given, channel.responses):
         raise InvalidResponse(
             f"the responses are not codes from 0 to {channel.responses - 1:,} in one column; expected what "
-            "engines.local.respond returned for this design."
+            "engines.local.draw_all returned for this design."
         )
     return given.astype(code_type(channel.responses), copy=False)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.chance import Source
+from deniable.engines.local.bulk import draw_all
 from deniable.engines.local.draws import code_type
 from deniable.engines.local.edge_readers import read_edges
 from deniable.engines.local.edges import COLUMNS
-from deniable.engines.local.respond import respond as draw
 from deniable.errors import InvalidAnswer
 from deniable.records.edges.designs import EdgeDesign
 from deniable.records.edges.tallies import EdgeTally
@@ -39,7 +39,7 @@ def respond(
         columns: of a table: what the columns of person, item and weight are called.
         weight: of a graph: which attribute of an edge is its weight.
         source: random bytes, for tests; by default a secure keystream.
-        fast: as in `engines.local.respond`.
+        fast: as in `engines.local.draw_all`.
 
     Raises:
         InvalidAnswer: somebody has no edge or several, or a weight is none of 0, 1/2 and 1. None is repeated.
@@ -61,7 +61,7 @@ def respond(
     if not np.isin(codes, (0, 1, 2)).all():
         wrong = int((~np.isin(codes, (0, 1, 2))).argmax()) + 1
         raise InvalidAnswer(f"the weight of person {wrong:,} is none of 0, 1/2 and 1; expected one of them.")
-    sent = draw(design.choice, codes.astype(np.uint8), codes=True, source=source, fast=fast)
+    sent = draw_all(design.choice, codes.astype(np.uint8), codes=True, source=source, fast=fast)
     return np.asarray(3 * known.item + sent).astype(code_type(3 * len(design.items)))
 
 

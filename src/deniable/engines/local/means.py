@@ -41,7 +41,7 @@ def round_values(
         source: random bytes, for tests; by default a secure keystream.
 
     Returns:
-        Codes of the ends, answers for `engines.local.respond`: 0 for "low" and 1 for "high".
+        Codes of the ends, answers for `engines.local.draw_all`: 0 for "low" and 1 for "high".
 
     Raises:
         InvalidAnswer: a row that is missing, no number, or outside the range; only its index is told.

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from deniable.channel import Sets
 from deniable.designs import Design
+from deniable.engines.local.bulk import draw_all
 from deniable.engines.local.draws import code_type
 from deniable.engines.local.gradual import Raiser, release_planned
 from deniable.engines.local.keystream import Keystream
-from deniable.engines.local.respond import respond
 from deniable.errors import NotAllowed
 from deniable.order.between import between
 from deniable.order.ladders import Ladder, Relaxation
@@ -93,7 +93,7 @@ def _groups(state: State, stages: Sequence[Stage], at: int) -> dict[Neighbours, 
 
 def _upwards(design: Design, found: Place, below: Design | None, low: list[int], answers: NDArray[Any]) -> list[int]:
     if found.below is None or below is None:
-        return as_numbers(respond(design, answers, codes=True))
+        return as_numbers(draw_all(design, answers, codes=True))
     raiser = Raiser(Relaxation(below, design, found.below), codes=True)
     return as_numbers(raiser.upgrade(as_array(below, low), answers))
 

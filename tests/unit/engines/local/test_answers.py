@@ -10,10 +10,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from deniable.designs import Design, k_ary, matrix
+from deniable.designs import Design, k_ary, matrix, unary
 from deniable.engines import local
-from deniable.engines.local.answers import in_range, read
+from deniable.engines.local.bulk import in_range, read_answers
 from deniable.errors import InvalidAnswer
+from tests.support.seeded import Seeded
 
 COLOURS = k_ary(["red", "green", "blue"], epsilon=1)
 NUMBERED = k_ary(5, epsilon=1)
@@ -70,19 +71,19 @@ WHOLE = {
     "answers", [*TEXT.values(), *WHOLE.values()], ids=[*TEXT, *(f"codes, {name}" for name in WHOLE)]
 )
 def test_answers_of_any_kind(answers: Any) -> None:
-    assert read(COLOURS, answers).tolist() == CODES
-    assert local.respond(COLOURS, answers).size == 4
+    assert read_answers(COLOURS, answers).codes.tolist() == CODES
+    assert local.draw_all(COLOURS, answers).size == 4
 
 
 def test_labels_and_codes_may_be_mixed() -> None:
-    assert read(COLOURS, ["blue", 0, np.int8(1), "blue"]).tolist() == CODES
+    assert read_answers(COLOURS, ["blue", 0, np.int8(1), "blue"]).codes.tolist() == CODES
 
 
 @pytest.mark.parametrize(
     "nothing", [[], (), np.array([]), np.array([], np.uint8), pa.array([], pa.string()), pd.Series([], dtype=str)]
 )
 def test_no_answers_at_all(nothing: Any) -> None:
-    drawn = local.respond(COLOURS, nothing)
+    drawn = local.draw_all(COLOURS, nothing)
     assert drawn.shape == (0,)
     assert drawn.dtype == np.uint8
 
@@ -99,15 +100,35 @@ MISSING = {
 
 
 @pytest.mark.parametrize("answers", MISSING.values(), ids=MISSING)
-def test_missing_answers_are_refused_by_row(answers: Any) -> None:
-    with pytest.raises(InvalidAnswer, match="index 2 is missing, and 2 are in all") as caught:
-        local.respond(COLOURS, answers)
-    assert "no answer" in caught.value.hint
+def test_missing_stays_missing(answers: Any) -> None:
+    drawn = local.draw_all(COLOURS, answers)
+    assert np.ma.getmaskarray(drawn).tolist() == [False, False, True, False, True]
+    assert local.tally(COLOURS, drawn).missing == 2
+    assert local.tally(COLOURS, drawn).respondents == 3
+
+
+def test_a_missing_answer_takes_no_bytes() -> None:
+    drawn = local.draw_all(COLOURS, ["red", None, "blue"], source=Seeded("gaps"))
+    present = local.draw_all(COLOURS, ["red", "blue"], source=Seeded("gaps"))
+    assert drawn[[0, 2]].tolist() == present.tolist()
+
+
+def test_packed_rows_of_missing_answers_are_masked_and_not_counted() -> None:
+    design = unary(20, epsilon=1)
+    drawn = local.draw_all(design, np.ma.array([3, 5, 7], mask=[0, 1, 0]))
+    assert np.ma.getmaskarray(drawn).all(axis=1).tolist() == [False, True, False]
+    assert local.tally(design, drawn).missing == 1
+    assert local.tally(design, drawn).respondents == 2
+
+
+def test_the_index_that_is_told_counts_missing_rows() -> None:
+    for answers in ([None, "red", None, SECRET], np.array([np.nan, 0, np.nan, 7]), pa.array([None, "red", None, "x"])):
+        with pytest.raises(InvalidAnswer, match="index 3 is not"):
+            local.draw_all(COLOURS, answers)
 
 
 def test_a_column_of_nothing_but_nulls() -> None:
-    with pytest.raises(InvalidAnswer, match="index 0 is missing, and 3 are in all"):
-        local.respond(COLOURS, pa.nulls(3))
+    assert np.ma.getmaskarray(local.draw_all(COLOURS, pa.nulls(3))).all()
 
 
 UNKNOWN = {
@@ -125,7 +146,7 @@ UNKNOWN = {
 @pytest.mark.parametrize("answers", UNKNOWN.values(), ids=UNKNOWN)
 def test_unknown_answers_are_refused_by_row_and_not_repeated(answers: Any) -> None:
     with pytest.raises(InvalidAnswer, match="index 2 is not one of the design's") as caught:
-        local.respond(COLOURS, answers)
+        local.draw_all(COLOURS, answers)
     assert SECRET not in str(caught.value)
     assert caught.value.__cause__ is None
     assert "'red', 'green', 'blue'" in caught.value.problem
@@ -146,7 +167,7 @@ OUT_OF_RANGE = {
 @pytest.mark.parametrize("threads", [1, 2])
 def test_codes_out_of_range_are_refused_by_row_and_not_repeated(answers: Any, threads: int) -> None:
     with pytest.raises(InvalidAnswer, match=r"index 2 is not one of the design's.*a code from 0 to 2") as caught:
-        local.respond(COLOURS, answers, threads=threads)
+        local.draw_all(COLOURS, answers, threads=threads)
     assert "77" not in str(caught.value)
     assert "128" not in str(caught.value)
 
@@ -154,37 +175,37 @@ def test_codes_out_of_range_are_refused_by_row_and_not_repeated(answers: Any, th
 def test_the_first_of_several_blocks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib import import_module
 
-    monkeypatch.setattr(import_module("deniable.engines.local.respond"), "BLOCK", 10)
+    monkeypatch.setattr(import_module("deniable.engines.local.bulk"), "BLOCK", 10)
     answers = np.zeros(100, np.int64)
     answers[[41, 42, 87]] = 9
     with pytest.raises(InvalidAnswer, match="index 41 "):
-        local.respond(COLOURS, answers, threads=2)
+        local.draw_all(COLOURS, answers, threads=2)
 
 
 @pytest.mark.parametrize("answers", [np.array([True, False]), [True, False], pd.Series([True]), pa.array([True])])
 def test_booleans_are_refused(answers: Any) -> None:
     with pytest.raises(InvalidAnswer, match="True does not say which category") as caught:
-        local.respond(COLOURS, answers)
+        local.draw_all(COLOURS, answers)
     assert "numpy.where(answers, 'green', 'red')" in caught.value.hint
 
 
 @pytest.mark.parametrize("answers", ["red", b"red", 1, None, {"red"}, iter(["red"]), {"red": 1}])
 def test_what_is_no_column_is_refused(answers: Any) -> None:
     with pytest.raises(InvalidAnswer, match="expected an array, a column or a list"):
-        local.respond(COLOURS, answers)
+        local.draw_all(COLOURS, answers)
 
 
 def test_a_table_is_refused() -> None:
     with pytest.raises(InvalidAnswer, match=r"array has 2 dimensions; expected one"):
-        local.respond(COLOURS, np.zeros((2, 2), np.uint8))
+        local.draw_all(COLOURS, np.zeros((2, 2), np.uint8))
     with pytest.raises(InvalidAnswer, match="struct"):
-        local.respond(COLOURS, pa.table({"a": [1], "b": [2]}))
+        local.draw_all(COLOURS, pa.table({"a": [1], "b": [2]}))
 
 
 @pytest.mark.parametrize("answers", [np.array(["2020-01-01"], "M8[D]"), pa.array([b"red"]), np.array([1j]), [[0], [1]]])
 def test_other_types_are_refused(answers: Any) -> None:
     with pytest.raises(InvalidAnswer, match=r"expected labels \(text\) or codes|not one of the design's"):
-        local.respond(COLOURS, answers)
+        local.draw_all(COLOURS, answers)
 
 
 YEARS = matrix([["3/4", "1/4"], ["1/4", "3/4"]], categories=["1", "2"])
@@ -193,7 +214,7 @@ YEARS = matrix([["3/4", "1/4"], ["1/4", "3/4"]], categories=["1", "2"])
 @pytest.mark.parametrize("answers", [np.array([1, 1]), [1, "2"], [1.0, 1.0], pa.array([1]).dictionary_encode()])
 def test_numbers_that_could_be_labels_or_codes_are_refused(answers: Any) -> None:
     with pytest.raises(InvalidAnswer, match="whether they are labels or codes") as caught:
-        local.respond(YEARS, answers)
+        local.draw_all(YEARS, answers)
     assert "codes=False" in caught.value.hint
 
 
@@ -208,20 +229,20 @@ def test_numbers_that_could_be_labels_or_codes_are_refused(answers: Any) -> None
     ],
 )
 def test_saying_what_numbers_are(answers: Any, codes: bool | None, expected: list[int]) -> None:
-    assert read(YEARS, answers, codes=codes).tolist() == expected
+    assert read_answers(YEARS, answers, codes=codes).codes.tolist() == expected
 
 
 def test_a_number_that_is_no_label() -> None:
     with pytest.raises(InvalidAnswer, match="index 1 is not one"):
-        read(YEARS, np.array([1, 77]), codes=False)
+        read_answers(YEARS, np.array([1, 77]), codes=False)
     with pytest.raises(InvalidAnswer, match="index 1 is not one"):
-        read(YEARS, ["1", 77], codes=False)
+        read_answers(YEARS, ["1", 77], codes=False)
 
 
 @pytest.mark.parametrize("design", [NUMBERED, k_ary(["0", "1", "2"], epsilon=1)])
 def test_labels_that_are_their_own_codes_need_no_word(design: Design) -> None:
-    assert read(design, np.array([2, 0])).tolist() == [2, 0]
-    assert read(design, ["2", "0"]).tolist() == [2, 0]
+    assert read_answers(design, np.array([2, 0])).codes.tolist() == [2, 0]
+    assert read_answers(design, ["2", "0"]).codes.tolist() == [2, 0]
 
 
 @pytest.mark.parametrize(("codes", "good"), [([], True), ([0, 2], True), ([3], False), ([-1], False), ([-128], False)])

@@ -16,7 +16,7 @@ SETS = relax(dn.subset(10, epsilon=1, t=3), dn.subset(10, epsilon=2, t=3))
 
 
 def test_answers_may_be_labels_and_nobody_is_told_them() -> None:
-    before = local.respond(KARY.old, ["red", "blue"])
+    before = local.draw_all(KARY.old, ["red", "blue"])
     assert gradual.upgrade(KARY, before, ["red", "blue"]).dtype == np.uint8
     with pytest.raises(InvalidAnswer) as refused:
         gradual.upgrade(KARY, before, ["red", "mauve"])
@@ -62,7 +62,7 @@ def test_nobody_at_all() -> None:
 
 def test_threads_have_streams_of_their_own() -> None:
     answers = np.zeros(3_000_000, np.uint8)
-    before = local.respond(KARY.old, answers)
+    before = local.draw_all(KARY.old, answers)
     raised = gradual.upgrade(KARY, before, answers, threads=2)
     assert raised.shape == answers.shape
     kept = float(KARY.step.kernel(0, old=0, given=0))

@@ -59,7 +59,7 @@ def scalar(design: Design, n: int, script: bytes) -> tuple[list[int], int]:
 
 def bulk(design: Design, n: int, script: bytes, *, fast: bool) -> tuple[list[int], int]:
     source = ScriptedSource(script)
-    rows = local.respond(design, answers(design, n), codes=True, source=source, fast=fast)
+    rows = local.draw_all(design, answers(design, n), codes=True, source=source, fast=fast)
     assert rows.dtype == np.uint8
     assert rows.shape == (n, (design.channel.answers + 7) // 8)
     return [int.from_bytes(row.tobytes(), "little") for row in rows], source.used
@@ -98,7 +98,7 @@ def test_pieces_of_odd_sizes_change_nothing(
 ) -> None:
     from deniable.engines.local import set_kernels, set_vectors
 
-    module = import_module("deniable.engines.local.respond")
+    module = import_module("deniable.engines.local.bulk")
     monkeypatch.setattr(module, "CHUNK", chunk)
     monkeypatch.setattr(module, "BLOCK", block)
     monkeypatch.setattr(set_kernels, "WORDS", words)
@@ -135,7 +135,7 @@ def test_only_totals_of_several_words_and_sure_bits_are_drawn_one_by_one() -> No
 @every
 @pytest.mark.parametrize("threads", [1, 2])
 def test_counts_are_the_same_whoever_counts(design: Design, threads: int) -> None:
-    rows = local.respond(design, answers(design, 3_000), codes=True)
+    rows = local.draw_all(design, answers(design, 3_000), codes=True)
     slow = local.tally(design, rows, fast=False)
     assert local.tally(design, rows, fast=True, threads=threads) == slow == dn.tally(design, rows)
     assert slow.respondents == 3_000
@@ -143,23 +143,23 @@ def test_counts_are_the_same_whoever_counts(design: Design, threads: int) -> Non
 
 @pytest.mark.parametrize("name", ["128 bits", "65 bits", "34 of 128", "sizes at both ends"])
 def test_many_rows_are_counted_in_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("deniable.engines.local.tally"), "_BLOCK", 100)
+    monkeypatch.setattr(import_module("deniable.engines.local.bulk"), "_COUNTED", 100)
     design = HARD[name]
-    rows = local.respond(design, answers(design, 2_000), codes=True)
+    rows = local.draw_all(design, answers(design, 2_000), codes=True)
     assert local.tally(design, rows, fast=True, threads=2) == dn.tally(design, rows)
 
 
 def test_very_long_rows_are_counted_by_size() -> None:
     """The ones of more than 255 bytes do not fit into the bytes of one word."""
     design = dn.mixture(2_100, {1: 0.25, 1_050: 0.5, 2_099: 0.25}, 1)
-    rows = local.respond(design, answers(design, 700), codes=True, fast=True)
+    rows = local.draw_all(design, answers(design, 700), codes=True, fast=True)
     assert local.tally(design, rows, fast=True) == local.tally(design, rows, fast=False)
 
 
 @hands
 def test_an_impossible_row_is_refused_by_its_index(fast: bool) -> None:
     design = dn.subset(9, 1, t=2)
-    rows = local.respond(design, answers(design, 100), codes=True)
+    rows = local.draw_all(design, answers(design, 100), codes=True)
     rows[61, 0] ^= 1
     with pytest.raises(InvalidResponse, match="index 61 is"):
         local.tally(design, rows, fast=fast)
@@ -168,14 +168,14 @@ def test_an_impossible_row_is_refused_by_its_index(fast: bool) -> None:
 @hands
 def test_unpacked_rows_are_counted_too(fast: bool) -> None:
     design = dn.rappor(11, 1)
-    rows = local.respond(design, answers(design, 100), codes=True)
+    rows = local.draw_all(design, answers(design, 100), codes=True)
     bits = np.unpackbits(rows, axis=1, bitorder="little")[:, :11]
     assert local.tally(design, bits, fast=fast) == local.tally(design, rows, fast=fast)
 
 
 def test_two_threads_draw_with_streams_of_their_own() -> None:
     design = dn.unary(64, 1)
-    rows = local.respond(design, np.zeros(2_100_000, np.uint8), threads=2, fast=True)  # two blocks and a bit
+    rows = local.draw_all(design, np.zeros(2_100_000, np.uint8), threads=2, fast=True)  # two blocks and a bit
     assert len(np.unique(rows.view(np.uint64))) > 2_099_990
 
 
@@ -183,15 +183,15 @@ def test_streams_go_piece_by_piece() -> None:
     design = dn.subset(128, 1)
     columns = [answers(design, n) for n in (0, 1, 500, 77)]
     text = plain(design, 578)
-    pieces = list(local.stream(design, columns, codes=True, source=ScriptedSource(text)))
-    joined = local.respond(design, np.concatenate(columns), codes=True, source=ScriptedSource(text))
+    pieces = list(local.draw_stream(design, columns, codes=True, source=ScriptedSource(text)))
+    joined = local.draw_all(design, np.concatenate(columns), codes=True, source=ScriptedSource(text))
     assert np.vstack(pieces).tolist() == joined.tolist()
     assert local.tally_stream(design, pieces) == local.tally(design, joined)
 
 
 def test_an_answer_out_of_range_is_not_repeated() -> None:
     with pytest.raises(InvalidAnswer, match="at index 2") as error:
-        local.respond(dn.unary(5, 1), [0, 1, 77], codes=True)
+        local.draw_all(dn.unary(5, 1), [0, 1, 77], codes=True)
     assert "77" not in str(error.value)
 
 

@@ -9,7 +9,7 @@ import pytest
 from deniable.chance import SYSTEM, ScriptedSource, Source
 from deniable.channel import Product
 from deniable.designs import Design, k_ary, warner
-from deniable.engines import Engine, local
+from deniable.engines import local
 from deniable.engines.local import choose, vectors
 from deniable.engines.local.draws import OneByOne, Rungs, code_type, prepare
 from deniable.errors import InvalidRequest, MissingExtra, OutOfRandomness
@@ -19,7 +19,7 @@ from tests.support.seeded import seeded
 
 def test_responses_are_codes_in_the_smallest_type() -> None:
     for size, kind in [(2, "uint8"), (256, "uint8"), (257, "uint16"), (65_536, "uint16"), (65_537, "uint32")]:
-        drawn = local.respond(k_ary(size, epsilon=1), np.zeros(10, np.int64))
+        drawn = local.draw_all(k_ary(size, epsilon=1), np.zeros(10, np.int64))
         assert drawn.dtype == kind == code_type(size)
         assert drawn.max() < size
 
@@ -27,12 +27,12 @@ def test_responses_are_codes_in_the_smallest_type() -> None:
 def test_the_default_source_is_secure_and_fresh() -> None:
     design = k_ary(1000, epsilon=1)
     answers = np.zeros(100, np.uint16)
-    assert local.respond(design, answers).tolist() != local.respond(design, answers).tolist()
+    assert local.draw_all(design, answers).tolist() != local.draw_all(design, answers).tolist()
 
 
 @pytest.mark.parametrize("source", [SYSTEM, local.Keystream()], ids=["system", "keystream"])
 def test_any_source_will_do(source: Source) -> None:
-    assert local.respond(warner(1), [0, 1] * 10, source=source).size == 20
+    assert local.draw_all(warner(1), [0, 1] * 10, source=source).size == 20
 
 
 def test_answers_are_not_changed() -> None:
@@ -40,27 +40,27 @@ def test_answers_are_not_changed() -> None:
     answers.flags.writeable = False
     before = answers.copy()
     for fast in (False, True):
-        local.respond(k_ary(5, epsilon=1), answers, fast=fast)
+        local.draw_all(k_ary(5, epsilon=1), answers, fast=fast)
         assert (answers == before).all()
 
 
 @pytest.mark.parametrize("fast", [False, True])
 def test_several_threads_answer_every_row(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With this p a response is its answer, but once in 10^15 rows: so every row has its own."""
-    monkeypatch.setattr(sys.modules["deniable.engines.local.respond"], "BLOCK", 1000)
+    monkeypatch.setattr(sys.modules["deniable.engines.local.bulk"], "BLOCK", 1000)
     design = k_ary(200, p="0.999999999999999999")
     answers = np.arange(50_500) % 200
-    assert local.respond(design, answers, threads=3, fast=fast).tolist() == answers.tolist()
+    assert local.draw_all(design, answers, threads=3, fast=fast).tolist() == answers.tolist()
 
 
 def test_several_threads_do_not_share_a_given_source() -> None:
     with pytest.raises(InvalidRequest, match="expected threads=1 with a source"):
-        local.respond(warner(1), [0], source=ScriptedSource(b""), threads=2)
+        local.draw_all(warner(1), [0], source=ScriptedSource(b""), threads=2)
 
 
 @pytest.mark.parametrize("threads", [0, -1, True, 1.5, "2", None])
 def test_threads_are_a_positive_whole_number(threads: Any) -> None:
-    for run in (local.respond, local.tally, local.stream, local.tally_stream):
+    for run in (local.draw_all, local.tally, local.draw_stream, local.tally_stream):
         with pytest.raises(InvalidRequest, match="expected a whole number, 1 or more"):
             run(warner(1), np.array([0]), threads=threads)
 
@@ -71,12 +71,12 @@ def test_an_error_in_a_thread_reaches_the_caller(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(local.Keystream, "fill", broken)
     with pytest.raises(OutOfRandomness, match="none left"):
-        local.respond(warner(1), [0, 1], threads=2)
+        local.draw_all(warner(1), [0, 1], threads=2)
 
 
 def test_a_script_that_is_too_short() -> None:
     with pytest.raises(OutOfRandomness, match="holds 8 bytes; expected at least 16"):
-        local.respond(warner(1), [0, 1], source=ScriptedSource(bytes(8)))
+        local.draw_all(warner(1), [0, 1], source=ScriptedSource(bytes(8)))
 
 
 def check(design: Design) -> None:
@@ -134,14 +134,14 @@ def without_numba(without_kernels: None, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.usefixtures("without_numba")
 def test_demanding_kernels_without_numba() -> None:
     with pytest.raises(MissingExtra, match="need Numba") as caught:
-        local.respond(warner(1), [0], fast=True)
+        local.draw_all(warner(1), [0], fast=True)
     assert "pip install 'deniable[fast]'" in caught.value.hint
 
 
 @pytest.mark.usefixtures("without_numba")
 def test_without_numba_numpy_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "ENOUGH", 10)
-    assert local.respond(warner(1), [0] * 20).size == 20
+    assert local.draw_all(warner(1), [0] * 20).size == 20
     assert local.tally(warner(1), np.zeros(20, np.uint8)).respondents == 20
 
 
@@ -160,12 +160,6 @@ def test_numba_is_loaded_for_many_rows_only(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_numba_that_cannot_be_imported_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "_HOME", "deniable.engines.local.broken")
     assert choose.compiled(None, choose.ENOUGH) is None
-
-
-def test_the_module_is_an_engine() -> None:
-    chosen: Engine = local
-    design = warner(1)
-    assert chosen.tally(design, chosen.respond(design, ["yes", "no"])).respondents == 2
 
 
 def test_engines_are_found_by_name() -> None:

@@ -24,7 +24,7 @@ def script() -> Counted:
 @pytest.mark.parametrize("cuts", [[], [1], [0, 0], [100, 101, 400], list(range(1, 500))])
 def test_cutting_the_column_changes_nothing(cuts: list[int]) -> None:
     answers, source = everybody(DESIGN, 500), script()
-    drawn = list(local.stream(DESIGN, np.split(np.array(answers), cuts), source=source))
+    drawn = list(local.draw_stream(DESIGN, np.split(np.array(answers), cuts), source=source))
     assert [len(piece) for piece in drawn] == [len(piece) for piece in np.split(np.array(answers), cuts)]
     assert (np.concatenate(drawn).tolist(), source.used) == scalar(DESIGN, answers, script())
 
@@ -33,7 +33,7 @@ def test_compiled_kernels_may_take_over(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(choose, "ENOUGH", 250)
     monkeypatch.delitem(__import__("sys").modules, "deniable.engines.local.kernels", raising=False)
     answers = everybody(DESIGN, 500)
-    drawn = local.stream(DESIGN, np.split(np.array(answers), 5), source=script())
+    drawn = local.draw_stream(DESIGN, np.split(np.array(answers), 5), source=script())
     assert np.concatenate(list(drawn)).tolist() == scalar(DESIGN, answers, script())[0]
 
 
@@ -45,7 +45,7 @@ def test_nothing_is_asked_for_before_it_is_needed() -> None:
             taken.append(number)
             yield [0] * number
 
-    drawn = local.stream(warner(1), chunks())
+    drawn = local.draw_stream(warner(1), chunks())
     assert taken == []
     assert len(next(drawn)) == 0
     assert len(next(drawn)) == 1
@@ -53,12 +53,12 @@ def test_nothing_is_asked_for_before_it_is_needed() -> None:
 
 
 def test_columns_of_any_form() -> None:
-    drawn = local.stream(warner(1), [["yes", "no"], np.array([1]), np.array(["no"])], threads=2)
+    drawn = local.draw_stream(warner(1), [["yes", "no"], np.array([1]), np.array(["no"])], threads=2)
     assert [len(piece) for piece in drawn] == [2, 1, 1]
 
 
 def test_a_wrong_answer_stops_the_stream() -> None:
-    drawn = local.stream(warner(1), [[0], [0, 7]])
+    drawn = local.draw_stream(warner(1), [[0], [0, 7]])
     assert len(next(drawn)) == 1
     with pytest.raises(InvalidAnswer, match="index 1 "):
         next(drawn)
@@ -79,7 +79,7 @@ def test_memory_does_not_grow_with_the_stream() -> None:
     def peak(chunks: int) -> int:
         answers = (np.zeros(100_000, np.uint8) for _ in range(chunks))
         tracemalloc.start()
-        counted = local.tally_stream(DESIGN, local.stream(DESIGN, answers, fast=False), fast=False)
+        counted = local.tally_stream(DESIGN, local.draw_stream(DESIGN, answers, fast=False), fast=False)
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert counted.respondents == 100_000 * chunks

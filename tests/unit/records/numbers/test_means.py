@@ -62,7 +62,7 @@ def estimate_of(values: np.ndarray, range_: Range, epsilon: float, name: str, *,
     source = source_named(name)
     design = end_design(epsilon)
     ends = round_values(range_, values, square=squares, source=source)
-    return dn.estimate(dn.tally(design, local.respond(design, ends, codes=True, source=source)))
+    return dn.estimate(dn.tally(design, local.draw_all(design, ends, codes=True, source=source)))
 
 
 @pytest.mark.statistical
