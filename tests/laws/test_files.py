@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from deniable import documents
@@ -145,8 +145,7 @@ whole = st.integers(-2, 9) | st.sampled_from([2**62, 2**63, 10**40, "3", "007"])
 def test_a_sealed_body_is_a_tally_or_refused(body: dict[str, Any]) -> None:
     design = warner(1)
     document = {**body, "design": design.hash}
-    if not writable(document):
-        return
+    assume(writable(document))
     text = documents.seal("tally", document)
     try:
         tally = Tally.from_json(text, design)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from deniable import documents
@@ -92,7 +92,7 @@ def test_a_sealed_survey_with_anything_in_it_is_read_or_refused(path: tuple[Any,
         try:
             document = {**body, "hash": documents.digest(body)}
         except ValueError:  # half a surrogate pair has no hash
-            return
+            reject()
     found = read_or_refused(document)
     assert found is None or Survey.from_json(found.to_json()) == found
 

@@ -64,12 +64,10 @@ def test_a_tally_comes_back_from_json(one: Tally) -> None:
     assert again.to_json() == one.to_json()
 
 
-@given(st.sampled_from(DESIGNS), st.sampled_from(DESIGNS))
-def test_tallies_of_two_designs_refuse_each_other(one: Design, two: Design) -> None:
+@given(st.lists(st.sampled_from(DESIGNS), min_size=2, max_size=2, unique=True))
+def test_tallies_of_two_designs_refuse_each_other(designs: list[Design]) -> None:
+    one, two = designs
     a, b = Tally.empty(one), Tally.empty(two)
-    if one == two:
-        assert a + b == a
-        return
     with pytest.raises(IncompatibleTallies):
         a + b
     with pytest.raises(IncompatibleTallies):

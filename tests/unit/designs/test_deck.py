@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
@@ -13,17 +14,29 @@ from deniable.designs import Deck, christofides, integer_deck
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, UnreadableFile
 
 
-@pytest.mark.parametrize("people", [2, 3, 10, 97, 1000, 12345])
-@pytest.mark.parametrize("epsilon", [0.05, 0.5, 1, 3])
-@pytest.mark.parametrize("middle", [0, "1/100", "9/25"])
-def test_a_deck_follows_the_integer_rule_and_keeps_its_epsilon(people: int, epsilon: float, middle: Any) -> None:
+def by_the_rule(people: int, epsilon: float, middle: Any) -> tuple[int, int, int]:
     twos = math.floor(people * Fraction(middle) + Fraction(1, 2))
     ones = math.ceil((people - twos) / (math.exp(epsilon) + 1))
-    counts = (ones, twos, people - twos - ones)
-    if counts[2] <= counts[0]:
-        with pytest.raises(InvalidDesign, match="more threes than ones"):
-            integer_deck(people, epsilon, middle)
-        return
+    return ones, twos, people - twos - ones
+
+
+CASES = [
+    (*case, by_the_rule(*case))
+    for case in product((2, 3, 10, 97, 1000, 12345), (0.05, 0.5, 1, 3), (0, "1/100", "9/25"))
+]
+TELLING = [case for case in CASES if case[3][2] > case[3][0]]
+
+
+@pytest.mark.parametrize(("people", "epsilon", "middle"), [case[:3] for case in CASES if case not in TELLING])
+def test_a_deck_that_would_tell_nothing_is_refused(people: int, epsilon: float, middle: Any) -> None:
+    with pytest.raises(InvalidDesign, match="more threes than ones"):
+        integer_deck(people, epsilon, middle)
+
+
+@pytest.mark.parametrize(("people", "epsilon", "middle", "counts"), TELLING)
+def test_a_deck_follows_the_integer_rule_and_keeps_its_epsilon(
+    people: int, epsilon: float, middle: Any, counts: tuple[int, int, int]
+) -> None:
     deck = integer_deck(people, epsilon, middle)
     assert deck.counts == counts
     assert deck.cards == deck.people == people

@@ -152,15 +152,19 @@ def wrongs() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("format", answers.FORMATS)
-@pytest.mark.parametrize("case", wrongs())
+@pytest.mark.parametrize(
+    ("case", "format"),
+    [
+        (case, format)
+        for case in wrongs()
+        for format in answers.FORMATS
+        if (case, format) != ("bytes", "ndjson")  # JSON has no bytes
+    ],
+)
 def test_wrong_answers_are_refused_without_a_word_of_them_and_nothing_is_written(
     tmp_path: Path, case: str, format: str
 ) -> None:
-    try:
-        held = answers.write(tmp_path / f"answers.{format}", wrongs()[case])
-    except TypeError:
-        return  # JSON has no bytes
+    held = answers.write(tmp_path / f"answers.{format}", wrongs()[case])
     with pytest.raises((InvalidAnswer, InvalidRequest, UnreadableFile)) as caught:
         respond_file(DESIGN, held, "x", tmp_path / "out.parquet")
     told = "".join(traceback.format_exception(caught.value))

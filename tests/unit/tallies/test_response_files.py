@@ -72,9 +72,8 @@ def test_a_pipe_is_counted(file: Path) -> None:
         assert tally_file(DESIGN, pipe) == EXPECTED
 
 
+@pytest.mark.parametrize("file", sorted(set(answers.FORMATS) - {"parquet"}), indirect=True)
 def test_packed_files_are_unpacked(file: Path, tmp_path: Path) -> None:
-    if file.suffix == ".parquet":
-        return
     packed = tmp_path / f"{file.name}.gz"
     packed.write_bytes(gzip.compress(file.read_bytes()))
     assert tally_file(DESIGN, packed) == EXPECTED
@@ -125,16 +124,28 @@ def test_the_metadata_of_parquet_is_checked(tmp_path: Path) -> None:
         tally_file(OTHER, path)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.9, 0.999])
+def test_no_lines_at_all_are_a_file_of_no_responses(tmp_path: Path) -> None:
+    (tmp_path / "responses.ndjson").write_bytes(b"")
+    assert tally_file(DESIGN, tmp_path / "responses.ndjson") == Tally.empty(DESIGN)
+
+
+@pytest.mark.parametrize(
+    ("file", "share"),
+    [
+        (format, share)
+        for format in answers.FORMATS
+        for share in (0.0, 0.02, 0.3, 0.9, 0.999)
+        if (format, share) not in (("ndjson", 0.0), ("ndjson", 0.02))  # nothing but a part of the first line
+    ],
+    indirect=["file"],
+)
 def test_a_truncated_file_is_refused(file: Path, share: float) -> None:
     content = file.read_bytes()
     cut = content[: int(len(content) * share)]
     while cut.endswith(b"\n") or content[len(cut) :].startswith(b"\n"):  # between two rows nothing shows the cut
         cut = cut[:-1]
     file.write_bytes(cut)
-    if file.suffix == ".ndjson" and not cut:
-        assert tally_file(DESIGN, file) == Tally.empty(DESIGN)  # no lines at all are a file of no responses
-        return
+    assert cut or file.suffix != ".ndjson"
     with pytest.raises(UnreadableFile) as caught:
         tally_file(DESIGN, file)
     assert "truncated" in caught.value.hint or "column" in caught.value.problem

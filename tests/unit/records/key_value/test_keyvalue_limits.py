@@ -70,13 +70,13 @@ def test_a_summary_shows_one_item_at_least(count: object) -> None:
         estimate(tally(lpp_club(ITEMS, 1), SENT)).summary(count=count)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("low", "high"), [(-1e308, 1e308), (0, "1e400"), (10**17, 10**17 + 1), (0, "1e-400"), ("1e-300", "2e-300")]
-)
+@pytest.mark.parametrize(("low", "high"), [(0, "1e-400"), ("1e-300", "2e-300")])
+def test_small_scales_are_told_well_apart(low: object, high: object) -> None:
+    assert lpp_club(ITEMS, 1, low=low, high=high).high > 0  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1e308, 1e308), (0, "1e400"), (10**17, 10**17 + 1)])
 def test_scales_that_floats_cannot_hold_are_refused(low: object, high: object) -> None:
-    if float(str(high)) < 1e-100 and low in (0, "1e-300"):
-        assert lpp_club(ITEMS, 1, low=low, high=high).high > 0  # type: ignore[arg-type]  # small, and told well apart
-        return
     with pytest.raises(InvalidDesign, match="floats tell well apart"):
         lpp_club(ITEMS, 1, low=low, high=high)  # type: ignore[arg-type]
 
