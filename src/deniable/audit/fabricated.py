@@ -25,7 +25,6 @@ from deniable.estimates.linear import left_inverse
 from deniable.estimates.sets import Columns, Pooled, customary, size_law
 from deniable.tallies import Tally
 from deniable.tallies.margins import marginal
-from deniable.tallies.packed import described
 
 RATE = 1e-6
 """How often responses that the device did send are doubted all the same, over all that is looked at in a tally."""
@@ -129,7 +128,9 @@ def _sizes(tally: Tally, given: Mapping[int, int] | None) -> NDArray[np.int64] |
     if given is None or len(channel.sizes) == 1:
         return None
     if not set(given) <= set(channel.sizes):
-        raise InvalidRequest("some sets have a size that this design never sends; expected " + described(channel) + ".")
+        raise InvalidRequest(
+            "some sets have a size that this design never sends; expected " + channel.coding.describe() + "."
+        )
     return np.array([given.get(ones, 0) for ones in channel.sizes], np.int64)
 
 

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from deniable import chance
 from deniable.audit.attacks import ATTACKS, Chain, Rates, priors
-from deniable.channel import Sets
 from deniable.criteria.belief import Prior
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.order.ladders import Ladder
-from deniable.tallies.packed import pack
 
 Codes = NDArray[np.int64]
 Matrix = NDArray[np.float64]
@@ -157,13 +155,10 @@ def _votes(chain: Chain, at: int) -> Matrix:
 
 def _numbers(chain: Chain, at: int, column: Any) -> Codes:
     """Return for each response of a column which of those that occur it is."""
-    channel, sent = chain.ladder.designs[at].channel, np.array(chain.sent[at])
-    codes = np.asarray(column)
-    if isinstance(channel, Sets):
-        rows = pack(channel, codes).astype(np.int64)
-        codes = (rows << (8 * np.arange(rows.shape[1]))).sum(axis=1)  # few categories: a number of at most 12 bits
+    coding, sent = chain.ladder.designs[at].channel.coding, np.array(chain.sent[at])
+    codes = np.array(coding.unpack(coding.read(column)), np.int64)
     found = np.searchsorted(sent, codes).clip(0, len(sent) - 1)
-    if codes.ndim != 1 or (sent[found] != codes).any():
+    if (sent[found] != codes).any():
         raise InvalidResponse(f"a column holds something that stage {at} never sends; expected its responses.")
     return np.asarray(found, np.int64)
 

@@ -12,6 +12,7 @@ from deniable import chance, exact
 from deniable.errors import InvalidDesign
 
 if TYPE_CHECKING:
+    from deniable.channel.coding import Coding
     from deniable.channel.dense import Dense
 
 
@@ -81,6 +82,18 @@ class Channel(ABC):
     def cells_of(self, response: int) -> Iterable[int]:
         """Return the cells of the tally that a response counts in."""
         return (response,)
+
+    @property
+    def own_cells(self) -> bool:
+        """Whether each response has a cell of the tally to itself, numbered as the response is."""
+        return not self.several and type(self).cells_of is Channel.cells_of
+
+    @property
+    def coding(self) -> Coding:
+        """How responses lie in the rows of an array: codes, unless a kind says otherwise."""
+        from deniable.channel.coding import Codes
+
+        return Codes(self)
 
     @abstractmethod
     def to_body(self) -> dict[str, Any]:

@@ -11,11 +11,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from deniable import chance, exact
 from deniable.channel.base import Channel, Witness, check_gamma
 from deniable.errors import InvalidDesign
+
+if TYPE_CHECKING:
+    from deniable.channel.coding import PackedRows
 
 MOST_CATEGORIES = 1 << 24
 """Beyond this a single response takes megabytes; up to it each pick that fills a set takes one word."""
@@ -138,6 +141,13 @@ class Sets(Channel):
         # Given the first answer, the set holds it and not the second; and the other way round.
         first, second = own * (self.size - ones), (1 - own) * ones
         return (max(Fraction(0), first - gamma * second) + max(Fraction(0), second - gamma * first)) / (self.size - 1)
+
+    @property
+    def coding(self) -> PackedRows:
+        """Sets lie in rows of packed bits."""
+        from deniable.channel.coding import PackedRows
+
+        return PackedRows(self)
 
     @property
     def cells(self) -> int:

@@ -6,7 +6,7 @@ A batch is stored as a whole or not at all, so the first thing that does not fit
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from deniable.channel import Sets
 from deniable.collector.intake import Known
 from deniable.collector.messages import SubmissionBody
 from deniable.collector.refusals import Refused, parsed
@@ -22,9 +21,8 @@ from deniable.collector.store import Batch
 from deniable.collector.store.base import KEY
 from deniable.collector.swelling import compressed
 from deniable.designs import Design
-from deniable.errors import DeniableError, InvalidResponse
+from deniable.errors import DeniableError
 from deniable.tallies.arrow import is_text
-from deniable.tallies.packed import width
 
 _END = b"\xff\xff\xff\xff\0\0\0\0"  # without it, a stream that was cut between two parts looks complete
 _KINDS = 10_000  # questions, designs or groups in one stream; three such numbers fit into one of 64 bits
@@ -152,35 +150,17 @@ def _keys(column: Any) -> NDArray[np.uint8]:
 def _codes(design: Design, sent: Any) -> NDArray[Any]:
     """Return what was sent as the store wants it: numbers of symbols, or packed rows of bits for sets."""
     if not (pa.types.is_dictionary(sent.type) or is_text(sent.type)):
-        return _raw_codes(design, sent)
+        return design.channel.coding.from_arrow(sent)
     labels = _labels(sent, "symbol")
     used, rows = np.unique(labels.numbers, return_inverse=True)
     numbers = [design.symbol_number(labels.value(each)) for each in used.tolist()]
-    distinct = _packed(design.channel, numbers) if isinstance(design.channel, Sets) else np.array(numbers, np.int64)
-    return np.asarray(distinct[rows])
-
-
-def _raw_codes(design: Design, sent: Any) -> NDArray[Any]:
-    if isinstance(design.channel, Sets):
-        size = width(design.channel)
-        if sent.type != pa.binary(size):
-            raise InvalidResponse(f"the codes are of type {sent.type}; expected fixed_size_binary[{size}].")
-        return _fixed(sent, size)
-    if not pa.types.is_integer(sent.type):
-        raise InvalidResponse(f"the codes are of type {sent.type}; expected whole numbers, those of symbols.")
-    return np.asarray(sent.cast(pa.int64()).to_numpy())
+    return np.asarray(design.channel.coding.pack(numbers)[rows])
 
 
 def _fixed(values: Any, size: int) -> NDArray[np.uint8]:
     """Return the bytes of an Arrow array of fixed size, without a copy."""
     start = values.offset * size
     return np.frombuffer(values.buffers()[1], np.uint8)[start : start + len(values) * size].reshape(-1, size)
-
-
-def _packed(channel: Sets, numbers: Sequence[int]) -> NDArray[np.uint8]:
-    size = width(channel)
-    rows = b"".join(number.to_bytes(size, "little") for number in numbers)
-    return np.frombuffer(rows, np.uint8).reshape(-1, size)
 
 
 def _rising(found: list[Batch]) -> list[Batch]:

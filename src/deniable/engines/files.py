@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.chance import Source
-from deniable.channel import Sets
 from deniable.designs import Design
 from deniable.designs.labels import shown
 from deniable.errors import InvalidAnswer, InvalidRequest
@@ -24,8 +23,6 @@ from deniable.tallies.files import Progress
 
 if TYPE_CHECKING:
     from deniable.engines.local.bulk import Responder
-
-_FEW = 1 << 12  # up to so many symbols each batch carries all labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +131,8 @@ class _Job:
         named = pa.DictionaryArray.from_arrays(np.zeros(len(numbers), np.int32), pa.array([self.design.hash]))
         kept = [batch.column(name) for name in self.keep]
         return pa.record_batch(
-            [_labelled(self.design, drawn, present), *kept, named], names=[RESPONSE, *self.keep, DESIGN]
+            [self.design.channel.coding.labels(drawn, self.design.symbols, present), *kept, named],
+            names=[RESPONSE, *self.keep, DESIGN],
         )
 
     def _numbers(self, columns: Columns, answers: Any) -> NDArray[np.int64]:
@@ -190,31 +188,6 @@ def _whole(answers: Any) -> Any | None:
         return filled.cast(pa.int64())
     except pa.ArrowInvalid:
         return None
-
-
-def _labelled(design: Design, drawn: NDArray[Any], present: NDArray[np.bool_]) -> Any:
-    import pyarrow as pa
-
-    if isinstance(design.channel, Sets):
-        return _set_labels(design.channel.size, drawn, present)
-    if design.channel.responses <= _FEW:
-        labels, indices = list(design.symbols), drawn
-    else:
-        used, indices = np.unique(drawn, return_inverse=True)
-        labels = [design.symbols[number] for number in used.tolist()]
-    coded: Any = pa.array(indices.astype(np.int32), mask=~present)
-    return pa.DictionaryArray.from_arrays(coded, pa.array(labels, pa.string()))
-
-
-def _set_labels(size: int, rows: NDArray[np.uint8], present: NDArray[np.bool_]) -> Any:
-    """Write packed rows as the labels of `Bitstrings`, all at once."""
-    import pyarrow as pa
-
-    text = np.full((len(rows), size + 1), ord("b"), np.uint8)
-    text[:, 1:] = np.unpackbits(rows, axis=1, bitorder="little")[:, :size] + ord("0")
-    fixed: Any = pa.Array.from_buffers(pa.binary(size + 1), len(rows), [None, pa.py_buffer(text.tobytes())])
-    labels = fixed.cast(pa.binary()).cast(pa.string())
-    return pa.array(labels.to_numpy(zero_copy_only=False), pa.string(), mask=~present).dictionary_encode()
 
 
 def _format(target: Path, format: str | None) -> str:

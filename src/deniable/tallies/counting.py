@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.channel import Sets
 from deniable.designs import Design
 from deniable.errors import InvalidResponse
 from deniable.tallies import arrow
@@ -82,8 +81,8 @@ def count_codes(design: Design, codes: NDArray[Any]) -> Tally:
 
 
 def _add_numpy(running: Running, array: NDArray[Any]) -> None:
-    if array.ndim == 2 and isinstance(running.design.channel, Sets) and not isinstance(array, np.ma.MaskedArray):
-        running.add_sets(array)
+    if array.ndim == running.coding.ndim > 1 and not isinstance(array, np.ma.MaskedArray):
+        running.add_rows(array)
         return
     if array.ndim != 1:
         raise InvalidResponse(

@@ -7,10 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from deniable.channel import Sets
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, InvalidResponse
-from deniable.tallies import packed as sets
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 
 MOST_CELLS = 1 << 28
@@ -45,12 +43,8 @@ class Tally(AdditiveTally[Design]):
             raise InvalidResponse("a count is negative; expected 0 or more.")
         object.__setattr__(self, "missing", int(self.missing))
         object.__setattr__(self, "counts", counts)
-        one_each = not channel.several and channel.cells == channel.responses
-        respondents = int(counts.sum()) if one_each and self.respondents < 0 else self.respondents
-        fits = respondents >= int(counts.max(initial=0)) and (not one_each or respondents == int(counts.sum()))
-        if isinstance(channel, Sets):
-            fits = fits and sets.add_up(channel, counts, respondents)
-        if not fits:
+        respondents = int(counts.sum()) if channel.own_cells and self.respondents < 0 else self.respondents
+        if not channel.coding.add_up(counts, respondents):
             raise InvalidResponse(
                 f"the counts do not belong to {respondents:,} respondents; expected a number that they add up to.",
                 "Say how many responded: Tally(design, counts, respondents=…)." if channel.several else "",

@@ -39,7 +39,7 @@ def marginal(tally: Tally, *attributes: str) -> Tally:
 
 def _cells(channel: Channel, counts: Counts) -> Counts:
     """Return counts of responses as the counts of cells that the channel's own tally keeps."""
-    if not channel.several and channel.cells == channel.responses:
+    if channel.own_cells:
         return counts
     cells = np.zeros(channel.cells, np.int64)
     for response in np.flatnonzero(counts).tolist():

@@ -11,64 +11,16 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.channel import Channel, Sets
 from deniable.designs import Design
 from deniable.designs.labels import Computed, shown
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidResponse
-from deniable.tallies import packed as sets
 from deniable.tallies.counts import Tally, zeros
 
-_CHUNK = 1 << 16  # codes that are widened at a time: half a megabyte, which stays in the cache
-
-
-def count_into(counts: NDArray[np.int64], codes: NDArray[Any]) -> None:
-    """Add how often each code occurs.
-
-    Why chunks: `np.bincount` widens its whole argument to 64 bits first; a chunk stays in the cache while it does.
-
-    Raises:
-        OverflowError: a code is out of range.
-    """
-    size = len(counts)
-    step = max(_CHUNK, 4 * size)  # so that adding up the parts costs less than counting them
-    small = codes.dtype.kind == "u" and codes.dtype.itemsize <= 2
-    for start in range(0, len(codes), step):
-        piece = codes[start : start + step].astype(np.intp, copy=False)
-        # Negative numbers are the largest unsigned ones. Small codes need no look ahead: bincount grows with them.
-        if not small and piece.view(np.uintp).max() >= size:
-            raise OverflowError
-        part = np.bincount(piece)
-        if len(part) > size:
-            raise OverflowError
-        counts[: len(part)] += part
-
-
-def count_bytes(codes: NDArray[np.uint8], size: int) -> NDArray[np.int64]:
-    """Count bytes two at a time: a pair is one of 65,536, and each pair adds to both of its bytes.
-
-    Raises:
-        OverflowError: a code is out of range.
-    """
-    pairs = np.zeros(1 << 16, np.int64)
-    even = len(codes) - len(codes) % 2
-    count_into(pairs, codes[:even].view(np.uint16))
-    table = pairs.reshape(256, 256)
-    single = table.sum(axis=0) + table.sum(axis=1)
-    if even < len(codes):
-        single[codes[-1]] += 1
-    if single[size:].any():
-        raise OverflowError
-    counts = np.zeros(size, np.int64)
-    counts[: min(size, 256)] = single[:size]
-    return counts
-
+_HELD_RESPONSES = 1 << 12  # single responses that are held back to be counted together
 
 Where = Callable[[int], str]
 """How a row is called in a message, given how many came before it."""
-
-
-_PAIRS = 1 << 17  # from so many bytes on it pays to count them two at a time
 
 
 _ABSENT = {
@@ -101,12 +53,12 @@ class Running:
         self._where = where
         self._counts = zeros(design)
         self._respondents = 0
-        self._sets = sets.Pending(design.channel, self._counts) if isinstance(design.channel, Sets) else None
+        self.coding = design.channel.coding
+        self._held: list[int] = []
 
     def tally(self) -> Tally:
         """Return what was counted so far."""
-        if self._sets is not None:
-            self._sets.settle()
+        self._count_held()
         return Tally(self.design, self._counts, self.missing, self._respondents)
 
     def add_missing(self, rows: int) -> None:
@@ -154,8 +106,7 @@ class Running:
             batch, present = self._whole(batch, present)
         rows = len(batch) if present is None else len(present)
         self._settle_codes(bool(len(batch)))
-        plain = type(self.design.channel).cells_of is Channel.cells_of  # a response is its own cell
-        if self._codes is False or not plain:
+        if self._codes is False or not self.design.channel.own_cells:
             values, firsts, counts = np.unique(batch, return_index=True, return_counts=True)
             order = firsts.argsort()
             counted = zip(values[order].tolist(), counts[order].tolist(), strict=True)
@@ -165,14 +116,12 @@ class Running:
         self.missing += rows - len(batch)
         self.rows += rows
 
-    def add_sets(self, batch: NDArray[Any]) -> None:
-        """Count sets of categories: packed rows, or a 0 or 1 for each category."""
-        channel = self.design.channel
-        assert isinstance(channel, Sets)
-        rows = sets.pack(channel, batch)
-        if (first := sets.impossible(channel, rows)) is not None:
-            self.refuse(f"0x{rows[first].tobytes().hex()}", first)
-        self._counts += sets.count(channel, rows)
+    def add_rows(self, batch: NDArray[Any]) -> None:
+        """Count an array as the channel's coding reads it, such as packed rows of sets."""
+        rows = self.coding.read(batch)
+        if (first := self.coding.impossible(rows)) is not None:
+            self.refuse(self.coding.show(rows[first]), first)
+        self.coding.count_into(self._counts, rows)
         self._respondents += len(rows)
         self.rows += len(rows)
 
@@ -184,23 +133,31 @@ class Running:
         """
         row = self._where(self.rows + offset)
         symbols = self.design.symbols
-        if isinstance(self.design.channel, Sets):
+        if not self.design.channel.own_cells:
             sent = value.symbol if isinstance(value, Response) else value
-            raise InvalidResponse(f"{row} is {sent!r:.40}; expected {sets.described(self.design.channel)}.")
+            raise InvalidResponse(f"{row} is {sent!r:.40}; expected {self.coding.describe()}.")
         if isinstance(value, numbers.Real) and self._codes is not False:
             raise InvalidResponse(
-                f"{row} is the code {value}; expected a whole number from 0 to {self.design.channel.responses - 1:,}.",
+                f"{row} is the code {value}; expected {self.coding.describe()}.",
                 f"Codes number the symbols in their order: {shown(symbols)}.",
             )
         raise InvalidResponse(f"{row} is {value!r:.40}; expected one of {shown(symbols)}.")
 
     def _add(self, number: int, count: int) -> None:
         self._respondents += count
-        if self._sets is not None:
-            self._sets.add(number, count)
+        if count == 1 and not self.design.channel.own_cells:
+            self._held.append(number)
+            if len(self._held) >= _HELD_RESPONSES:
+                self._count_held()
             return
         for cell in self.design.channel.cells_of(number):
             self._counts[cell] += count
+
+    def _count_held(self) -> None:
+        """Count what is held back: many packed rows at once cost little more than one of them cell by cell."""
+        if self._held:
+            self.coding.count_into(self._counts, self.coding.pack(self._held))
+            self._held.clear()
 
     def _number(self, value: Any, locate: Callable[[Any], int]) -> int | None:
         label = value
@@ -243,14 +200,10 @@ class Running:
         return whole, present
 
     def _add_codes(self, codes: NDArray[Any], present: NDArray[np.bool_] | None) -> None:
-        size = len(self._counts)
         try:
-            if codes.dtype == np.uint8 and len(codes) >= _PAIRS:
-                self._counts += count_bytes(np.ascontiguousarray(codes), size)
-            else:
-                count_into(self._counts, codes)
+            self.coding.count_into(self._counts, codes)
         except OverflowError:
-            first = int(((codes < 0) | (codes >= size)).argmax())
+            first = self.coding.impossible(codes) or 0
             offset = first if present is None else int(np.flatnonzero(present)[first])
             self.refuse(int(codes[first]), offset)
         self._respondents += len(codes)

@@ -8,6 +8,7 @@ import pytest
 
 from deniable.audit import doubts, swing
 from deniable.channel import Sets
+from deniable.channel.coding import set_sizes
 from deniable.designs import (
     Design,
     binary,
@@ -27,7 +28,6 @@ from deniable.estimates import estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
 from deniable.tallies import Tally, tally
-from deniable.tallies.packed import ones, pack
 from deniable.tallies.stages import count_stages
 from tests.support.registered import every_design, parameters
 from tests.support.seeded import seeded
@@ -49,7 +49,7 @@ def counted_rows(design: Design, rows: object) -> Tally:
 def sizes(design: Design, rows: object) -> dict[int, int] | None:
     if not isinstance(design.channel, Sets):
         return None
-    return dict(Counter(ones(pack(design.channel, np.asarray(rows))).tolist()))
+    return dict(Counter(set_sizes(design.channel.coding.read(rows)).tolist()))
 
 
 @pytest.mark.statistical

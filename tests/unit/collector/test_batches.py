@@ -13,7 +13,6 @@ import pytest
 
 from deniable.collector.store import Store
 from deniable.survey import Survey
-from deniable.tallies.packed import width
 from tests.support.collector import Inside, submission
 from tests.support.surveys import COLOURS, small
 
@@ -122,7 +121,7 @@ def test_codes_and_packed_rows(collector: Inside, survey: Survey, database: Stor
     packed = [row.tobytes() for row in np.packbits(bits, axis=1, bitorder="little")]
     sets = columns(survey, ["x"] * 6, question=2)
     del sets["symbol"]
-    rows = pa.array(packed, pa.binary(width(channel)))  # type: ignore[arg-type]
+    rows = pa.array(packed, pa.binary(channel.coding.width))  # type: ignore[arg-type]
     assert collector.ask("POST", BATCHES, stream({**sets, "code": rows}), **ARROW).status == 200
     assert counts(database, 2).counts.tolist() == bits.sum(axis=0).tolist()
 

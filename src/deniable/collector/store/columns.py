@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deniable.channel.coding import Rows
 from deniable.collector.store import counts
 from deniable.collector.store.base import KEY, Batch, BatchOutcome, Refusal, Sent, Submission
-from deniable.collector.store.counts import SEEN, Counter, Layout, Rows
+from deniable.collector.store.counts import SEEN, Counter, Layout
 from deniable.collector.store.responses import Desk, check_open, count_days, group_number
 from deniable.collector.store.surveys import ID, KnownSurvey
 from deniable.db import Tables

@@ -15,15 +15,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.channel import Sets
+from deniable.channel.coding import Coding, Rows
 from deniable.db import Tables
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.tallies import Tally
-from deniable.tallies import packed as sets
 
 Vector: TypeAlias = NDArray[np.int64]
-Rows: TypeAlias = NDArray[np.uint8]
 
 SEEN, RAISED = "seen", "raised"
 
@@ -46,15 +44,14 @@ class Layout:
             )
 
     @cached_property
-    def width(self) -> int:
-        """The bytes of one code: the number of the symbol, lowest byte first; of a set, its packed row."""
-        return max(1, ((self.design.channel.responses - 1).bit_length() + 7) // 8)
+    def coding(self) -> Coding:
+        """How the responses of the design lie in rows of bytes: the number of the symbol, lowest byte first."""
+        return self.design.channel.coding
 
     @cached_property
     def size(self) -> int:
         """How many counts there are."""
-        channel = self.design.channel
-        return 1 + channel.cells + (channel.size + 1 if isinstance(channel, Sets) else 0)
+        return 1 + self.design.channel.cells + self.coding.shapes
 
     def write(self, code: int) -> bytes:
         """Return a code as bytes.
@@ -67,7 +64,7 @@ class Layout:
                 f"this is no response of {self.design!r}; expected one that it can send.",
                 "Draw it with the definition that this survey has now.",
             )
-        return code.to_bytes(self.width, "little")
+        return code.to_bytes(self.coding.width, "little")
 
     def rows(self, codes: NDArray[Any]) -> Rows:
         """Return many codes as rows of bytes.
@@ -75,44 +72,26 @@ class Layout:
         Raises:
             InvalidResponse: the design never sends one of them; the message names the first.
         """
-        channel = self.design.channel
-        if isinstance(channel, Sets):
-            rows = sets.pack(channel, codes)
-            wrong = sets.impossible(channel, rows)
-        else:
-            if codes.ndim != 1 or codes.dtype.kind not in "iu":
-                raise InvalidResponse(
-                    f"the codes are of shape {codes.shape} and type {codes.dtype}; expected integers."
-                )
-            outside = (codes < 0) | (codes >= channel.responses)
-            wrong = int(outside.argmax()) if outside.any() else None
-            rows = codes.astype("<i8").view(np.uint8).reshape(len(codes), 8)[:, : self.width]
+        given = self.coding.read(codes)
+        wrong = self.coding.impossible(given)
         if wrong is not None:
             raise InvalidResponse(
                 f"row {wrong + 1:,} is no response of {self.design!r}; expected one that it can send."
             )
-        return np.ascontiguousarray(rows)
+        return self.coding.to_bytes(given)
 
     def joined(self, codes: Sequence[bytes]) -> Rows:
         """Return codes that are stored one by one as rows of bytes."""
-        return np.frombuffer(b"".join(codes), np.uint8).reshape(len(codes), self.width)
-
-    def numbers(self, rows: Rows) -> NDArray[np.int64]:
-        """Return codes of a design that does not send sets, as numbers."""
-        wide = np.zeros((len(rows), 8), np.uint8)
-        wide[:, : rows.shape[1]] = rows
-        return wide.view("<i8")[:, 0].astype(np.int64)
+        return np.frombuffer(b"".join(codes), np.uint8).reshape(len(codes), self.coding.width)
 
     def count(self, rows: Rows) -> tuple[NDArray[np.int64], Vector]:
         """Return which counts rise, and by how much."""
-        channel = self.design.channel
-        if isinstance(channel, Sets):
-            shapes = np.bincount(sets.ones(rows), minlength=channel.size + 1)
-            vector = np.concatenate(([len(rows)], sets.count(channel, rows), shapes))
-            places = np.flatnonzero(vector)
-            return places, vector[places]
-        codes, counts = np.unique(self.numbers(rows), return_counts=True)
-        return np.concatenate(([0], codes + 1)), np.concatenate(([len(rows)], counts))
+        responses = self.coding.from_bytes(rows)
+        cells, rises = self.coding.count_few(responses)
+        shapes = self.coding.count_shapes(responses)
+        sizes = np.flatnonzero(shapes)
+        places = np.concatenate(([0], cells + 1, sizes + 1 + self.design.channel.cells))
+        return places, np.concatenate(([len(rows)], rises, shapes[sizes]))
 
     def tally(self, vector: Vector) -> Tally:
         """Return the tally that is in the counts."""

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from deniable.channel.coding import Rows
 from deniable.collector.blind_keys import SigningKey
 from deniable.collector.store.base import KEY, Entry, NoSuchSurvey, State
-from deniable.collector.store.counts import Layout, Rows
+from deniable.collector.store.counts import Layout
 from deniable.db import Tables
 from deniable.errors import NotAllowed
 from deniable.survey import Question, Survey

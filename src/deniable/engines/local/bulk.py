@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from deniable.chance import Source
 from deniable.channel import Sets
+from deniable.channel.coding import code_type
 from deniable.designs import Design, Numbered
 from deniable.designs.labels import shown
 from deniable.engines.local import vectors
 from deniable.engines.local.choose import check_threads, compiled, workers
-from deniable.engines.local.draws import Draw, code_type, prepare, space
+from deniable.engines.local.draws import Draw, prepare
 from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import CHUNK, Words
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.tallies import Tally, arrow
-from deniable.tallies import packed as sets
 from deniable.tallies import tally as tally_any
 from deniable.tallies.counting import count_codes
 
@@ -146,7 +146,7 @@ class Responder:
     def _draw_present(self, given: AnswerCodes, missing: Missing | None) -> Codes:
         self._rows += given.size
         draw = self._ready()
-        out = space(self._design.channel, given.size)
+        out = self._design.channel.coding.space(given.size)
 
         def block(start: int) -> bool:
             end = start + BLOCK
@@ -525,8 +525,8 @@ def tally(design: Design, responses: Any, *, threads: int = 1, fast: bool | None
 
 def _tally_sets(design: Design, channel: Sets, responses: Any, threads: int, fast: bool | None) -> Tally:
     """Count packed rows; where one is impossible, the slower count finds it and refuses it."""
-    rows = sets.pack(channel, responses)
-    if compiled(fast, rows.size) is None or sets.impossible(channel, rows) is not None:
+    rows = channel.coding.read(responses)
+    if compiled(fast, rows.size) is None or channel.coding.impossible(rows) is not None:
         return tally_any(design, rows)
     from deniable.engines.local import set_kernels
 

@@ -7,43 +7,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import chance
 from deniable.channel import Channel, Dense, Diagonal, Product
+from deniable.channel.coding import code_type
 from deniable.engines.local.ladder import Ladder
 from deniable.engines.local.vectors import Codes, Kernels, send
 from deniable.engines.local.words import Layout, Slot, WordArray, Words
-from deniable.errors import InvalidRequest
 
 _MOST_STEPS = 1 << 22  # beyond this a ladder would take more memory than the rows it is climbed for
-
-
-def code_type(size: int) -> np.dtype[np.unsignedinteger]:
-    """Return the smallest unsigned type for codes below `size`.
-
-    Raises:
-        InvalidRequest: no type holds them.
-
-    Example:
-        >>> code_type(256), code_type(257)
-        (dtype('uint8'), dtype('uint16'))
-    """
-    if size > 1 << 64:
-        raise InvalidRequest(
-            "this design has more than 2^64 responses, too many to be numbered in an array; expected fewer.",
-            "Draw one by one with deniable.respond().",
-        )
-    return np.min_scalar_type(size - 1)
-
-
-@singledispatch
-def space(channel: Channel, rows: int) -> NDArray[Any]:
-    """Return an array for so many responses, of codes unless a kind of channel registers another form."""
-    return np.empty(rows, code_type(channel.responses))
 
 
 class Draw(ABC):

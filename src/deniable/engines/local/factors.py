@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.channel import Channel
-from deniable.engines.local.draws import code_type
+from deniable.channel.coding import code_type
 from deniable.engines.local.moves import EvenMove, Move, Ready, Scalar, ready
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import Layout, WordArray

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.chance import Source
-from deniable.channel import Channel, Sets
+from deniable.channel import Channel
+from deniable.channel.coding import Rows, code_type
 from deniable.designs import Design
 from deniable.engines.local import factors as _factors  # noqa: F401 - registers how several attributes are raised
 from deniable.engines.local import keeps as _keeps  # noqa: F401 - registers how responses are kept or drawn afresh
@@ -36,7 +36,6 @@ from deniable.engines.local.bulk import (
     without_gaps,
 )
 from deniable.engines.local.choose import check_threads, compiled, workers
-from deniable.engines.local.draws import code_type, space
 from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.moves import Move, Ready, ready
 from deniable.engines.local.tosses import toss_rows
@@ -45,7 +44,6 @@ from deniable.engines.local.words import CHUNK, Words
 from deniable.errors import InvalidResponse
 from deniable.order.bits import BitByBit
 from deniable.order.ladders import Ladder, Relaxation
-from deniable.tallies.packed import Rows, impossible, pack
 
 __all__ = ["Raiser", "degrade", "release_planned", "upgrade", "upgrade_bits", "upgrade_stream"]
 
@@ -241,7 +239,7 @@ class Raiser:
     def _run(self, was: Codes, given: Codes, becomes: Channel, *, down: bool) -> Codes:
         self._rows += len(was)
         move = self._ready(down=down)
-        out = space(becomes, len(was))
+        out = becomes.coding.space(len(was))
         step = max(1, CHUNK // move.width)
 
         def block(begin: int) -> None:
@@ -275,21 +273,5 @@ def read_responses(design: Design, responses: Any) -> tuple[Codes, Missing | Non
     """
     if isinstance(responses, np.ma.MaskedArray) and np.ma.getmaskarray(responses).any():
         present, missing = without_gaps(responses)
-        return _present(design, present), missing
-    return _present(design, np.asarray(responses)), None
-
-
-def _present(design: Design, given: NDArray[Any]) -> Codes:
-    channel = design.channel
-    if isinstance(channel, Sets):
-        rows = pack(channel, given)
-        wrong = impossible(channel, rows)
-        if wrong is not None:
-            raise InvalidResponse(f"the response at index {wrong:,} is one that this design never sends.")
-        return rows
-    if given.ndim != 1 or given.dtype.kind not in "iu" or not in_range(given, channel.responses):
-        raise InvalidResponse(
-            f"the responses are not codes from 0 to {channel.responses - 1:,} in one column; expected what "
-            "engines.local.draw_all returned for this design."
-        )
-    return given.astype(code_type(channel.responses), copy=False)
+        return design.channel.coding.checked(present), missing
+    return design.channel.coding.checked(np.asarray(responses)), None

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.chance import Source
+from deniable.channel.coding import code_type
 from deniable.engines.local.bulk import draw_all
-from deniable.engines.local.draws import code_type
 from deniable.engines.local.edge_readers import read_edges
 from deniable.engines.local.edges import COLUMNS
 from deniable.errors import InvalidAnswer

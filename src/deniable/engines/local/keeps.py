@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.channel import Channel, Diagonal, Hadamard, Hashing, Subset
+from deniable.channel.coding import code_type
 from deniable.engines.local import step_vectors, vectors
 from deniable.engines.local.coded import Family, hashed
-from deniable.engines.local.draws import Draw, Even, Quotient, code_type, prepare, space
+from deniable.engines.local.draws import Draw, Even, Quotient, prepare
 from deniable.engines.local.moves import WORD, EvenMove, Move, Ready, Scalar, bound, code, impossible, ready
 from deniable.engines.local.sets import Filled
 from deniable.engines.local.vectors import Codes
@@ -148,7 +149,7 @@ class Likeness:
         return found[0], found[1]
 
     def _at(self, response: int, answer: int) -> bool:
-        olds = space(self.channel, 1)
+        olds = self.channel.coding.space(1)
         olds[0] = code(self.channel, response, olds)
         return bool(self.of(olds, np.array([answer], np.uint64))[0])
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from deniable import chance
 from deniable.chance import Source
+from deniable.channel.coding import code_type
 from deniable.engines.local import keyvalue_vectors, vectors
 from deniable.engines.local.choose import compiled
-from deniable.engines.local.draws import Even, code_type, prepare
+from deniable.engines.local.draws import Even, prepare
 from deniable.engines.local.edge_readers import read_edges
 from deniable.engines.local.edges import COLUMNS, Edges
 from deniable.engines.local.keystream import Keystream

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.channel import Diagonal
+from deniable.channel.coding import Rows
 from deniable.engines.local import nested_vectors, vectors
 from deniable.engines.local.moves import EvenMove, Move, Ready, Scalar, bound, impossible, ready
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import Layout, Slot, WordArray
 from deniable.order.sets import Nested, Plan
 from deniable.order.steps import Recoded
-from deniable.tallies.packed import Rows
 
 _NEVER = (1 << 64) - 1
 _WIDE = 64  # categories for which NumPy holds a byte each while it draws, for each word of the chunk

@@ -11,9 +11,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from deniable.channel.coding import Rows
 from deniable.engines.local.nested_vectors import kinds
 from deniable.engines.local.words import WordArray
-from deniable.tallies.packed import Rows
 
 if TYPE_CHECKING:
     from deniable.engines.local.nested import Plans

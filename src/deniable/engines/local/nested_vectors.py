@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.channel.coding import Rows
 from deniable.engines.local.words import WordArray
-from deniable.tallies.packed import Rows
 
 if TYPE_CHECKING:
     from deniable.engines.local.nested import Plans

@@ -13,9 +13,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from deniable.channel.bits import DIGITS
+from deniable.channel.coding import GROUP, SPREAD, Rows
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import CHUNK, WordArray
-from deniable.tallies.packed import GROUP, SPREAD, Rows
 
 if TYPE_CHECKING:
     from deniable.engines.local.sets import Coins, Picks

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from deniable.chance import WORD, ScriptedSource
 from deniable.channel.bits import DIGITS
+from deniable.channel.coding import Rows
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import WordArray
 from deniable.errors import OutOfRandomness
-from deniable.tallies.packed import Rows
 
 if TYPE_CHECKING:
     from deniable.engines.local.sets import Coins, Picks

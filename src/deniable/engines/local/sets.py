@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import chance
-from deniable.channel import Bits, Mixture, Sets, Subset
+from deniable.channel import Bits, Mixture, Subset
 from deniable.channel.bits import DIGITS
+from deniable.channel.coding import Rows
 from deniable.engines.local import set_vectors, vectors
-from deniable.engines.local.draws import Draw, OneByOne, prepare, space
+from deniable.engines.local.draws import Draw, OneByOne, prepare
 from deniable.engines.local.vectors import Codes, Kernels
 from deniable.engines.local.words import Layout, Slot, WordArray, Words
-from deniable.tallies.packed import Rows, width
 
 _WORD = 1 << 64
 _WIDE = 64  # categories for which NumPy holds a byte each while it fills a set, for each word of the chunk
@@ -212,11 +212,6 @@ class SetByOne(OneByOne):
         for row, answer in enumerate(answers.tolist()):
             number = self.channel.draw(answer, words.source)
             out[row] = np.frombuffer(number.to_bytes(out.shape[1], "little"), np.uint8)
-
-
-@space.register
-def _(channel: Sets, rows: int) -> NDArray[Any]:
-    return np.empty((rows, width(channel)), np.uint8)
 
 
 @prepare.register

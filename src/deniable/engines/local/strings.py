@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.chance import Source
+from deniable.channel.coding import Rows
 from deniable.engines.local.gradual import upgrade_bits
 from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.tosses import toss_rows
@@ -20,7 +21,6 @@ from deniable.records.strings.designs import StringDesign, relax_strings
 from deniable.records.strings.noisy import NoisySampling
 from deniable.records.strings.regression import places_of, seeds_of
 from deniable.records.strings.tallies import StringTally
-from deniable.tallies.packed import Rows
 
 __all__ = ["Encoded", "count_ones", "draw_cohorts", "encode", "permanent", "respond", "sample", "tally", "upgrade"]
 

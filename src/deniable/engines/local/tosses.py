@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from deniable.chance import Source
 from deniable.channel.bits import DIGITS
+from deniable.channel.coding import Rows
 from deniable.engines.local import toss_vectors, vectors
 from deniable.engines.local.choose import compiled
 from deniable.engines.local.keystream import Keystream
@@ -19,7 +20,6 @@ from deniable.engines.local.moves import Move, Ready, Replay, bound, ready
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import CHUNK, WordArray, Words
 from deniable.order.bits import BitByBit, digits, toss
-from deniable.tallies.packed import Rows
 
 _WORD = 1 << 64
 

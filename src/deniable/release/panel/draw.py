@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.channel import Sets
+from deniable.channel.coding import code_type
 from deniable.designs import Design
 from deniable.engines.local.bulk import draw_all
-from deniable.engines.local.draws import code_type
 from deniable.engines.local.gradual import Raiser, release_planned
 from deniable.engines.local.keystream import Keystream
 from deniable.errors import NotAllowed
@@ -20,8 +19,6 @@ from deniable.order.ladders import Ladder, Relaxation
 from deniable.order.steps import Step
 from deniable.release.chain import Find, Place, check_same, place
 from deniable.release.panel.book import Stage, State
-
-__all__ = ["as_array", "as_numbers", "draw", "draw_planned", "position"]
 
 Drawn = tuple[list[str], list[int], dict[tuple[str, str], Step]]
 """Respondents, their responses, and the steps by which these were drawn, by the hashes of the two designs."""
@@ -93,15 +90,16 @@ def _groups(state: State, stages: Sequence[Stage], at: int) -> dict[Neighbours, 
 
 def _upwards(design: Design, found: Place, below: Design | None, low: list[int], answers: NDArray[Any]) -> list[int]:
     if found.below is None or below is None:
-        return as_numbers(draw_all(design, answers, codes=True))
+        return design.channel.coding.unpack(draw_all(design, answers, codes=True))
     raiser = Raiser(Relaxation(below, design, found.below), codes=True)
-    return as_numbers(raiser.upgrade(as_array(below, low), answers))
+    return design.channel.coding.unpack(raiser.upgrade(below.channel.coding.pack(low), answers))
 
 
 def _downwards(design: Design, found: Place, above: Design, low: list[int], high: list[int]) -> list[int]:
     assert found.above is not None
     if found.below is None:
-        return as_numbers(Raiser(Relaxation(design, above, found.above)).degrade(as_array(above, high)))
+        coarsened = Raiser(Relaxation(design, above, found.above)).degrade(above.channel.coding.pack(high))
+        return design.channel.coding.unpack(coarsened)
     source = Keystream()
     pairs = zip(low, high, strict=True)
     return [between(found.below, found.above, coarse, fine, source) for coarse, fine in pairs]
@@ -111,25 +109,7 @@ def draw_planned(ladder: Ladder, answers: Sequence[int]) -> list[list[int]]:
     """Draw all stages of a ladder; return the responses of each stage."""
     kind = code_type(ladder.designs[-1].channel.answers)
     columns = release_planned(ladder, np.array(answers, kind), codes=True)
-    return [as_numbers(column) for column in columns]
-
-
-def as_array(design: Design, numbers: Sequence[int]) -> NDArray[Any]:
-    """Return responses as the engines want them: codes, or packed rows where a design sends sets."""
-    channel = design.channel
-    if isinstance(channel, Sets):
-        width = -(-channel.size // 8)
-        content = b"".join(number.to_bytes(width, "little") for number in numbers)
-        return np.frombuffer(content, np.uint8).reshape(len(numbers), width)
-    return np.array(numbers, code_type(channel.responses))
-
-
-def as_numbers(responses: NDArray[Any]) -> list[int]:
-    """Return responses as numbers."""
-    if responses.ndim == 2:
-        return [int.from_bytes(row.tobytes(), "little") for row in responses]
-    found: list[int] = responses.tolist()
-    return found
+    return [design.channel.coding.unpack(column) for design, column in zip(ladder.designs, columns, strict=True)]
 
 
 def _answers(state: State, names: Sequence[str], design: Design) -> NDArray[Any]:

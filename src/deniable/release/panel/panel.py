@@ -18,7 +18,6 @@ from deniable.order.ladders import Ladder
 from deniable.release.budget import Budget
 from deniable.release.panel.accounts import append, check_budgets, now
 from deniable.release.panel.book import Book
-from deniable.release.panel.draw import as_array
 from deniable.release.panel.release import (
     check_named,
     chosen,
@@ -204,7 +203,7 @@ class Panel:
             fresh = release_stage(book, row, design, at, state)
             receipt = append(book, row, design, before, to, fresh, len(state.answers))
         names = tuple(state.answers)
-        responses = as_array(design, [state.held[at[1].id][name][0] for name in names])
+        responses = design.channel.coding.pack([state.held[at[1].id][name][0] for name in names])
         return Releases(design, names, responses, receipt, fresh)
 
     def tallies(self, question: str) -> StageTallies:

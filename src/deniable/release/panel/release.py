@@ -11,7 +11,7 @@ from deniable.order.ladders import Ladder, check_alike
 from deniable.order.relaxation import ladder
 from deniable.release.chain import remember, remembered
 from deniable.release.panel.book import Book, Question, Stage, State
-from deniable.release.panel.draw import as_array, draw, draw_planned, position
+from deniable.release.panel.draw import draw, draw_planned, position
 from deniable.tallies import tally
 from deniable.tallies.stages import StageTallies
 
@@ -121,7 +121,7 @@ def count_stages(stages: Sequence[Stage], state: State, designs: Sequence[Design
     seen, finest, done = [], [], set[str]()
     for design, responses in zip(reversed(designs), reversed(out), strict=True):
         first = {name: each for name, each in responses.items() if name not in done}
-        seen.append(tally(design, as_array(design, list(responses.values()))))
-        finest.append(tally(design, as_array(design, list(first.values()))))
+        seen.append(tally(design, design.channel.coding.pack(list(responses.values()))))
+        finest.append(tally(design, design.channel.coding.pack(list(first.values()))))
         done |= set(first)
     return StageTallies(ladder(designs), tuple(reversed(seen)), tuple(reversed(finest)))

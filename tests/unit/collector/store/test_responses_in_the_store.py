@@ -148,11 +148,11 @@ def test_stages_are_raised_in_order_and_everybody_counts_once(store: Store, entr
 
 def _alone(empty: StageTallies, codes: list[tuple[Design, int]]) -> StageTallies:
     """The counts of one respondent."""
-    nobody = [Tally.empty(design) for design in empty.ladder]
+    nobody = [Tally.empty(design) for design in empty.design]
     seen = [tally(design, [code], codes=True) for design, code in codes]
     rest = nobody[len(seen) :]
     finest = [*nobody[: len(seen) - 1], seen[-1], *rest]
-    return StageTallies(empty.ladder, (*seen, *rest), tuple(finest))
+    return StageTallies(empty.design, (*seen, *rest), tuple(finest))
 
 
 def test_all_stages_may_come_at_once_and_again(store: Store, entry: Entry, seeded: Source) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.channel.coding import code_type
 from deniable.engines.local import kernels, vectors
-from deniable.engines.local.draws import code_type
 from deniable.engines.local.ladder import Ladder
 
 MOST = (1 << 64) - 1

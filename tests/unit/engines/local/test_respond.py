@@ -8,10 +8,11 @@ import pytest
 
 from deniable.chance import SYSTEM, ScriptedSource, Source
 from deniable.channel import Product
+from deniable.channel.coding import code_type
 from deniable.designs import Design, k_ary, warner
 from deniable.engines import local
 from deniable.engines.local import choose, vectors
-from deniable.engines.local.draws import OneByOne, Rungs, code_type, prepare
+from deniable.engines.local.draws import OneByOne, Rungs, prepare
 from deniable.errors import InvalidRequest, MissingExtra, OutOfRandomness
 from tests.support.hands import HARD, Counted, around, engine, everybody, scalar
 from tests.support.seeded import seeded

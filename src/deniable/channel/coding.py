@@ -1,0 +1,497 @@
+"""How the responses of a channel lie in the rows of an array; `channel.coding` returns it.
+
+    coding.space(rows)               an array for so many responses, not filled in
+    coding.pack(numbers)             numbers of responses → array
+    coding.unpack(array)             array → numbers of responses
+    coding.read(given)               what somebody hands over → array; refuses another shape or type
+    coding.impossible(array)         the index of the first row that the channel never sends, or None
+    coding.checked(given)            both of them: an array of the coding's own type that holds responses alone
+    coding.count(array)              array → counts of the cells of a tally
+    coding.count_into(counts, array) the same, added to counts that are there
+    coding.count_few(array)          the same, as the cells that rise and by how much
+    coding.add_up(counts, n)         whether counts can come from n responses
+    coding.shapes, .count_shapes     what an audit wants to know of a response besides its cells
+    coding.width, .to_bytes, .from_bytes    rows of bytes, as a database keeps them
+    coding.to_arrow, .from_arrow     columns of Arrow: codes, or binary values of a fixed size
+    coding.labels(array, symbols)    the labels of the responses, as a column of Arrow
+    coding.describe(), .show(row)    what a response looks like, and one of them, for messages
+
+There are two: `Codes`, an unsigned integer for each response, and `PackedRows`, a bit for each category. A new kind of
+channel has `Codes` unless it says otherwise. NumPy is loaded with this module, so that a channel asks for it only when
+its coding is wanted: respondents draw one response, and load the standard library alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.channel.base import Channel
+from deniable.channel.sets import Sets
+from deniable.errors import InvalidRequest, InvalidResponse
+
+Rows: TypeAlias = NDArray[np.uint8]
+"""Bytes, a row for each response."""
+
+Counts: TypeAlias = NDArray[np.int64]
+
+GROUP = 255
+"""Packed rows whose bits fit into a byte for each category."""
+
+SPREAD: NDArray[np.uint64] = (
+    np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    .view("<u8")
+    .astype(np.uint64)[:, 0]
+)
+"""For each byte its eight bits, each in a byte of its own: adding such words counts eight categories at a time."""
+
+_SPREAD_ROWS = 1 << 14  # packed rows that are spread out at a time: 128 KB for every eight categories
+_WIDENED_CODES = 1 << 16  # codes that are widened at a time: half a megabyte, which stays in the cache
+_PAIRED_BYTES = 1 << 17  # from so many bytes on it pays to count them two at a time
+_EXAMPLE_CATEGORIES = 20  # categories up to which a message shows an example
+_LISTED_LABELS = 1 << 12  # symbols up to which all labels are written, whether or not they occur
+
+
+@dataclass(frozen=True)
+class Coding(ABC):
+    """How the responses of a channel lie in the rows of an array."""
+
+    channel: Channel
+    ndim: ClassVar[int] = 1
+
+    @abstractmethod
+    def space(self, rows: int) -> NDArray[Any]:
+        """Return an array for so many responses, not filled in.
+
+        Raises:
+            InvalidRequest: no array holds responses of this channel.
+        """
+
+    @abstractmethod
+    def pack(self, numbers: Sequence[int]) -> NDArray[Any]:
+        """Return responses, given by number, as an array."""
+
+    @abstractmethod
+    def unpack(self, array: NDArray[Any]) -> list[int]:
+        """Return the numbers of the responses in an array."""
+
+    @abstractmethod
+    def read(self, given: Any) -> NDArray[Any]:
+        """Return what somebody hands over as an array of responses; which responses they are is not looked at.
+
+        Raises:
+            InvalidResponse: of another shape or type.
+        """
+
+    @abstractmethod
+    def impossible(self, array: NDArray[Any]) -> int | None:
+        """Return the index of the first row that the channel never sends, if there is one."""
+
+    def checked(self, given: Any) -> NDArray[Any]:
+        """Return what somebody hands over as an array like that of `space`, after a look at every row.
+
+        Raises:
+            InvalidResponse: of another shape or type, or a response that the channel never sends.
+        """
+        array = self.read(given)
+        wrong = self.impossible(array)
+        if wrong is not None:
+            raise InvalidResponse(
+                f"the response at index {wrong:,} is one that this design never sends; expected {self.describe()}."
+            )
+        return array.astype(self.space(0).dtype, copy=False)
+
+    def count(self, array: NDArray[Any]) -> Counts:
+        """Return the counts of the cells of a tally; the rows must be possible."""
+        counts = np.zeros(self.channel.cells, np.int64)
+        self.count_into(counts, array)
+        return counts
+
+    @abstractmethod
+    def count_into(self, counts: Counts, array: NDArray[Any]) -> None:
+        """Add responses to the counts of the cells of a tally; the rows must be possible.
+
+        Raises:
+            OverflowError: one of them is seen not to be. It need not be looked for.
+        """
+
+    def count_few(self, array: NDArray[Any]) -> tuple[Counts, Counts]:
+        """Return which cells of a tally rise, and by how much; the rows must be possible."""
+        counts = self.count(array)
+        cells = np.flatnonzero(counts)
+        return cells, counts[cells]
+
+    def add_up(self, counts: Counts, respondents: int) -> bool:
+        """Whether counts can come from so many responses."""
+        if self.channel.own_cells:
+            return int(counts.sum()) == respondents
+        return int(counts.max(initial=0)) <= respondents
+
+    @property
+    def shapes(self) -> int:
+        """How many shapes of responses an audit tells apart; none where the cells of a tally tell all."""
+        return 0
+
+    def count_shapes(self, array: NDArray[Any]) -> Counts:  # noqa: ARG002 - for those that have shapes
+        """Return how many rows are of each shape."""
+        return np.zeros(self.shapes, np.int64)
+
+    @property
+    def width(self) -> int:
+        """The bytes of a response: its number, lowest byte first."""
+        return max(1, ((self.channel.responses - 1).bit_length() + 7) // 8)
+
+    @abstractmethod
+    def to_bytes(self, array: NDArray[Any]) -> Rows:
+        """Return responses as rows of `width` bytes."""
+
+    @abstractmethod
+    def from_bytes(self, rows: Rows) -> NDArray[Any]:
+        """Return what `to_bytes` gave as an array of responses."""
+
+    @abstractmethod
+    def to_arrow(self, array: NDArray[Any], present: NDArray[np.bool_] | None = None) -> Any:
+        """Return responses as a column of Arrow; `present` tells which rows are there, if not all."""
+
+    @abstractmethod
+    def from_arrow(self, column: Any) -> NDArray[Any]:
+        """Return a column of Arrow without nulls as an array of responses, as `read` does.
+
+        Raises:
+            InvalidResponse: of a type that `to_arrow` does not give.
+        """
+
+    @abstractmethod
+    def labels(self, array: NDArray[Any], symbols: Sequence[str], present: NDArray[np.bool_] | None = None) -> Any:
+        """Return the labels of responses as a dictionary-encoded column of Arrow."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return in words what a response looks like."""
+
+    @abstractmethod
+    def show(self, row: Any) -> object:
+        """Return one row of an array for a message."""
+
+
+class Codes(Coding):
+    """An unsigned integer for each response, of the smallest type that holds them all: its number."""
+
+    def space(self, rows: int) -> NDArray[Any]:
+        return np.empty(rows, code_type(self.channel.responses))
+
+    def pack(self, numbers: Sequence[int]) -> NDArray[Any]:
+        return np.array(numbers, code_type(self.channel.responses))
+
+    def unpack(self, array: NDArray[Any]) -> list[int]:
+        numbers: list[int] = array.tolist()
+        return numbers
+
+    def read(self, given: Any) -> NDArray[Any]:
+        array = np.asarray(given)
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise InvalidResponse(
+                f"the codes are of shape {array.shape} and type {array.dtype}; expected one row of integers, "
+                f"each from 0 to {self.channel.responses - 1:,}."
+            )
+        return array
+
+    def impossible(self, array: NDArray[Any]) -> int | None:
+        if len(array) and not 0 <= int(array.min()) <= int(array.max()) < self.channel.responses:
+            return int(((array < 0) | (array >= self.channel.responses)).argmax())
+        if type(self.channel).possible is Channel.possible:
+            return None
+        distinct, first = np.unique(array, return_index=True)
+        wrong = [at for number, at in zip(distinct.tolist(), first, strict=True) if not self.channel.possible(number)]
+        return int(min(wrong)) if wrong else None
+
+    def count_into(self, counts: Counts, array: NDArray[Any]) -> None:
+        if not self.channel.own_cells:
+            distinct, times = np.unique(array, return_counts=True)
+            for number, count in zip(distinct.tolist(), times.tolist(), strict=True):
+                counts[list(self.channel.cells_of(number))] += count
+        elif array.dtype == np.uint8 and len(array) >= _PAIRED_BYTES:
+            counts += _count_bytes(np.ascontiguousarray(array), len(counts))
+        else:
+            _count_codes(counts, array)
+
+    def count_few(self, array: NDArray[Any]) -> tuple[Counts, Counts]:
+        if not self.channel.own_cells:
+            return super().count_few(array)
+        codes, counts = np.unique(array, return_counts=True)
+        return codes.astype(np.int64), counts
+
+    def to_bytes(self, array: NDArray[Any]) -> Rows:
+        return np.ascontiguousarray(array.astype("<u8").view(np.uint8).reshape(len(array), 8)[:, : self.width])
+
+    def from_bytes(self, rows: Rows) -> NDArray[Any]:
+        wide = np.zeros((len(rows), 8), np.uint8)
+        wide[:, : rows.shape[1]] = rows
+        return wide.view("<u8")[:, 0].astype(code_type(self.channel.responses))
+
+    def to_arrow(self, array: NDArray[Any], present: NDArray[np.bool_] | None = None) -> Any:
+        import pyarrow as pa
+
+        return pa.array(array, mask=None if present is None else ~present)
+
+    def from_arrow(self, column: Any) -> NDArray[Any]:
+        import pyarrow as pa
+
+        if not pa.types.is_integer(column.type):
+            raise InvalidResponse(f"the codes are of type {column.type}; expected whole numbers, those of symbols.")
+        return np.asarray(column.to_numpy())
+
+    def labels(self, array: NDArray[Any], symbols: Sequence[str], present: NDArray[np.bool_] | None = None) -> Any:
+        import pyarrow as pa
+
+        if self.channel.responses <= _LISTED_LABELS:
+            distinct, indices = range(self.channel.responses), array
+        else:
+            used, indices = np.unique(array, return_inverse=True)
+            distinct = used.tolist()
+        coded: Any = pa.array(indices.astype(np.int32), mask=None if present is None else ~present)
+        return pa.DictionaryArray.from_arrays(coded, pa.array([symbols[number] for number in distinct], pa.string()))
+
+    def describe(self) -> str:
+        return f"a whole number from 0 to {self.channel.responses - 1:,}"
+
+    def show(self, row: Any) -> object:
+        return int(row)
+
+
+@dataclass(frozen=True)
+class PackedRows(Coding):
+    """Sets of categories as packed bits: bit j of byte i is category 8i + j.
+
+    Read as one little-endian integer, a row is the number of its response. Bits behind the last category are 0.
+    """
+
+    channel: Sets
+    ndim: ClassVar[int] = 2
+
+    def space(self, rows: int) -> Rows:
+        return np.empty((rows, self.width), np.uint8)
+
+    def pack(self, numbers: Sequence[int]) -> Rows:
+        content = b"".join(number.to_bytes(self.width, "little") for number in numbers)
+        return np.frombuffer(content, np.uint8).reshape(len(numbers), self.width)
+
+    def unpack(self, array: NDArray[Any]) -> list[int]:
+        return [int.from_bytes(row.tobytes(), "little") for row in array]
+
+    def read(self, given: Any) -> Rows:
+        """Return packed rows: given as such, or as a 0 or 1 for each category.
+
+        Raises:
+            InvalidResponse: of another shape or type.
+
+        Example:
+            >>> from deniable.designs import unary
+            >>> unary(3, epsilon=1).channel.coding.read(np.array([[0, 1, 1]]))
+            array([[6]], dtype=uint8)
+        """
+        array = np.asarray(given)
+        if array.ndim == 2 and array.shape[1] == self.width and array.dtype == np.uint8:
+            return array
+        if array.ndim != 2 or array.shape[1] != self.channel.size or array.dtype.kind not in "biu":
+            raise InvalidResponse(
+                f"the responses are an array of shape {array.shape} and type {array.dtype}; expected {self.width} "
+                f"bytes of packed bits for each, or a 0 or 1 for each of {self.channel.size:,} categories.",
+                "Packed rows are what engines.local.draw_all returns: numpy.packbits(bits, axis=1, bitorder='little').",
+            )
+        if array.dtype.kind != "b" and array.size and not 0 <= int(array.min()) <= int(array.max()) <= 1:
+            raise InvalidResponse(
+                "a response holds a number other than 0 and 1; expected one of these for each category."
+            )
+        return np.packbits(array.astype(np.bool_), axis=1, bitorder="little")
+
+    def impossible(self, array: NDArray[Any]) -> int | None:
+        size, sizes = self.channel.size, self.channel.sizes
+        wrong: NDArray[np.bool_] = np.zeros(len(array), np.bool_)
+        if size % 8:
+            wrong |= array[:, -1] >> np.uint8(size % 8) > 0
+        if len(sizes) <= size:
+            allowed = np.zeros(8 * self.width + 1, np.bool_)
+            allowed[list(sizes)] = True
+            wrong |= ~allowed[set_sizes(array)]
+        return int(wrong.argmax()) if wrong.any() else None
+
+    def count_into(self, counts: Counts, array: NDArray[Any]) -> None:
+        size = self.channel.size
+        for start in range(0, len(array), _SPREAD_ROWS):
+            piece = array[start : start + _SPREAD_ROWS]
+            if self.channel.by_size:
+                self._count_by_size(counts.reshape(-1, size + 1), piece)
+            else:
+                counts += count_bits(piece)[:size]
+
+    def _count_by_size(self, table: Counts, rows: Rows) -> None:
+        sizes = set_sizes(rows)
+        order = np.argsort(sizes, kind="stable")
+        present, starts = np.unique(sizes[order], return_index=True)
+        for size, group in zip(present.tolist(), np.split(order, starts[1:]), strict=True):
+            at = self.channel.sizes.index(size)
+            table[at, 0] += len(group)
+            table[at, 1:] += count_bits(rows[group])[: self.channel.size]
+
+    def add_up(self, counts: Counts, respondents: int) -> bool:
+        sizes = self.channel.sizes
+        if not self.channel.by_size:
+            within = sizes[0] * respondents <= int(counts.sum()) <= sizes[-1] * respondents
+            return within and int(counts.max()) <= respondents
+        table = counts.reshape(-1, self.channel.size + 1)
+        sent, members = table[:, 0], table[:, 1:]
+        right = (members.sum(axis=1) == np.array(sizes) * sent) & (members.max(axis=1) <= sent)
+        return int(sent.sum()) == respondents and bool(right.all())
+
+    @property
+    def shapes(self) -> int:
+        """How many sizes a set may have, from 0 to all categories."""
+        return self.channel.size + 1
+
+    def count_shapes(self, array: NDArray[Any]) -> Counts:
+        return np.bincount(set_sizes(array), minlength=self.shapes)
+
+    def to_bytes(self, array: NDArray[Any]) -> Rows:
+        return np.ascontiguousarray(array)
+
+    def from_bytes(self, rows: Rows) -> NDArray[Any]:
+        return rows
+
+    def to_arrow(self, array: NDArray[Any], present: NDArray[np.bool_] | None = None) -> Any:
+        column = _fixed(array, self.width)
+        return column if present is None else _masked(column, present)
+
+    def from_arrow(self, column: Any) -> Rows:
+        import pyarrow as pa
+
+        if column.type != pa.binary(self.width):
+            raise InvalidResponse(f"the codes are of type {column.type}; expected fixed_size_binary[{self.width}].")
+        array: Any = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        start = array.offset * self.width
+        content = np.frombuffer(array.buffers()[1], np.uint8)
+        return content[start : start + len(array) * self.width].reshape(-1, self.width)
+
+    def labels(self, array: NDArray[Any], symbols: Sequence[str], present: NDArray[np.bool_] | None = None) -> Any:  # noqa: ARG002 - the bits are the labels
+        import pyarrow as pa
+
+        size = self.channel.size
+        text = np.full((len(array), size + 1), ord("b"), np.uint8)
+        text[:, 1:] = np.unpackbits(array, axis=1, bitorder="little")[:, :size] + ord("0")
+        written = _fixed(text, size + 1).cast(pa.binary()).cast(pa.string())
+        return (written if present is None else _masked(written, present)).dictionary_encode()
+
+    def describe(self) -> str:
+        """Return in words what a response looks like.
+
+        Example:
+            >>> from deniable.designs import subset
+            >>> subset(4, epsilon=1, t=2).channel.coding.describe()
+            "the letter b and 4 digits 0 or 1, of which 2 are 1, as in 'b1100'"
+        """
+        size, sizes = self.channel.size, self.channel.sizes
+        text = f"the letter b and {size:,} digits 0 or 1"
+        if len(sizes) <= size:
+            which = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+            text += f", of which {which} are 1"
+        if size > _EXAMPLE_CATEGORIES:
+            return text
+        return f"{text}, as in 'b{'1' * sizes[0]}{'0' * (size - sizes[0])}'"
+
+    def show(self, row: Any) -> object:
+        return f"0x{row.tobytes().hex()}"
+
+
+def code_type(size: int) -> np.dtype[np.unsignedinteger]:
+    """Return the smallest unsigned type for codes below `size`.
+
+    Raises:
+        InvalidRequest: no type holds them.
+
+    Example:
+        >>> code_type(256), code_type(257)
+        (dtype('uint8'), dtype('uint16'))
+    """
+    if size > 1 << 64:
+        raise InvalidRequest(
+            "this design has more than 2^64 responses, too many to be numbered in an array; expected fewer.",
+            "Draw one by one with deniable.respond().",
+        )
+    return np.min_scalar_type(size - 1)
+
+
+def set_sizes(rows: Rows) -> Counts:
+    """Return how many categories each packed row holds."""
+    return np.asarray(np.bitwise_count(rows).sum(axis=1), np.int64)
+
+
+def count_bits(rows: Rows) -> Counts:
+    """Return how many packed rows have each bit, also those behind the last category."""
+    even = len(rows) - len(rows) % GROUP
+    spread = SPREAD[rows]
+    groups = spread[:even].reshape(-1, GROUP, rows.shape[1]).sum(axis=1)
+    sums = np.vstack([groups, spread[even:].sum(axis=0)])
+    return np.asarray(sums.astype("<u8").view(np.uint8).sum(axis=0, dtype=np.int64))
+
+
+def _count_codes(counts: Counts, codes: NDArray[Any]) -> None:
+    """Add how often each code occurs.
+
+    Why chunks: `np.bincount` widens its whole argument to 64 bits first; a chunk stays in the cache while it does.
+
+    Raises:
+        OverflowError: a code is out of range.
+    """
+    size = len(counts)
+    step = max(_WIDENED_CODES, 4 * size)  # so that adding up the parts costs less than counting them
+    small = codes.dtype.kind == "u" and codes.dtype.itemsize <= 2
+    for start in range(0, len(codes), step):
+        piece = codes[start : start + step].astype(np.intp, copy=False)
+        # Negative numbers are the largest unsigned ones. Small codes need no look ahead: bincount grows with them.
+        if not small and piece.view(np.uintp).max() >= size:
+            raise OverflowError
+        part = np.bincount(piece)
+        if len(part) > size:
+            raise OverflowError
+        counts[: len(part)] += part
+
+
+def _count_bytes(codes: NDArray[np.uint8], size: int) -> Counts:
+    """Count bytes two at a time: a pair is one of 65,536, and each pair adds to both of its bytes.
+
+    Raises:
+        OverflowError: a code is out of range.
+    """
+    pairs = np.zeros(1 << 16, np.int64)
+    even = len(codes) - len(codes) % 2
+    _count_codes(pairs, codes[:even].view(np.uint16))
+    table = pairs.reshape(256, 256)
+    single = table.sum(axis=0) + table.sum(axis=1)
+    if even < len(codes):
+        single[codes[-1]] += 1
+    if single[size:].any():
+        raise OverflowError
+    counts = np.zeros(size, np.int64)
+    counts[: min(size, 256)] = single[:size]
+    return counts
+
+
+def _fixed(rows: Rows, width: int) -> Any:
+    """Return rows of bytes as a column of Arrow."""
+    import pyarrow as pa
+
+    content: Any = np.ascontiguousarray(rows)
+    return pa.Array.from_buffers(pa.binary(width), len(rows), [None, pa.py_buffer(content)])
+
+
+def _masked(column: Any, present: NDArray[np.bool_]) -> Any:
+    """Return a column of Arrow with nulls where nothing is present."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(pa.array(present), column, pa.scalar(None, column.type))
