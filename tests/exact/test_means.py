@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 
 import deniable as dn
+from deniable.records.numbers.designs import ENDS, Range
 from deniable.records.numbers.estimates import from_share, moments
-from deniable.records.numbers.ranges import ENDS, Range
 from deniable.records.numbers.responses import rounded, square
 from tests.support.traces import law
 

@@ -61,7 +61,7 @@ def test_responses_are_drawn_and_raised_with_exactly_these_probabilities() -> No
     old, new = design(3, 2, 6, 4), design(3, 2, 8, 3)
     step = FilterStep(CohortDesign(old, 1).channel, CohortDesign(new, 1).channel)
     true = old.bloom.filter("Smith", 1)
-    drawn = law(lambda: respond(old, "Smith", 1))
+    drawn = law(lambda: respond(old, "Smith", cohort=1))
     assert {each.bits(old): chance for each, chance in drawn.items()} == {
         sent: step.old.probability(sent, given=true) for sent in range(8)
     }

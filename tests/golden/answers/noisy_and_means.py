@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.records.numbers.designs import end_design
+from deniable.records.numbers.designs import Range, end_design
 from deniable.records.numbers.estimates import from_share, moments
-from deniable.records.numbers.ranges import Range
 from deniable.records.strings.noisy import NoisySampling
 from tests.golden.runner import document, quantity
 

@@ -13,9 +13,13 @@ from deniable.records.edges.tallies import tally as tally_edges
 from deniable.records.key_value.designs import lpp_ddagger, pckv_grr, pckv_ue
 from deniable.records.key_value.tallies import KeyValueTally
 from deniable.records.key_value.tallies import tally as tally_items
+from deniable.records.numbers.designs import number_design
+from deniable.records.numbers.tallies import NumberTally
+from deniable.records.numbers.tallies import tally as tally_numbers
 from deniable.records.strings.bloom import Bloom
 from deniable.records.strings.designs import StringResponse, string_design
-from deniable.records.strings.tallies import StringTally, tally_strings
+from deniable.records.strings.tallies import StringTally
+from deniable.records.strings.tallies import tally as tally_strings
 from deniable.tallies import Tally, tally
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.stages import StageTallies, count_stages
@@ -29,6 +33,7 @@ COUNTED: list[AdditiveTally[Any]] = [
     tally_items(pckv_ue(["tea", "coffee"], 1, padding=1), ["+0", "0-"]),
     tally_items(pckv_grr(["tea", "coffee"], 1, padding=1), ["+ tea", "0"]),
     tally_edges(one_edge(["tax", "roads"], 1), ["1 tax", "1/2 roads", None]),
+    tally_numbers(number_design(0, 80, 1), ["low", "high", None]),
     tally_strings(STRINGS, [StringResponse(STRINGS.hash, 1, "b0110")]),
     StringTally(STRINGS, [[1, 0, 0, 0], [0, 0, 0, 0]], [2, 0], missing=3),  # type: ignore[arg-type]
 ]
@@ -37,6 +42,7 @@ EMPTY = {
     StageTallies: ladder([dn.warner(1), dn.warner(3)]),
     KeyValueTally: lpp_ddagger(["tea", "coffee"], 2),
     EdgeTally: one_edge(["tax", "roads"], 2),
+    NumberTally: number_design(0, 81, 1),
     StringTally: string_design(Bloom(4, cohorts=2), 2),
 }
 

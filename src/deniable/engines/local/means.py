@@ -14,7 +14,7 @@ from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.moves import Replay
 from deniable.engines.local.words import CHUNK, Words
 from deniable.errors import InvalidAnswer
-from deniable.records.numbers.ranges import Range
+from deniable.records.numbers.designs import Range
 from deniable.records.numbers.responses import Function, place_of
 
 __all__ = ["round_values"]

@@ -6,16 +6,19 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from deniable import exact
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates import Estimate
+from deniable.estimates import estimate as estimate_shares
 from deniable.estimates.intervals import Interval, quantile
 from deniable.estimates.stages import Combined
-from deniable.records.numbers.ranges import ENDS, Range
+from deniable.records.numbers.designs import ENDS, Range
+from deniable.records.numbers.tallies import NumberTally
 
-__all__ = ["Mean", "Moments", "Spread", "from_share", "mean", "moments", "spread"]
+__all__ = ["Mean", "Moments", "Spread", "estimate", "from_share", "mean", "moments", "spread"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +97,26 @@ class Mean:
 
     def _carried(self, share: float) -> float:
         return float(self.range.low) + float(self.range.width) * share
+
+
+def estimate(tally: NumberTally, **options: Any) -> Mean:
+    """Estimate the mean of the numbers.
+
+    Args:
+        tally: the counts.
+        options: how the shares of the two ends are estimated: `method`, `population`, `guess`, `inverse`.
+
+    Raises:
+        NotEstimable: there are no responses.
+        InvalidRequest: an option that does not fit.
+
+    Example:
+        >>> from deniable.records.numbers.designs import number_design
+        >>> found = estimate(NumberTally(number_design(0, 10, epsilon=1), [400, 600]))
+        >>> round(found.value, 3), round(found.error, 3)
+        (7.164, 0.335)
+    """
+    return mean(estimate_shares(tally.ends, **options), tally.design.range)
 
 
 def mean(shares: Estimate | Combined, range_: Range) -> Mean:

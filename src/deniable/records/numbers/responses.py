@@ -6,13 +6,31 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from deniable import chance, exact
+from deniable.documents import Response
 from deniable.errors import InvalidAnswer, InvalidNumber
-from deniable.records.numbers.ranges import ENDS, Range
+from deniable.records.numbers.designs import ENDS, NumberDesign, Range
 
-__all__ = ["place_of", "rounded", "square"]
+__all__ = ["place_of", "respond", "rounded", "square"]
 
 Function = Callable[[Fraction], Fraction]
 """What of a value is asked for: an exact function, such as `square`."""
+
+
+def respond(design: NumberDesign, answer: exact.Rational, *, source: chance.Source = chance.SYSTEM) -> Response:
+    """Round a number to an end of its range and draw the response to that end; only the response leaves this function.
+
+    Where finer responses are to follow, take `rounded` first and keep the end: stages are released from it.
+
+    Raises:
+        InvalidAnswer: no number, or outside the range. The message does not repeat it.
+
+    Example:
+        >>> from deniable.records.numbers.designs import number_design
+        >>> respond(number_design(0, 80, epsilon=1), 37.5).symbol in ("low", "high")
+        True
+    """
+    end = ENDS.index(rounded(design.range, answer, source=source))
+    return Response(design.hash, design.ends.symbols[design.ends.channel.draw(end, source)])
 
 
 def rounded(

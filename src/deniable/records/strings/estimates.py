@@ -21,7 +21,7 @@ from deniable.records.strings.tallies import NoisyTally, StringTally
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Candidates", "Found", "StringEstimate", "benjamini_hochberg", "estimate_strings"]
+__all__ = ["Candidates", "Found", "StringEstimate", "benjamini_hochberg", "estimate"]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Candidates:
         return self._all
 
 
-def estimate_strings(
+def estimate(
     tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates, *, fdr: float = 0.05
 ) -> StringEstimate:
     """Find which of many candidate strings are there, and how often.
@@ -129,7 +129,7 @@ def estimate_strings(
         >>> from deniable.records.strings.bloom import Bloom
         >>> from deniable.records.strings.designs import string_design
         >>> empty = StringTally.empty(string_design(Bloom(16), epsilon=2))
-        >>> estimate_strings(empty, ["a"])
+        >>> estimate(empty, ["a"])
         Traceback (most recent call last):
             ...
         deniable.errors.NotEstimable: there are no responses; expected some.

@@ -15,10 +15,18 @@ from deniable.records.strings.noisy import NoisySampling
 __all__ = ["degrade", "permanent", "respond", "sample", "upgrade"]
 
 
-def respond(design: StringDesign, text: str, cohort: int, *, source: chance.Source = chance.SYSTEM) -> StringResponse:
+def respond(
+    design: StringDesign, answer: str, *, cohort: int | None = None, source: chance.Source = chance.SYSTEM
+) -> StringResponse:
     """Draw the response about a string; only the response leaves this function.
 
     Guarantee: every bit is drawn with exactly the weights from which the design's ε is derived.
+
+    Args:
+        design: what to draw with.
+        answer: the truth.
+        cohort: the respondent's, which stays the same for all responses about one string; drawn, if it is not given.
+        source: random bytes; the operating system's by default.
 
     Raises:
         InvalidAnswer: no text. The message does not repeat it.
@@ -27,11 +35,12 @@ def respond(design: StringDesign, text: str, cohort: int, *, source: chance.Sour
     Example:
         >>> from deniable.records.strings.designs import string_design
         >>> design = string_design(Bloom(128), epsilon=4)
-        >>> len(respond(design, "Smith", cohort=7).symbol)
+        >>> len(respond(design, "Smith").symbol)
         129
     """
     bloom = design.bloom
-    return StringResponse.of(design, cohort, draw_bits(bloom.bits, design.bit, bloom.filter(text, cohort), source))
+    group = bloom.draw_cohort(source) if cohort is None else cohort
+    return StringResponse.of(design, group, draw_bits(bloom.bits, design.bit, bloom.filter(answer, group), source))
 
 
 def upgrade(

@@ -15,7 +15,7 @@ from deniable.records.strings.designs import StringDesign, StringResponse
 from deniable.records.strings.noisy import NoisySampling
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 
-__all__ = ["NoisyTally", "StringTally", "tally_strings"]
+__all__ = ["NoisyTally", "StringTally", "tally"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -116,8 +116,12 @@ class NoisyTally:
         return ones * one + (1 - ones) * zero + ones * (1 - ones) * gap**2
 
 
-def tally_strings(design: StringDesign, responses: Iterable[StringResponse]) -> StringTally:
+def tally(design: StringDesign, responses: Iterable[StringResponse | None]) -> StringTally:
     """Count responses.
+
+    Args:
+        design: what the responses were drawn with.
+        responses: one for each respondent; None for a respondent who sent nothing.
 
     Raises:
         Incompatible: a response of another design.
@@ -126,15 +130,23 @@ def tally_strings(design: StringDesign, responses: Iterable[StringResponse]) -> 
     Example:
         >>> from deniable.records.strings.designs import string_design
         >>> design = string_design(Bloom(4, cohorts=2), epsilon=1)
-        >>> tally_strings(design, [StringResponse(design.hash, 1, "b0110")]).ones.tolist()
+        >>> tally(design, [StringResponse(design.hash, 1, "b0110")]).ones.tolist()
         [[0, 0, 0, 0], [0, 1, 1, 0]]
     """
-    ones, counts = _zeros(design.bloom)
-    for response in responses:
+    ones, sizes = _zeros(design.bloom)
+    missing = 0
+    if isinstance(responses, str | bytes | Mapping) or not isinstance(responses, Iterable):
+        raise InvalidResponse(f"the responses are a {type(responses).__name__}; expected one for each respondent.")
+    for row, response in enumerate(responses, start=1):
+        if response is None:
+            missing += 1
+            continue
+        if not isinstance(response, StringResponse):
+            raise InvalidResponse(f"row {row:,} is a {type(response).__name__}; expected a StringResponse.")
         bits = response.bits(design)
-        counts[response.cohort] += 1
+        sizes[response.cohort] += 1
         ones[response.cohort] += [bits >> place & 1 for place in range(design.bloom.bits)]
-    return StringTally(design, ones, counts)
+    return StringTally(design, ones, sizes, missing)
 
 
 def _zeros(bloom: Bloom) -> tuple[Counts, Counts]:

@@ -78,7 +78,7 @@ def test_one_by_one_and_all_together_draw_alike() -> None:
     edges = [("a", "tax", 0.5), ("b", "transport", 1), ("c", "tax", 0), ("d", "tax", 1)]
     table = dict(zip(("person", "item", "weight"), zip(*edges, strict=True), strict=True))
     sources = [Counted(b"", seeded("one edge")) for _ in range(2)]
-    alone = [respond(DESIGN, item, weight, source=sources[0]).symbol for _, item, weight in edges]
+    alone = [respond(DESIGN, {item: weight}, source=sources[0]).symbol for _, item, weight in edges]
     together = respond_all(DESIGN, {name: list(values) for name, values in table.items()}, source=sources[1])
     assert [DESIGN.symbol(code) for code in together.tolist()] == alone
     assert sources[0].used == sources[1].used
@@ -92,7 +92,7 @@ def test_one_by_one_and_all_together_draw_alike() -> None:
 )
 def test_an_answer_that_does_not_fit_is_never_repeated(item: str, weight: float) -> None:
     with pytest.raises(InvalidAnswer) as caught:
-        respond(DESIGN, item, weight)
+        respond(DESIGN, {item: weight})
     told = str(caught.value) + pickle.dumps(caught.value).decode("latin-1")
     assert "zebra" not in told
     assert "7731" not in told
@@ -134,7 +134,7 @@ def test_tallies_refuse_what_does_not_belong() -> None:
     with pytest.raises(IncompatibleTallies):
         EdgeTally.from_json(one.to_json(), two.design)
     with pytest.raises(Incompatible, match="row 1 belongs"):
-        tally(DESIGN, [respond(two.design, "tax", 1)])
+        tally(DESIGN, [respond(two.design, {"tax": 1})])
     with pytest.raises(InvalidResponse, match="row 2: "):
         tally(DESIGN, ["1 tax", "5 tax"])
     for responses in (np.array([6]), np.array([0.5]), "1 tax", 3):

@@ -12,12 +12,12 @@ import deniable as dn
 from deniable.chance import ScriptedSource, Source
 from deniable.engines import local
 from deniable.engines.local.means import round_values
-from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotEstimable
+from deniable.errors import Incompatible, InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.estimates.stages import combine
-from deniable.records.numbers.designs import end_design, end_ladder
-from deniable.records.numbers.estimates import from_share, mean, moments, spread
-from deniable.records.numbers.ranges import ENDS, Range
-from deniable.records.numbers.responses import place_of, rounded, square
+from deniable.records.numbers.designs import ENDS, NumberDesign, Range, end_design, number_design
+from deniable.records.numbers.estimates import estimate, from_share, mean, moments, spread
+from deniable.records.numbers.responses import place_of, respond, rounded, square
+from deniable.records.numbers.tallies import NumberTally, tally
 from deniable.release.ledger import Ledger
 from deniable.tallies.stages import count_stages
 from tests.support.seeded import seeded as source_named
@@ -50,7 +50,7 @@ def test_squares_have_a_range_of_their_own() -> None:
 
 
 def test_the_kept_end_is_what_a_ledger_releases_in_stages(tmp_path: Path) -> None:
-    stages = end_ladder([0.5, 1, 2])
+    stages = dn.ladder(end_design(each) for each in (0.5, 1, 2))
     with Ledger.create(tmp_path / "mine.ledger") as ledger:
         ledger.answer("income", rounded(Range.of(0, 5000), 1234.5), about=stages)
         first, last = ledger.release("income", 0), ledger.release("income", 2)
@@ -86,7 +86,7 @@ def test_mean_and_spread_come_out() -> None:
 
 
 def test_people_at_different_stages_are_combined() -> None:
-    stages, range_ = end_ladder([0.5, 2]), Range.of(0, 10)
+    stages, range_ = dn.ladder(end_design(each) for each in (0.5, 2)), Range.of(0, 10)
     columns = [["low"] * 400 + ["high"] * 600, ["low"] * 150 + ["high"] * 350 + [None] * 500]
     found = mean(combine(count_stages(stages, columns, reached=[1] * 500 + [0] * 500)), range_)
     assert found.respondents == 1000
@@ -194,3 +194,42 @@ def test_the_variance_of_a_census_asks_for_the_squares() -> None:
     first = mean(dn.estimate(dn.Tally(end_design(1), [400, 600])), Range.of(0, 10))
     with pytest.raises(Incompatible, match="0 to 100"):
         first.census_variance(first)
+
+
+HOURS = number_design(0, "80.5", epsilon=2)
+
+
+def test_a_design_for_numbers_is_a_document() -> None:
+    assert NumberDesign.from_json(HOURS.to_json()) == HOURS != number_design(0, 80, epsilon=2)
+    assert (HOURS.epsilon, HOURS.parity) == (end_design(2).epsilon, end_design(2).parity)
+    with pytest.raises(InvalidDesign, match="ends of a range"):
+        NumberDesign(Range.of(0, 1), dn.warner(1))
+    with pytest.raises(InvalidRequest, match="expected it to rise"):
+        number_design(1, 1, epsilon=2)
+
+
+def test_numbers_go_through_the_four_verbs(seeded: Source) -> None:
+    sent = [respond(HOURS, value, source=seeded) for value in [40.25] * 4000]
+    counted = tally(HOURS, [*sent, None])
+    assert (counted.respondents, counted.missing) == (4000, 1)
+    assert counted == tally(HOURS, [each.symbol for each in sent] + [None])
+    assert NumberTally.from_json(counted.to_json(), HOURS) == counted
+    found = estimate(counted)
+    assert found.value == mean(dn.estimate(counted.ends), HOURS.range).value
+    assert abs(found.value - 40.25) < 6 * found.error  # fails once in 10^9
+
+
+def test_what_is_no_number_and_no_response_is_refused() -> None:
+    for wrong in (81, "many", None, {"x": 1}, [1]):
+        with pytest.raises(InvalidAnswer) as caught:
+            respond(HOURS, wrong)  # type: ignore[arg-type]
+        assert "many" not in str(caught.value)
+    for sent in (3, "low", ["middle"], [{}]):
+        with pytest.raises(InvalidResponse):
+            tally(HOURS, sent)
+    with pytest.raises(Incompatible, match="row 1"):
+        tally(HOURS, [respond(number_design(0, 80, epsilon=2), 1)])
+    with pytest.raises(InvalidResponse, match="negative"):
+        NumberTally(HOURS, [1, 2], -1)  # type: ignore[arg-type]
+    with pytest.raises(NotEstimable):
+        estimate(NumberTally.empty(HOURS))

@@ -26,7 +26,8 @@ from deniable.records.strings.cohort import CohortDesign, string_ladder
 from deniable.records.strings.designs import StringDesign, StringResponse, relax_strings, schedule, string_design
 from deniable.records.strings.noisy import NoisySampling
 from deniable.records.strings.responses import degrade, permanent, respond, sample, upgrade
-from deniable.records.strings.tallies import StringTally, tally_strings
+from deniable.records.strings.tallies import StringTally
+from deniable.records.strings.tallies import tally as tally_strings
 from deniable.release.ledger import Ledger
 
 BLOOM = Bloom(128, hashes=2)
@@ -87,7 +88,7 @@ def test_a_design_travels() -> None:
 
 def test_responses_are_raised_and_degraded(seeded: Source) -> None:
     stages = [string_design(BLOOM, epsilon) for epsilon in (1, 2, 4)]
-    first = respond(stages[0], "Smith", 3, source=seeded)
+    first = respond(stages[0], "Smith", cohort=3, source=seeded)
     second = upgrade(stages[0], stages[1], first, "Smith", source=seeded)
     third = upgrade(stages[1], stages[2], second, "Smith", source=seeded)
     back = degrade(stages[0], stages[2], third, source=seeded)
@@ -114,7 +115,7 @@ def test_bits_are_sent_as_often_as_the_design_says_at_every_stage(seeded: Source
     true, n = bloom.filter("Smith", 0), 3000
     counts = [[0, 0] for _ in stages]
     for _ in range(n):
-        response = respond(stages[0], "Smith", 0, source=seeded)
+        response = respond(stages[0], "Smith", cohort=0, source=seeded)
         for number, stage in enumerate(stages):
             if number:
                 response = upgrade(stages[number - 1], stage, response, "Smith", source=seeded)
@@ -207,3 +208,13 @@ def test_tallies_of_strings_add_up() -> None:
     for ones, sizes in (([[1, 0, 0, 0], [0, 0, 0, 0]], [0, 0]), ([[0] * 3] * 2, [1, 1]), ([[0.5] * 4] * 2, [1, 1])):
         with pytest.raises(InvalidResponse):
             StringTally(design, ones, sizes)  # type: ignore[arg-type]
+
+
+def test_a_cohort_is_drawn_and_what_is_no_response_is_refused(seeded: Source) -> None:
+    design = string_design(Bloom(16, cohorts=2), 8)
+    assert {respond(design, "Smith", source=seeded).cohort for _ in range(100)} == {0, 1}  # else once in 2^99
+    sent = [respond(design, "Smith", source=seeded), None]
+    assert (tally_strings(design, sent).respondents, tally_strings(design, sent).missing) == (1, 1)
+    for wrong in (3, "b01", ["b01"], {}):
+        with pytest.raises(InvalidResponse):
+            tally_strings(design, wrong)  # type: ignore[arg-type]

@@ -11,9 +11,11 @@ from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, Invalid
 from deniable.records.strings.bloom import Bloom
 from deniable.records.strings.designs import StringResponse, schedule, string_design
 from deniable.records.strings.detection import detection_limit, share_error
-from deniable.records.strings.estimates import Candidates, benjamini_hochberg, estimate_strings
+from deniable.records.strings.estimates import Candidates, benjamini_hochberg
+from deniable.records.strings.estimates import estimate as estimate_strings
 from deniable.records.strings.noisy import NoisySampling
-from deniable.records.strings.tallies import NoisyTally, StringTally, tally_strings
+from deniable.records.strings.tallies import NoisyTally, StringTally
+from deniable.records.strings.tallies import tally as tally_strings
 from tests.support.seeded import seeded as source_named
 
 N = 60_000
@@ -190,7 +192,7 @@ class TestInBulk:
         one, two = string_design(bloom, 2), string_design(bloom, "7/2")
         found = engine.encode(bloom, NAMES[:40], np.arange(40) % 8)
         scalar, bulk = source_named("sizes"), source_named("sizes")
-        responses = [respond(one, text, number % 8, source=scalar) for number, text in enumerate(NAMES[:40])]
+        responses = [respond(one, text, cohort=number % 8, source=scalar) for number, text in enumerate(NAMES[:40])]
         rows = engine.respond(one, found, source=bulk)
         assert [int.from_bytes(row.tobytes(), "little") for row in rows] == [each.bits(one) for each in responses]
         raised = [upgrade(one, two, each, text, source=scalar) for each, text in zip(responses, NAMES, strict=False)]
