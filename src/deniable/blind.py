@@ -11,7 +11,7 @@ them than were signed is the assumption of [BNPS03].
     respondent    blind ──────► blinded              unblind ─► signature      token and signature, with the response
     collector                      └─► sign ─► signed ─┘                          └─► verify, and only once
 
-The standard library alone. The signing half is `deniable.collector.blind_keys`; in a browser `static/blind.js` makes
+The standard library alone. The signing half is `deniable.collector.signing`; in a browser `static/blind.js` makes
 the same numbers from the same bytes.
 """
 
@@ -57,7 +57,7 @@ class Key(HashedDocument):
             raise InvalidRequest(
                 f"the modulus of this key has {self.modulus.bit_length()} bits, or is even; "
                 f"expected an odd one of at least {LEAST_BITS} bits.",
-                "Make a key with `deniable.collector.blind_keys`.",
+                "Make a key with `deniable.collector.signing`.",
             )
 
     def to_body(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from deniable.cli.app import app
-from deniable.collector.app import ROWS
+from deniable.collector.app import ENDPOINTS
 from deniable.collector.serve import check_reachable
 from deniable.collector.settings import PREFIX, Settings, read
 
@@ -33,7 +33,7 @@ def test_every_route_is_listed_once() -> None:
     table = PAGE.split("## For programs")[1].split("## ")[0]
     rows = "\n".join(line for line in table.splitlines() if line.startswith("| `"))
     listed = re.findall(r"`(GET|POST|DELETE) (/\S*)`", rows)
-    assert sorted(listed) == sorted((row.method, row.path) for row in ROWS)
+    assert sorted(listed) == sorted((row.method, row.path) for row in ENDPOINTS)
 
 
 def test_every_command_is_listed() -> None:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from deniable.collector.app import make_app
-from deniable.collector.protocol import Bounded
+from deniable.collector.limits import BoundedHeads
 from deniable.collector.settings import Settings
 from deniable.collector.store import open_store
 from tests.support.collector import listening
@@ -21,7 +21,7 @@ START = b"GET /health HTTP/1.1\r\nHost: x\r\n"
 
 @pytest.fixture
 def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(Bounded, "patience", 0.3)
+    monkeypatch.setattr(BoundedHeads, "patience", 0.3)
     store = open_store(tmp_path / "collector.db")
     with listening(make_app(Settings(), store)) as found:
         yield found

@@ -14,7 +14,7 @@ import pytest
 from deniable.chance import Source
 from deniable.client import Client, Hub, NotSent, NotTaken, admission
 from deniable.client.line import Line
-from deniable.collector import receipts
+from deniable.collector import signing
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, open_store
@@ -72,7 +72,7 @@ def test_a_respondent_answers_sends_raises_and_withdraws(
         assert isinstance(found, StageTallies)
         assert [each.respondents for each in found.finest] == [0, 1, 0]
         text = client.receipt()
-        assert len(receipts.verify(text, receipts.public_key(store))) == 3
+        assert len(signing.verify_receipt(text, signing.receipt_key(store))) == 3
         assert client.withdraw() == 3
         assert respondents(store, number) == [0, 0, 0]
         assert client.withdraw() == 0

@@ -17,8 +17,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from deniable.collector.app import ROWS, make_app
-from deniable.collector.routes.table import Row
+from deniable.collector.app import ENDPOINTS, make_app
+from deniable.collector.routes.table import Endpoint
 from deniable.collector.settings import Settings
 from deniable.collector.store import Token, open_store
 from tests.support.surveys import small
@@ -56,12 +56,12 @@ def as_it_is(_: Any, value: Any) -> bytes:
     ("row", "mode"),
     [
         pytest.param(row, mode, id=f"{row.method} {row.path} {mode.name.lower()}")
-        for row in ROWS
+        for row in ENDPOINTS
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
         if mode is GenerationMode.POSITIVE or row.takes or row.accepts or row.query  # wrong addresses: test_hostile
     ],
 )
-def test_every_route_does_what_the_description_says(described: Any, row: Row, mode: GenerationMode) -> None:
+def test_every_route_does_what_the_description_says(described: Any, row: Endpoint, mode: GenerationMode) -> None:
     operation = described[row.path][row.method]
 
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))

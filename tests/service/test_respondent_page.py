@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from deniable.collector import receipts
-from deniable.collector.pages.locale import locale
+from deniable.collector import signing
+from deniable.collector.pages.render import locale
 from tests.support import respondents
 from tests.support.respondents import ANIMALS, Coming, Running, Visit
 from tests.support.seeded import Seeded
@@ -163,7 +163,7 @@ def test_receipt_and_withdrawal(visit: Coming, running: Running) -> None:
             found.page.click("#receipt")
         saved = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
         key = bytes.fromhex(saved["withdrawal_code"])
-        signed = receipts.verify(json.dumps(saved["receipt"]), receipts.public_key(running.store), key=key)
+        signed = signing.verify_receipt(json.dumps(saved["receipt"]), signing.receipt_key(running.store), key=key)
         assert signed == found.sent()[0]["responses"]
         found.page.click("#withdraw")
         assert stored(running, "browser") != before, "one press asks, and does nothing"

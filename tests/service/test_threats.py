@@ -21,7 +21,7 @@ import pytest
 
 from deniable import blind
 from deniable.collector.app import make_app
-from deniable.collector.log import Lines
+from deniable.collector.monitoring import JsonLines
 from deniable.collector.settings import Settings
 from deniable.collector.store import Entry, Store, Token, open_store
 from deniable.designs import k_ary, warner
@@ -114,13 +114,13 @@ def test_the_disk_and_the_log_hold_neither_address_nor_key_nor_moment(
     bodies = [submission(survey, symbol) for symbol in ("yes", "no", "yes")]
     assert [send(inside, each) for each in bodies] == [204] * 3
     assert send(inside, {**bodies[0], "survey": "sha256:" + "0" * 64}) == 409
-    kept = on_disk(tmp_path) + "\n".join(Lines().format(each) for each in caplog.records).encode()
+    kept = on_disk(tmp_path) + "\n".join(JsonLines().format(each) for each in caplog.records).encode()
     assert b"request" in kept
     for each in bodies:
         assert each["key"].encode() not in kept
         assert bytes.fromhex(each["key"]) not in kept
     assert ADDRESS.encode() not in kept
-    lines = [json.loads(Lines().format(each)) for each in caplog.records if each.name == "deniable.collector"]
+    lines = [json.loads(JsonLines().format(each)) for each in caplog.records if each.name == "deniable.collector"]
     assert [each["status"] for each in lines] == [409], "what was taken leaves no line, so no moment"
 
 

@@ -22,8 +22,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from deniable.collector.intake import SubmissionWriter
 from deniable.collector.store import Entry, Refusal, Sent, Store, StoreFailed, Submission, open_store
-from deniable.collector.writer import Writer
 from deniable.responses import respond
 from deniable.responses.stages import release_planned
 from deniable.tallies import tally
@@ -59,7 +59,7 @@ def drawn(entry: Entry) -> list[Sent]:
     ]
 
 
-async def respondent(entry: Entry, writer: Writer, log: int) -> None:
+async def respondent(entry: Entry, writer: SubmissionWriter, log: int) -> None:
     """Respond again and again, as ever new people; note what was begun and what was acknowledged."""
     while True:
         key, sent, group = os.urandom(16), drawn(entry), random.choice([None, 0, 1])
@@ -78,7 +78,7 @@ async def respondent(entry: Entry, writer: Writer, log: int) -> None:
 
 async def work(place: str, log: int) -> None:
     store, entry = patiently(place)
-    with Writer(store) as writer:
+    with SubmissionWriter(store) as writer:
         await asyncio.gather(*(respondent(entry, writer, log) for _ in range(RESPONDENTS)))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import pytest
 
 from deniable.collector.app import make_app
-from deniable.collector.pages.locale import LANGUAGES
+from deniable.collector.pages.render import LANGUAGES
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, open_store
 from deniable.survey import Survey

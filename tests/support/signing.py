@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deniable.blind import Key
-from deniable.collector.blind_keys import SigningKey, sign
+from deniable.collector.signing import SigningKey, sign
 
 SIGNING = tuple(SigningKey.make() for _ in range(2))
 KEYS: tuple[Key, ...] = tuple(each.public for each in SIGNING)

@@ -1,21 +1,29 @@
-"""Who may see results and change surveys: tokens in a header, or a session that a token has opened."""
+"""Who may do what: tokens in a header, sessions that a token has opened, and forms that only our own pages can send."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import hmac
 import secrets
 import time
 from collections.abc import Callable
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from deniable.collector.limits import read_body
 from deniable.collector.refusals import Refused
-from deniable.collector.state import Collector
+from deniable.collector.settings import Collector
 from deniable.collector.store import Token
 
-_MOST = 10_000  # sessions at a time
+FIELD = "form"
+"""The hidden field of a form that repeats its cookie."""
+
+_SESSION_COOKIE, _FORM_COOKIE = "deniable-session", "deniable-form"
+_MOST_SESSIONS = 10_000  # at a time: they are kept in memory, and whoever holds a token can open many
+_MOST_FIELDS = 1000  # of a form: a survey has at most 200 questions
 
 
 class Sessions:
@@ -24,26 +32,26 @@ class Sessions:
     def __init__(self, hours: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = 3600 * hours
         self._clock = clock
-        self._known: dict[bytes, tuple[float, str]] = {}
+        self._open: dict[bytes, tuple[float, str]] = {}  # by the hash of the name: when it ends, and its token
 
     def start(self, token: str) -> str:
         """Return the name of a new session, which is told to its browser alone."""
         now = self._clock()
-        self._known = {place: each for place, each in self._known.items() if each[0] > now}
-        while len(self._known) >= _MOST:
-            del self._known[next(iter(self._known))]
+        self._open = {digest: session for digest, session in self._open.items() if session[0] > now}
+        while len(self._open) >= _MOST_SESSIONS:
+            del self._open[next(iter(self._open))]
         name = secrets.token_urlsafe(24)
-        self._known[_place(name)] = (now + self._seconds, token)
+        self._open[_digest(name)] = (now + self._seconds, token)
         return name
 
     def token(self, name: str) -> str:
         """Return the token that opened a session; empty for one that does not exist or has ended."""
-        until, token = self._known.get(_place(name), (0.0, ""))
+        until, token = self._open.get(_digest(name), (0.0, ""))
         return token if until > self._clock() else ""
 
     def end(self, name: str) -> None:
         """End a session."""
-        self._known.pop(_place(name), None)
+        self._open.pop(_digest(name), None)
 
 
 async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
@@ -57,10 +65,10 @@ async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
     Raises:
         Refused: no token, one that does not work, or one that is for something else.
     """
-    collector: Collector = request.app.state.collector
+    collector = Collector.of(request)
     text = _bearer(request)
     if not text and request.method in {"GET", "HEAD"}:
-        text = collector.sessions.token(request.cookies.get(cookie_name(collector), ""))
+        text = collector.sessions.token(_session_name(request))
     token = await asyncio.to_thread(collector.store.find_token, text) if text else None
     if token is None:
         raise Refused(
@@ -76,24 +84,58 @@ async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
     return token
 
 
-def keep_session(request: Request, response: Response, name: str) -> None:
-    """Set the cookie of a session, which no script can read and no other site can send."""
-    collector: Collector = request.app.state.collector
+def keep_session(request: Request, response: Response, token: str) -> None:
+    """Open a session with a token, and set its cookie, which no script can read and no other site can send."""
+    collector = Collector.of(request)
+    name, age = collector.sessions.start(token), round(3600 * collector.settings.session)
+    _set_cookie(request, response, _SESSION_COOKIE, name, age)
+
+
+def end_session(request: Request, response: Response) -> None:
+    """End the session of a request, and erase its cookie."""
+    collector = Collector.of(request)
+    collector.sessions.end(_session_name(request))
     settings = collector.settings
-    response.set_cookie(
-        cookie_name(collector),
-        name,
-        max_age=round(3600 * settings.session),
-        secure=settings.encrypted,
-        httponly=True,
-        samesite="strict",
-        path="/",
+    response.delete_cookie(
+        settings.cookie(_SESSION_COOKIE), path="/", secure=settings.encrypted, httponly=True, samesite="strict"
     )
 
 
-def cookie_name(collector: Collector) -> str:
-    """Return what the cookie of a session is called."""
-    return f"{'__Host-' if collector.settings.encrypted else ''}deniable-session"
+def form_value(request: Request) -> str:
+    """Return what a form's hidden field `FIELD` must hold: the value of its cookie, or a new one."""
+    return _form_cookie(request) or secrets.token_urlsafe(24)
+
+
+def keep_form_value(request: Request, response: Response, value: str) -> None:
+    """Set the cookie that a form's hidden field repeats. It says nothing about anybody, and ends with the browser."""
+    _set_cookie(request, response, _FORM_COOKIE, value)
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """Read a form that one of our own pages has sent. A field that occurs twice counts with its last value.
+
+    Raises:
+        Refused: too large, not a form, or sent by another site's page.
+    """
+    settings = Collector.of(request).settings
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
+        raise Refused(415, "this is not a form; expected application/x-www-form-urlencoded.")
+    body = await read_body(request, settings.largest, settings.patience)
+    try:
+        fields = dict(
+            parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+        )
+    except ValueError:
+        raise Refused(400, "this form cannot be read; expected fields in UTF-8, percent-encoded.") from None
+    cookie = _form_cookie(request)
+    ours = cookie and hmac.compare_digest(cookie.encode(), fields.pop(FIELD, "").encode())
+    if not ours or request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
+        raise Refused(
+            403,
+            "this form was not sent from its own page; expected the field and the cookie that came with it.",
+            "Allow cookies for this address, load the page again, and send it from there.",
+        )
+    return fields
 
 
 def _bearer(request: Request) -> str:
@@ -107,5 +149,20 @@ def _allows(token: Token, scope: str, survey: str, *, shared: bool) -> bool:
     return token.survey in ("", survey) or (shared and not survey)
 
 
-def _place(name: str) -> bytes:
+def _digest(name: str) -> bytes:
     return hashlib.sha256(name.encode()).digest()
+
+
+def _form_cookie(request: Request) -> str:
+    return request.cookies.get(Collector.of(request).settings.cookie(_FORM_COOKIE), "")
+
+
+def _session_name(request: Request) -> str:
+    return request.cookies.get(Collector.of(request).settings.cookie(_SESSION_COOKIE), "")
+
+
+def _set_cookie(request: Request, response: Response, cookie: str, value: str, age: int | None = None) -> None:
+    settings = Collector.of(request).settings
+    response.set_cookie(
+        settings.cookie(cookie), value, age, secure=settings.encrypted, httponly=True, samesite="strict", path="/"
+    )

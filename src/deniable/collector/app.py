@@ -15,39 +15,39 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from deniable import __version__
-from deniable.collector import gate, openapi
+from deniable.collector import gate
 from deniable.collector.access import Sessions
-from deniable.collector.intake import Surveys
-from deniable.collector.metrics import Metrics
+from deniable.collector.intake import SubmissionWriter, Surveys
+from deniable.collector.monitoring import Metrics
 from deniable.collector.pages import analyst as analyst_pages
 from deniable.collector.pages import respondent as respondent_pages
 from deniable.collector.pages import session
-from deniable.collector.routes import admin, analyst, operation, respondent
-from deniable.collector.routes.table import Row, route
-from deniable.collector.settings import Settings
-from deniable.collector.state import Collector
+from deniable.collector.routes import admin, analyst, respondent
+from deniable.collector.routes.table import Endpoint, describe, route
+from deniable.collector.settings import Collector, Settings
 from deniable.collector.store import Store
-from deniable.collector.writer import Writer
 from deniable.errors import DeniableError
 
 STATIC = Path(__file__).parent / "static"
 
-ROWS: Sequence[Row] = (*respondent.ROWS, *analyst.ROWS, *admin.ROWS, *operation.ROWS)
+ENDPOINTS: Sequence[Endpoint] = (*respondent.ENDPOINTS, *analyst.ENDPOINTS, *admin.ENDPOINTS)
 """All routes for programs."""
 
 
 def make_app(settings: Settings, store: Store) -> Starlette:
     """Build the application on a store, which stays open when the application ends."""
     metrics = Metrics()
-    collector = Collector(settings, store, Writer(store), Surveys(store), Sessions(settings.session), metrics)
+    collector = Collector(settings, store, SubmissionWriter(store), Surveys(store), Sessions(settings.session), metrics)
     app = Starlette(
         routes=[
-            *map(route, ROWS),
-            *_pages(),
+            *map(route, ENDPOINTS),
+            *respondent_pages.routes,
+            *session.routes,
+            *map(session.signed_in, analyst_pages.routes),
             Mount("/static", GZipMiddleware(StaticFiles(directory=STATIC)), name="static"),
         ],
         middleware=[Middleware(gate.Gate, settings=settings, metrics=metrics)],
@@ -63,7 +63,7 @@ def make_app(settings: Settings, store: Store) -> Starlette:
 @cache
 def description() -> bytes:
     """Return the OpenAPI description of all routes for programs, as JSON."""
-    return msgspec.json.encode(openapi.describe(ROWS, __version__))
+    return msgspec.json.encode(describe(ENDPOINTS, __version__))
 
 
 @asynccontextmanager
@@ -74,12 +74,12 @@ async def _running(app: Starlette) -> AsyncIterator[None]:
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    known = gate.known(error)
-    assert known is not None
-    told = gate.refusal(known, request.scope)
-    if told.status_code == 405:
-        told.headers["Allow"] = ", ".join(sorted(_methods(request)))
-    return told
+    expected = gate.expected_error(error)
+    assert expected is not None
+    response = gate.refusal(expected, request.scope)
+    if response.status_code == 405:
+        response.headers["Allow"] = ", ".join(sorted(_methods(request)))
+    return response
 
 
 def _methods(request: Request) -> set[str]:
@@ -87,7 +87,3 @@ def _methods(request: Request) -> set[str]:
     path = gate.pattern(request.scope)
     routes = [each for each in request.app.routes if isinstance(each, Route) and each.path == path]
     return {method for each in routes for method in each.methods or ()} or {"GET", "HEAD"}  # files have no route
-
-
-def _pages() -> list[BaseRoute]:
-    return [*respondent_pages.routes, *session.routes, *map(session.signed_in, analyst_pages.routes)]

@@ -1,4 +1,4 @@
-"""An axis with round numbers."""
+"""Pictures on the analyst's pages, as numbers for SVG: shares with their intervals, days, and the planner's curve."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from datetime import date, timedelta
 
 from deniable.estimates import Row
 
-__all__ = ["Axis", "Bar", "Curve", "Days", "Line", "Shares", "Tick", "axis", "curve", "days_chart", "shares_chart"]
+HEIGHT = 100
+"""Units from the foot of a bar to the top of the picture of days."""
 
+MOST_LINES = 40
+"""Categories that a reader can tell apart; of more those with the largest shares are drawn."""
 
-_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_MOST_DAYS = 62  # two months: a bar for each can still be told from the next
+_ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # of an axis, times a power of ten
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,13 @@ def axis(low: float, high: float, write: Callable[[float], str], *, most: int = 
     """Return an axis that holds both numbers, in steps of a round number; both numbers are at most `most` steps apart.
 
     Example:
-        >>> found = axis(-0.02, 0.53, lambda value: f"{value:.0%}")
-        >>> [(tick.at, tick.text) for tick in found.ticks]
+        >>> percent = axis(-0.02, 0.53, lambda value: f"{value:.0%}")
+        >>> [(tick.at, tick.text) for tick in percent.ticks]
         [(0.0, '-20%'), (25.0, '0%'), (50.0, '20%'), (75.0, '40%'), (100.0, '60%')]
     """
     room = max(high - low, 1e-9)
     power = 10 ** math.floor(math.log10(room / most))
-    step = next(each * power for each in _STEPS if room / (each * power) <= most)
+    step = next(each * power for each in _ROUND_STEPS if room / (each * power) <= most)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     made = Axis(first * step, last * step, ())
     ticks = tuple(Tick(made.at(number * step), write(number * step)) for number in range(first, last + 1))
@@ -55,7 +59,7 @@ def axis(low: float, high: float, write: Callable[[float], str], *, most: int = 
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class CurveChart:
     """A curve in a square of 100 × 100 that grows downwards, as SVG does.
 
     Attributes:
@@ -75,9 +79,9 @@ class Curve:
     up: Axis
 
 
-def curve(
+def curve_chart(
     values: Sequence[tuple[float, float]], point: tuple[float, float], floor: float, marks: Sequence[float]
-) -> Curve:
+) -> CurveChart:
     """Return the curve through values (x, y), the point on it, and marks on the logarithmic scale of x.
 
     What lies higher than twice the point and the middle of the curve has places below 0, for the picture to cut off.
@@ -91,13 +95,7 @@ def curve(
     scale = axis(0.0, min(top, max(y for _, y in values)), lambda share: f"±{round(100 * share, 2) + 0.0:g}", most=4)
     points = " ".join(f"{across(x):g},{100 - 100 * y / scale.high:.4g}" for x, y in values)
     ticks = tuple(Tick(across(mark), f"{mark:g}") for mark in marks)
-    return Curve(points, 100 - scale.at(floor), across(point[0]), 100 - scale.at(point[1]), ticks, scale)
-
-
-HEIGHT = 100
-"""Units from the foot of a bar to the top of the picture."""
-
-_MOST = 62
+    return CurveChart(points, 100 - scale.at(floor), across(point[0]), 100 - scale.at(point[1]), ticks, scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
+class DaysChart:
     """The picture of the last two months with responses; days without any have a place, and no bar."""
 
     bars: tuple[Bar, ...]
@@ -121,13 +119,13 @@ class Days:
     last: date
 
 
-def days_chart(days: Sequence[tuple[date, int]]) -> Days | None:
+def days_chart(days: Sequence[tuple[date, int]]) -> DaysChart | None:
     """Return the picture; nothing where nobody has responded."""
     counts = {day: count for day, count in days if count}
     if not counts:
         return None
     last = max(counts)
-    first = max(min(counts), last - timedelta(_MOST - 1))
+    first = max(min(counts), last - timedelta(_MOST_DAYS - 1))
     places, most = (last - first).days + 1, max(count for day, count in counts.items() if day >= first)
     width = min(100 / places, 12.0)  # a single day is a bar, not a wall
     bars = tuple(
@@ -135,15 +133,11 @@ def days_chart(days: Sequence[tuple[date, int]]) -> Days | None:
         for day, count in sorted(counts.items())
         if day >= first
     )
-    return Days(bars, most, first, last)
-
-
-MOST = 40
-"""Lines that a reader can tell apart; of more categories those with the largest shares are drawn."""
+    return DaysChart(bars, most, first, last)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ShareLine:
     """One category: a label, and where its numbers stand."""
 
     label: str
@@ -155,23 +149,23 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class SharesChart:
     """The picture of an estimate."""
 
     axis: Axis
-    lines: tuple[Line, ...]
+    lines: tuple[ShareLine, ...]
     left_out: int
 
 
-def shares_chart(rows: Sequence[Row], labels: Sequence[str]) -> Shares:
+def shares_chart(rows: Sequence[Row], labels: Sequence[str]) -> SharesChart:
     """Return the picture of an estimate; the axis always shows 0."""
     pairs = list(zip(rows, labels, strict=True))
-    if len(pairs) > MOST:
-        pairs = sorted(pairs, key=lambda pair: -pair[0].value)[:MOST]
+    if len(pairs) > MOST_LINES:
+        pairs = sorted(pairs, key=lambda pair: -pair[0].value)[:MOST_LINES]
     ends = [end for row, _ in pairs for end in (row.low, row.high, row.direct_low, row.direct_high)]
     scale = axis(min(0.0, *ends), max(0.01, *ends), lambda share: f"{round(100 * share, 1) + 0.0:g}%")
     lines = tuple(
-        Line(label, *map(scale.at, (row.value, row.low, row.high, row.direct_low, row.direct_high)))
+        ShareLine(label, *map(scale.at, (row.value, row.low, row.high, row.direct_low, row.direct_high)))
         for row, label in pairs
     )
-    return Shares(scale, lines, len(rows) - len(pairs))
+    return SharesChart(scale, lines, len(rows) - len(pairs))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from deniable.collector import shown
+from deniable.collector.small_cells import counts_shown, groups_shown
 from deniable.collector.store import Entry, Store
 from deniable.files.columns import DESIGN, RESPONSE
 
@@ -31,8 +31,8 @@ def write(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes])
     Raises:
         NotAllowed: there are fewer than the survey's minimum.
     """
-    shown.counted(store, entry, question)
-    groups = shown.groups(store, entry, question)
+    counts_shown(store, entry, question)
+    groups = groups_shown(store, entry, question)
     batches = map(_columns, store.export(entry.id, question, groups=groups))
     first = next(batches)
     open_writer = pq.ParquetWriter if kind == "parquet" else pacsv.CSVWriter

@@ -10,17 +10,39 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from deniable.collector import log, security
 from deniable.collector.limits import Rate
-from deniable.collector.metrics import Metrics
-from deniable.collector.pages.problem import problem
-from deniable.collector.refusals import Refused, status_of, told
+from deniable.collector.monitoring import Metrics, log_crash, log_event, log_request
+from deniable.collector.pages.render import problem
+from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Settings
 from deniable.collector.store import StoreFailed
 from deniable.errors import DeniableError
 
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+"""The content security policy of every page: nothing from elsewhere, nothing inline, nobody's frame."""
+
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), browsing-topics=()",
+}
+
 NOWHERE = "(none)"
 """What the log and the counts call a request that no route takes."""
+
+_HTTP_PROBLEMS: dict[int, tuple[str, str]] = {
+    404: ("there is nothing at this address.", "Surveys are listed at /, and all routes in /openapi.json."),
+    405: ("this method does not exist here.", "/openapi.json lists the methods of every address."),
+}
+
+Headers = list[tuple[bytes, bytes]]
 
 
 class Gate:
@@ -30,7 +52,7 @@ class Gate:
         self._app = app
         self._rate = Rate(settings.rate)
         self._metrics = metrics
-        self._headers = security.headers(encrypted=settings.encrypted)
+        self._headers = common_headers(encrypted=settings.encrypted)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, whatever happens on the way."""
@@ -44,7 +66,7 @@ class Gate:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                security.add_headers(message["headers"], self._headers, scope["path"])
+                add_headers(message["headers"], self._headers, scope["path"])
             await send(message)
 
         try:
@@ -58,15 +80,28 @@ class Gate:
         route = pattern(scope)
         self._metrics.request(scope["method"], route, status, seconds)
         if status >= 400:
-            log.request(scope["method"], route, status, seconds)
+            log_request(scope["method"], route, status, seconds)
 
     async def _refuse(self, error: Exception, scope: Scope, receive: Receive, send: Send, *, begun: bool) -> None:
-        said = known(error)
-        if said is None:
-            log.crash(error, pattern(scope))
-            said = Refused(500, "the collector made a mistake.", "Try again later.")
+        expected = expected_error(error)
+        if expected is None:
+            log_crash(error, pattern(scope))
+            expected = Refused(500, "the collector made a mistake.", "Try again later.")
         if not begun:
-            await refusal(said, scope)(scope, receive, send)
+            await refusal(expected, scope)(scope, receive, send)
+
+
+def common_headers(*, encrypted: bool) -> Headers:
+    """Return the headers of every answer."""
+    named = _HEADERS | ({"strict-transport-security": "max-age=31536000"} if encrypted else {})
+    return [(name.encode(), value.encode()) for name, value in named.items()]
+
+
+def add_headers(given: Headers, common: Headers, path: str) -> None:
+    """Add the headers of every answer; what has no rule for caches is not kept by any."""
+    given += common
+    if not any(name == b"cache-control" for name, _ in given):
+        given.append((b"cache-control", b"no-cache" if path.startswith("/static/") else b"no-store"))
 
 
 def pattern(scope: Scope) -> str:
@@ -77,8 +112,8 @@ def pattern(scope: Scope) -> str:
 def refusal(error: DeniableError, scope: Scope) -> Response:
     """Return how an error is told: as JSON to programs, as a page to people."""
     if isinstance(error, StoreFailed):
-        log.tell("database failed", level=logging.ERROR, problem=error.problem)
-    status, body = status_of(error), told(error)
+        log_event("database failed", level=logging.ERROR, problem=error.problem)
+    status, body = status_of(error), refusal_of(error)
     headers = error.headers if isinstance(error, Refused) else {}
     if wants_page(scope):
         return HTMLResponse(problem(body.error), status, headers)
@@ -91,16 +126,10 @@ def wants_page(scope: Scope) -> bool:
     return not scope["path"].startswith("/api/") and b"text/html" in accept
 
 
-def known(error: Exception) -> DeniableError | None:
+def expected_error(error: Exception) -> DeniableError | None:
     """Return an error that says what is wrong; None for one that nobody expected."""
     if isinstance(error, DeniableError):
         return error
     if isinstance(error, HTTPException):
-        return Refused(error.status_code, *_SAID.get(error.status_code, (f"{error.detail}.", "")))
+        return Refused(error.status_code, *_HTTP_PROBLEMS.get(error.status_code, (f"{error.detail}.", "")))
     return None
-
-
-_SAID: dict[int, tuple[str, str]] = {
-    404: ("there is nothing at this address.", "Surveys are listed at /, and all routes in /openapi.json."),
-    405: ("this method does not exist here.", "/openapi.json lists the methods of every address."),
-}

@@ -1,29 +1,36 @@
-"""From what arrives to what is stored: names and hashes become numbers, and what does not belong is refused."""
+"""From what arrives to what is stored: names and hashes become numbers, and one thread writes them down.
+
+What does not belong is refused before it is written. Submissions that arrive while the disk is busy share the next
+transaction (group commit).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
+from collections import deque
 from datetime import UTC, datetime
 from functools import cache
+from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
 from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
 from deniable.collector.refusals import Refused
-from deniable.collector.store import Entry, NoSuchSurvey, Refusal, Sent, Store, Submission
+from deniable.collector.store import Entry, NoSuchSurvey, Outcome, Refusal, Sent, Store, StoreFailed, Submission
 from deniable.collector.store.base import Admission
 from deniable.designs import Design
 from deniable.errors import Incompatible
 from deniable.survey import Survey
 
 if TYPE_CHECKING:
-    from deniable.collector.state import Collector
+    from deniable.collector.settings import Collector
 
 _FRESH = 1.0  # seconds for which a definition and its state are taken from memory
-_MOST = 1000  # surveys that are remembered
+_MOST_SURVEYS = 1000  # remembered at a time, to bound the memory
 
 
-class Place(NamedTuple):
+class StagePlace(NamedTuple):
     """Where a response belongs: the number of its question, the number of its stage, and the stage's design."""
 
     question: int
@@ -31,16 +38,16 @@ class Place(NamedTuple):
     design: Design
 
 
-class Known:
-    """A survey with everything that responses name looked up beforehand."""
+class FieldedSurvey:
+    """A survey of the store, in which everything that responses name is looked up quickly."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
         self.survey: Survey = entry.survey
         self.definition = self.survey.to_json().encode()
-        self.place = cache(self._place)  # keeps what it found, and there is only so much to find; errors are not kept
+        self.place = cache(self._place)  # bounded: a survey has only so many designs, and errors are not kept
 
-    def _place(self, question: str, design: str) -> Place:
+    def _place(self, question: str, design: str) -> StagePlace:
         """Return where a response belongs.
 
         Raises:
@@ -50,7 +57,7 @@ class Known:
         number = self.survey.number(question)
         asked = self.survey.questions[number]
         stage = asked.stage(design)
-        return Place(number, stage, asked.designs[stage])
+        return StagePlace(number, stage, asked.designs[stage])
 
     def group(self, name: str | None) -> int | None:
         """Return the number of a group.
@@ -115,35 +122,129 @@ class Surveys:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: dict[str, tuple[float, Known]] = {}
+        self._remembered: dict[str, tuple[float, FieldedSurvey]] = {}
 
-    async def find(self, name: str) -> Known:
+    async def find(self, name: str) -> FieldedSurvey:
         """Return a survey by its name.
 
         Raises:
             Refused: there is none of this name.
         """
         now = time.monotonic()
-        until, known = self._known.get(name, (0.0, None))
-        if known is not None and now < until:
-            return known
-        if known is not None:  # others go on with what is known while this request asks
-            self._known[name] = (now + _FRESH, known)
+        until, fielded = self._remembered.get(name, (0.0, None))
+        if fielded is not None and now < until:
+            return fielded
+        if fielded is not None:  # others go on with what is known while this request asks
+            self._remembered[name] = (now + _FRESH, fielded)
         try:
             entry = await asyncio.to_thread(self._store.survey, name)
         except NoSuchSurvey:
-            self._known.pop(name, None)
+            self._remembered.pop(name, None)
             raise Refused(404, "there is no survey at this address.", "Surveys are listed at /.") from None
-        if known is None or known.entry != entry:
-            known = Known(entry)
-        if len(self._known) >= _MOST:
-            self._known.clear()
-        self._known[name] = (now + _FRESH, known)
-        return known
+        if fielded is None or fielded.entry != entry:
+            fielded = FieldedSurvey(entry)
+        if len(self._remembered) >= _MOST_SURVEYS:
+            self._remembered.clear()
+        self._remembered[name] = (now + _FRESH, fielded)
+        return fielded
 
     def forget(self) -> None:
         """Ask the store again the next time: something was changed."""
-        self._known.clear()
+        self._remembered.clear()
+
+
+class _Waiting(NamedTuple):
+    submission: Submission
+    future: asyncio.Future[Outcome]
+    loop: asyncio.AbstractEventLoop
+
+
+class SubmissionWriter:
+    """Stores submissions, many in one transaction; each is acknowledged when it is durable.
+
+    Args:
+        store: where they go.
+        most: submissions in one transaction.
+        pause: seconds to wait for company after the first one; a transaction costs much the same for one as for many.
+    """
+
+    def __init__(self, store: Store, *, most: int = 1024, pause: float = 0.002) -> None:
+        self._store = store
+        self._most = most
+        self._pause = pause
+        self._queue: deque[_Waiting] = deque()
+        self._changed = threading.Condition()
+        self._ending = False
+        self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
+        self._thread.start()
+
+    async def add(self, submission: Submission) -> Outcome:
+        """Store a submission, and return when it is durable or refused.
+
+        Raises:
+            StoreFailed: the database failed, or the writer has ended. Nothing was stored.
+        """
+        loop = asyncio.get_running_loop()
+        waiting = _Waiting(submission, loop.create_future(), loop)
+        with self._changed:
+            if self._ending:
+                raise StoreFailed("the collector is stopping; nothing was stored.", "Send it again in a moment.")
+            self._queue.append(waiting)
+            self._changed.notify()
+        return await waiting.future
+
+    def end(self) -> None:
+        """Store what is waiting, and stop."""
+        with self._changed:
+            self._ending = True
+            self._changed.notify()
+        self._thread.join()
+
+    def __enter__(self) -> SubmissionWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def _work(self) -> None:
+        while batch := self._next():
+            try:
+                outcomes: list[Outcome] | BaseException = self._store.add([waiting.submission for waiting in batch])
+            except Exception as error:  # whatever it is, somebody waits for it
+                outcomes = error
+            _wake_all(batch, outcomes)
+
+    def _next(self) -> list[_Waiting]:
+        """Return what is waiting; nothing at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._ending)
+        time.sleep(self._pause)
+        with self._changed:
+            return [self._queue.popleft() for _ in range(min(len(self._queue), self._most))]
+
+
+def _wake_all(batch: list[_Waiting], outcomes: list[Outcome] | BaseException) -> None:
+    """Wake up all who wait, with one call into each event loop."""
+    for loop in {waiting.loop for waiting in batch}:
+        pairs = [
+            (waiting.future, outcomes if isinstance(outcomes, BaseException) else outcomes[at])
+            for at, waiting in enumerate(batch)
+            if waiting.loop is loop
+        ]
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_wake, pairs)
+
+
+def _wake(pairs: list[tuple[asyncio.Future[Outcome], Outcome | BaseException]]) -> None:
+    for future, outcome in pairs:
+        if future.done():  # whoever waited has gone; what was sent is stored all the same
+            continue
+        if isinstance(outcome, BaseException):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
 
 
 async def submit(collector: Collector, name: str, body: SubmissionBody) -> None:
@@ -152,8 +253,8 @@ async def submit(collector: Collector, name: str, body: SubmissionBody) -> None:
     Raises:
         DeniableError: why it was not stored.
     """
-    known = await collector.surveys.find(name)
-    submission = known.submission(body)
+    fielded = await collector.surveys.find(name)
+    submission = fielded.submission(body)
     outcome = await collector.writer.add(submission)
     if isinstance(outcome, Refusal):
         collector.metrics.responses(name, "refused", len(submission.responses))

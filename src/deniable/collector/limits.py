@@ -1,4 +1,4 @@
-"""How much anybody may ask for: requests in a minute, bytes in a body, seconds until it has arrived."""
+"""How much anybody may ask for: requests in a minute, bytes in a head or a body, seconds until they have arrived."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import secrets
 import time
 from collections.abc import Callable
 from ipaddress import IPv6Address
+from typing import ClassVar
 
+import msgspec
 from starlette.requests import Request
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from deniable.collector.refusals import Refused
+from deniable.collector.refusals import Refused, refusal_of
 
-_WINDOW = 60.0
-_MOST = 100_000  # addresses that are told apart in one minute; those beyond share one place
+_WINDOW = 60.0  # seconds
+_MOST_ADDRESSES = 100_000  # told apart in one minute, to bound the memory; those beyond share one count
 
 
 class Rate:
@@ -42,10 +45,10 @@ class Rate:
         now = self._clock()
         if now >= self._ends:
             self._ends, self._salt, self._counts = now + _WINDOW, secrets.token_bytes(16), {}
-        place = hashlib.blake2b(_network(address).encode(), key=self._salt, digest_size=8).digest()
-        if place not in self._counts and len(self._counts) >= _MOST:
-            place = b""
-        count = self._counts[place] = self._counts.get(place, 0) + 1
+        digest = hashlib.blake2b(_network(address).encode(), key=self._salt, digest_size=8).digest()
+        if digest not in self._counts and len(self._counts) >= _MOST_ADDRESSES:
+            digest = b""
+        count = self._counts[digest] = self._counts.get(digest, 0) + 1
         if count > self._most:
             wait = max(1, round(self._ends - now))
             raise Refused(
@@ -96,7 +99,70 @@ def _network(address: str) -> str:
     if ":" not in address:
         return address
     try:
-        known = IPv6Address(address)
+        parsed = IPv6Address(address)
     except ValueError:
         return address
-    return str(known.ipv4_mapped or int(known) >> 64)
+    return str(parsed.ipv4_mapped or int(parsed) >> 64)
+
+
+class BoundedHeads(HttpToolsProtocol):
+    """HTTP as uvicorn speaks it, with bounds on what comes before a body: how long it may be, and how long it may take.
+
+    Without them, which neither the parser nor uvicorn has, one connection could fill the memory, and a few thousand
+    that say nothing could keep everybody else out.
+
+    Attributes:
+        largest: bytes of a request's line and headers; some more where they arrive in one piece.
+        patience: seconds until a head has arrived, from the first byte of it, or from the connection on.
+    """
+
+    largest: ClassVar[int] = 64 << 10
+    patience: ClassVar[float] = 30.0
+
+    _head = 0  # bytes of the head that is arriving
+    _complete = False
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._start_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._complete:
+            return
+        self._head += len(data)
+        if self._head > self.largest and not self.transport.is_closing():
+            self.send_400_response(f"the head of this request is too long; expected at most {self.largest:,} bytes.")
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what no route can be asked about, in the form of all refusals, and close the connection."""
+        body = msgspec.json.encode(refusal_of(Refused(400, msg)))
+        head = f"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        self.transport.write(head.encode() + b"connection: close\r\n\r\n" + body)
+        self.transport.close()
+
+    def on_message_begin(self) -> None:
+        """Begin to count the bytes of a head."""
+        super().on_message_begin()
+        self._head, self._complete = 0, False
+        if self._timer is None:
+            self._start_timer()
+
+    def on_headers_complete(self) -> None:
+        """Wait for no more of the head."""
+        self._complete = True
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def _start_timer(self) -> None:
+        self._timer = self.loop.call_later(self.patience, self.transport.close)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable import exact
-from deniable.collector.charts import Curve, curve
+from deniable.collector.charts import CurveChart, curve_chart
 from deniable.criteria.base import raised
 from deniable.designs import Design, direct, subset, warner
 from deniable.errors import InvalidNumber, InvalidRequest
@@ -18,7 +18,7 @@ LEVEL = 0.95
 MARKS = ("1/10", "1/5", "1/2", "1", "2", "4", "8")
 """The ε that the curve is marked with; its first and last are its ends."""
 
-_POINTS = 36
+_CURVE_STEPS = 36  # between the ends of the curve
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What comes of it.
+class SurveyPlan:
+    """What comes of a wish.
 
     Attributes:
         wish: what was planned with.
@@ -66,7 +66,7 @@ class Plan:
     posterior: float
     protection: tuple[str, ...]
     reasons: tuple[str, ...]
-    curve: Curve
+    curve: CurveChart
 
 
 def read_wish(given: Mapping[str, str]) -> Wish:
@@ -75,22 +75,22 @@ def read_wish(given: Mapping[str, str]) -> Wish:
     Raises:
         InvalidRequest: no number, or outside what can be planned.
     """
-    plain = Wish()
-    found = {name: given.get(name, "").strip() for name in Wish.__dataclass_fields__}
-    epsilon = _number(found["epsilon"] or plain.epsilon, "ε", "1/10", 8)
-    people = _number(found["respondents"] or str(plain.respondents), "the number of respondents", 2, 10**9)
-    size = _number(found["categories"] or str(plain.categories), "the number of categories", 2, 200)
-    prior = _number(found["prior"] or str(plain.prior), "the belief beforehand", "1/10", "999/10")
+    default = Wish()
+    text = {name: given.get(name, "").strip() for name in Wish.__dataclass_fields__}
+    epsilon = _number(text["epsilon"] or default.epsilon, "ε", "1/10", 8)
+    people = _number(text["respondents"] or str(default.respondents), "the number of respondents", 2, 10**9)
+    size = _number(text["categories"] or str(default.categories), "the number of categories", 2, 200)
+    prior = _number(text["prior"] or str(default.prior), "the belief beforehand", "1/10", "999/10")
     return Wish(f"{float(epsilon):g}", int(people), int(size), float(prior))
 
 
-def plan(wish: Wish) -> Plan:
+def plan(wish: Wish) -> SurveyPlan:
     """Return what comes of a wish, for the design that is best for it."""
     choice = optimal(wish.categories, wish.epsilon)
     # At worst half of the people hold one answer, however many others there are.
     margin, plain = (_margin(design, wish.respondents) for design in (choice.design, direct(2)))
     prior = Fraction(str(wish.prior)) / 100
-    return Plan(
+    return SurveyPlan(
         wish=wish,
         level=LEVEL,
         design=choice.design.name,
@@ -105,12 +105,12 @@ def plan(wish: Wish) -> Plan:
     )
 
 
-def _curve(wish: Wish, margin: float, plain: float) -> Curve:
+def _curve(wish: Wish, margin: float, plain: float) -> CurveChart:
     ends = [float(exact.rational(mark)) for mark in (MARKS[0], MARKS[-1])]
-    steps = [ends[0] * (ends[1] / ends[0]) ** (number / _POINTS) for number in range(_POINTS + 1)]
+    steps = [ends[0] * (ends[1] / ends[0]) ** (number / _CURVE_STEPS) for number in range(_CURVE_STEPS + 1)]
     points = [(e, _margin(_minimax(wish.categories, f"{e:.4f}"), wish.respondents)) for e in steps]
     marks = [float(exact.rational(mark)) for mark in MARKS]
-    return curve(points, (float(wish.epsilon), margin), plain, marks)
+    return curve_chart(points, (float(wish.epsilon), margin), plain, marks)
 
 
 def _minimax(categories: int, epsilon: str) -> Design:

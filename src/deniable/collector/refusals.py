@@ -60,7 +60,7 @@ def status_of(error: DeniableError) -> int:
     return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 400)
 
 
-def told(error: DeniableError) -> Refusal:
+def refusal_of(error: DeniableError) -> Refusal:
     """Return an error for JSON; messages are written as `what; expected this.`
 
     What a database says is for those who run it, and names places on their machine: others are told less.

@@ -1,4 +1,4 @@
-"""The results of a question, as every page and program is told them; nothing below the survey's minimum."""
+"""The results of a question, as pages and programs are told them, and what looks wrong about its responses."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from deniable.audit import swing
-from deniable.collector import shown, signals
-from deniable.collector.signals import Signal
+import numpy as np
+
+from deniable.audit import doubts, fabricated, swing
+from deniable.collector.small_cells import counts_shown, groups_shown
 from deniable.collector.store import Entry, Store
 from deniable.errors import NotEstimable
-from deniable.estimates import Estimate, Interval, Row, Summary, stages
-from deniable.estimates.plausible import RATE
+from deniable.estimates import Estimate, Interval, Row, Summary, plausible, stages
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
 from deniable.report import words
-from deniable.report import words as sentence
 from deniable.survey import Question
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
@@ -27,7 +26,7 @@ FAKES = (0.01, 0.05)
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class CategoryResult:
     """One category: its row in the summary, what it is called, and where it lies if some responses are made up."""
 
     label: str
@@ -36,7 +35,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class StageResult:
     """One stage of a question that is released gradually.
 
     Attributes:
@@ -50,6 +49,22 @@ class Stage:
     seen: int
     finest: int
     weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A warning.
+
+    Attributes:
+        kind: "fabricated" for counts that no population gives through the device, "compliance" for shares below
+            nobody or stages that differ.
+        text: what was seen.
+        rate: how often such a warning comes although all is well, at most.
+    """
+
+    kind: str
+    text: str
+    rate: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +90,22 @@ class Results:
     method: str
     epsilon: float
     sentence: str
-    shares: tuple[Share, ...]
+    shares: tuple[CategoryResult, ...]
     notes: tuple[str, ...]
     protection: tuple[str, ...]
     device: tuple[str, ...]
     signals: tuple[Signal, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[StageResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupResult:
     """A group, with its sentence and shares if it may be shown."""
 
     name: str
     respondents: int
     sentence: str
-    shares: tuple[Share, ...]
+    shares: tuple[CategoryResult, ...]
 
 
 def read(store: Store, entry: Entry, question: int, group: int | None = None) -> Results:
@@ -99,7 +114,7 @@ def read(store: Store, entry: Entry, question: int, group: int | None = None) ->
     Raises:
         NotAllowed: too few responses, or a group that is hidden.
     """
-    counts = shown.counted(store, entry, question, group)
+    counts = counts_shown(store, entry, question, group)
     asked, made = entry.survey.questions[question], _estimated(counts)
     summary = made.summary(level=LEVEL)
     shares = _shares(asked, entry.survey.language, summary, made)
@@ -113,22 +128,22 @@ def read(store: Store, entry: Entry, question: int, group: int | None = None) ->
         notes=tuple(note for note in summary.notes if not note.startswith("Warning: ")),
         protection=_protection(asked),
         device=(*words.frequencies(asked.designs[-1]), *words.odds(asked.designs[-1])),
-        signals=(*signals.fabricated(store, entry, question, counts, group), *_compliance(made)),
+        signals=(*_fabricated(store, entry, question, counts, group), *_compliance(made)),
         stages=_stages(made),
     )
 
 
-def groups(store: Store, entry: Entry, question: int) -> tuple[Group, ...]:
+def groups(store: Store, entry: Entry, question: int) -> tuple[GroupResult, ...]:
     """Return the groups that may be shown and can be estimated; the others are left out."""
-    asked, found = entry.survey.questions[question], []
-    for number in shown.groups(store, entry, question):
+    asked, results = entry.survey.questions[question], []
+    for number in groups_shown(store, entry, question):
         try:
             made = _estimated(store.tallies(entry.id, question, number))
         except NotEstimable:
             continue
         shares = _shares(asked, entry.survey.language, made.summary(level=LEVEL), made)
-        found.append(Group(entry.survey.groups[number], _counts(made).respondents, _sentence(shares), shares))
-    return tuple(found)
+        results.append(GroupResult(entry.survey.groups[number], _counts(made).respondents, _sentence(shares), shares))
+    return tuple(results)
 
 
 def days(store: Store, entry: Entry, question: int) -> tuple[tuple[date, int], ...]:
@@ -144,20 +159,20 @@ def _counts(made: Estimate | Combined) -> Tally | StageTallies:
     return made.tallies if isinstance(made, Combined) else made.tally
 
 
-def _shares(asked: Question, language: str, summary: Summary, made: Estimate | Combined) -> tuple[Share, ...]:
+def _shares(asked: Question, language: str, summary: Summary, made: Estimate | Combined) -> tuple[CategoryResult, ...]:
     subject = made if isinstance(made, Combined) else made.tally
     try:
         moved = [swing(subject, share) for share in FAKES]
     except NotEstimable:  # a design for which the bound is not known
         moved = []
     rows = enumerate(zip(asked.labels(language), summary.rows, strict=True))
-    return tuple(Share(label, row, tuple(ends[j] for ends in moved)) for j, (label, row) in rows)
+    return tuple(CategoryResult(label, row, tuple(ends[j] for ends in moved)) for j, (label, row) in rows)
 
 
-def _sentence(shares: Sequence[Share]) -> str:
+def _sentence(shares: Sequence[CategoryResult]) -> str:
     """Tell about "yes" where the answers are no and yes, and otherwise about the answer that most people give."""
-    told = shares[1] if len(shares) == 2 else max(shares, key=lambda each: each.row.value)
-    return sentence.about(told.row, told.label)
+    chosen = shares[1] if len(shares) == 2 else max(shares, key=lambda share: share.row.value)
+    return words.about(chosen.row, chosen.label)
 
 
 def _protection(asked: Question) -> tuple[str, ...]:
@@ -165,20 +180,49 @@ def _protection(asked: Question) -> tuple[str, ...]:
     caveat = (last.caveat,) if last.caveat else ()
     if asked.ladder is None:
         return (*words.promise(last), *caveat)
-    each = [f"Up to stage {number}: {words.promise(design)[0]}" for number, design in enumerate(asked.designs, 1)]
-    return (*each, "All stages together reveal what the finest one reveals, and no more.", *caveat)
+    promises = [f"Up to stage {number}: {words.promise(design)[0]}" for number, design in enumerate(asked.designs, 1)]
+    return (*promises, "All stages together reveal what the finest one reveals, and no more.", *caveat)
 
 
 def _compliance(made: Estimate | Combined) -> tuple[Signal, ...]:
     if isinstance(made, Estimate):
-        return tuple(Signal("compliance", signals.capital(text), RATE) for text in made.warnings)
+        return tuple(Signal("compliance", capital(text), plausible.RATE) for text in made.warnings)
     told = [note.removeprefix("Warning: ") for note in made.summary(level=LEVEL).notes if note.startswith("Warning: ")]
-    return tuple(Signal("compliance", signals.capital(text), stages.RATE) for text in told)
+    return tuple(Signal("compliance", capital(text), stages.RATE) for text in told)
 
 
-def _stages(made: Estimate | Combined) -> tuple[Stage, ...]:
+def _stages(made: Estimate | Combined) -> tuple[StageResult, ...]:
     if isinstance(made, Estimate):
         return ()
     counts = made.tallies
     rows = zip(counts.design.epsilons, counts.seen, counts.finest, made.weights, strict=True)
-    return tuple(Stage(epsilon, seen.respondents, left.respondents, weight) for epsilon, seen, left, weight in rows)
+    return tuple(
+        StageResult(epsilon, seen.respondents, left.respondents, weight) for epsilon, seen, left, weight in rows
+    )
+
+
+def _fabricated(
+    store: Store, entry: Entry, question: int, counts: Tally | StageTallies, group: int | None
+) -> tuple[Signal, ...]:
+    """Return what looks fabricated, stage by stage; all stages together keep the rate of false alarms."""
+    tallies = counts.seen if isinstance(counts, StageTallies) else (counts,)
+    signals = []
+    for stage, tally in enumerate(tallies):
+        shapes = store.shapes(entry.id, question, stage, group)
+        sizes = {int(ones): int(shapes[ones]) for ones in np.flatnonzero(shapes)} or None
+        where = f"Stage {stage + 1}: " if len(tallies) > 1 else ""
+        signals += [
+            Signal("fabricated", f"{where}{capital(doubt.what)}", fabricated.RATE)
+            for doubt in doubts(tally, sizes=sizes, rate=fabricated.RATE / len(tallies))
+        ]
+    return tuple(signals)
+
+
+def capital(text: str) -> str:
+    """Return a text that begins with a capital letter.
+
+    Example:
+        >>> capital("a set of 3 was sent")
+        'A set of 3 was sent'
+    """
+    return text[:1].upper() + text[1:]

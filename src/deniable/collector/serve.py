@@ -11,9 +11,9 @@ from ipaddress import ip_address
 import msgspec
 import uvicorn
 
-from deniable.collector import log
 from deniable.collector.app import make_app
-from deniable.collector.protocol import Bounded
+from deniable.collector.limits import BoundedHeads
+from deniable.collector.monitoring import configure_log, log_event
 from deniable.collector.settings import Settings
 from deniable.collector.store import open_store
 from deniable.errors import InvalidRequest
@@ -37,15 +37,15 @@ def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None
     check_reachable(settings)
     with _listening(settings) as door:
         settings = msgspec.structs.replace(settings, port=door.getsockname()[1])
-        log.configure()
+        configure_log()
         store = open_store(settings.database)
         try:
             server = uvicorn.Server(configuration(settings, make_app(settings, store)))
             ready(settings)
-            log.tell("listening", address=settings.base)
+            log_event("listening", address=settings.base)
             with _ending():
                 server.run(sockets=[door])
-            log.tell("stopped")
+            log_event("stopped")
         finally:
             store.shut()
 
@@ -54,7 +54,7 @@ def configuration(settings: Settings, app: object) -> uvicorn.Config:
     """Return how uvicorn is run: without its own log, which would hold addresses, and without its name."""
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
-        http=Bounded,
+        http=BoundedHeads,
         log_config=None,
         access_log=False,
         server_header=False,

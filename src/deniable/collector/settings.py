@@ -1,15 +1,24 @@
-"""How a collector is run: from a file, from the environment, from the command line; the later one wins."""
+"""How a collector is run (`Settings`), and the parts of one that is running (`Collector`)."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from deniable.errors import InvalidRequest, UnreadableFile
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from deniable.collector.access import Sessions
+    from deniable.collector.intake import SubmissionWriter, Surveys
+    from deniable.collector.monitoring import Metrics
+    from deniable.collector.store import Store
 
 PREFIX = "DENIABLE_"
 """What names of variables in the environment begin with."""
@@ -53,13 +62,44 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def base(self) -> str:
         """The address of the pages, without a slash at the end."""
-        shown = f"[{self.host}]" if ":" in self.host else self.host
-        return (self.address or f"http://{shown}:{self.port}").rstrip("/")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (self.address or f"http://{host}:{self.port}").rstrip("/")
 
     @property
     def encrypted(self) -> bool:
         """Whether people come over HTTPS, so that cookies may insist on it."""
         return self.base.startswith("https://")
+
+    def cookie(self, name: str) -> str:
+        """Return what a cookie is called; with HTTPS, by a prefix that keeps other hosts from setting it."""
+        return f"__Host-{name}" if self.encrypted else name
+
+
+@dataclass(frozen=True)
+class Collector:
+    """The parts of a running collector; routes and pages find it by `Collector.of(request)`.
+
+    Attributes:
+        settings: how it is run.
+        store: where everything is kept; its calls block, so they run in a thread: `await asyncio.to_thread(…)`.
+        writer: stores single submissions, many at a time: `await writer.add(submission)`.
+        surveys: definitions, remembered for a second: `await surveys.find(name)`.
+        sessions: who has signed in.
+        metrics: what is counted.
+    """
+
+    settings: Settings
+    store: Store
+    writer: SubmissionWriter
+    surveys: Surveys
+    sessions: Sessions
+    metrics: Metrics
+
+    @classmethod
+    def of(cls, request: Request) -> Collector:
+        """Return the collector that a request was sent to."""
+        found: Collector = request.app.state.collector
+        return found
 
 
 def read(
@@ -76,14 +116,14 @@ def read(
         UnreadableFile: the file is not TOML.
         InvalidRequest: a name that is no setting, or a value that does not fit.
     """
-    found = {} if file is None else _parsed(file)
+    values = {} if file is None else _parsed(file)
     for name in Settings.__struct_fields__:
         variable = PREFIX + name.upper()
         if environment is not None and variable in environment:
-            found[name] = environment[variable]
-    found |= {name: value for name, value in (given or {}).items() if value is not None}
+            values[name] = environment[variable]
+    values |= {name: value for name, value in (given or {}).items() if value is not None}
     try:
-        return msgspec.convert(found, Settings, strict=False)
+        return msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise InvalidRequest(
             f"a setting does not fit: {error}.", f"The settings are {', '.join(Settings.__struct_fields__)}."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector.charts import HEIGHT, MOST, axis, curve, days_chart, shares_chart
+from deniable.collector.charts import HEIGHT, MOST_LINES, axis, curve_chart, days_chart, shares_chart
 from deniable.estimates import Row
 
 
@@ -41,9 +41,9 @@ def test_shares_stand_in_their_order_and_zero_is_shown() -> None:
 def test_of_many_shares_the_largest_are_drawn() -> None:
     rows = [row(number / 100, number / 100 - 0.02, number / 100 + 0.02) for number in range(60)]
     made = shares_chart(rows, [str(number) for number in range(60)])
-    assert len(made.lines) == MOST
+    assert len(made.lines) == MOST_LINES
     assert made.lines[0].label == "59"
-    assert made.left_out == 60 - MOST
+    assert made.left_out == 60 - MOST_LINES
 
 
 def test_days_without_responses_leave_a_gap() -> None:
@@ -64,7 +64,7 @@ def test_only_the_last_two_months_are_drawn_and_nobody_is_nothing() -> None:
 
 
 def test_a_curve_runs_from_end_to_end_and_goes_down_where_values_fall() -> None:
-    made = curve([(0.1, 0.9), (1, 0.3), (10, 0.1)], (1, 0.3), 0.05, [0.1, 1, 10])
+    made = curve_chart([(0.1, 0.9), (1, 0.3), (10, 0.1)], (1, 0.3), 0.05, [0.1, 1, 10])
     points = [tuple(map(float, point.split(","))) for point in made.points.split()]
     assert [x for x, _ in points] == [0, 50, 100]
     assert points[0][1] < points[1][1] < points[2][1] < made.floor <= 100

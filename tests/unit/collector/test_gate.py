@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from deniable.collector import log
+from deniable.collector import monitoring
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, StoreFailed
@@ -38,7 +38,7 @@ def test_a_mistake_of_ours_is_told_without_its_words(broken: Inside, caplog: pyt
         answered = broken.ask("GET", f"/broken/{SECRET}?{SECRET}", cookie=SECRET)
     assert answered.status == 500
     assert answered.json["error"]["what"] == "the collector made a mistake."
-    lines = [log.Lines().format(each) for each in caplog.records]
+    lines = [monitoring.JsonLines().format(each) for each in caplog.records]
     assert SECRET not in "".join(lines)
     crash, request = (json.loads(each) for each in lines)
     assert (crash["event"], crash["kind"], crash["route"]) == ("crash", "RuntimeError", "/broken/{word}")
@@ -63,7 +63,7 @@ def test_a_database_that_fails_is_told_as_such(
         "expected": "",
         "next": "Try again in a moment.",
     }
-    assert "/srv/collector.db" in log.Lines().format(caplog.records[0]), "those who run it are told more"
+    assert "/srv/collector.db" in monitoring.JsonLines().format(caplog.records[0]), "those who run it are told more"
 
 
 def test_people_get_a_page_and_programs_json(collector: Inside) -> None:
@@ -104,7 +104,7 @@ def test_what_goes_well_leaves_no_line_and_what_does_not_leaves_no_secret(
         again = {**body, "responses": [{**body["responses"][0], "symbol": "yes"}]}
         collector.ask("POST", "/api/surveys/small/responses", again, client="198.51.100.7", user_agent=SECRET)
         collector.ask("GET", f"/api/surveys/{SECRET}/receipts/{body['key']}?{SECRET}", authorization=f"Bearer {SECRET}")
-    lines = "\n".join(log.Lines().format(each) for each in caplog.records)
+    lines = "\n".join(monitoring.JsonLines().format(each) for each in caplog.records)
     assert '"route":"/api/surveys/{name}/responses","status":' in lines
     assert '"route":"/api/surveys/{name}/receipts/{key}","status":404' in lines
     for secret in (body["key"], "198.51.100.7", SECRET, "smokes", "small", "yes"):
@@ -140,8 +140,8 @@ def test_the_log_is_lines_of_json_and_drops_what_others_say_of_exceptions(capsys
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
     try:
-        log.configure()
-        log.tell("survey opened", survey="small")
+        monitoring.configure_log()
+        monitoring.log_event("survey opened", survey="small")
         try:
             raise ValueError(SECRET)
         except ValueError:
@@ -151,7 +151,7 @@ def test_the_log_is_lines_of_json_and_drops_what_others_say_of_exceptions(capsys
     finally:
         root.handlers[:], root.level = before, level
         root.setLevel(level)
-        log.LOGGER.setLevel(logging.NOTSET)
+        monitoring.LOGGER.setLevel(logging.NOTSET)
     lines = [json.loads(each) for each in capsys.readouterr().err.splitlines()]
     assert [each["event"] for each in lines] == [
         "survey opened", "Exception in ASGI application", "Task exception was never retrieved", "could not read %s",

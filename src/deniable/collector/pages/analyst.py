@@ -1,43 +1,330 @@
 """The analyst's pages: all surveys, one survey, one question, and the planner; each also as JSON and CSV.
 
-The application lets nobody in here who has not signed in; `request.state.token` says who it is.
+A page holds facts, which programs are told as JSON or CSV, and adds pictures and words for people. The application lets
+nobody in here who has not signed in; `request.state.token` says who it is.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import csv
+import io
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, fields
+from datetime import date
+from typing import Any, ClassVar
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from deniable.collector.pages import analyst_context as contexts
-from deniable.collector.pages.analyst_tables import to_csv
+from deniable.collector import planner, results
+from deniable.collector.charts import DaysChart, SharesChart, days_chart, shares_chart
 from deniable.collector.pages.render import render
 from deniable.collector.refusals import Refused
-from deniable.collector.store import Store
+from deniable.collector.results import FAKES, CategoryResult, GroupResult, Results, capital
+from deniable.collector.settings import Collector
+from deniable.collector.small_cells import counts_shown
+from deniable.collector.store import Entry, Store, Token
+from deniable.errors import NotAllowed, NotEstimable
+from deniable.survey import Question
 
-Page = contexts.OverviewPage | contexts.SurveyPage | contexts.QuestionPage | contexts.PlanPage
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of a text that a spreadsheet would calculate
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyLine:
+    """A survey in the overview; `responses` are those to its question with the most."""
+
+    name: str
+    title: str
+    state: str
+    questions: int
+    responses: int
+    opens: date | None
+    closes: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLine:
+    """A question in the overview of its survey; `sentence` says why where nothing is shown."""
+
+    name: str
+    text: str
+    respondents: int
+    epsilon: float
+    stages: int
+    sentence: str
+    warnings: int
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyFacts:
+    """A survey and its questions."""
+
+    name: str
+    title: str
+    state: str
+    survey: str
+    admission: str
+    invited: int
+    invitations_used: int
+    minimum: int
+    opens: date | None
+    closes: date | None
+    questions: tuple[QuestionLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFacts:
+    """The results of a question; `results` are missing, and `why` says the reason, where nothing is shown."""
+
+    survey: str
+    question: str
+    text: str
+    group: str
+    results: Results | None
+    why: str
+    groups: tuple[GroupResult, ...]
+    hidden: tuple[str, ...]
+    days: tuple[tuple[date, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewPage:
+    """All surveys that a token may see."""
+
+    TEMPLATE: ClassVar[str] = "analyst/overview.html"
+    facts: tuple[SurveyLine, ...]
+
+    def rows(self) -> Iterator[Sequence[Any]]:
+        """Yield the names of the facts, then the facts of each survey."""
+        yield [field.name for field in fields(SurveyLine)]
+        yield from map(astuple, self.facts)
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyResultsPage:
+    """One survey."""
+
+    TEMPLATE: ClassVar[str] = "analyst/survey.html"
+    facts: SurveyFacts
+
+    def rows(self) -> Iterator[Sequence[Any]]:
+        """Yield the names of the facts, then the facts of each question."""
+        yield [field.name for field in fields(QuestionLine)]
+        yield from map(astuple, self.facts.questions)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPage:
+    """One question, with its pictures."""
+
+    TEMPLATE: ClassVar[str] = "analyst/question.html"
+    facts: QuestionFacts
+    title: str
+    chart: SharesChart | None
+    days: DaysChart | None
+    about: str
+    fakes: tuple[float, ...]
+
+    def rows(self) -> Iterator[Sequence[Any]]:
+        """Yield names, then a row for each group and category; the whole has no group's name."""
+        ends = [f"{end} if {share:g} fabricated" for share in FAKES for end in ("low", "high")]
+        yield ["group", "respondents", "category", "label", "share", "error", "low", "high", "direct low",
+               "direct high", "effective", *ends]  # fmt: skip
+        facts = self.facts
+        if facts.results:
+            yield from _category_rows(facts.group, facts.results.respondents, facts.results.shares)
+        for group in facts.groups if not facts.group else ():
+            yield from _category_rows(group.name, group.respondents, group.shares)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPage:
+    """The planner."""
+
+    TEMPLATE: ClassVar[str] = "analyst/plan.html"
+    facts: planner.SurveyPlan
+
+    def rows(self) -> Iterator[Sequence[Any]]:
+        """Yield names, then what was planned with and what comes of it."""
+        names = ("level", "design", "margin", "direct", "worth", "needed", "posterior")
+        wish = asdict(self.facts.wish)
+        yield [*wish, *names]
+        yield [*wish.values(), *(getattr(self.facts, name) for name in names)]
+
+
+Page = OverviewPage | SurveyResultsPage | QuestionPage | PlanPage
 Build = Callable[[Request, Store], Page]
 
 
+def overview(store: Store, token: Token) -> OverviewPage:
+    """Return the overview for whoever holds a token: all surveys, or the one that the token is for."""
+    entries = [entry for entry in store.surveys() if token.survey in ("", entry.survey.name)]
+    return OverviewPage(tuple(_survey_line(store, entry) for entry in entries))
+
+
+def survey_page(store: Store, name: str) -> SurveyResultsPage:
+    """Return the page of a survey.
+
+    Raises:
+        NoSuchSurvey: there is none of this name.
+    """
+    entry = store.survey(name)
+    survey = entry.survey
+    invited = store.invitations(name) if survey.admission == "invitation" else (0, 0)
+    facts = SurveyFacts(
+        name=name,
+        title=survey.texts[survey.language].title,
+        state=entry.state,
+        survey=survey.hash,
+        admission=survey.admission,
+        invited=invited[0],
+        invitations_used=invited[1],
+        minimum=survey.minimum,
+        opens=survey.opens,
+        closes=survey.closes,
+        questions=tuple(_question_line(store, entry, number) for number in range(len(survey.questions))),
+    )
+    return SurveyResultsPage(facts)
+
+
+def question_page(store: Store, name: str, question: str, group: str = "") -> QuestionPage:
+    """Return the page of a question, of everybody or of one group.
+
+    Raises:
+        NoSuchSurvey: there is no survey of this name.
+        InvalidRequest: there is no such question or group.
+    """
+    entry = store.survey(name)
+    survey, number = entry.survey, entry.survey.number(question)
+    asked = survey.questions[number]
+    result, why = _results(store, entry, number, survey.group(group) if group else None)
+    groups = results.groups(store, entry, number)
+    facts = QuestionFacts(
+        survey=name,
+        question=question,
+        text=_text(entry, asked),
+        group=group,
+        results=result,
+        why=why,
+        groups=groups,
+        hidden=tuple(name for name in survey.groups if name not in {shown.name for shown in groups}),
+        days=results.days(store, entry, number),
+    )
+    chart = None
+    if result:
+        chart = shares_chart([share.row for share in result.shares], [share.label for share in result.shares])
+    about = "ladder" if asked.ladder else "design"
+    title = survey.texts[survey.language].title
+    return QuestionPage(facts, title, chart, days_chart(facts.days), about, results.FAKES)
+
+
+def plan_page(given: Mapping[str, str]) -> PlanPage:
+    """Return the planner's page.
+
+    Raises:
+        InvalidRequest: a number that cannot be planned with.
+    """
+    return PlanPage(planner.plan(planner.read_wish(given)))
+
+
+def tally_file(store: Store, name: str, question: str, group: str = "") -> str:
+    """Return the counts of a question as a file.
+
+    Raises:
+        NotAllowed: they are not shown.
+        InvalidRequest: there is no such question or group.
+    """
+    entry = store.survey(name)
+    number = entry.survey.group(group) if group else None
+    return counts_shown(store, entry, entry.survey.number(question), number).to_json(indent=2)
+
+
+def about_file(store: Store, name: str, question: str) -> str:
+    """Return the design or the ladder of a question as a file.
+
+    Raises:
+        InvalidRequest: there is no such question.
+    """
+    return store.survey(name).survey.question(question).about.to_json(indent=2)
+
+
+def _survey_line(store: Store, entry: Entry) -> SurveyLine:
+    survey = entry.survey
+    counts = [store.tallies(entry.id, number).respondents for number in range(len(survey.questions))]
+    return SurveyLine(
+        survey.name,
+        survey.texts[survey.language].title,
+        entry.state,
+        len(survey.questions),
+        max(counts),
+        survey.opens,
+        survey.closes,
+    )
+
+
+def _question_line(store: Store, entry: Entry, number: int) -> QuestionLine:
+    asked = entry.survey.questions[number]
+    result, why = _results(store, entry, number, None)
+    return QuestionLine(
+        name=asked.name,
+        text=_text(entry, asked),
+        respondents=result.respondents if result else store.tallies(entry.id, number).respondents,
+        epsilon=asked.designs[-1].epsilon,
+        stages=asked.stages,
+        sentence=result.sentence if result else why,
+        warnings=len(result.signals) if result else 0,
+    )
+
+
+def _results(store: Store, entry: Entry, number: int, group: int | None) -> tuple[Results | None, str]:
+    try:
+        return results.read(store, entry, number, group), ""
+    except (NotAllowed, NotEstimable) as error:
+        return None, capital(error.problem)
+
+
+def _text(entry: Entry, asked: Question) -> str:
+    return asked.texts[entry.survey.language].text
+
+
+def to_csv(page: Page) -> str:
+    """Return the facts of a page as CSV. A text that a spreadsheet would take for a formula is written as text."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    for row in page.rows():
+        writer.writerow(["" if cell is None else _plain(cell) for cell in row])
+    return out.getvalue()
+
+
+def _category_rows(group: str, respondents: int, shares: Iterable[CategoryResult]) -> Iterator[Sequence[Any]]:
+    for share in shares:
+        category, *numbers = astuple(share.row)
+        yield [group, respondents, category, share.label, *numbers, *(end for ends in share.fakes for end in ends)]
+
+
+def _plain(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
+
+
 def _overview(request: Request, store: Store) -> Page:
-    return contexts.overview(store, request.state.token)
+    return overview(store, request.state.token)
 
 
 def _survey(request: Request, store: Store) -> Page:
-    return contexts.survey_page(store, request.path_params["name"])
+    return survey_page(store, request.path_params["name"])
 
 
 def _question(request: Request, store: Store) -> Page:
     parts = request.path_params
-    return contexts.question_page(store, parts["name"], parts["question"], request.query_params.get("group", ""))
+    return question_page(store, parts["name"], parts["question"], request.query_params.get("group", ""))
 
 
 def _plan(request: Request, store: Store) -> Page:  # noqa: ARG001 - as the others
-    return contexts.plan_page(request.query_params)
+    return plan_page(request.query_params)
 
 
 def _html(page: Page) -> Response:
@@ -58,20 +345,20 @@ FORMS: dict[str, Callable[[Page], Response]] = {".json": _json, ".csv": _csv, ""
 
 def _answer(build: Build, form: Callable[[Page], Response]) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        return form(await asyncio.to_thread(build, request, request.app.state.collector.store))
+        return form(await asyncio.to_thread(build, request, Collector.of(request).store))
 
     return answer
 
 
 async def _file(request: Request) -> Response:
     """Return the design, the ladder or the counts of a question, to be read by the command line."""
-    store, parts = request.app.state.collector.store, request.path_params
+    store, parts = Collector.of(request).store, request.path_params
     name, question, kind = parts["name"], parts["question"], parts["kind"]
     if kind == "tally":
         group = request.query_params.get("group", "")
-        text = await asyncio.to_thread(contexts.tally_file, store, name, question, group)
+        text = await asyncio.to_thread(tally_file, store, name, question, group)
     elif kind in {"design", "ladder"}:
-        text = await asyncio.to_thread(contexts.about_file, store, name, question)
+        text = await asyncio.to_thread(about_file, store, name, question)
     else:
         raise Refused(404, "there is no such file; expected design.json, ladder.json or tally.json.")
     headers = {"Content-Disposition": f'attachment; filename="{question}-{kind}.json"'}

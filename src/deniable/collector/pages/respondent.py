@@ -7,57 +7,72 @@ hold their device in their hands.
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from deniable.collector import security
-from deniable.collector.intake import Known
-from deniable.collector.pages import respondent_form
-from deniable.collector.pages.locale import LANGUAGES, chosen, locale
-from deniable.collector.pages.render import render
-from deniable.collector.pages.respondent_context import Form, Link, Message, Overview, Page, Sent, page, survey_page
-from deniable.collector.refusals import Refused, status_of, told
-from deniable.collector.state import Collector
+from deniable import blind
+from deniable.collector import access
+from deniable.collector.intake import FieldedSurvey, submit
+from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
+from deniable.collector.pages.render import LANGUAGES, choose_language, locale, render
+from deniable.collector.pages.respondent_context import (
+    Form,
+    LanguageLink,
+    Message,
+    Overview,
+    Page,
+    SentPage,
+    page,
+    survey_page,
+)
+from deniable.collector.refusals import Refused, refusal_of, status_of
+from deniable.collector.settings import Collector
 from deniable.errors import DeniableError
+from deniable.survey import Survey
+
+_KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
 
 
 async def overview(request: Request) -> HTMLResponse:
     """List the surveys that take responses today."""
-    language, links = _spoken(request, LANGUAGES)
-    entries = await asyncio.to_thread(_collector(request).store.surveys)
-    today, shown = datetime.now(UTC).date(), []
+    language, links = _languages(request, LANGUAGES)
+    entries = await asyncio.to_thread(Collector.of(request).store.surveys)
+    today, surveys = datetime.now(UTC).date(), []
     for entry in entries:
         if entry.takes(today):
             survey = entry.survey
-            texts = survey.texts[chosen(survey.languages, language, "")]
-            shown.append((f"/s/{survey.name}?{urlencode({'lang': language})}", texts.title, texts.intro))
-    return _html(page(Overview, language, locale(language).words["overview"]["title"], links, surveys=tuple(shown)))
+            texts = survey.texts[choose_language(survey.languages, language, "")]
+            surveys.append((f"/s/{survey.name}?{urlencode({'lang': language})}", texts.title, texts.intro))
+    return _html(page(Overview, language, locale(language).words["overview"]["title"], links, surveys=tuple(surveys)))
 
 
 async def take_part(request: Request) -> HTMLResponse:
     """Show a survey."""
     try:
-        known = await _collector(request).surveys.find(request.path_params["name"])
+        fielded = await Collector.of(request).surveys.find(request.path_params["name"])
     except Refused as error:
-        return _missing(request, error)
-    language, links = _spoken(request, known.survey.languages)
-    if known.entry.state == "draft":
+        return _no_survey(request, error)
+    language, links = _languages(request, fielded.survey.languages)
+    if fielded.entry.state == "draft":
         words = locale(language).words["problem"]
-        return _message(known, language, 409, words["draft"], words["draft_next"])
-    closed = _closed(known)
+        return _message(fielded, language, 409, words["draft"], words["draft_next"])
+    closed = _closed(fielded)
     group = request.query_params.get("group", "")
     made = survey_page(
-        known.survey,
+        fielded.survey,
         language,
         links,
-        group=group if group in known.survey.groups else "",
-        form=_form(request) if closed or respondent_form.possible(known.survey) else None,
+        group=group if group in fielded.survey.groups else "",
+        form=_form(request) if closed or works_without_script(fielded.survey) else None,
         closed=closed,
     )
     return _with_form(request, made, made.form)
@@ -65,85 +80,136 @@ async def take_part(request: Request) -> HTMLResponse:
 
 async def post(request: Request) -> HTMLResponse:
     """Take a response, or a withdrawal, from a page without script."""
-    collector = _collector(request)
+    collector = Collector.of(request)
     try:
-        known = await collector.surveys.find(request.path_params["name"])
+        fielded = await collector.surveys.find(request.path_params["name"])
     except Refused as error:
-        return _missing(request, error)
-    language, links = _spoken(request, known.survey.languages)
+        return _no_survey(request, error)
+    language, links = _languages(request, fielded.survey.languages)
     words = locale(language).words
     address = f"{request.url.path}?{urlencode({'lang': language})}"
     try:
-        fields = await security.read_form(request)
+        fields = await access.read_form(request)
         if "withdraw" in fields:
-            count = await respondent_form.withdraw(collector, known, fields)
-            return _message(known, language, 200, words["withdraw"]["done" if count else "none"], "")
-        submission = await respondent_form.send(collector, known, fields)
+            count = await withdraw(collector, fielded, fields)
+            return _message(fielded, language, 200, words["withdraw"]["done" if count else "none"], "")
+        submission = await send(collector, fielded, fields)
     except DeniableError as error:
-        return _told(known, language, error, address)
+        return _form_problem(fielded, language, error, address)
     form = _form(request)
     sent = page(
-        Sent,
+        SentPage,
         language,
-        known.survey.texts[language].title,
+        fielded.survey.texts[language].title,
         links,
         address=address,
-        thanks=known.survey.texts[language].thanks,
-        responses=respondent_form.in_words(known.survey, language, submission),
-        message=respondent_form.in_json(submission),
+        thanks=fielded.survey.texts[language].thanks,
+        responses=responses_in_words(fielded.survey, language, submission),
+        message=as_json(submission),
         key=submission.key,
-        receipt=f"/api/surveys/{known.survey.name}/receipts/{submission.key}",
+        receipt=f"/api/surveys/{fielded.survey.name}/receipts/{submission.key}",
         form=form,
     )
     return _with_form(request, sent, form)
 
 
-def _closed(known: Known) -> bool:
+def works_without_script(survey: Survey) -> bool:
+    """Say whether a survey can be taken part in without script: only if no answer would have to be sent for it."""
+    return all(question.device == "physical" for question in survey.questions)
+
+
+async def send(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> SubmissionBody:
+    """Store the responses of a form, and return them as they were stored.
+
+    Raises:
+        DeniableError: something is missing or does not fit, or the survey takes no responses.
+    """
+    body = _read(fielded.survey, fields)
+    fielded.submission(body)  # an invitation is spent only on what will be taken
+    token = await asyncio.to_thread(_token, collector, fielded, body.key, fields.get("invitation", "").strip())
+    await submit(collector, fielded.survey.name, msgspec.structs.replace(body, token=token))
+    return body
+
+
+async def withdraw(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> int:
+    """Erase what was sent with a withdrawal code, and return how many responses that were.
+
+    Raises:
+        Refused: not a code.
+    """
+    key = fields["withdraw"].strip().lower()
+    if not _KEY.fullmatch(key):
+        raise Refused(422, "this is no withdrawal code; expected 32 digits 0 to 9 and letters a to f.")
+    count = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, bytes.fromhex(key))
+    collector.metrics.responses(fielded.survey.name, "withdrawn", count)
+    return count
+
+
+def responses_in_words(survey: Survey, language: str, body: SubmissionBody) -> tuple[tuple[str, str], ...]:
+    """Return each question that was responded to with the response, as they are called in a language."""
+    named = []
+    for response in body.responses:
+        question = survey.question(response.question)
+        symbol = question.symbols(language)[question.design.symbol_number(response.symbol)]
+        named.append((question.texts[language].text, symbol))
+    return tuple(named)
+
+
+def as_json(body: SubmissionBody) -> str:
+    """Return what was sent as JSON to read."""
+    return json.dumps(msgspec.to_builtins(body), indent=2, ensure_ascii=False)
+
+
+def _closed(fielded: FieldedSurvey) -> bool:
     """Say whether a survey takes nothing any more; what was sent can then still be seen and withdrawn."""
     try:
-        known.check_open()
+        fielded.check_open()
     except Refused:
         return True
     return False
 
 
 def _form(request: Request) -> Form:
-    return Form(security.FIELD, security.form_value(request), secrets.token_hex(16))
+    return Form(access.FIELD, access.form_value(request), secrets.token_hex(16))
 
 
 def _with_form(request: Request, context: Page, form: Form | None) -> HTMLResponse:
     """Return a page; a cookie comes with it only where there is a form for which somebody must not be impersonated."""
     response = _html(context)
     if form:
-        security.keep_form_value(request, response, form.value)
+        access.keep_form_value(request, response, form.value)
     return response
 
 
-def _told(known: Known, language: str, error: DeniableError, address: str) -> HTMLResponse:
+def _form_problem(fielded: FieldedSurvey, language: str, error: DeniableError, address: str) -> HTMLResponse:
     words = locale(language).words["problem"]
-    said = told(error).error
-    return _message(known, language, status_of(error), f"{words['form']} {said.what}", words["form_next"], address)
+    what = refusal_of(error).error.what
+    return _message(fielded, language, status_of(error), f"{words['form']} {what}", words["form_next"], address)
 
 
-def _message(known: Known, language: str, status: int, what: str, then: str, address: str = "") -> HTMLResponse:
-    title = known.survey.texts[language].title
+def _message(
+    fielded: FieldedSurvey, language: str, status: int, what: str, then: str, address: str = ""
+) -> HTMLResponse:
+    title = fielded.survey.texts[language].title
     return _html(page(Message, language, title, what=what, next=then, address=address), status)
 
 
-def _missing(request: Request, error: Refused) -> HTMLResponse:
-    language, links = _spoken(request, LANGUAGES)
+def _no_survey(request: Request, error: Refused) -> HTMLResponse:
+    language, links = _languages(request, LANGUAGES)
     words = locale(language).words["problem"]
-    said = page(Message, language, words["title"], links, what=words["missing"], next=words["missing_next"], address="")
-    return _html(said, error.status)
+    missing = page(
+        Message, language, words["title"], links, what=words["missing"], next=words["missing_next"], address=""
+    )
+    return _html(missing, error.status)
 
 
-def _spoken(request: Request, offered: Sequence[str]) -> tuple[str, tuple[Link, ...]]:
+def _languages(request: Request, offered: Sequence[str]) -> tuple[str, tuple[LanguageLink, ...]]:
     """Return the language of a page, and links to the same page in all of them."""
     accepted = request.headers.get("accept-language", "")
-    language = chosen(offered, request.query_params.get("lang", ""), accepted)
+    language = choose_language(offered, request.query_params.get("lang", ""), accepted)
     kept = {name: value for name, value in request.query_params.items() if name == "group"}
     return language, tuple(
-        Link(f"{request.url.path}?{urlencode({**kept, 'lang': each})}", each, _name(each), each == language)
+        LanguageLink(f"{request.url.path}?{urlencode({**kept, 'lang': each})}", each, _name(each), each == language)
         for each in offered
     )
 
@@ -157,9 +223,32 @@ def _html(context: Page, status: int = 200) -> HTMLResponse:
     return HTMLResponse(render(context), status)  # type: ignore[arg-type]  # every page but the base has a template
 
 
-def _collector(request: Request) -> Collector:
-    collector: Collector = request.app.state.collector
-    return collector
+def _read(survey: Survey, fields: Mapping[str, str]) -> SubmissionBody:
+    if fields.get("consent") != "yes":
+        raise Refused(422, "the box was not ticked; expected consent.")
+    if not _KEY.fullmatch(fields.get("key", "")):
+        raise Refused(422, "this form has no withdrawal code; expected the one that it came with.")
+    responses = [
+        ResponseBody(question.name, question.design.hash, fields[f"q-{number}"])
+        for number, question in enumerate(survey.questions, 1)
+        if fields.get(f"q-{number}")
+    ]
+    if not responses:
+        raise Refused(422, "no response was chosen; expected at least one.")
+    return SubmissionBody(survey.hash, fields["key"], responses, group=fields.get("group") or None)
+
+
+def _token(collector: Collector, fielded: FieldedSurvey, key: str, code: str) -> TokenBody | None:
+    """Exchange an invitation on behalf of a browser that cannot blind; nothing of it is kept here."""
+    signing, message = fielded.entry.public, secrets.token_bytes(32)
+    if signing is None or collector.store.stored(fielded.entry.id, bytes.fromhex(key)):  # sent twice from one page
+        return None
+    if not code:
+        raise Refused(422, "the invitation code is missing; expected the one that you were given.")
+    blinded, unblinder = blind.blind(message, signing)
+    signature = blind.unblind(message, collector.store.exchange(fielded.survey.name, code, blinded), unblinder, signing)
+    digits = f"{signature:x}"
+    return TokenBody(message.hex(), digits.zfill(len(digits) + len(digits) % 2))
 
 
 routes = [

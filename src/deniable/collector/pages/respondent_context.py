@@ -7,20 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
-from deniable.collector.pages.locale import Locale, locale
-from deniable.collector.pages.respondent_device import Tool, tool_for
-from deniable.collector.pages.respondent_odds import Odds, odds
+from deniable.collector.pages.devices import Odds, Tool, odds, tool_for
+from deniable.collector.pages.render import Locale, locale
 from deniable.designs import Design, k_ary
 from deniable.survey import Question, Survey
 
-_FEW = 12  # categories that are shown side by side; more go into a list to choose from
-_TRIED = 4  # fruits to try a device with that has too many categories, or sends codes
+_MOST_SIDE_BY_SIDE = 12  # choices; more go into a list to choose from
+_TRIAL_CATEGORIES = 4  # fruits to try a device with that has too many categories, or sends codes
 
 _Page = TypeVar("_Page", bound="Page")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LanguageLink:
     """A way to the same page in another language."""
 
     address: str
@@ -45,7 +44,7 @@ class Page:
     locale: Locale
     words: Mapping[str, Any]
     title: str
-    links: tuple[Link, ...]
+    links: tuple[LanguageLink, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class Message(Page):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """A question as it is shown.
 
     Attributes:
@@ -92,9 +91,9 @@ class Asked:
     stages: tuple[Odds, ...]
     tool: Tool | None
 
-    def called(self, told: Odds, number: int) -> str:
+    def called(self, stage: Odds, number: int) -> str:
         """Return what a row of the odds is called: a response, or a category in a set."""
-        return self.symbols[number][1] if told.kind == "sends" and self.symbols else self.labels[number]
+        return self.symbols[number][1] if stage.kind == "sends" and self.symbols else self.labels[number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +144,14 @@ class SurveyPage(Page):
     group: str
     groups: tuple[str, ...]
     invited: bool
-    questions: tuple[Asked, ...]
+    questions: tuple[AskedQuestion, ...]
     trial: Trial | None
     form: Form | None
     closed: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Sent(Page):
+class SentPage(Page):
     """What was sent without script.
 
     Attributes:
@@ -175,7 +174,7 @@ class Sent(Page):
     form: Form
 
 
-def page(kind: type[_Page], language: str, title: str, links: tuple[Link, ...] = (), **facts: Any) -> _Page:
+def page(kind: type[_Page], language: str, title: str, links: tuple[LanguageLink, ...] = (), **facts: Any) -> _Page:
     """Build a page in a language."""
     spoken = locale(language)
     return kind(language=language, locale=spoken, words=spoken.words, title=title, links=links, **facts)
@@ -184,7 +183,7 @@ def page(kind: type[_Page], language: str, title: str, links: tuple[Link, ...] =
 def survey_page(
     survey: Survey,
     language: str,
-    links: tuple[Link, ...] = (),
+    links: tuple[LanguageLink, ...] = (),
     *,
     group: str = "",
     form: Form | None = None,
@@ -217,26 +216,26 @@ def survey_page(
         group=group,
         groups=() if group else survey.groups,
         invited=survey.admission == "invitation",
-        questions=tuple(asked(each, language) for each in survey.questions),
+        questions=tuple(asked_question(each, language) for each in survey.questions),
         trial=trial(drawn.design, words["try"]["labels"]) if drawn else None,
         form=form,
         closed=closed,
     )
 
 
-def asked(question: Question, language: str) -> Asked:
+def asked_question(question: Question, language: str) -> AskedQuestion:
     """Build a question in a language."""
     texts, physical = question.texts[language], question.device == "physical"
     sends = question.designs[0].channel.responses <= 100 and not question.designs[0].channel.several
     named = zip(question.design.symbols, question.symbols(language), strict=True) if sends else ()
-    return Asked(
+    return AskedQuestion(
         name=question.name,
         text=texts.text,
         help=texts.help,
         physical=physical,
         labels=question.labels(language),
         symbols=tuple(named),
-        few=(question.design.channel.responses if physical else question.design.channel.answers) <= _FEW,
+        few=(question.design.channel.responses if physical else question.design.channel.answers) <= _MOST_SIDE_BY_SIDE,
         stages=tuple(odds(each) for each in question.designs),
         tool=tool_for(question.design, locale(language).words["device"]) if physical else None,
     )
@@ -258,5 +257,5 @@ def trial(design: Design, fruits: Sequence[str]) -> Trial | None:
         return Trial(made.to_json(), labels, same=True)
     if not 0 < design.epsilon < math.inf:
         return None
-    labels = tuple(fruits[:_TRIED])
+    labels = tuple(fruits[:_TRIAL_CATEGORIES])
     return Trial(k_ary(labels, epsilon=design.epsilon).to_json(), labels, same=False)

@@ -12,10 +12,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from deniable.collector import access, security
+from deniable.collector import access
 from deniable.collector.pages.render import render
 from deniable.collector.refusals import Refused
-from deniable.collector.state import Collector
+from deniable.collector.settings import Collector
 
 LOGIN = "/a/login"
 _INSIDE = re.compile(r"/a(/[a-z0-9-]+)*(\.json|\.csv)?")
@@ -54,25 +54,21 @@ async def show(request: Request) -> Response:
 
 async def sign_in(request: Request) -> Response:
     """Open a session with a token."""
-    collector: Collector = request.app.state.collector
-    fields = await security.read_form(request)
+    fields = await access.read_form(request)
     token = fields.get("token", "").strip()
     asked = fields.get("next", "")
-    if not token or await asyncio.to_thread(collector.store.find_token, token) is None:
+    if not token or await asyncio.to_thread(Collector.of(request).store.find_token, token) is None:
         return _page(request, "", "This token does not work. Check it, or ask for another one.", asked, 403)
     response = RedirectResponse(asked if _INSIDE.fullmatch(asked) else "/a", 303)
-    access.keep_session(request, response, collector.sessions.start(token))
+    access.keep_session(request, response, token)
     return response
 
 
 async def sign_out(request: Request) -> Response:
     """End a session."""
-    collector: Collector = request.app.state.collector
-    await security.read_form(request)
-    name = access.cookie_name(collector)
-    collector.sessions.end(request.cookies.get(name, ""))
+    await access.read_form(request)
     response = RedirectResponse(LOGIN, 303)
-    response.delete_cookie(name, path="/", secure=collector.settings.encrypted, httponly=True, samesite="strict")
+    access.end_session(request, response)
     return response
 
 
@@ -95,10 +91,10 @@ def signed_in(route: Route) -> Route:
 
 
 def _page(request: Request, name: str, problem: str, asked: str, status: int = 200) -> Response:
-    value = security.form_value(request)
+    value = access.form_value(request)
     title = "Signed in" if name else "Sign in"
-    response = HTMLResponse(render(Session(title, name, problem, asked, security.FIELD, value)), status)
-    security.keep_form_value(request, response, value)
+    response = HTMLResponse(render(Session(title, name, problem, asked, access.FIELD, value)), status)
+    access.keep_form_value(request, response, value)
     return response
 
 

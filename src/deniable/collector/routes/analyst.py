@@ -10,71 +10,73 @@ from typing import Any
 
 from starlette.responses import StreamingResponse
 
-from deniable.collector import exports, log, results, shown
+from deniable.collector import exports, results
+from deniable.collector.monitoring import log_event
 from deniable.collector.refusals import Refused
-from deniable.collector.routes.table import Call, Row
+from deniable.collector.routes.table import Call, Endpoint
+from deniable.collector.small_cells import counts_shown
 from deniable.errors import NotAllowed, NotEstimable
 
 
 async def get_tallies(call: Call) -> dict[str, Any]:
     """Return the counts of every question as they are written to a file; null for those that are not shown."""
-    return await _each(call, lambda *place: json.loads(shown.counted(*place).to_json()))
+    return await _by_question(call, lambda *place: json.loads(counts_shown(*place).to_json()))
 
 
 async def get_estimates(call: Call) -> dict[str, Any]:
     """Return the estimated shares of every question; null for those that are not shown."""
-    return await _each(call, results.read)
+    return await _by_question(call, results.read)
 
 
 async def get_export(call: Call) -> StreamingResponse:
     """Return all responses to a question as a file, in random order."""
-    known = await call.collector.surveys.find(call.part("name"))
+    fielded = await call.collector.surveys.find(call.part("name"))
     kind = call.part("kind")
     if kind not in exports.FORMATS:
         raise Refused(404, f"there is no such export; expected a name that ends in {' or '.join(exports.FORMATS)}.")
-    number = known.survey.number(call.part("question"))
-    question = known.survey.questions[number].name
+    number = fielded.survey.number(call.part("question"))
+    question = fielded.survey.questions[number].name
     file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when all of it was sent
     try:
-        await asyncio.to_thread(exports.write, call.collector.store, known.entry, number, kind, file)
+        await asyncio.to_thread(exports.write, call.collector.store, fielded.entry, number, kind, file)
     except BaseException:
         file.close()
         raise
-    log.tell("responses exported", survey=known.survey.name, question=question)
-    headers = {"Content-Disposition": f'attachment; filename="{known.survey.name}-{question}.{kind}"'}
+    log_event("responses exported", survey=fielded.survey.name, question=question)
+    headers = {"Content-Disposition": f'attachment; filename="{fielded.survey.name}-{question}.{kind}"'}
     return StreamingResponse(exports.pieces(file), media_type=exports.FORMATS[kind], headers=headers)
 
 
-async def _each(call: Call, step: Callable[..., Any]) -> dict[str, Any]:
+async def _by_question(call: Call, step: Callable[..., Any]) -> dict[str, Any]:
     """Run a step for each question, in a thread."""
-    known = await call.collector.surveys.find(call.part("name"))
+    fielded = await call.collector.surveys.find(call.part("name"))
     name = call.request.query_params.get("group")
-    group = known.group(name)
+    group = fielded.group(name)
 
     def run() -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for number, question in enumerate(known.survey.questions):
+        by_name: dict[str, Any] = {}
+        for number, question in enumerate(fielded.survey.questions):
             try:
-                found[question.name] = step(call.collector.store, known.entry, number, group)
+                by_name[question.name] = step(call.collector.store, fielded.entry, number, group)
             except (NotAllowed, NotEstimable):
-                found[question.name] = None
-        return found
+                by_name[question.name] = None
+        return by_name
 
-    return {"survey": known.survey.hash, "group": name, "questions": await asyncio.to_thread(run)}
+    return {"survey": fielded.survey.hash, "group": name, "questions": await asyncio.to_thread(run)}
 
 
 _SURVEY = "/api/surveys/{name}"
 
-ROWS = (
-    Row(
+ENDPOINTS = (
+    Endpoint(
         "GET", f"{_SURVEY}/tallies", get_tallies, "The counts of every question.",
         scope="analyst", query=("group",), gives=dict[str, Any],
     ),
-    Row(
+    Endpoint(
         "GET", f"{_SURVEY}/estimates", get_estimates, "The estimated shares of every question, with intervals.",
         scope="analyst", query=("group",), gives=dict[str, Any],
     ),
-    Row(
+    Endpoint(
         "GET", f"{_SURVEY}/exports/{{question}}.{{kind}}", get_export, "All responses to a question, in random order.",
         scope="analyst", media=tuple(exports.FORMATS.values()),
     ),

@@ -7,10 +7,10 @@ import json
 
 from starlette.responses import Response
 
-from deniable.collector import access, batches, intake, messages, receipts
+from deniable.collector import access, batches, intake, messages, signing
 from deniable.collector.limits import read_body
 from deniable.collector.refusals import Refused
-from deniable.collector.routes.table import JSON, Call, Row, media_type
+from deniable.collector.routes.table import JSON, Call, Endpoint, media_type
 
 _NDJSON = "application/x-ndjson"
 _ARROW = "application/vnd.apache.arrow.stream"
@@ -18,23 +18,23 @@ _ARROW = "application/vnd.apache.arrow.stream"
 
 async def get_definition(call: Call) -> Response:
     """Return the sealed definition; its hash is its ETag. A draft is for those who hold a token."""
-    known = await call.collector.surveys.find(call.part("name"))
+    fielded = await call.collector.surveys.find(call.part("name"))
     if "authorization" in call.request.headers:
         await access.admit(call.request, "analyst")
     else:
-        known.check_published()
-    tag = f'"{known.survey.hash}"'
+        fielded.check_published()
+    tag = f'"{fielded.survey.hash}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     if call.request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(known.definition, media_type=JSON, headers=headers)
+    return Response(fielded.definition, media_type=JSON, headers=headers)
 
 
 async def get_keys(call: Call) -> messages.Keys:
     """Return the keys that receipts and tokens are verified with."""
-    known = await call.collector.surveys.find(call.part("name"))
-    public = await asyncio.to_thread(receipts.public_key, call.collector.store)
-    tokens = None if known.entry.public is None else json.loads(known.entry.public.to_json())
+    fielded = await call.collector.surveys.find(call.part("name"))
+    public = await asyncio.to_thread(signing.receipt_key, call.collector.store)
+    tokens = None if fielded.entry.public is None else json.loads(fielded.entry.public.to_json())
     return messages.Keys(receipts=public, tokens=tokens)
 
 
@@ -48,28 +48,28 @@ async def add_batch(call: Call) -> messages.BatchResult:
     settings, kind = call.collector.settings, media_type(call.request)
     if kind not in {_NDJSON, _ARROW}:
         raise Refused(415, f"the body is not of the right type; expected {_NDJSON} or {_ARROW}.")
-    known = await call.collector.surveys.find(call.part("name"))
-    known.check_open()
+    fielded = await call.collector.surveys.find(call.part("name"))
+    fielded.check_open()
     raw = await read_body(call.request, settings.largest_batch, settings.patience)
     read = batches.read_lines if kind == _NDJSON else batches.read_arrow
-    stored, repeated = await asyncio.to_thread(lambda: call.collector.store.add_batch(*read(known, raw)))
+    stored, repeated = await asyncio.to_thread(lambda: call.collector.store.add_batch(*read(fielded, raw)))
     for outcome, count in (("stored", stored), ("repeated", repeated)):
-        call.collector.metrics.responses(known.survey.name, outcome, count)
+        call.collector.metrics.responses(fielded.survey.name, outcome, count)
     return messages.BatchResult(stored, repeated)
 
 
 async def withdraw(call: Call) -> messages.Withdrawn:
     """Erase what was sent with a key, also after the survey has closed."""
-    known = await call.collector.surveys.find(call.part("name"))
-    count = await asyncio.to_thread(call.collector.store.withdraw, known.entry.id, _key(call))
-    call.collector.metrics.responses(known.survey.name, "withdrawn", count)
+    fielded = await call.collector.surveys.find(call.part("name"))
+    count = await asyncio.to_thread(call.collector.store.withdraw, fielded.entry.id, _key(call))
+    call.collector.metrics.responses(fielded.survey.name, "withdrawn", count)
     return messages.Withdrawn(count)
 
 
 async def get_receipt(call: Call) -> Response:
     """Return a signed list of all that is stored under a key."""
-    known = await call.collector.surveys.find(call.part("name"))
-    text = await asyncio.to_thread(receipts.receipt, call.collector.store, known.entry, _key(call))
+    fielded = await call.collector.surveys.find(call.part("name"))
+    text = await asyncio.to_thread(signing.receipt, call.collector.store, fielded.entry, _key(call))
     return Response(text, media_type=JSON)
 
 
@@ -90,14 +90,14 @@ def _key(call: Call) -> bytes:
 
 _SURVEY = "/api/surveys/{name}"
 
-ROWS = (
-    Row(
+ENDPOINTS = (
+    Endpoint(
         "POST", f"{_SURVEY}/responses", add_responses, "Send responses, or raise them to a finer stage.",
         takes=messages.SubmissionBody, status=204, refusals=(403, 409),
     ),
-    Row("GET", _SURVEY, get_definition, "The definition of a survey.", media=(JSON,), refusals=(401, 403, 409)),
-    Row("GET", f"{_SURVEY}/keys", get_keys, "What receipts and tokens are verified with.", gives=messages.Keys),
-    Row(
+    Endpoint("GET", _SURVEY, get_definition, "The definition of a survey.", media=(JSON,), refusals=(401, 403, 409)),
+    Endpoint("GET", f"{_SURVEY}/keys", get_keys, "What receipts and tokens are verified with.", gives=messages.Keys),
+    Endpoint(
         "POST", f"{_SURVEY}/batches", add_batch, "Send the responses of many respondents, all or none.",
         accepts={
             _NDJSON: {"schema": {"type": "string", "description": "On each line a SubmissionBody without a token."}},
@@ -111,15 +111,15 @@ ROWS = (
         },
         gives=messages.BatchResult, refusals=(403, 409),
     ),
-    Row(
+    Endpoint(
         "DELETE", f"{_SURVEY}/responses/{{key}}", withdraw, "Withdraw all that was sent with a key.",
         gives=messages.Withdrawn, refusals=(422,),
     ),
-    Row(
+    Endpoint(
         "GET", f"{_SURVEY}/receipts/{{key}}", get_receipt, "A signed receipt of what is stored under a key.",
         media=(JSON,), refusals=(422,),
     ),
-    Row(
+    Endpoint(
         "POST", f"{_SURVEY}/invitations/exchange", exchange_invitation, "Exchange an invitation for a signature.",
         takes=messages.ExchangeBody, gives=messages.Signed, refusals=(403, 409),
     ),

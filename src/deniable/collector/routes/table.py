@@ -1,25 +1,38 @@
-"""Rows of the table of routes: each says how a request is parsed, which step runs, and what comes back.
+"""The table of routes for programs: how a request is parsed, which step runs, and what comes back.
 
-The application and its OpenAPI description are both made from these rows, so that neither says what the other does not.
+The application (`route`) and its OpenAPI description (`describe`) are both made from the endpoints of this table, so
+that neither says what the other does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from http import HTTPStatus
+from typing import Any, Literal
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from deniable.collector import access
+from deniable.collector import access, exports, messages
 from deniable.collector.limits import read_body
-from deniable.collector.refusals import Refused, parsed
-from deniable.collector.state import Collector
+from deniable.collector.refusals import Refusal, Refused, parsed
+from deniable.collector.settings import Collector
 
 JSON = "application/json"
+
+_PARTS: Mapping[str, Any] = {
+    "name": messages.Slug,
+    "question": messages.Slug,
+    "key": messages.Key,
+    "kind": Literal[tuple(exports.FORMATS)],
+    "token": messages.Text,
+    "group": messages.Text,
+}
+"""What the parts of an address must look like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +50,8 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row of the table.
+class Endpoint:
+    """One route for programs, a row of the table.
 
     Attributes:
         method: GET, POST or DELETE.
@@ -71,23 +84,23 @@ class Row:
     refusals: tuple[int, ...] = ()
 
 
-def route(row: Row) -> Route:
-    """Return the route of a row."""
-    decode = None if row.takes is None else msgspec.json.Decoder(row.takes).decode
+def route(endpoint: Endpoint) -> Route:
+    """Return the route of an endpoint."""
+    decode = None if endpoint.takes is None else msgspec.json.Decoder(endpoint.takes).decode
 
     async def answer(request: Request) -> Response:
-        collector: Collector = request.app.state.collector
-        if row.scope:
-            await access.admit(request, row.scope)
-        body = None if decode is None else parsed(decode, await _json(request, collector, large=row.large))
-        result = await row.run(Call(request, collector, body))
+        collector = Collector.of(request)
+        if endpoint.scope:
+            await access.admit(request, endpoint.scope)
+        body = None if decode is None else parsed(decode, await _json(request, collector, large=endpoint.large))
+        result = await endpoint.run(Call(request, collector, body))
         if isinstance(result, Response):
             return result
         if result is None:
-            return Response(status_code=row.status)
-        return Response(msgspec.json.encode(result), row.status, media_type=JSON)
+            return Response(status_code=endpoint.status)
+        return Response(msgspec.json.encode(result), endpoint.status, media_type=JSON)
 
-    return Route(row.path, answer, methods=[row.method], name=row.run.__name__)
+    return Route(endpoint.path, answer, methods=[endpoint.method], name=endpoint.run.__name__)
 
 
 def media_type(request: Request) -> str:
@@ -101,3 +114,80 @@ async def _json(request: Request, collector: Collector, *, large: bool) -> bytes
         raise Refused(415, f"the body is not of the right type; expected {JSON}.")
     settings = collector.settings
     return await read_body(request, settings.largest_batch if large else settings.largest, settings.patience)
+
+
+def describe(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document of a table."""
+    endpoints = list(endpoints)
+    types = [
+        Refusal,
+        messages.SubmissionBody,
+        *(each for endpoint in endpoints for each in (endpoint.takes, endpoint.gives) if each),
+    ]
+    _, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+    paths: dict[str, dict[str, Any]] = {}
+    for endpoint in endpoints:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "deniable collector",
+            "version": version,
+            "description": "Takes responses of randomized designs, counts and estimates. It never sees an answer.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": endpoint.run.__name__,
+        "summary": endpoint.summary,
+        "responses": {
+            str(endpoint.status): _result(endpoint),
+            **{str(each): _refusal(each) for each in _refusals(endpoint)},
+        },
+    }
+    parts = [_parameter(name, "path") for name in re.findall(r"\{(\w+)\}", endpoint.path)]
+    if parameters := parts + [_parameter(name, "query") for name in endpoint.query]:
+        described["parameters"] = parameters
+    if content := ({JSON: {"schema": _schema(endpoint.takes)}} if endpoint.takes else dict(endpoint.accepts)):
+        described["requestBody"] = {"required": True, "content": content}
+    if endpoint.scope:
+        described["security"] = [{"token": []}]
+    return described
+
+
+def _refusals(endpoint: Endpoint) -> list[int]:
+    """Return every status an endpoint may refuse with: its own, and those that follow from what it takes."""
+    statuses = {*endpoint.refusals, 400, 429}
+    statuses |= {401, 403} if endpoint.scope else set()
+    statuses |= {408, 413, 415, 422} if endpoint.takes or endpoint.accepts else set()
+    statuses |= {404} if "{" in endpoint.path else set()
+    return sorted(statuses)
+
+
+def _result(endpoint: Endpoint) -> dict[str, Any]:
+    described: dict[str, Any] = {"description": HTTPStatus(endpoint.status).phrase}
+    if endpoint.gives is not None:
+        described["content"] = {JSON: {"schema": _schema(endpoint.gives)}}
+    elif endpoint.media:
+        described["content"] = {each: {} for each in endpoint.media}
+    return described
+
+
+def _refusal(status: int) -> dict[str, Any]:
+    return {"description": HTTPStatus(status).phrase, "content": {JSON: {"schema": _schema(Refusal)}}}
+
+
+def _parameter(name: str, place: str) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": place == "path", "schema": _schema(_PARTS[name])}
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    (schema,), _ = msgspec.json.schema_components([kind], ref_template="#/components/schemas/{name}")
+    return schema

@@ -1,4 +1,7 @@
-"""The tables of those who may do something: tokens, invitations, and secrets of the collector itself."""
+"""The tables of those who may do something: tokens, invitations, and secrets of the collector itself.
+
+Tokens and invitation codes are handed out as text, and only their hashes are kept.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,16 @@ import hashlib
 import secrets
 from collections.abc import Callable
 
-from deniable.collector import tokens as texts
-from deniable.collector.blind_keys import SigningKey, sign
+from deniable.collector.signing import SigningKey, sign
 from deniable.collector.store.base import SCOPES, Invitations, Token
 from deniable.collector.store.surveys import lock
 from deniable.db import Tables
 from deniable.errors import InvalidRequest, NotAllowed
 
 _MOST_INVITATIONS = 1_000_000  # made at a time: some seconds, and a list that fits into memory
-_SECRET = 32
+_SECRET_BYTES = 32
+_TEXT_BYTES = 24
+_TOKEN, _INVITATION = "dn_", "in_"  # what texts begin with, so that people and scanners can tell what they have found
 
 
 def invite(tables: Tables, survey: int, count: int) -> list[str]:
@@ -28,8 +32,8 @@ def invite(tables: Tables, survey: int, count: int) -> list[str]:
         raise NotAllowed("this survey is open to everybody; expected one by invitation.")
     if not 1 <= count <= _MOST_INVITATIONS:
         raise InvalidRequest(f"{count:,} invitations are asked for; expected 1 to {_MOST_INVITATIONS:,}.")
-    made = [texts.make(texts.INVITATION) for _ in range(count)]
-    tables.insert("invitation", ("hash", "survey"), sorted((texts.digest(code), survey) for code in made))
+    made = [_new_text(_INVITATION) for _ in range(count)]
+    tables.insert("invitation", ("hash", "survey"), sorted((_digest(code), survey) for code in made))
     return made
 
 
@@ -51,7 +55,7 @@ def exchange(tables: Tables, survey: int, code: str, blinded: int) -> int:
         InvalidRequest: what is to be signed is no number below the modulus.
     """
     lock(tables, survey)
-    found = tables.rows("SELECT used FROM invitation WHERE hash = ? AND survey = ?", texts.digest(code), survey)
+    found = tables.rows("SELECT used FROM invitation WHERE hash = ? AND survey = ?", _digest(code), survey)
     message = hashlib.sha256(f"{blinded:x}".encode()).digest()
     if not found or found[0][0] not in (None, message):
         raise NotAllowed(
@@ -60,7 +64,7 @@ def exchange(tables: Tables, survey: int, code: str, blinded: int) -> int:
         )
     private = tables.value("SELECT private FROM survey WHERE id = ?", survey)
     signature = sign(blinded, SigningKey.from_pem(private.encode()))
-    tables.run("UPDATE invitation SET used = ? WHERE hash = ?", message, texts.digest(code))
+    tables.run("UPDATE invitation SET used = ? WHERE hash = ?", message, _digest(code))
     return signature
 
 
@@ -76,8 +80,8 @@ def issue(tables: Tables, token: Token) -> str:
         raise InvalidRequest(f"there is no survey {token.survey!r:.50} that the token could be for.")
     if tables.rows("SELECT 1 FROM token WHERE name = ?", token.name):
         raise InvalidRequest(f"there is a token called {token.name!r:.60} already; expected another name.")
-    text = texts.make(texts.TOKEN)
-    tables.run("INSERT INTO token VALUES (?, ?, ?, ?)", token.name, texts.digest(text), token.scope, token.survey)
+    text = _new_text(_TOKEN)
+    tables.run("INSERT INTO token VALUES (?, ?, ?, ?)", token.name, _digest(text), token.scope, token.survey)
     return text
 
 
@@ -87,8 +91,8 @@ def rotate(tables: Tables, name: str) -> str:
     Raises:
         InvalidRequest: there is none of this name.
     """
-    text = texts.make(texts.TOKEN)
-    _one(lambda: tables.run("UPDATE token SET hash = ? WHERE name = ?", texts.digest(text), name), name)
+    text = _new_text(_TOKEN)
+    _one(lambda: tables.run("UPDATE token SET hash = ? WHERE name = ?", _digest(text), name), name)
     return text
 
 
@@ -103,7 +107,7 @@ def revoke(tables: Tables, name: str) -> None:
 
 def find(tables: Tables, text: str) -> Token | None:
     """Find a token by its text."""
-    found = tables.rows("SELECT name, scope, survey FROM token WHERE hash = ?", texts.digest(text))
+    found = tables.rows("SELECT name, scope, survey FROM token WHERE hash = ?", _digest(text))
     return Token(*found[0]) if found else None
 
 
@@ -120,9 +124,22 @@ def known_secret(tables: Tables, name: str) -> bytes | None:
 
 def secret(tables: Tables, name: str) -> bytes:
     """Draw a secret of the collector, and return it; where another program was faster, that one's."""
-    fresh = secrets.token_bytes(_SECRET)
+    fresh = secrets.token_bytes(_SECRET_BYTES)
     tables.run("INSERT INTO secret VALUES (?, ?) ON CONFLICT DO NOTHING", name, fresh)
     return known_secret(tables, name) or fresh
+
+
+def _new_text(prefix: str) -> str:
+    """Return a new secret: 192 random bits, in letters that fit into an address."""
+    return prefix + secrets.token_urlsafe(_TEXT_BYTES)
+
+
+def _digest(text: str) -> bytes:
+    """Return what is kept of a secret.
+
+    Why a plain SHA-256 is enough: nobody guesses 192 random bits, so there is nothing that a slow hash would slow down.
+    """
+    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
 
 
 def _one(change: Callable[[], int], name: str) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deniable.channel.coding import Rows
-from deniable.collector.blind_keys import SigningKey
+from deniable.collector.signing import SigningKey
 from deniable.collector.store.base import KEY, Entry, NoSuchSurvey, State
 from deniable.collector.store.counts import Layout
 from deniable.db import Tables

@@ -8,13 +8,12 @@ from importlib.resources import files
 import pytest
 from jinja2 import meta, nodes
 
-from deniable.collector.pages.locale import LANGUAGES, locale
-from deniable.collector.pages.render import Context, environment, render
+from deniable.collector.pages.render import LANGUAGES, Context, environment, locale, render
 from deniable.collector.pages.respondent_context import (
     Form,
     Message,
     Overview,
-    Sent,
+    SentPage,
     SurveyPage,
     page,
     survey_page,
@@ -37,7 +36,7 @@ def reads(name: str) -> set[str]:
     return (set(meta.find_undeclared_variables(parsed)) - made).union(*map(reads, others))
 
 
-@pytest.mark.parametrize("context", [Overview, Message, SurveyPage, Sent])
+@pytest.mark.parametrize("context", [Overview, Message, SurveyPage, SentPage])
 def test_a_template_reads_what_its_context_holds_and_nothing_else(context: type[Context]) -> None:
     held = {each.name for each in fields(context)}
     missing = reads(context.TEMPLATE) - held

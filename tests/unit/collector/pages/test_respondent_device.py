@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 import deniable as dn
-from deniable.collector.pages.locale import locale
-from deniable.collector.pages.respondent_device import Rule, Tool, tool_for
+from deniable.collector.pages.devices import Rule, Tool, tool_for
+from deniable.collector.pages.render import locale
 from deniable.designs import Design
 from deniable.plan.devices import DEVICES
 

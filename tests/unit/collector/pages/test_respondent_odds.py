@@ -8,7 +8,7 @@ import pytest
 
 import deniable as dn
 from deniable.channel import Sets
-from deniable.collector.pages.respondent_odds import Crowd, odds
+from deniable.collector.pages.devices import IconArray, odds
 from deniable.designs import FAMILIES, Design
 
 REGISTERED = [
@@ -80,7 +80,7 @@ def test_a_design_too_large_for_a_picture_still_tells_what_can_be_believed() -> 
 @pytest.mark.parametrize("base", [100, 1000])
 @pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 40, 75, 99, 100])
 def test_the_areas_of_a_picture_hold_as_many_people_as_they_say(count: int, base: int) -> None:
-    crowd = Crowd(0, count, base)
+    crowd = IconArray(0, count, base)
     assert area(crowd.senders) == 100 * count
     assert area(crowd.others) == 100 * (base - count)
     assert crowd.columns * crowd.rows == base

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from deniable import blind, documents
-from deniable.collector import receipts
+from deniable.collector import signing
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store
@@ -153,17 +153,17 @@ def test_a_receipt_says_what_is_stored_and_is_signed(collector: Inside, survey: 
     public = collector.ask("GET", "/api/surveys/small/keys").json["receipts"]
     receipt = collector.ask("GET", f"/api/surveys/small/receipts/{body['key']}").body
     key = bytes.fromhex(body["key"])
-    assert receipts.verify(receipt, public, key=key) == body["responses"]
+    assert signing.verify_receipt(receipt, public, key=key) == body["responses"]
     assert body["key"] not in receipt.decode(), "whoever is shown a receipt cannot withdraw"
     with pytest.raises(UnreadableFile, match="another key"):
-        receipts.verify(receipt, public, key=secrets.token_bytes(16))
+        signing.verify_receipt(receipt, public, key=secrets.token_bytes(16))
     with pytest.raises(UnreadableFile, match="not signed"):
-        receipts.verify(receipt, "00" * 32, key=key)
+        signing.verify_receipt(receipt, "00" * 32, key=key)
     parts = json.loads(receipt)
     parts["responses"] = []
     del parts["hash"], parts["schema"]
     with pytest.raises(UnreadableFile, match="not signed"):
-        receipts.verify(documents.seal("stored", parts), public)
+        signing.verify_receipt(documents.seal("stored", parts), public)
 
 
 def test_an_unknown_key_has_an_empty_receipt_and_nothing_to_withdraw(collector: Inside) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from deniable.collector.pages.locale import LANGUAGES, chosen, locale
+from deniable.collector.pages.render import LANGUAGES, choose_language, locale
 from deniable.plan.devices import DEVICES
 
 
@@ -57,4 +57,4 @@ def test_right_to_left() -> None:
     ],
 )
 def test_the_language_is_that_of_the_address_then_of_the_browser(asked: str, accepted: str, found: str) -> None:
-    assert chosen(LANGUAGES, asked, accepted) == found
+    assert choose_language(LANGUAGES, asked, accepted) == found

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import pytest
 
+from deniable.collector.intake import SubmissionWriter
 from deniable.collector.store import Outcome, Refusal, Sent, Store, StoreFailed, Submission, open_store
-from deniable.collector.writer import Writer
 from tests.support.surveys import small
 
 
@@ -39,7 +39,7 @@ def test_what_arrives_while_the_disk_is_busy_is_stored_together() -> None:
     store = Slow()
 
     async def run() -> list[Outcome]:
-        with Writer(cast(Store, store), most=50) as writer:
+        with SubmissionWriter(cast(Store, store), most=50) as writer:
             first = asyncio.create_task(writer.add(one(0)))
             while not store.sizes:
                 await asyncio.sleep(0.001)
@@ -58,7 +58,7 @@ def test_each_hears_of_its_own_outcome(tmp_path: Path) -> None:
     entry = store.open("small")
 
     async def run() -> list[Outcome]:
-        with Writer(store) as writer:
+        with SubmissionWriter(store) as writer:
             wanted = [one(number)._replace(survey=entry.id) for number in range(200)]
             wrong = Submission(entry.id, bytes(16), None, (Sent(0, 0, 9),))
             return list(await asyncio.gather(*(writer.add(each) for each in [*wanted, wrong, *wanted])))
@@ -76,7 +76,7 @@ def test_a_failing_database_is_told_to_everybody_and_the_writer_goes_on() -> Non
     store.go.set()
 
     async def run() -> None:
-        with Writer(cast(Store, store)) as writer:
+        with SubmissionWriter(cast(Store, store)) as writer:
             for _ in range(2):
                 found: Any = await asyncio.gather(writer.add(one(0)), writer.add(one(1)), return_exceptions=True)
                 assert [str(each) for each in found] == ["the disk is full"] * 2
@@ -90,7 +90,7 @@ def test_who_has_gone_does_not_disturb_the_others() -> None:
     store = Slow()
 
     async def run() -> Outcome:
-        with Writer(cast(Store, store)) as writer:
+        with SubmissionWriter(cast(Store, store)) as writer:
             gone = asyncio.create_task(writer.add(one(0)))
             stays = asyncio.create_task(writer.add(one(1)))
             await asyncio.sleep(0)
@@ -107,7 +107,7 @@ def test_what_waits_at_the_end_is_stored_and_nothing_is_taken_after_it() -> None
     store = Slow()
 
     async def run() -> None:
-        writer = Writer(cast(Store, store))
+        writer = SubmissionWriter(cast(Store, store))
         waiting = [asyncio.create_task(writer.add(one(number))) for number in range(3)]
         await asyncio.sleep(0)
         store.go.set()

@@ -7,8 +7,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
 from deniable.blind import EXPONENT
-from deniable.collector import blind_keys
-from deniable.collector.blind_keys import SigningKey, sign
+from deniable.collector import signing
+from deniable.collector.signing import SigningKey, sign
 from deniable.errors import InvalidRequest, UnreadableFile
 from tests.support.seeded import Seeded
 from tests.support.signing import SIGNING
@@ -75,4 +75,4 @@ def test_short_keys_are_refused() -> None:
 
 
 def test_the_default_source_is_the_operating_system() -> None:
-    assert sign.__defaults__ == (blind_keys.SYSTEM,)
+    assert sign.__defaults__ == (signing.SYSTEM,)

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 import pytest
 
 from deniable.collector.access import Sessions
-from deniable.collector.app import ROWS, make_app
-from deniable.collector.security import POLICY
+from deniable.collector.app import ENDPOINTS, make_app
+from deniable.collector.gate import POLICY
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store
 from tests.support.collector import Answered, Inside
@@ -19,7 +19,7 @@ PAGES = ["/", "/s/small", "/s/nothing", "/a", "/a/login", "/a/plan", "/nothing",
 
 
 def test_every_answer_carries_the_headers(collector: Inside) -> None:
-    for path in (*PAGES, *(row.path for row in ROWS)):
+    for path in (*PAGES, *(row.path for row in ENDPOINTS)):
         for method in ("GET", "POST", "DELETE", "PUT"):
             headers = collector.ask(method, path, accept="text/html").headers
             assert headers["content-security-policy"] == POLICY
@@ -146,7 +146,7 @@ def test_sessions_end_by_themselves() -> None:
     assert sessions.token(name) == ""
     sessions.start("another")
     assert name not in repr(vars(sessions))
-    assert len(vars(sessions)["_known"]) == 1
+    assert len(vars(sessions)["_open"]) == 1
 
 
 def test_respondents_get_no_cookie_from_a_page_that_draws(collector: Inside) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector import shown
+from deniable.collector import small_cells
 from deniable.collector.store import open_store
 from deniable.errors import NotAllowed
 from tests.support import filled
@@ -16,7 +16,7 @@ from tests.support.surveys import small
 @given(st.lists(st.integers(0, 60), max_size=8), st.integers(0, 60), st.integers(1, 30))
 def test_neither_a_group_nor_what_is_left_is_ever_small(sizes: list[int], others: int, minimum: int) -> None:
     total = sum(sizes) + others
-    kept = shown.large_enough(sizes, total, minimum)
+    kept = small_cells.large_enough(sizes, total, minimum)
     assert all(sizes[number] >= minimum for number in kept)
     left = total - sum(sizes[number] for number in kept)
     assert left == 0 or left >= minimum or not kept
@@ -24,28 +24,28 @@ def test_neither_a_group_nor_what_is_left_is_ever_small(sizes: list[int], others
 
 @given(st.lists(st.integers(20, 60), min_size=1, max_size=8))
 def test_where_all_groups_are_large_all_are_shown(sizes: list[int]) -> None:
-    assert shown.large_enough(sizes, sum(sizes), 20) == tuple(range(len(sizes)))
+    assert small_cells.large_enough(sizes, sum(sizes), 20) == tuple(range(len(sizes)))
 
 
 def test_a_single_small_group_takes_the_next_one_with_it() -> None:
-    assert shown.large_enough([100, 40, 5], 145, 20) == (0,)
-    assert shown.large_enough([100, 40, 5], 165, 20) == (0, 1)  # 20 people are in no group: what is left is 25
+    assert small_cells.large_enough([100, 40, 5], 145, 20) == (0,)
+    assert small_cells.large_enough([100, 40, 5], 165, 20) == (0, 1)  # 20 people are in no group: what is left is 25
 
 
 def test_counts_of_few_are_refused(tmp_path: Path) -> None:
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(minimum=20))
     with pytest.raises(NotAllowed, match="there are 0 responses to 'smokes'; expected at least 20"):
-        shown.counted(store, entry, 0)
+        small_cells.counts_shown(store, entry, 0)
     filled.ask(store, entry, 0, [0, 1] * 15, group=0)
     filled.ask(store, entry, 0, [0, 1] * 5, group=1)
-    assert shown.counted(store, entry, 0).respondents == 40
-    assert shown.groups(store, entry, 0) == ()
+    assert small_cells.counts_shown(store, entry, 0).respondents == 40
+    assert small_cells.groups_shown(store, entry, 0) == ()
     with pytest.raises(NotAllowed, match="the group 'north' is not shown"):
-        shown.counted(store, entry, 0, 0)
+        small_cells.counts_shown(store, entry, 0, 0)
     filled.ask(store, entry, 0, [0, 1] * 5, group=1)
-    assert shown.groups(store, entry, 0) == (0, 1)
-    assert shown.counted(store, entry, 0, 1).respondents == 20
+    assert small_cells.groups_shown(store, entry, 0) == (0, 1)
+    assert small_cells.counts_shown(store, entry, 0, 1).respondents == 20
     store.shut()
 
 
@@ -54,5 +54,5 @@ def test_one_response_is_too_few_whatever_the_survey_says(tmp_path: Path) -> Non
     entry = filled.opened(store, small(minimum=1, groups=()))
     filled.ask(store, entry, 0, [0])
     with pytest.raises(NotAllowed, match="expected at least 2"):
-        shown.counted(store, entry, 0)
+        small_cells.counts_shown(store, entry, 0)
     store.shut()

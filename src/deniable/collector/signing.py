@@ -1,20 +1,36 @@
-"""The signing half of blind signatures: what only the collector holds. `deniable.blind` says how and why.
+"""What the collector signs: blinded tokens of invited respondents, and receipts.
 
-A survey by invitation has a key of its own. It signs whatever it is given, once for each invitation, and sees neither
-the token nor, later, whose it was.
+Tokens: the signing half of blind signatures; `deniable.blind` says how and why. A survey by invitation has a key of its
+own. It signs whatever it is given, once for each invitation, and sees neither the token nor, later, whose it was.
+
+Receipts: what is stored under a respondent's key, signed, so that the respondent can show later what the collector had
+said. A receipt names responses, never an answer. It names the key by its hash: whoever is shown a receipt cannot
+withdraw.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from deniable import documents
 from deniable.blind import EXPONENT, LEAST_BITS, Key
 from deniable.chance import SYSTEM, Source, below
 from deniable.errors import InvalidRequest, UnreadableFile
+
+if TYPE_CHECKING:
+    from deniable.collector.store import Entry, Store
+
+_RECEIPT_SECRET = "receipts"  # the name under which the store keeps what receipts are signed with
+_RECEIPT_SCHEMA = "stored"
 
 
 @dataclass(frozen=True)
@@ -94,3 +110,57 @@ def sign(blinded: int, key: SigningKey, source: Source = SYSTEM) -> int:
     if pow(signed, EXPONENT, modulus) != blinded:
         raise ArithmeticError("a signature came out wrong, and was not handed out.")
     return signed
+
+
+def receipt(store: Store, entry: Entry, key: bytes) -> str:
+    """Return the receipt of a key as JSON; it lists no response where none is stored."""
+    survey = entry.survey
+    responses = []
+    for question, stage, code in store.stored(entry.id, key):
+        asked = survey.questions[question]
+        design = asked.designs[stage]
+        responses.append({"question": asked.name, "design": design.hash, "symbol": design.symbols[code]})
+    body = {"survey": survey.hash, "key": _key_hash(key), "responses": responses}
+    signature = _receipt_signer(store).sign(_signed(body)).hex()
+    return documents.seal(_RECEIPT_SCHEMA, {**body, "signature": signature})
+
+
+def verify_receipt(text: str | bytes, public: str, *, key: bytes | None = None) -> list[dict[str, str]]:
+    """Return the responses of a receipt that a collector signed.
+
+    Args:
+        text: the receipt.
+        public: the collector's public key, in hexadecimal.
+        key: the respondent's key, if it is at hand; the receipt must then be of it.
+
+    Raises:
+        UnreadableFile: edited, signed by somebody else, or of another key.
+    """
+    body = documents.unseal(_RECEIPT_SCHEMA, text)
+    signature = documents.field(body, "signature", str)
+    del body["signature"]
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), _signed(body))
+    except (InvalidSignature, ValueError):
+        raise UnreadableFile("this receipt is not signed with that key; expected one that is.") from None
+    if key is not None and body.get("key") != _key_hash(key):
+        raise UnreadableFile("this receipt is of another key; expected one of the key at hand.")
+    responses: list[dict[str, str]] = documents.field(body, "responses", list)
+    return responses
+
+
+def receipt_key(store: Store) -> str:
+    """Return the public key that receipts are verified with, in hexadecimal."""
+    return _receipt_signer(store).public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
+
+
+def _receipt_signer(store: Store) -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.from_private_bytes(store.secret(_RECEIPT_SECRET))
+
+
+def _signed(body: Mapping[str, Any]) -> bytes:
+    return b"deniable receipt\n" + documents.digest(body).encode()
+
+
+def _key_hash(key: bytes) -> str:
+    return "sha256:" + hashlib.sha256(b"deniable key\n" + key).hexdigest()

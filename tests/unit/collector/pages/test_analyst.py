@@ -13,8 +13,8 @@ import msgspec
 import pytest
 from jinja2 import meta
 
-from deniable.collector.pages import analyst_context as contexts
-from deniable.collector.pages.analyst_tables import to_csv
+from deniable.collector.pages import analyst as contexts
+from deniable.collector.pages.analyst import to_csv
 from deniable.collector.pages.render import environment, render
 from deniable.collector.store import NoSuchSurvey, Store, Token, open_store
 from deniable.errors import InvalidRequest, NotAllowed
@@ -40,7 +40,7 @@ def rows(page: object) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "kind", [contexts.OverviewPage, contexts.SurveyPage, contexts.QuestionPage, contexts.PlanPage], ids=str
+    "kind", [contexts.OverviewPage, contexts.SurveyResultsPage, contexts.QuestionPage, contexts.PlanPage], ids=str
 )
 def test_a_template_reads_what_its_context_has(kind: type[contexts.QuestionPage]) -> None:
     loader = environment().loader

@@ -9,36 +9,38 @@ from deniable.errors import NotAllowed
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 
-_FEWEST = 2  # responses that say how sure an estimate is
+_FEWEST_RESPONSES = 2  # below them an estimate has no standard error
 
 
-def counted(store: Store, entry: Entry, question: int, group: int | None = None) -> Tally | StageTallies:
+def counts_shown(store: Store, entry: Entry, question: int, group: int | None = None) -> Tally | StageTallies:
     """Return the counts of a question, of everybody or of a group that may be shown.
 
     Raises:
         NotAllowed: of fewer people than the survey's minimum, or of a group that is hidden.
     """
-    if group is not None and group not in groups(store, entry, question):
+    if group is not None and group not in groups_shown(store, entry, question):
         raise NotAllowed(
             f"the group {entry.survey.groups[group]!r:.50} is not shown; expected one with at least "
             f"{entry.survey.minimum:,} respondents, and no smaller one that could be told from the rest.",
             "Read the counts of everybody instead, or wait for more responses.",
         )
-    found = store.tallies(entry.id, question, group)
-    least = max(entry.survey.minimum, _FEWEST)
-    if found.respondents < least:
+    counts = store.tallies(entry.id, question, group)
+    least = max(entry.survey.minimum, _FEWEST_RESPONSES)
+    if counts.respondents < least:
         raise NotAllowed(
-            f"there are {found.respondents:,} responses to {entry.survey.questions[question].name!r}; expected at "
+            f"there are {counts.respondents:,} responses to {entry.survey.questions[question].name!r}; expected at "
             f"least {least:,} before anything is shown.",
             "Wait for more responses.",
         )
-    return found
+    return counts
 
 
-def groups(store: Store, entry: Entry, question: int) -> tuple[int, ...]:
+def groups_shown(store: Store, entry: Entry, question: int) -> tuple[int, ...]:
     """Return the numbers of the groups of a question that may be shown."""
     sizes = [store.tallies(entry.id, question, number).respondents for number in range(len(entry.survey.groups))]
-    return large_enough(sizes, store.tallies(entry.id, question).respondents, max(entry.survey.minimum, _FEWEST))
+    return large_enough(
+        sizes, store.tallies(entry.id, question).respondents, max(entry.survey.minimum, _FEWEST_RESPONSES)
+    )
 
 
 def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, ...]:
