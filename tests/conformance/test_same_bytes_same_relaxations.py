@@ -20,7 +20,7 @@ from deniable.order.bits import BitByBit, digits
 from deniable.order.ladders import Relaxation
 from deniable.order.relaxation import relax
 from deniable.order.sets import Nested
-from deniable.order.steps import Factors, KeepOrFresh, Recoded, Step, Written
+from deniable.order.steps import Factors, KeepOrFresh, Recoded, Step, Tabulated
 from tests.support.hands import Counted
 from tests.support.ladders import small
 from tests.support.seeded import Seeded
@@ -72,7 +72,7 @@ def bounds(step: Step, *, down: bool) -> list[Fraction]:
         response, likely, unlikely = step.new.witness
         both = [x for x in (likely, unlikely) if step.old.probability(response, given=x)]
         return [step.share] if down else [step.retention(response, x) for x in both]
-    if isinstance(step, Written):
+    if isinstance(step, Tabulated):
         columns = (
             step.channel.sums
             if down

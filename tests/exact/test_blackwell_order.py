@@ -11,20 +11,21 @@ import pytest
 
 from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Product, Subset
 from deniable.designs import binary, hadamard, k_ary, local_hashing, matrix, subset, warner
-from deniable.order.blackwell import compare, garbling, tables
-from deniable.order.closed_garblings import subset_garbling, subset_inclusion, subsets_ordered
-from deniable.order.elimination import Feasible, Infeasible, feasible, rank, reduce, solve
-from deniable.order.garblings import Garbling, Separation
+from deniable.order.blackwell import Garbling, Separation, by_tables, compare, garbling
+from deniable.order.followers import subset_garbling, subset_inclusion, subsets_ordered
+from deniable.order.programs import Feasible, Infeasible, feasible, rank, reduce, solve
+from deniable.order.steps import Step
 from tests.support.rational import applied, table, times
 from tests.support.tables import random_channel, rows, subset_channel
 
 
-def replay(found: Garbling | Separation, coarse: Channel, fine: Channel) -> None:
+def replay(found: Garbling | Step | Separation, coarse: Channel, fine: Channel) -> None:
     """Check either outcome from its definition, with nothing but the two tables."""
     ours, theirs = table(coarse), table(fine)
-    if isinstance(found, Garbling):
-        assert found.channel is not None
-        cells = table(found.channel)
+    if not isinstance(found, Separation):
+        channel = found.written() if isinstance(found, Step) else found.channel
+        assert channel is not None
+        cells = table(channel)
         assert times(cells, theirs) == ours
         assert all(sum(column) == 1 and min(column) >= 0 for column in zip(*cells, strict=True))
         return
@@ -68,7 +69,7 @@ def test_a_coarse_response_that_never_occurs_does_not_spoil_the_proof() -> None:
     order = random.Random(3)
     fine = random_channel(order, 2, 5)
     sharp = Dense.of([[Fraction(9, 10), Fraction(1, 100)], [Fraction(1, 10), Fraction(99, 100)], [Fraction(0)] * 2])
-    found = tables(sharp, fine)
+    found = by_tables(sharp, fine)
     assert not found
     replay(found, sharp, fine)
 
@@ -89,7 +90,7 @@ PAIRS = [Diagonal(4, *weights) for weights in ((5, 1), (3, 1), (2, 1), (1, 2), (
 def test_diagonal_channels_in_closed_form_and_by_tables(one: Diagonal, two: Diagonal) -> None:
     found = garbling(one, two)
     replay(found, one, two)
-    assert bool(tables(one.dense(), two.dense())) == bool(found)
+    assert bool(by_tables(one, two)) == bool(found)
 
 
 CODED = [
@@ -106,7 +107,7 @@ def test_coded_channels_in_closed_form(one: Channel, two: Channel) -> None:
     for coarse, fine in ((one, two), (two, one)):
         found = garbling(coarse, fine)
         replay(found, coarse, fine)
-        assert bool(tables(coarse.dense(), fine.dense())) == bool(found)
+        assert bool(by_tables(coarse, fine)) == bool(found)
 
 
 def test_a_million_categories_are_compared_in_closed_form() -> None:
@@ -142,7 +143,7 @@ def test_the_order_of_subsets_is_that_of_the_linear_program(
     k: int, t1: int, gamma1: Fraction, t2: int, gamma2: Fraction
 ) -> None:
     coarse, fine = subset_channel(k, t1, gamma1), subset_channel(k, t2, gamma2)
-    found = tables(coarse, fine)
+    found = by_tables(coarse, fine)
     assert bool(found) == subsets_ordered(k, t1, gamma1, t2, gamma2)
     replay(found, coarse, fine)
     held, cap = subset_inclusion(k, t1, gamma1, t2, gamma2)
@@ -186,7 +187,7 @@ def test_the_border_is_exact_far_below_what_floats_can_tell(
     k: int, t1: int, gamma1: Fraction, t2: int, gamma2: Fraction, beyond: Fraction
 ) -> None:
     coarse, fine = subset_channel(k, t1, gamma1 + beyond), subset_channel(k, t2, gamma2)
-    found = tables(coarse, fine)
+    found = by_tables(coarse, fine)
     assert bool(found) == (beyond == 0) == subsets_ordered(k, t1, gamma1 + beyond, t2, gamma2)
     replay(found, coarse, fine)
 
@@ -213,7 +214,7 @@ def test_products_are_compared_factor_by_factor() -> None:
     replay(ordered.second_from_first, Product((high, four)), Product((low, three)))
     replay(crossed.first_from_second, Product((low, four)), Product((high, three)))
     replay(crossed.second_from_first, Product((high, three)), Product((low, four)))
-    dense = tables(Product((low, four)).dense(), Product((high, three)).dense())
+    dense = by_tables(Product((low, four)), Product((high, three)))
     assert not dense
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable.channel import Bits
-from deniable.order.garblings import Garbling
+from deniable.order.blackwell import Garbling
 from deniable.records.strings.bloom import Bloom
 from deniable.records.strings.cohort import CohortDesign, Filter, FilterStep
 from deniable.records.strings.designs import StringDesign

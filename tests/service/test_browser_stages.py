@@ -89,7 +89,9 @@ def test_every_step_gives_the_responses_of_python(scripts: Page, down: bool) -> 
 
 
 def test_there_are_a_thousand_vectors_of_every_kind_of_step() -> None:
-    seen = Counter(dict.fromkeys(("KeepOrFresh", "Crossed", "BitByBit", "Nested", "Written", "Factors", "Recoded"), 0))
+    seen = Counter(
+        dict.fromkeys(("KeepOrFresh", "Crossed", "BitByBit", "Nested", "Tabulated", "Factors", "Recoded"), 0)
+    )
     known = {each.__name__ for each in Step.__subclasses__() if each.__module__.startswith("deniable.")}
     assert known == set(seen), "a new kind of step wants its place in steps.js, and here"
     for rung in rungs().values():
@@ -97,7 +99,7 @@ def test_there_are_a_thousand_vectors_of_every_kind_of_step() -> None:
     assert min(seen.values()) >= 1_000, seen
     assert {kind(rung) for rung in rungs().values()} >= {
         ("derived", "Nested"), ("nested", "Nested"), ("derived", "Recoded"), ("nested", "Recoded"),
-        ("derived", "Factors"), ("factors", "Factors"), ("written", "Written"),
+        ("derived", "Factors"), ("factors", "Factors"), ("written", "Tabulated"),
     }  # fmt: skip
 
 

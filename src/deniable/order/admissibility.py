@@ -15,7 +15,7 @@ from deniable import exact
 from deniable.channel import Channel, Dense, Diagonal, Hadamard, Sets
 from deniable.designs.design import Design
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
-from deniable.order.elimination import Row, Table
+from deniable.order.programs import Row, Table
 
 MANY = 20
 """Flaws that are told one by one."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from deniable import chance
+from deniable import chance, exact
 from deniable.channel import Bits
 from deniable.channel.bits import DIGITS
 from deniable.order.steps import Step
@@ -46,6 +46,11 @@ class BitGarbling(NamedTuple):
         joint = [self._sends(old, new) * (fine.one(true) if new else 1 - fine.one(true)) for new in (0, 1)]
         # A coarser bit that this true bit never gives: nobody holds it, and any value will do.
         return joint[1] / sum(joint) if any(joint) else Fraction(0)
+
+    def raised(self, fine: Bit) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+        """Return the probability that the finer bit is 1, by the coarser and then by the true bit."""
+        zero, one = ((self.upgraded(fine, old=old, true=0), self.upgraded(fine, old=old, true=1)) for old in (0, 1))
+        return zero, one
 
     def _sends(self, old: int, new: int) -> Fraction:
         one = self.one if new else self.zero
@@ -92,14 +97,9 @@ class BitByBit(Step):
     @cached_property
     def raised(self) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
         """The probability of a finer 1, by the coarser bit and then by the true bit."""
-        fine = Bit.of(self.new)
-        zero, one = (
-            (self.each.upgraded(fine, old=old, true=0), self.each.upgraded(fine, old=old, true=1)) for old in (0, 1)
-        )
-        return zero, one
+        return self.each.raised(Bit.of(self.new))
 
     def garbling(self, old: int, new: int) -> Fraction:
-        """Return C[old | new], the product over the bits."""
         one, zero = self.each
         size, ones = self.new.size, new.bit_count()
         kept, gained = (old & new).bit_count(), (old & ~new).bit_count()
@@ -109,29 +109,46 @@ class BitByBit(Step):
         )
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Degrade every bit."""
         every = (1 << self.new.size) - 1
         return toss(self.new.size, [(new, self.each.one), (every & ~new, self.each.zero)], source)
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Upgrade every bit, the answer's own being the one that is truly 1."""
         self.chance_of(old, given)
         return self.upgrade_bits(old, 1 << given, source)
 
     def upgrade_bits(self, old: int, true: int, source: chance.Source = chance.SYSTEM) -> int:
         """Upgrade every bit, whichever of them are truly 1, such as those of a Bloom filter."""
-        every = (1 << self.new.size) - 1
-        classes = [
-            (old & true, self.raised[1][1]),
-            (old & ~true, self.raised[1][0]),
-            (true & ~old, self.raised[0][1]),
-            (every & ~old & ~true, self.raised[0][0]),
-        ]
-        return toss(self.new.size, classes, source)
+        return toss_by_pairs(self.new.size, old, true, self.raised, source)
 
     def verify(self) -> bool:
-        """Send the finer bit through C."""
         return self.old.size == self.new.size and self.each.after(Bit.of(self.new)) == Bit.of(self.old)
+
+    @property
+    def recipe(self) -> str:
+        one, zero = (exact.shown(each) for each in self.each)
+        return f"make every bit by itself: 1 with probability {one} where the response has a 1, {zero} where it has a 0"
+
+    def composes(self, high: Step, direct: Step) -> bool:
+        if not (isinstance(high, BitByBit) and isinstance(direct, BitByBit)):
+            return super().composes(high, direct)
+        return BitGarbling(*self.each.after(Bit(*high.each))) == direct.each
+
+    def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Every bit by itself."""
+        if not isinstance(high, BitByBit):
+            return super().between(high, coarse, fine, source)
+        return toss_by_pairs(self.new.size, coarse, fine, self.each.raised(Bit(*high.each)), source)
+
+
+def toss_by_pairs(
+    size: int, one: int, two: int, chances: Sequence[Sequence[Fraction]], source: chance.Source = chance.SYSTEM
+) -> int:
+    """Draw independent bits, each 1 with a chance that depends on a bit of `one`, and then on a bit of `two`."""
+    every = (1 << size) - 1
+    classes = [
+        (a & b, chances[i][j]) for i, a in ((1, one), (0, every & ~one)) for j, b in ((1, two), (0, every & ~two))
+    ]
+    return toss(size, classes, source)
 
 
 def toss(size: int, classes: Sequence[tuple[int, Fraction]], source: chance.Source = chance.SYSTEM) -> int:

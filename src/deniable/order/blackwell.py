@@ -1,137 +1,348 @@
-"""Blackwell's order: one design is coarser than another if its responses can be made from the other's."""
+"""Blackwell's order: one design is coarser than another if its responses can be made from the other's.
+
+`find_step` is the one place where this is decided: from the table of closed forms, else by a linear program made exact.
+A step has a garbling; where there is no step, a game proves it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from itertools import combinations
 
-from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Product, Subset
+from deniable.channel import Channel, Dense, Product, Sets
 from deniable.channel.product import join, split
 from deniable.designs.design import Design
 from deniable.errors import Incompatible, InvalidRequest
-from deniable.order import closed_garblings as closed
-from deniable.order.admissibility import channel_of
-from deniable.order.elimination import Feasible, Row, Table, feasible, integers, reduce, solve
-from deniable.order.garblings import Garbling, Order, Separation, dot, separation
+from deniable.order.admissibility import channel_of, rows_of
+from deniable.order.closed_forms import closed, through_sets
+from deniable.order.programs import Feasible, Mixing, Row, Table, check_unknowns, decide, dot, integers, reduce
+from deniable.order.sets import Nested, SetShare, held_by_ways
+from deniable.order.steps import Factors, Step, Tabulated, as_sets
 
-__all__ = ["CLOSED", "Garbling", "Order", "Separation", "compare", "garbling", "separation"]
+__all__ = ["Garbling", "Order", "Separation", "compare", "find_step", "garbling"]
 
-
-MOST_UNKNOWNS = 200_000
-"""Unknowns of the program in floats."""
-MOST_CELLS = 150_000
-"""Cells of the table that is solved in exact numbers for the unknowns that floats found positive."""
 MOST_PIVOTED = 20_000
-"""Cells of the table of the exact simplex method; beyond this it takes minutes."""
-
-_CLOSE = 1e-9
-_SHARPER = Fraction(1, 1000)
-_DENOMINATORS = (10, 1000, 10**6, 10**12)  # simple payoffs are tried first
+"""Cells of the table of the exact simplex method for two tables; beyond this it takes minutes."""
+_MOST_WORK = 300_000_000  # equations cubed times the bits of a weight, in the program for sets: some ten seconds
+_MOST_PAYOFFS = 1 << 18  # cells of a game that are written out: a second
 
 
-def program(ours: Table, theirs: Table) -> Table | dict[int, Row]:
-    """Return C with ours = C·theirs, or payoffs that separate them, both exact.
+@dataclass(frozen=True)
+class Garbling:
+    """The coarse design can be made from the fine one; true as a truth value.
 
-    The program: C ≥ 0, columns of C that sum to 1, and C·theirs = ours up to errors, whose sum is as small as it can
-    be. Its multipliers are the payoffs. Floats only say where to look: what they point to is solved and checked in
-    rationals, and where it does not hold the exact simplex method decides.
+    Attributes:
+        step: the relaxation whose garbling it is.
+    """
+
+    step: Step
+
+    @cached_property
+    def channel(self) -> Channel | None:
+        """C with coarse = C·fine exactly; None where it is known but too large to write out."""
+        return self.step.written()
+
+    @property
+    def recipe(self) -> str:
+        """How a response of the coarse design is made from one of the fine design, in words."""
+        return self.step.recipe
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """A proof that the coarse design cannot be made from the fine one; false as a truth value.
+
+    A player sees a response, then names a response of the coarse design and is paid by the true answer. Who sees the
+    coarse design and names what was sent earns `coarse`, summed over all answers; who sees the fine one earns at most
+    `fine`, however it is used, and `coarse > fine`.
+
+    Attributes:
+        payoffs: for responses of the coarse design, what naming them pays at each answer; all others pay nothing.
+            Empty where the game is known but too large to write out.
+        coarse: what the coarse design earns.
+        fine: the most that the fine design can earn.
+        game: what the game is, in words.
+    """
+
+    payoffs: Mapping[int, Row]
+    coarse: Fraction
+    fine: Fraction
+    game: str = "name a response of the coarse design and be paid by the answer"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How two designs compare.
+
+    Attributes:
+        relation: "equal", "finer" (the first tells more), "coarser" (the second does), or "incomparable".
+        second_from_first: the garbling that makes the second from the first, or the proof that there is none.
+        first_from_second: the other way round.
+    """
+
+    relation: str
+    second_from_first: Garbling | Separation
+    first_from_second: Garbling | Separation
+
+
+def compare(one: Design | Channel, two: Design | Channel) -> Order:
+    """Say which of two designs tells more, with the garblings, or the proofs that there are none.
 
     Raises:
-        InvalidRequest: too large.
+        Incompatible: the two are about different answers.
+        InvalidDesign, InvalidRequest: no closed form, and tables too large for a linear program in exact numbers.
+
+    Example:
+        >>> from deniable.designs import k_ary
+        >>> compare(k_ary(4, epsilon=2), k_ary(4, epsilon=1)).relation
+        'finer'
     """
-    unknowns = len(ours) * len(theirs)
-    if unknowns > MOST_UNKNOWNS:
-        raise _too_large(ours, theirs)
-    errors, likely, payoffs = _in_floats(ours, theirs)
-    if errors > _CLOSE and (game := _winning(payoffs, ours, theirs)) is not None:
-        return game
-    rows, right = _equations(ours, theirs)
-    if errors <= _CLOSE and len(rows) * len(likely) <= MOST_CELLS:
-        part = solve([[row[j] for j in likely] for row in rows], right)
-        if part is not None and min(part) >= 0:
-            return _garbling(dict(zip(likely, part, strict=True)), len(ours), len(theirs))
-    # Too close to call in floats: the game that is won by a sharper design may be won by this one, by a hair.
-    _, _, payoffs = _in_floats(_sharper(ours), theirs)
-    if (game := _winning(payoffs, ours, theirs)) is not None:
-        return game
-    if len(rows) * (unknowns + len(rows)) > MOST_PIVOTED:
-        raise _too_large(ours, theirs)
-    return _exactly(ours, theirs, rows, right, likely)
+    down, up = garbling(two, one), garbling(one, two)
+    names = {(True, True): "equal", (True, False): "finer", (False, True): "coarser", (False, False): "incomparable"}
+    return Order(names[bool(down), bool(up)], down, up)
 
 
-def _in_floats(ours: Table, theirs: Table) -> tuple[float, list[int], list[list[float]]]:
-    """Return the sum of the errors, the unknowns that are positive, and the multipliers, a row for each of ours."""
-    import numpy as np
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
+def garbling(coarse: Design | Channel, fine: Design | Channel) -> Garbling | Separation:
+    """Return C with coarse = C·fine, or a proof that there is none.
 
-    one, two = np.array(ours, dtype=float), np.array(theirs, dtype=float)
-    (m, k), n = one.shape, len(two)
-    meets = hstack([kron(eye_array(m), csr_array(two.T)), eye_array(m * k), -eye_array(m * k)])
-    sums = hstack([kron(csr_array(np.ones((1, m))), eye_array(n)), csr_array((n, 2 * m * k))])
-    stacked: Any = vstack([meets, sums])
-    right: Any = np.concatenate([one.ravel(), np.ones(n)])
-    costs: Any = np.concatenate([np.zeros(m * n), np.ones(2 * m * k)])
-    result = linprog(costs, A_eq=stacked.tocsr(), b_eq=right, method="highs-ds")
-    if result.x is None or result.fun is None:
-        return 0.0, [], [[0.0] * k for _ in range(m)]
-    likely = np.flatnonzero(result.x[: m * n] > _CLOSE).tolist()
-    return float(result.fun), likely, result.eqlin.marginals[: m * k].reshape(m, k).tolist()
+    Implements: the comparison of experiments [Bla51]: in closed form for pairs of one family, by exact elimination
+    where the rows of the fine channel are independent, else by a linear program whose result, either way, is turned
+    into rationals and checked.
 
+    Raises:
+        Incompatible: the two are about different answers.
+        InvalidDesign, InvalidRequest: no closed form, and tables too large for a linear program in exact numbers.
 
-def _winning(payoffs: Sequence[Sequence[float]], ours: Table, theirs: Table) -> dict[int, Row] | None:
-    """Round payoffs to rationals, coarsely first, until the game is won in exact numbers."""
-    for scale in _DENOMINATORS:
-        game = [tuple(Fraction(pay).limit_denominator(scale) for pay in row) for row in payoffs]
-        earned = sum((dot(pay, row) for pay, row in zip(game, ours, strict=True)), Fraction(0))
-        if earned > sum((max(dot(pay, row) for pay in game) for row in theirs), Fraction(0)):
-            return dict(enumerate(game))
-    return None
-
-
-def _sharper(ours: Table) -> Table:
-    """Return the rows a little further away from their means; they still sum to 1."""
-    means = [sum(row, Fraction(0)) / len(row) for row in ours]
-    return tuple(tuple(cell + (cell - mean) * _SHARPER for cell in row) for row, mean in zip(ours, means, strict=True))
+    Example:
+        >>> from deniable.designs import k_ary
+        >>> step = garbling(k_ary(4, p="1/2"), k_ary(4, p="3/4"))
+        >>> step.channel
+        Diagonal(size=4, same=5, other=1)
+        >>> bool(garbling(k_ary(4, p="3/4"), k_ary(4, p="1/2")))
+        False
+    """
+    one, two = channel_of(coarse), channel_of(fine)
+    known = [each.categories for each in (coarse, fine) if isinstance(each, Design)]
+    if one.answers != two.answers or (len(known) == 2 and not _alike(known[0], known[1])):
+        raise Incompatible(
+            f"the designs are about {one.answers:,} and {two.answers:,} answers, or call them differently; "
+            "expected the same answers in the same order."
+        )
+    found = find_step(one, two)
+    return Garbling(found) if isinstance(found, Step) else found
 
 
-def _equations(ours: Table, theirs: Table) -> tuple[list[Row], list[Fraction]]:
-    """Write the program out: C[i][u] is unknown i·n + u; ours first, then the columns that sum to 1."""
-    m, k, n = len(ours), len(ours[0]), len(theirs)
-    zero = (Fraction(0),) * n
-    rows: list[Row] = []
-    for i in range(m):
-        for j in range(k):
-            own = tuple(row[j] for row in theirs)
-            rows.append(zero * i + own + zero * (m - 1 - i))
-    for u in range(n):
-        rows.append(tuple(Fraction(v == u) for v in range(n)) * m)
-    return rows, [cell for row in ours for cell in row] + [Fraction(1)] * n
+def _alike(one: Sequence[str], two: Sequence[str]) -> bool:
+    return one == two or (len(one) == len(two) and all(a == b for a, b in zip(one, two, strict=True)))
 
 
-def _exactly(
-    ours: Table, theirs: Table, rows: list[Row], right: list[Fraction], likely: list[int]
-) -> Table | dict[int, Row]:
-    result = feasible(rows, right, first=likely)
-    if isinstance(result, Feasible):
-        return _garbling(dict(enumerate(result.point)), len(ours), len(theirs))
-    k = len(ours[0])
-    return {i: result.multipliers[i * k : (i + 1) * k] for i in range(len(ours))}
+def find_step(old: Channel, new: Channel) -> Step | Separation:
+    """Return the relaxation from one channel to another, or a proof that there is none.
+
+    Raises:
+        InvalidRequest, InvalidDesign: no closed form, and too large for a linear program in exact numbers.
+    """
+    known: Step | Separation | None = closed(old, new)
+    if known is None:
+        known = by_parity(old, new)
+    if known is None:
+        known = _by_factors(old, new)
+    if known is None:
+        known = _by_sets(old, new)
+    return by_tables(old, new) if known is None else known
 
 
-def _garbling(cells: dict[int, Fraction], m: int, n: int) -> Table:
-    return tuple(tuple(cells.get(i * n + u, Fraction(0)) for u in range(n)) for i in range(m))
+def by_parity(old: Channel, new: Channel) -> Separation | None:
+    """Separate a channel of larger parity: garbling never raises it.
+
+    The game: name the response that attains the larger parity γ₁; it pays 1 at the likely answer and −γ₂ at the
+    unlikely one. No response of the fine channel makes that worth while.
+    """
+    limit = new.parity
+    if not isinstance(limit, Fraction) or old.parity <= limit:
+        return None
+    response, likely, unlikely = old.witness
+    earned = old.probability(response, given=likely) - limit * old.probability(response, given=unlikely)
+    pays = [Fraction(0)] * old.answers
+    pays[likely], pays[unlikely] = Fraction(1), -limit
+    return Separation({response: tuple(pays)}, earned, Fraction(0), "bet on the answer that a response points to most")
 
 
-def _too_large(ours: Table, theirs: Table) -> InvalidRequest:
-    return InvalidRequest(
-        f"comparing {len(ours):,} with {len(theirs):,} responses over {len(ours[0]):,} answers is too large to decide "
-        "in exact numbers; expected a few dozen of each.",
-        "Compare designs of one family, whose order is known in closed form, or ones with fewer responses.",
+def _by_factors(*ends: Channel) -> Step | Separation | None:
+    """Compare factor by factor.
+
+    Why: factors that are garbled one by one garble the product. Conversely, a garbling of the product garbles a
+    factor, when the other factors are drawn for some fixed answers and what comes out of them is forgotten.
+    """
+    products = [channel for channel in ends if isinstance(channel, Product)]
+    if len(products) < len(ends) or len({tuple(f.answers for f in each.factors) for each in products}) > 1:
+        return None
+    old, new = products
+    steps: list[Step] = []
+    for number, pair in enumerate(zip(old.factors, new.factors, strict=True)):
+        found = find_step(*pair)
+        if isinstance(found, Separation):
+            return _lifted(found, old, number)
+        steps.append(found)
+    return Factors(old, new, tuple(steps))
+
+
+def _lifted(found: Separation, old: Product, factor: int) -> Separation:
+    """Play a factor's game in the product: it pays where all other answers are 0, whatever else is named."""
+    answers = [each.answers for each in old.factors]
+    responses = [each.responses for each in old.factors]
+    lifted: dict[int, Row] = {}
+    if math.prod(answers) * math.prod(responses) > _MOST_PAYOFFS:
+        return Separation(lifted, found.coarse, found.fine, found.game)
+    for i, pay in found.payoffs.items():
+        row = [Fraction(0)] * math.prod(answers)
+        for j, value in enumerate(pay):
+            row[join([j if f == factor else 0 for f in range(len(answers))], answers)] = value
+        lifted.update({r: tuple(row) for r in range(old.responses) if split(r, responses)[factor] == i})
+    return Separation(lifted, found.coarse, found.fine, found.game)
+
+
+def _by_sets(old: Channel, new: Channel) -> Step | Separation | None:
+    """Compare the sets that both send, if they do; a single category is a set of one."""
+    found: Step | Separation | None = through_sets(old, new, by_sizes)
+    if isinstance(found, Separation) and as_sets(old) is not old:
+        payoffs = {members.bit_length() - 1: pay for members, pay in found.payoffs.items()}
+        return replace(found, payoffs=payoffs)
+    return found
+
+
+def by_sizes(old: Sets, new: Sets) -> Nested | Separation:
+    """Return how a channel of sets is made from another, or a game that proves that it cannot be.
+
+    Implements: the linear program of F12 for mixtures. Its unknowns are, for each pair of sizes, how often a finer set
+    is degraded to a coarser one as near to it, and as far apart from it, as it can be.
+
+    Raises:
+        InvalidRequest: too many sizes.
+
+    Example:
+        >>> from deniable.channel import Subset
+        >>> by_sizes(Subset(4, 2, 3, 5), Subset(4, 1, 3, 5)).shares
+        (SetShare(coarse=2, fine=1, near=Fraction(5, 7), apart=Fraction(2, 7), free=Fraction(0, 1)),)
+    """
+    coarse, fine = ([size for size in each.sizes if each.weight(size)] for each in (old, new))
+    bits = max(each.weight(t).denominator.bit_length() for each, sizes in ((old, coarse), (new, fine)) for t in sizes)
+    too_large = InvalidRequest(
+        f"comparing sets of {len(coarse)} with sets of {len(fine)} sizes is too large to decide in exact numbers; "
+        "expected about 30 of each, fewer where weights are long.",
+        "Raise a design to one of its own family, whose order is known in closed form.",
     )
+    if (2 * len(coarse) + len(fine)) ** 3 * bits > _MOST_WORK:
+        raise too_large
+    found = decide(_mixing_of_sizes(old, new, coarse, fine), too_large=too_large, most_pivoted=_MOST_WORK)
+    if not isinstance(found, Feasible):
+        flat, extra = found.multipliers[: len(coarse)], found.multipliers[len(coarse) :]
+        return _game_of_sizes(old, new, dict(zip(coarse, zip(flat, extra, strict=True), strict=True)))
+    ways = zip(found.point[::2], found.point[1::2], strict=True)
+    pairs = [(s, t) for s in coarse for t in fine]
+    shares = [SetShare(s, t, near, apart, Fraction(0)) for (s, t), (near, apart) in zip(pairs, ways, strict=True)]
+    return Nested(old, new, tuple(share for share in shares if share.near or share.apart))
+
+
+def _mixing_of_sizes(old: Sets, new: Sets, coarse: Sequence[int], fine: Sequence[int]) -> Mixing:
+    """Write the program: each finer size goes somewhere; each coarser one comes out often enough, and holds x.
+
+    Coordinates are how often each coarser size comes out, then how often it comes out and holds the answer.
+    """
+    count, weights = len(coarse), [old.weight(s) for s in coarse]
+    columns = [
+        {at: new.weight(t), count + at: new.weight(t) * held}
+        for at, s in enumerate(coarse)
+        for t in fine
+        for held in held_by_ways(new, s, t)
+    ]
+    places = [at for _ in coarse for at in range(len(fine)) for _ in ("near", "apart")]
+    holding = [weight * old.inclusion(s) for s, weight in zip(coarse, weights, strict=True)]
+    free = [weight * Fraction(s, old.size) for s, weight in zip(coarse, weights, strict=True)]
+    return Mixing(columns, places, (*weights, *holding), (*weights, *free), places_may_err=True)
+
+
+def _game_of_sizes(old: Sets, new: Sets, pays: Mapping[int, tuple[Fraction, Fraction]]) -> Separation:
+    """Turn multipliers into a game: naming a set of each size pays something, and more or less if it holds x.
+
+    Payoffs are moved and scaled so that they reach from 0 to 1: then nobody gains by naming a set that is never sent.
+    """
+    lowest = min(min(a, a + b) for a, b in pays.values())
+    highest = max(max(a, a + b) for a, b in pays.values())
+    pays = {s: ((a - lowest) / (highest - lowest), b / (highest - lowest)) for s, (a, b) in pays.items()}
+    earned = sum((old.weight(s) * (a + b * old.inclusion(s)) for s, (a, b) in pays.items()), Fraction(0))
+    sent = [t for t in new.sizes if new.weight(t)]
+    best = sum(
+        (
+            new.weight(t) * max(a + b * held for s, (a, b) in pays.items() for held in held_by_ways(new, s, t))
+            for t in sent
+        ),
+        Fraction(0),
+    )
+    assert earned > best, "the multipliers prove that there is no relaxation"
+    k = old.size
+    written: dict[int, Row] = {}
+    if sum(math.comb(k, s) for s in pays) * k <= _MOST_PAYOFFS:
+        for s, (a, b) in pays.items():
+            for members in combinations(range(k), s):
+                written[sum(1 << j for j in members)] = tuple(a + b * (j in members) for j in range(k))
+    return Separation(written, k * earned, k * best, _told(pays))
+
+
+def _told(pays: Mapping[int, tuple[Fraction, Fraction]]) -> str:
+    if len(pays) > 1:
+        told = (
+            f"a set of {s} pays {float(a):.4g} and {float(b):+.4g} if it holds the answer" for s, (a, b) in pays.items()
+        )
+        return f"name a set: {'; '.join(told)}"
+    ((size, (_, extra)),) = pays.items()
+    return f"name a set of {size} categories that {'holds' if extra > 0 else 'does not hold'} the answer"
+
+
+def by_tables(old: Channel, new: Channel) -> Tabulated | Separation:
+    """Compare two channels that are written out, whatever their kinds.
+
+    Raises:
+        InvalidDesign, InvalidRequest: too large.
+    """
+    one, two = old.dense(), new.dense()
+    ours, theirs = _Merged.of(one), _Merged.of(two)
+    found = _eliminated(ours.rows, theirs.rows)
+    if found is None:
+        found = _by_program(ours.rows, theirs.rows)
+    if isinstance(found, dict):
+        # A response that never occurs must not pay more than the others where all of them pay something.
+        spare = 0 if len(found) == len(ours.rows) else None
+        named = [spare if group is None else group for group in ours.groups]
+        proof = separation({i: found[group] for i, group in enumerate(named) if group in found}, one, two)
+        assert proof is not None, "a separation of merged rows separates the rows themselves"
+        return proof
+    cells = [
+        [Fraction(0) if i is None else found[i][u or 0] * share for u in theirs.groups]
+        for i, share in zip(ours.groups, ours.shares, strict=True)
+    ]
+    step = Tabulated(old, new, Dense.of(cells))
+    assert step.verify(), "the garbling gives back the coarse channel exactly"
+    return step
+
+
+def separation(payoffs: Mapping[int, Row], coarse: Dense, fine: Dense) -> Separation | None:
+    """Play the game: return the separation if the coarse design wins, else None."""
+    ours, theirs = rows_of(coarse), rows_of(fine)
+    earned = sum((dot(pay, ours[i]) for i, pay in payoffs.items()), Fraction(0))
+    idle = len(payoffs) < coarse.responses  # some response pays nothing and can always be named
+    best = sum((max([dot(pay, row) for pay in payoffs.values()] + [Fraction(0)] * idle) for row in theirs), Fraction(0))
+    return Separation(dict(payoffs), earned, best) if earned > best else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,27 +375,23 @@ class _Merged:
         return cls(rows, tuple(groups), shares)
 
 
-def tables(one: Dense, two: Dense) -> Garbling | Separation:
-    """Compare two channels that are written out."""
-    ours, theirs = _Merged.of(one), _Merged.of(two)
-    found = _eliminated(ours.rows, theirs.rows)
-    if found is None:
-        found = program(ours.rows, theirs.rows)
-    if isinstance(found, dict):
-        # A response that never occurs must not pay more than the others where all of them pay something.
-        spare = 0 if len(found) == len(ours.rows) else None
-        named = [spare if group is None else group for group in ours.groups]
-        lifted = {i: found[group] for i, group in enumerate(named) if group in found}
-        proof = separation(lifted, one, two)
-        assert proof is not None, "a separation of merged rows separates the rows themselves"
-        return proof
-    cells = [
-        [Fraction(0) if i is None else found[i][u or 0] * share for u in theirs.groups]
-        for i, share in zip(ours.groups, ours.shares, strict=True)
-    ]
-    channel = Dense.of(cells)
-    assert channel.after(two) == one, "the garbling gives back the coarse channel exactly"
-    return Garbling(channel)
+def _by_program(ours: Table, theirs: Table) -> Table | dict[int, Row]:
+    """Return C with ours = C·theirs, or payoffs that separate them: each response of theirs goes to one of ours."""
+    k, n = len(ours[0]), len(theirs)
+    too_large = InvalidRequest(
+        f"comparing {len(ours):,} with {n:,} responses over {k:,} answers is too large to decide in exact numbers; "
+        "expected a few dozen of each.",
+        "Compare designs of one family, whose order is known in closed form, or ones with fewer responses.",
+    )
+    check_unknowns(len(ours) * n, too_large)
+    columns = [{i * k + j: cell for j, cell in enumerate(row) if cell} for i in range(len(ours)) for row in theirs]
+    means = [sum(row, Fraction(0)) / k for row in ours]
+    target = tuple(cell for row in ours for cell in row)
+    mixing = Mixing(columns, [*range(n)] * len(ours), target, tuple(mean for mean in means for _ in range(k)))
+    found = decide(mixing, too_large=too_large, most_pivoted=MOST_PIVOTED)
+    if isinstance(found, Feasible):
+        return tuple(found.point[i * n : (i + 1) * n] for i in range(len(ours)))
+    return {i: found.multipliers[i * k : (i + 1) * k] for i in range(len(ours))}
 
 
 def _eliminated(ours: Table, theirs: Table) -> Table | dict[int, Row] | None:
@@ -216,107 +423,3 @@ def _eliminated(ours: Table, theirs: Table) -> Table | dict[int, Row] | None:
     return tuple(
         tuple(Fraction(reduced.rows[u][width + i], reduced.pivot) for u in range(width)) for i in range(len(ours))
     )
-
-
-ClosedForm = Callable[[Channel, Channel], "Garbling | Separation | None"]
-"""From a coarse and a fine channel to the answer, or None where it does not apply."""
-
-
-def garbling(coarse: Design | Channel, fine: Design | Channel) -> Garbling | Separation:
-    """Return C with coarse = C·fine, or a proof that there is none.
-
-    Implements: the comparison of experiments [Bla51]: in closed form for pairs of one family, by exact elimination
-    where the rows of the fine channel are independent, else by a linear program whose result, either way, is turned
-    into rationals and checked.
-
-    Raises:
-        Incompatible: the two are about different answers.
-        InvalidDesign, InvalidRequest: no closed form, and tables too large for a linear program in exact numbers.
-
-    Example:
-        >>> from deniable.designs import k_ary
-        >>> step = garbling(k_ary(4, p="1/2"), k_ary(4, p="3/4"))
-        >>> step.channel
-        Diagonal(size=4, same=5, other=1)
-        >>> bool(garbling(k_ary(4, p="3/4"), k_ary(4, p="1/2")))
-        False
-    """
-    one, two = channel_of(coarse), channel_of(fine)
-    known = [each.categories for each in (coarse, fine) if isinstance(each, Design)]
-    if one.answers != two.answers or (len(known) == 2 and not _alike(known[0], known[1])):
-        raise Incompatible(
-            f"the designs are about {one.answers:,} and {two.answers:,} answers, or call them differently; "
-            "expected the same answers in the same order."
-        )
-    found = closed.by_parity(one, two)
-    if found is not None:
-        return found
-    form = CLOSED.get((type(one), type(two)))
-    known_order = form(one, two) if form else None
-    return known_order if known_order is not None else tables(one.dense(), two.dense())
-
-
-def compare(one: Design | Channel, two: Design | Channel) -> Order:
-    """Say which of two designs tells more, with the garblings, or the proofs that there are none.
-
-    Raises:
-        Incompatible: the two are about different answers.
-        InvalidDesign, InvalidRequest: no closed form, and tables too large for a linear program in exact numbers.
-
-    Example:
-        >>> from deniable.designs import k_ary
-        >>> compare(k_ary(4, epsilon=2), k_ary(4, epsilon=1)).relation
-        'finer'
-    """
-    down, up = garbling(two, one), garbling(one, two)
-    names = {(True, True): "equal", (True, False): "finer", (False, True): "coarser", (False, False): "incomparable"}
-    return Order(names[bool(down), bool(up)], down, up)
-
-
-def _products(one: Channel, two: Channel) -> Garbling | Separation | None:
-    """Compare factor by factor.
-
-    Why: factors that are garbled one by one garble the product. Conversely, a garbling of the product garbles a
-    factor, when the other factors are drawn for some fixed answers and what comes out of them is forgotten.
-    """
-    assert isinstance(one, Product)
-    assert isinstance(two, Product)
-    if [factor.answers for factor in one.factors] != [factor.answers for factor in two.factors]:
-        return None
-    steps: list[Channel | None] = []
-    for f, (ours, theirs) in enumerate(zip(one.factors, two.factors, strict=True)):
-        step = garbling(ours, theirs)
-        if isinstance(step, Separation):
-            return _lift(step, one, f) if step.payoffs else step
-        steps.append(step.channel)
-    if all(steps):
-        return Garbling(Product(tuple(step for step in steps if step is not None)))
-    return Garbling(None, "make each factor's response from the other's")
-
-
-def _lift(step: Separation, one: Product, factor: int) -> Separation:
-    """Play a factor's game in the product: it pays where all other answers are 0, whatever else is named."""
-    answers = [each.answers for each in one.factors]
-    responses = [each.responses for each in one.factors]
-    lifted: dict[int, Row] = {}
-    for i, pay in step.payoffs.items():
-        row = [Fraction(0)] * math.prod(answers)
-        for j, value in enumerate(pay):
-            row[join([j if f == factor else 0 for f in range(len(answers))], answers)] = value
-        shared = tuple(row)
-        lifted.update({r: shared for r in range(one.responses) if split(r, responses)[factor] == i})
-    return Separation(lifted, step.coarse, step.fine, step.game)
-
-
-CLOSED: dict[tuple[type[Channel], type[Channel]], ClosedForm] = {
-    (Diagonal, Diagonal): closed.diagonals,
-    (Hadamard, Hadamard): closed.hadamards,
-    (Hashing, Hashing): closed.hashings,
-    (Subset, Subset): closed.subsets,
-    (Product, Product): _products,
-}
-"""Pairs of kinds whose order is known in closed form; a new kind enters its own."""
-
-
-def _alike(one: Sequence[str], two: Sequence[str]) -> bool:
-    return one == two or (len(one) == len(two) and all(a == b for a, b in zip(one, two, strict=True)))

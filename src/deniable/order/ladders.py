@@ -6,21 +6,21 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, ClassVar
 
 from deniable import channel as channels
 from deniable import documents, exact
-from deniable.channel import Channel, Dense, Product, Sets
+from deniable.channel import Channel, Dense, Product
 from deniable.designs import Design
 from deniable.documents import HashedDocument
 from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile
-from deniable.order.closed_steps import as_sets, closed
+from deniable.order.closed_forms import closed, through_sets
 from deniable.order.sets import Nested
-from deniable.order.steps import Factors, Recoded, Step, Written
+from deniable.order.steps import Factors, Step, Tabulated
 
-_MOST = 1_000_000  # cells of a joint channel that are written out
+_MOST_HISTORIES = 1_000_000  # cells of a joint channel that are written out: seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class Ladder(HashedDocument):
         step has verified that P₁ = C·P₂ with its own numbers, so that the joint law is P_n times garblings, which do
         not look at the answer, and every response of the last stage belongs to some history.
         """
-        if self._cells() <= _MOST // 100:
+        if self._cells() <= _MOST_HISTORIES // 100:
             return self.joint().parity
         assert all(step.verify() for step in self.steps)
         return self.designs[-1].parity
@@ -226,9 +226,10 @@ def check_cells(cells: int) -> None:
     Raises:
         InvalidRequest: more.
     """
-    if cells > _MOST:
+    if cells > _MOST_HISTORIES:
         raise InvalidRequest(
-            f"there are {exact.shown(cells)} histories and answers to go through; expected at most {_MOST:,}.",
+            f"there are {exact.shown(cells)} histories and answers to go through; expected at most "
+            f"{_MOST_HISTORIES:,}.",
             "Ask for the parity or for single probabilities instead, or take fewer stages or categories.",
         )
 
@@ -250,22 +251,20 @@ def step_from_body(body: Mapping[str, Any], old: Channel, new: Channel) -> Step:
         step = closed(old, new)
     elif kind == "written":
         table = channels.from_body(documents.field(body, "channel", dict))
-        step = Written(old, new, table) if isinstance(table, Dense) else None
+        step = Tabulated(old, new, table) if isinstance(table, Dense) else None
     elif kind == "nested":
-        step = _nested(body, old, new)
-    elif kind == "factors" and isinstance(old, Product) and isinstance(new, Product):
-        parts = [documents.field({"step": each}, "step", dict) for each in documents.field(body, "steps", list)]
-        if len(parts) == len(old.factors) == len(new.factors):
-            pairs = zip(parts, old.factors, new.factors, strict=True)
-            step = Factors(old, new, tuple(step_from_body(*each) for each in pairs))
+        step = through_sets(old, new, partial(Nested.from_body, body))
+    elif kind == "factors":
+        step = _factors(body, old, new)
     if step is None:
         raise UnreadableFile(f"a step of kind {kind!r:.40} does not lead from the one design to the other.")
     return step
 
 
-def _nested(body: Mapping[str, Any], old: Channel, new: Channel) -> Step | None:
-    one, two = as_sets(old), as_sets(new)
-    if not isinstance(one, Sets) or not isinstance(two, Sets):
+def _factors(body: Mapping[str, Any], *ends: Channel) -> Step | None:
+    parts = [documents.field({"step": each}, "step", dict) for each in documents.field(body, "steps", list)]
+    products = [channel for channel in ends if isinstance(channel, Product) and len(channel.factors) == len(parts)]
+    if len(products) < len(ends):
         return None
-    step = Nested.from_body(body, one, two)
-    return step if (one, two) == (old, new) else Recoded(old, new, step)
+    old, new = products
+    return Factors(old, new, tuple(map(step_from_body, parts, old.factors, new.factors)))

@@ -12,12 +12,10 @@ from deniable.designs import FAMILIES, Bitstrings, Design, labels
 from deniable.designs.labels import Labels
 from deniable.designs.sets_of_answers import inside
 from deniable.errors import InvalidRequest, NotOrdered
-from deniable.order.advice import nearest
-from deniable.order.garblings import Separation
+from deniable.order.blackwell import Separation, find_step
+from deniable.order.followers import best_sizes, nearest
 from deniable.order.ladders import Ladder, Relaxation, check_alike
-from deniable.order.search import search
-from deniable.order.sets import most
-from deniable.order.sizes import best_sizes
+from deniable.order.sets import held_by_ways
 
 __all__ = ["Ladder", "NotOrdered", "Relaxation", "best_ladder", "extend", "family_ladder", "ladder", "relax"]
 
@@ -45,7 +43,7 @@ def relax(old: Design, new: Design) -> Relaxation:
         (Fraction(9, 10), Fraction(3, 5))
     """
     check_alike(old, new)
-    found = search(old.channel, new.channel)
+    found = find_step(old.channel, new.channel)
     if isinstance(found, Separation):
         raise _not_ordered(old, new, found)
     return Relaxation(old, new, found)
@@ -110,11 +108,9 @@ def best_ladder(categories: Labels, epsilons: Sequence[exact.Rational]) -> Ladde
     for t, gamma in zip(reversed(sizes), reversed(gammas), strict=True):
         weight = inside(k, t, gamma)
         if channels:
-            after = channels[-1]
-            shared = most(t, after.ones)
             # How often a set of t that is as near to the next stage's set as it can be holds the answer.
-            held = after.inside * shared * (k - after.ones) + (after.total - after.inside) * (t - shared) * after.ones
-            weight = min(weight, chance.TOTAL * held // (after.total * after.ones * (k - after.ones)))
+            held, _ = held_by_ways(channels[-1], t, channels[-1].ones)
+            weight = min(weight, int(chance.TOTAL * held))
         channels.append(Subset(k, t, weight, chance.TOTAL))
     return ladder(Design("subset", known, Bitstrings(k), channel) for channel in reversed(channels))
 

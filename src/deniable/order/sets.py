@@ -1,19 +1,18 @@
-"""Random sets drawn from other sets: how many members from where, and the draw itself."""
+"""Relaxation between sets of categories: how many members are drawn from where, and the draw itself."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from deniable import chance, documents, exact
 from deniable.channel import Sets, Subset
 from deniable.errors import UnreadableFile
-from deniable.order.steps import Step
+from deniable.order.steps import Step, running
 
 
 class Pick(NamedTuple):
@@ -32,14 +31,14 @@ class Pick(NamedTuple):
     inside: bool
 
 
-class Plan(NamedTuple):
+class PickPlan(NamedTuple):
     """The ways to draw from known sets of one kind, and the running sums of their weights."""
 
     picks: tuple[Pick, ...]
     sums: tuple[int, ...]
 
 
-def most_picks(plans: Mapping[Hashable, Plan]) -> int:
+def most_picks(plans: Mapping[Hashable, PickPlan]) -> int:
     """Return how many members are drawn at most: so many words are taken in any case."""
     return max((pick.within + pick.beyond for plan in plans.values() for pick in plan.picks), default=0)
 
@@ -65,13 +64,7 @@ def pick_some(pool: int, count: int, source: chance.Source) -> int:
     return sum(1 << members[number] for number in drawn)
 
 
-def running(probabilities: Sequence[Fraction]) -> tuple[int, ...]:
-    """Return running sums of the smallest whole weights with these proportions."""
-    common = math.lcm(*(each.denominator for each in probabilities))
-    return tuple(accumulate(int(each * common) for each in probabilities))
-
-
-class Share(NamedTuple):
+class SetShare(NamedTuple):
     """How often a finer set of one size is degraded to a coarser set of another, in each of the three ways."""
 
     coarse: int
@@ -120,10 +113,9 @@ class Nested(Step):
 
     old: Sets
     new: Sets
-    shares: tuple[Share, ...]
+    shares: tuple[SetShare, ...]
 
     def garbling(self, old: int, new: int) -> Fraction:
-        """Return C[old | new]."""
         s, t, k = old.bit_count(), new.bit_count(), self.new.size
         share = next((each for each in self.shares if (each.coarse, each.fine) == (s, t)), None)
         if share is None:
@@ -136,16 +128,14 @@ class Nested(Step):
         return found
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw a size and a way, then a set."""
         return self._drawn(self.downwards[new.bit_count()], self.most_down, new, 0, source)
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw a way, then a finer set that fits."""
         self.chance_of(old, given)
         plan = self.upwards[old.bit_count(), bool(old >> given & 1)]
         return self._drawn(plan, self.most_up, old, 1 << given, source)
 
-    def _drawn(self, plan: Plan, most: int, known: int, own: int, source: chance.Source) -> int:
+    def _drawn(self, plan: PickPlan, most: int, known: int, own: int, source: chance.Source) -> int:
         """Choose how to draw, then draw from the set that is known and from the rest; the answer apart from both."""
         pick = plan.picks[chance.choose(plan.sums, source)]
         others = every(self.new.size) & ~own
@@ -169,12 +159,12 @@ class Nested(Step):
         ]
         return tuple(way for way in found if way.probability)
 
-    def _masses(self, share: Share) -> Iterator[tuple[Fraction, int | None]]:
+    def _masses(self, share: SetShare) -> Iterator[tuple[Fraction, int | None]]:
         s, t = share.coarse, share.fine
         ways = (share.near, most(s, t)), (share.apart, least(s, t, self.new.size)), (share.free, None)
         yield from (way for way in ways if way[0])
 
-    def _meets(self, share: Share, shared: int | None, *, inside: bool, held: bool) -> Fraction:
+    def _meets(self, share: SetShare, shared: int | None, *, inside: bool, held: bool) -> Fraction:
         """Return P(finer set of this size, x inside or not)·P(a coarser set drawn so holds x or not)."""
         own = self.new.inclusion(share.fine)
         weight = self.new.weight(share.fine) * (own if inside else 1 - own)
@@ -194,22 +184,22 @@ class Nested(Step):
         return most_picks(self.downwards)
 
     @cached_property
-    def upwards(self) -> Mapping[Hashable, Plan]:
+    def upwards(self) -> Mapping[Hashable, PickPlan]:
         """How to upgrade, by the size of the coarser set and whether it holds the answer."""
-        table: dict[Hashable, Plan] = {}
+        table: dict[Hashable, PickPlan] = {}
         for size in self.old.sizes:
             own = self.old.inclusion(size)
             for held in (False, True):
                 if self.old.weight(size) * (own if held else 1 - own):
                     ways = self.ways(size, held=held)
                     picks = tuple(way.pick(held=held) for way in ways)
-                    table[size, held] = Plan(picks, running([way.probability for way in ways]))
+                    table[size, held] = PickPlan(picks, running([way.probability for way in ways]))
         return table
 
     @cached_property
-    def downwards(self) -> Mapping[Hashable, Plan]:
+    def downwards(self) -> Mapping[Hashable, PickPlan]:
         """How to degrade, by the size of the finer set."""
-        table: dict[Hashable, Plan] = {}
+        table: dict[Hashable, PickPlan] = {}
         for size in self.new.sizes:
             found = [
                 (
@@ -223,7 +213,7 @@ class Nested(Step):
                 for mass, shared in self._masses(each)
             ]
             if found:
-                table[size] = Plan(tuple(pick for _, pick in found), running([mass for mass, _ in found]))
+                table[size] = PickPlan(tuple(pick for _, pick in found), running([mass for mass, _ in found]))
         return table
 
     def verify(self) -> bool:
@@ -246,11 +236,22 @@ class Nested(Step):
         )
 
     @property
+    def recipe(self) -> str:
+        return "; ".join(
+            f"from a set of {each.fine} make "
+            + ", ".join(
+                f"{way} with probability {exact.shown(mass)}"
+                for way, mass in zip(_told(each, self.new.size), each[2:], strict=True)
+                if mass
+            )
+            for each in self.shares
+        )
+
+    @property
     def _sent(self) -> list[int]:
         return [size for size in self.new.sizes if self.new.weight(size)]
 
     def to_body(self) -> dict[str, Any]:
-        """Return the shares for JSON."""
         return {"kind": "nested", "shares": [[each.coarse, each.fine, *map(str, each[2:])] for each in self.shares]}
 
     @classmethod
@@ -258,13 +259,13 @@ class Nested(Step):
         """Read what `to_body` wrote."""
         rows = documents.field(body, "shares", list)
         try:
-            shares = [Share(int(s), int(t), *map(exact.rational, rest)) for s, t, *rest in rows]
+            shares = [SetShare(int(s), int(t), *map(exact.rational, rest)) for s, t, *rest in rows]
         except (TypeError, ValueError, OverflowError):
             raise UnreadableFile("the shares of a step are not whole sizes and three fractions.") from None
         return cls(old, new, tuple(shares))
 
 
-def one_size(old: Subset, new: Sets) -> tuple[Share, ...] | None:
+def one_size(old: Subset, new: Sets) -> tuple[SetShare, ...] | None:
     """Return how sets of one size are made from sets of any sizes, in closed form; None where they cannot be.
 
     Implements: F12 for t-subset designs: with probability β the coarser set holds the finer one or lies in it, else it
@@ -283,20 +284,24 @@ def one_size(old: Subset, new: Sets) -> tuple[Share, ...] | None:
         return None
     beta = (wanted - even) / (reached - even) if wanted != even else Fraction(0)
     shares = ((t, beta if near else Fraction(0), Fraction(0) if near else beta) for t, (near, _) in best.items())
-    return tuple(Share(s, t, near, apart, 1 - beta) for t, near, apart in shares)
+    return tuple(SetShare(s, t, near, apart, 1 - beta) for t, near, apart in shares)
 
 
 def _better(new: Sets, s: int, t: int, *, rises: bool) -> tuple[bool, Fraction]:
     """Say whether being near or keeping apart holds the answer more often (less often), and how often."""
-    own = new.inclusion(t)
-    near, apart = (_held(new.size, s, t, shared, own) for shared in (most(s, t), least(s, t, new.size)))
+    near, apart = held_by_ways(new, s, t)
     return (True, near) if (near >= apart) == rises else (False, apart)
 
 
-def _held(k: int, s: int, t: int, shared: int, inclusion: Fraction) -> Fraction:
-    """Return how often the coarser set holds the answer if it shares so many members with the finer one."""
-    inside = inclusion * Fraction(shared, t) if t else Fraction(0)
-    return inside + ((1 - inclusion) * Fraction(s - shared, k - t) if t < k else Fraction(0))
+def held_by_ways(new: Sets, s: int, t: int) -> tuple[Fraction, Fraction]:
+    """Return how often a coarser set of s, near to or apart from a finer one of t, holds the answer."""
+    own, k = new.inclusion(t), new.size
+    sides = [(part, inside) for part, inside in ((own, True), (1 - own, False)) if part]
+    near, apart = (
+        sum((part * chance_held(k, s, t, shared, inside=inside) for part, inside in sides), Fraction(0))
+        for shared in (most(s, t), least(s, t, k))
+    )
+    return near, apart
 
 
 def chance_held(k: int, s: int, t: int, shared: int | None, *, inside: bool) -> Fraction:
@@ -316,5 +321,12 @@ def least(s: int, t: int, k: int) -> int:
     return max(0, s + t - k)
 
 
-def _whole(share: Share) -> Fraction:
+def _whole(share: SetShare) -> Fraction:
     return share.near + share.apart + share.free
+
+
+def _told(share: SetShare, k: int) -> tuple[str, str, str]:
+    """Say in words what the three ways lead to."""
+    near = f"a superset of {share.coarse}" if share.coarse >= share.fine else f"a subset of {share.coarse}"
+    shared = least(share.coarse, share.fine, k)
+    return near, f"a set of {share.coarse} that shares {shared} of its members", f"any set of {share.coarse}"

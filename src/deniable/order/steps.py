@@ -1,25 +1,35 @@
 """One relaxation: from a response of a coarser design to a response of a finer one, at no cost beyond the finer one's.
 
-If P₁ = C·P₂ for a channel C, and the finer response is drawn with probability C[o₁|o₂]·P₂[o₂|x] / P₁[o₁|x], then the
-two responses together are distributed as C[o₁|o₂]·P₂[o₂|x]: o₂ is a fresh response of the finer design, and o₁ says
-nothing about the answer that o₂ does not say. Probabilities are exact rationals and draws are exact: so is this law.
+If P₁ = C·P₂ for a channel C, the garbling, and the finer response is drawn with probability
+C[o₁|o₂]·P₂[o₂|x] / P₁[o₁|x], then the two responses together are distributed as C[o₁|o₂]·P₂[o₂|x]: o₂ is a fresh
+response of the finer design, and o₁ says nothing about the answer that o₂ does not say. Probabilities are exact
+rationals and draws are exact: so is this law.
+
+A stage that comes late, coarser than one that is out and finer than another one that is out, is drawn from these two
+(`between`) without a look at the answer, so that nothing is spent. It has to stand between them (`composes`): what the
+coarsest says must follow from what the middle one says, or two people who hold those two would know more together than
+the better informed of them.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, product
 from typing import Any
 
-from deniable import chance
-from deniable.channel import Channel, Dense, Diagonal, Product
+from deniable import chance, exact
+from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Product, Subset
 from deniable.channel.product import join, split
-from deniable.errors import InvalidResponse
+from deniable.errors import InvalidRequest, InvalidResponse
+
+_MOST_TRIPLES = 200_000  # combinations of three stages' responses that are gone through: a second
+_MOST_WRITTEN = 1 << 20  # cells of a garbling that are computed one by one: some seconds
+_MOST_IDENTITY = 10_000_000  # cells of a garbling that changes nothing: as many as `Channel.dense` writes out
 
 
 class Step(ABC):
@@ -71,6 +81,54 @@ class Step(ABC):
             )
         return Fraction(known)
 
+    @property
+    def recipe(self) -> str:
+        """How a coarser response is made from a finer one, in words."""
+        return "send the response of the fine design through the channel"
+
+    def written(self) -> Channel | None:
+        """Return C as a channel; None where it is too large to be written out.
+
+        A finer response that is never sent goes to all coarser ones that are, evenly.
+        """
+        if self.old.responses * self.new.responses > _MOST_WRITTEN:
+            return None
+        coarse, fine = range(self.old.responses), range(self.new.responses)
+        spare = [Fraction(self.old.possible(i)) for i in coarse]
+        even = [each / sum(spare) for each in spare]
+        columns = [[self.garbling(i, u) for i in coarse] if self.new.possible(u) else even for u in fine]
+        return Dense.of(list(zip(*columns, strict=True)))
+
+    def composes(self, high: Step, direct: Step) -> bool:
+        """Say whether degrading through a middle stage is the same as degrading directly, exactly.
+
+        Args:
+            high: from the middle stage, to which this step leads, to the finest one.
+            direct: from the coarsest stage to the finest one, as its response was drawn.
+
+        Raises:
+            InvalidRequest: no closed form, and too large to go through.
+        """
+        coarsest, middle, finest = (sent(channel) for channel in (self.old, self.new, high.new))
+        _check_triples(len(coarsest) * len(middle) * len(finest))
+        return all(
+            sum((self.garbling(o, m) * high.garbling(m, f) for m in middle), Fraction(0)) == direct.garbling(o, f)
+            for o, f in product(coarsest, finest)
+        )
+
+    def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Draw the response of the middle stage, given those of the coarser one and of the finer one.
+
+        Guarantee: drawn with probability C[coarse | middle]·C_high[middle | fine] / C_direct[coarse | fine], exactly.
+        The three are then distributed as if they had been drawn from the finest downwards, one after the other.
+
+        Raises:
+            InvalidRequest: no closed form, and too large to go through.
+        """
+        middles = sent(self.new)
+        weights = [self.garbling(coarse, middle) * high.garbling(middle, fine) for middle in middles]
+        return middles[chance.choose(running(weights), source)]
+
     def to_body(self) -> dict[str, Any]:
         """Return for JSON what does not follow from the two channels; here all of it does."""
         return {"kind": "derived"}
@@ -101,7 +159,6 @@ class KeepOrFresh(Step):
     base: Channel
 
     def garbling(self, old: int, new: int) -> Fraction:
-        """Return C[old | new]."""
         return self.share * (old == new) + (1 - self.share) * self.base.probability(old, given=0)
 
     def retention(self, old: int, given: int) -> Fraction:
@@ -109,29 +166,71 @@ class KeepOrFresh(Step):
         return self.share * self.new.probability(old, given=given) / self.chance_of(old, given)
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Keep the finer response with probability `share`, else draw from the base."""
         kept = chance.happens(self.share, source)
         other = self.base.draw(0, source)
         return new if kept else other
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Keep the coarser response with its probability, else draw a fresh finer one."""
         kept = chance.happens(self.retention(old, given), source)
         fresh = self.new.draw(given, source)
         return old if kept else fresh
 
     def verify(self) -> bool:
-        """Compare the two levels that both channels have, at a response and two answers where they are attained."""
-        response, *answers = self.new.witness
+        """Compare P₁ with share·P₂ + (1 − share)·u.
+
+        Channels of two levels with the same supports do not have to be gone through: a response and two answers where
+        the levels are attained speak for all.
+        """
+        if not 0 <= self.share <= 1:
+            return False
+        if same_supports(self.old, self.new):
+            response, *answers = self.new.witness
+            return all(self._comes_out(response, x) for x in answers)
+        if self.old.responses != self.new.responses or self.old.answers != self.new.answers:
+            return False
+        return all(self._comes_out(*cell) for cell in product(range(self.new.responses), range(self.new.answers)))
+
+    def _comes_out(self, response: int, given: int) -> bool:
         level = (1 - self.share) * self.base.probability(response, given=0)
-        return 0 <= self.share <= 1 and all(
-            self.old.probability(response, given=x) == self.share * self.new.probability(response, given=x) + level
-            for x in answers
-        )
+        kept = self.share * self.new.probability(response, given=given)
+        return self.old.probability(response, given=given) == kept + level
+
+    @property
+    def recipe(self) -> str:
+        if self.share == 1:
+            return "send the response on as it is"
+        return f"keep the response with probability {exact.shown(self.share)}, else draw any response evenly"
+
+    def written(self) -> Channel | None:
+        size = self.new.responses
+        if self.share == 1:
+            return identity(size) if size**2 <= _MOST_IDENTITY else None
+        if not isinstance(self.base, Diagonal):
+            return super().written()
+        other = (1 - self.share) / size
+        return Diagonal(size, *whole_weights([self.share + other, other]))
+
+    def composes(self, high: Step, direct: Step) -> bool:
+        """Compare the shares; where the fresh responses are not all drawn alike, go through them."""
+        if not (isinstance(high, KeepOrFresh) and isinstance(direct, KeepOrFresh)):
+            return super().composes(high, direct)
+        if self.share * high.share != direct.share:
+            return False
+        return self.base == high.base == direct.base or super().composes(high, direct)
+
+    def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Keep the finer one, go to the coarser one, or draw from the base: the three ways in which both came."""
+        if not isinstance(high, KeepOrFresh):
+            return super().between(high, coarse, fine, source)
+        kept = high.share * self.garbling(coarse, fine)
+        moved = (1 - high.share) * high.base.probability(coarse, given=0) * self.share
+        fresh = (1 - high.share) * (1 - self.share) * self.base.probability(coarse, given=0)
+        way = chance.choose(running([kept, moved, fresh]), source)
+        return (fine, coarse, high.base.draw(0, source))[way]
 
 
 @dataclass(frozen=True)
-class Written(Step):
+class Tabulated(Step):
     """Any two channels that can be written out, with their garbling written out too.
 
     The draw: `choose` among the responses in their order, with the products of the whole weights of C and P₂.
@@ -152,15 +251,12 @@ class Written(Step):
         return self.old.dense()
 
     def garbling(self, old: int, new: int) -> Fraction:
-        """Return C[old | new]."""
         return self.channel.probability(old, given=new)
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw from the garbling."""
         return chance.choose(self.channel.sums[new], source)
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw from the products of the whole weights."""
         self.chance_of(old, given)
         return chance.choose(self.sums(old, given), source)
 
@@ -170,11 +266,12 @@ class Written(Step):
         return tuple(accumulate(kept * row[given] for kept, row in pairs))
 
     def verify(self) -> bool:
-        """Multiply the matrices."""
         return self.channel.answers == self.fine.responses and self.channel.after(self.fine) == self.coarse
 
+    def written(self) -> Channel:
+        return self.channel
+
     def to_body(self) -> dict[str, Any]:
-        """Return the garbling for JSON."""
         return {"kind": "written", "channel": self.channel.to_body()}
 
 
@@ -187,26 +284,44 @@ class Factors(Step):
     steps: tuple[Step, ...]
 
     def garbling(self, old: int, new: int) -> Fraction:
-        """Return C[old | new], the product over the factors."""
         parts = zip(self.steps, self.old.split_response(old), self.new.split_response(new), strict=True)
         return math.prod((step.garbling(i, u) for step, i, u in parts), start=Fraction(1))
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Degrade each factor's response."""
         parts = zip(self.steps, self.new.split_response(new), strict=True)
         return _join(self.old, [step.degrade(u, source) for step, u in parts])
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Upgrade each factor's response."""
         parts = zip(self.steps, split(old, _sizes(self.old)), self.new.split_answer(given), strict=True)
         return _join(self.new, [step.upgrade(i, x, source) for step, i, x in parts])
 
     def verify(self) -> bool:
-        """Verify each factor."""
-        return all(step.verify() for step in self.steps)
+        parts = zip(self.old.factors, self.new.factors, strict=True)
+        fit = [(step.old, step.new) for step in self.steps] == list(parts)
+        return fit and all(step.verify() for step in self.steps)
+
+    @property
+    def recipe(self) -> str:
+        return "make each factor's response from the other's"
+
+    def written(self) -> Channel | None:
+        parts = [step.written() for step in self.steps]
+        return Product(tuple(part for part in parts if part)) if all(parts) else None
+
+    def composes(self, high: Step, direct: Step) -> bool:
+        if not (isinstance(high, Factors) and isinstance(direct, Factors)):
+            return super().composes(high, direct)
+        return all(low.composes(*two) for low, *two in zip(self.steps, high.steps, direct.steps, strict=True))
+
+    def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Every factor by itself, the first one first."""
+        if not isinstance(high, Factors):
+            return super().between(high, coarse, fine, source)
+        ends = zip(self.old.split_response(coarse), high.new.split_response(fine), strict=True)
+        parts = zip(self.steps, high.steps, ends, strict=True)
+        return _join(self.new, [low.between(above, i, u, source) for low, above, (i, u) in parts])
 
     def to_body(self) -> dict[str, Any]:
-        """Return what does not follow from the channels, factor by factor."""
         return {"kind": "factors", "steps": [step.to_body() for step in self.steps]}
 
 
@@ -227,15 +342,12 @@ class Crossed(Step):
     channel: Diagonal
 
     def garbling(self, old: int, new: int) -> Fraction:
-        """Return C[old | new]."""
         return self.channel.probability(old, given=new)
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw from C."""
         return self._one_of((new,), (self.channel.same,), self.channel.other, source)
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw the answer, the coarser response or another category."""
         self.chance_of(old, given)
         named = (given,) if old == given else (given, old)
         weights = tuple(self._weight(old, u, given) for u in named)
@@ -255,8 +367,15 @@ class Crossed(Step):
         return named[at] if at < len(named) else pick
 
     def verify(self) -> bool:
-        """Multiply the two channels."""
         return self.channel @ self.new == self.old
+
+    @property
+    def recipe(self) -> str:
+        kept = exact.shown(self.channel.probability(0, given=0))
+        return f"keep the response with probability {kept}, else draw one of the others evenly"
+
+    def written(self) -> Channel:
+        return self.channel
 
 
 @dataclass(frozen=True)
@@ -273,33 +392,94 @@ class Recoded(Step):
 
     @cached_property
     def _singles(self) -> tuple[bool, bool]:
-        return isinstance(self.old, Diagonal), isinstance(self.new, Diagonal)
+        return as_sets(self.old) is not self.old, as_sets(self.new) is not self.new
 
     def garbling(self, old: int, new: int) -> Fraction:
-        """Return C[old | new]."""
         one, two = self._singles
         return self.step.garbling(1 << old if one else old, 1 << new if two else new)
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Degrade the set."""
         one, two = self._singles
         drawn = self.step.degrade(1 << new if two else new, source)
         return drawn.bit_length() - 1 if one else drawn
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Upgrade the set."""
         one, two = self._singles
         self.chance_of(old, given)
         drawn = self.step.upgrade(1 << old if one else old, given, source)
         return drawn.bit_length() - 1 if two else drawn
 
     def verify(self) -> bool:
-        """Verify the relaxation between the sets."""
-        return self.step.verify()
+        return (self.step.old, self.step.new) == (as_sets(self.old), as_sets(self.new)) and self.step.verify()
+
+    @property
+    def recipe(self) -> str:
+        return self.step.recipe
 
     def to_body(self) -> dict[str, Any]:
-        """Return what does not follow from the channels."""
         return self.step.to_body()
+
+
+def even(size: int) -> Diagonal:
+    """Return the channel that sends each of so many responses equally often, whatever the answer."""
+    return Diagonal(size, 1, 1)
+
+
+def as_sets(channel: Channel) -> Channel:
+    """Return a diagonal channel as one that sends sets of one category; others as they are."""
+    if isinstance(channel, Diagonal):
+        return Subset(channel.size, 1, channel.same, channel.total)
+    return channel
+
+
+_SUPPORTS: dict[type[Channel], tuple[str, ...]] = {
+    Diagonal: ("size",),
+    Hadamard: ("size",),
+    Hashing: ("size", "values"),
+    Subset: ("size", "ones"),
+}
+
+
+def same_supports(old: Channel, new: Channel) -> bool:
+    """Say whether two channels have two levels each, and every response is likely for the same answers."""
+    names = _SUPPORTS.get(type(new), ())
+    return type(old) is type(new) and bool(names) and all(getattr(old, each) == getattr(new, each) for each in names)
+
+
+def identity(size: int) -> Dense:
+    """Return the channel that sends every answer as it is."""
+    return Dense(tuple(tuple(int(i == j) for j in range(size)) for i in range(size)), 1)
+
+
+def sent(channel: Channel) -> list[int]:
+    """Return all responses that a small channel can send.
+
+    Raises:
+        InvalidRequest: more than can be gone through.
+    """
+    _check_triples(channel.responses)
+    return [number for number in range(channel.responses) if channel.possible(number)]
+
+
+def _check_triples(cells: int) -> None:
+    if cells > _MOST_TRIPLES:
+        raise InvalidRequest(
+            "a stage between two that are out cannot be made for designs as large as these; expected at most "
+            f"{_MOST_TRIPLES:,} combinations of their responses.",
+            "Release stages in rising order, or plan the whole ladder beforehand.",
+        )
+
+
+def whole_weights(probabilities: Iterable[Fraction]) -> list[int]:
+    """Return the smallest whole weights with these proportions that their common denominator gives."""
+    known = list(probabilities)
+    common = math.lcm(*(each.denominator for each in known))
+    return [int(each * common) for each in known]
+
+
+def running(probabilities: Iterable[Fraction]) -> tuple[int, ...]:
+    """Return running sums of whole weights with these proportions."""
+    return tuple(accumulate(whole_weights(probabilities)))
 
 
 def _sizes(product: Product) -> Sequence[int]:

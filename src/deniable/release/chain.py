@@ -10,10 +10,9 @@ from typing import Any, Protocol
 from deniable import chance, exact
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotAllowed, NotOrdered
-from deniable.order.between import between, composes
+from deniable.order.blackwell import find_step
 from deniable.order.ladders import check_alike, step_from_body, step_to_body
 from deniable.order.relaxation import relax
-from deniable.order.search import search
 from deniable.order.steps import Step
 
 __all__ = ["Find", "Place", "Staged", "check_same", "place", "remember", "remembered", "step"]
@@ -108,7 +107,7 @@ class Place:
         if self.above is not None and finer is not None:
             if self.below is None or coarser is None:
                 return self.above.degrade(finer, source)
-            return between(self.below, self.above, coarser, finer, source)
+            return self.below.between(self.above, coarser, finer, source)
         if answer is None:
             raise NotAllowed(
                 "the answer was erased, and this stage is finer than all that were drawn; expected a coarser one.",
@@ -148,7 +147,7 @@ def place(design: Staged, stages: Sequence[Staged], *, find: Find | None = None)
         raise _not_in_line(design, stages[at])
     if below is not None:
         whole = find(stages[at - 1], stages[at])
-        if whole is None or not composes(below, above, whole):
+        if whole is None or not below.composes(above, whole):
             raise InvalidRequest(
                 f"{design!r} lies between two stages that are out, but they were not drawn through it; expected a "
                 "design of their own family.",
@@ -171,7 +170,7 @@ def check_same(old: Staged, new: Staged) -> None:
 
 def step(old: Staged, new: Staged) -> Step | None:
     """Return the relaxation from one design to another, or None where there is none."""
-    found = search(old.channel, new.channel)
+    found = find_step(old.channel, new.channel)
     return found if isinstance(found, Step) else None
 
 

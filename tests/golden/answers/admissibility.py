@@ -6,7 +6,7 @@ from typing import Any
 
 import deniable as dn
 from deniable.order.admissibility import largest_trace, raise_parity, rows_of, split_row
-from deniable.order.closed_garblings import subsets_ordered
+from deniable.order.followers import subsets_ordered
 from tests.golden.runner import document, fractions, quantity
 
 

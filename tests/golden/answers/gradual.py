@@ -10,11 +10,10 @@ import deniable as dn
 from deniable import audit
 from deniable.criteria import least_bayes_error
 from deniable.estimates import covariance
-from deniable.order.closed_garblings import subsets_ordered
-from deniable.order.closed_steps import closed
+from deniable.order.closed_forms import closed
+from deniable.order.followers import best_sizes, bridge_weight, subsets_ordered
 from deniable.order.relaxation import ladder, relax
 from deniable.order.sets import Nested
-from deniable.order.sizes import best_sizes, bridge_weight
 from deniable.order.steps import KeepOrFresh
 from tests.golden.runner import document, fractions, quantity
 

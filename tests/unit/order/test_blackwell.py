@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
@@ -7,10 +8,10 @@ import pytest
 import deniable as dn
 from deniable.channel import Dense, Diagonal
 from deniable.errors import Incompatible, InvalidDesign, InvalidNumber, InvalidRequest
-from deniable.order import blackwell as garbling_program
+from deniable.order import blackwell, programs
 from deniable.order.admissibility import largest_trace, unchanged
-from deniable.order.closed_garblings import subset_garbling, subsets_ordered
-from deniable.order.garblings import Garbling, Separation, separation
+from deniable.order.blackwell import Garbling, Separation, separation
+from deniable.order.followers import subset_garbling, subsets_ordered
 from tests.support.tables import subset_channel
 
 
@@ -61,18 +62,18 @@ def test_a_game_that_is_not_won_proves_nothing() -> None:
 
 def test_tables_too_large_for_exact_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     coarse, fine = subset_channel(5, 3, Fraction(2)), subset_channel(5, 2, Fraction(5, 2))
-    monkeypatch.setattr(garbling_program, "MOST_UNKNOWNS", 50)
+    monkeypatch.setattr(programs, "MOST_UNKNOWNS", 50)
     with pytest.raises(InvalidRequest, match="10 with 10 responses over 5 answers"):
         dn.garbling(coarse, fine)
 
 
 def test_the_exact_simplex_decides_where_floats_point_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    def blind(ours: tuple[object, ...], theirs: tuple[object, ...]) -> tuple[float, list[int], list[list[float]]]:
-        assert len(theirs) > 0
-        return 0.0, [0], [[0.0] * 4 for _ in ours]
+    def blind(mixing: programs.Mixing, target: Sequence[Fraction]) -> tuple[float, list[int], list[float]]:
+        assert len(mixing.columns) > 0
+        return 0.0, [0], [0.0] * len(target)
 
     fine = subset_channel(4, 2, Fraction(2))
-    monkeypatch.setattr(garbling_program, "_in_floats", blind)
+    monkeypatch.setattr(programs, "_in_floats", blind)
     for gamma, ordered in ((Fraction(3, 2), True), (Fraction(8, 5), False)):
         coarse = subset_channel(4, 1, gamma)
         found = dn.garbling(coarse, fine)
@@ -82,7 +83,7 @@ def test_the_exact_simplex_decides_where_floats_point_nowhere(monkeypatch: pytes
             assert found.channel @ fine == coarse
         else:
             assert separation(found.payoffs, coarse, fine) is not None
-    monkeypatch.setattr(garbling_program, "MOST_PIVOTED", 100)
+    monkeypatch.setattr(blackwell, "MOST_PIVOTED", 100)
     with pytest.raises(InvalidRequest, match="too large to decide"):
         dn.garbling(subset_channel(4, 1, Fraction(3, 2)), fine)
 

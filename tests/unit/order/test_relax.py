@@ -11,13 +11,13 @@ import deniable as dn
 from deniable.channel import Mixture, Subset
 from deniable.designs import Design, best_t
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotOrdered
-from deniable.order import search as search_module
+from deniable.order import programs
 from deniable.order.bits import BitByBit
-from deniable.order.closed_steps import closed
+from deniable.order.blackwell import by_sizes
+from deniable.order.closed_forms import closed
+from deniable.order.followers import best_sizes, bridge, bridge_weight, smallest_gamma
 from deniable.order.relaxation import best_ladder, extend, family_ladder, ladder, relax
-from deniable.order.search import set_program
 from deniable.order.sets import Nested
-from deniable.order.sizes import best_sizes, bridge, bridge_weight, smallest_gamma
 from deniable.order.steps import KeepOrFresh
 
 UNORDERED: dict[str, tuple[Design, Design]] = {
@@ -118,10 +118,10 @@ def test_the_program_agrees_with_the_closed_form_and_proves_the_contrary() -> No
     for t1, p1 in ((2, "3/5"), (1, "1/2"), (3, "9/10"), (2, "2/5")):
         for t2, p2 in ((1, "2/3"), (2, "3/4"), (3, "1/2"), (1, "1/10")):
             old, new = dn.subset(4, t=t1, p=p1).channel, dn.subset(4, t=t2, p=p2).channel
-            found = set_program(old, new)
+            found = by_sizes(old, new)
             assert bool(found) == (closed(old, new) is not None)
-            if isinstance(found, tuple):
-                assert Nested(old, new, found).verify()
+            if isinstance(found, Nested):
+                assert found.verify()
             else:
                 assert found.coarse > found.fine
 
@@ -208,10 +208,10 @@ def test_mixtures_of_two_sizes_step_by_a_linear_program() -> None:
 
 def test_where_floats_point_nowhere_the_exact_program_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = (dn.mixture(4, {1: "1/2", 2: "1/2"}, epsilon=e).channel for e in (1, 2))
-    monkeypatch.setattr(search_module, "_likely", lambda *_: [])
-    found = set_program(one, two)
-    assert isinstance(found, tuple)
-    assert Nested(one, two, found).verify()
+    monkeypatch.setattr(programs, "_in_floats", lambda _, target: (0.0, [], [0.0] * len(target)))
+    found = by_sizes(one, two)
+    assert isinstance(found, Nested)
+    assert found.verify()
 
 
 def test_sets_that_are_never_sent_lead_nowhere() -> None:

@@ -21,7 +21,7 @@ from deniable.engines.local.ladder import Ladder
 from deniable.engines.local.vectors import Codes, Kernels
 from deniable.engines.local.words import Layout, Slot, WordArray, Words
 from deniable.errors import InvalidResponse
-from deniable.order.steps import Step, Written
+from deniable.order.steps import Step, Tabulated
 
 WORD = Slot(1, 1 << 64)
 """One word, never thrown away."""
@@ -108,7 +108,7 @@ class EvenMove(Move):
 class Table(EvenMove):
     """Channels that are written out: one word climbs the running sums that belong to a pair of response and answer."""
 
-    def __init__(self, step: Written, kernels: Kernels, *, down: bool) -> None:
+    def __init__(self, step: Tabulated, kernels: Kernels, *, down: bool) -> None:
         super().__init__(step, Layout([WORD]), down=down)
         self.answers = 1 if down else step.new.answers
         columns = [
@@ -156,7 +156,7 @@ def ready(step: Step, hand: Ready) -> Move:
 
 
 @ready.register
-def _(step: Written, hand: Ready) -> Move:
+def _(step: Tabulated, hand: Ready) -> Move:
     cells = step.channel.responses * step.channel.answers * (1 if hand.down else step.new.answers)
     if cells > _MOST_STEPS or isinstance(step.old, Sets) or isinstance(step.new, Sets):
         return Scalar(step, down=hand.down)

@@ -17,7 +17,7 @@ from deniable.engines.local import nested_vectors, vectors
 from deniable.engines.local.moves import EvenMove, Move, Ready, Scalar, bound, impossible, ready
 from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import Layout, Slot, WordArray
-from deniable.order.sets import Nested, Plan
+from deniable.order.sets import Nested, PickPlan
 from deniable.order.steps import Recoded
 
 _NEVER = (1 << 64) - 1
@@ -48,7 +48,7 @@ class Plans:
     picks: int
 
     @classmethod
-    def of(cls, size: int, plans: Mapping[Hashable, Plan], picks: int) -> Plans:
+    def of(cls, size: int, plans: Mapping[Hashable, PickPlan], picks: int) -> Plans:
         """Write plans into arrays; those for degrading know sizes alone."""
         shape = (2 * (size + 1), max(len(plan.picks) for plan in plans.values()))
         bounds = np.full(shape, _NEVER, np.uint64)

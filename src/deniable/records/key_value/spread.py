@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from deniable.channel import Dense
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.order.elimination import solve
+from deniable.order.programs import solve
 from deniable.records.key_value.mechanism import KeyValueDesign
 from deniable.records.key_value.schemes import Scheme, answers
 from deniable.records.key_value.weights import MINUS, NONE, PLUS, Weight, read

@@ -14,7 +14,7 @@ from deniable.designs import Bitstrings
 from deniable.documents import HashedDocument, Response
 from deniable.errors import InvalidRequest
 from deniable.order.bits import Bit, BitByBit, bit_garbling, draw_bits
-from deniable.order.closed_steps import FORMS
+from deniable.order.closed_forms import FORMS
 from deniable.order.ladders import Ladder
 from deniable.order.steps import Step
 from deniable.records.strings.bloom import Bloom

@@ -9,9 +9,8 @@ from fractions import Fraction
 from deniable import exact
 from deniable.channel import Channel
 from deniable.errors import InvalidRequest
-from deniable.order.between import sent
 from deniable.order.ladders import Ladder
-from deniable.order.steps import Step
+from deniable.order.steps import Step, sent
 
 __all__ = ["Worth", "worth"]
 

@@ -14,7 +14,6 @@ from deniable.engines.local.bulk import draw_all
 from deniable.engines.local.gradual import Raiser, release_planned
 from deniable.engines.local.keystream import Keystream
 from deniable.errors import NotAllowed
-from deniable.order.between import between
 from deniable.order.ladders import Ladder, Relaxation
 from deniable.order.steps import Step
 from deniable.release.chain import Find, Place, check_same, place
@@ -102,7 +101,7 @@ def _downwards(design: Design, found: Place, above: Design, low: list[int], high
         return design.channel.coding.unpack(coarsened)
     source = Keystream()
     pairs = zip(low, high, strict=True)
-    return [between(found.below, found.above, coarse, fine, source) for coarse, fine in pairs]
+    return [found.below.between(found.above, coarse, fine, source) for coarse, fine in pairs]
 
 
 def draw_planned(ladder: Ladder, answers: Sequence[int]) -> list[list[int]]:

@@ -27,7 +27,7 @@ from deniable.errors import (
 from deniable.estimates.stages import combine
 from deniable.order.ladders import Ladder
 from deniable.order.relaxation import ladder
-from deniable.order.steps import Written
+from deniable.order.steps import Tabulated
 from deniable.release import receipts
 from deniable.release.chain import remember
 from deniable.release.panel import Panel
@@ -132,7 +132,7 @@ def other_ladder() -> Ladder:
     coarse = dn.matrix([["5/10", "3/10"], ["5/10", "7/10"]], categories=["yes", "no"])
     fine = dn.matrix([["6/10", "2/10"], ["2/10", "4/10"], ["2/10", "4/10"]], categories=["yes", "no"])
     garbling = Dense.of([[Fraction(each, 10) for each in row] for row in ([7, 4, 0], [3, 6, 10])])
-    stages = Ladder((coarse, fine), (Written(coarse.channel, fine.channel, garbling),))
+    stages = Ladder((coarse, fine), (Tabulated(coarse.channel, fine.channel, garbling),))
     assert stages.steps[0] != ladder([coarse, fine]).steps[0]
     return stages
 

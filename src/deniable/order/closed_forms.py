@@ -1,0 +1,124 @@
+"""The closed forms of Blackwell's order: for pairs of kinds of channel, of any size, the step from one to the other.
+
+`compare`, `garbling`, `relax` and everything built on them look here first. A new kind need not be here: what is not
+in the table is decided by the linear program of `blackwell`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from deniable.channel import Bits, Channel, Diagonal, Hadamard, Hashing, Mixture, Product, Sets, Subset
+from deniable.order.bits import Bit, BitByBit, bit_garbling
+from deniable.order.sets import Nested, one_size
+from deniable.order.steps import (
+    Crossed,
+    Factors,
+    KeepOrFresh,
+    Recoded,
+    Step,
+    as_sets,
+    even,
+    same_supports,
+    whole_weights,
+)
+
+Found = TypeVar("Found")
+
+
+def closed(old: Channel, new: Channel) -> Step | None:
+    """Return the relaxation from one channel to another where it is known in closed form, else None.
+
+    None does not say that there is none: only that the two are not ordered as their family's closed form wants.
+
+    Example:
+        >>> closed(Diagonal(4, 2, 1), Diagonal(4, 3, 1)).share
+        Fraction(3, 5)
+    """
+    if old.answers != new.answers:
+        return None
+    known = (type(old), type(new)) in FORMS
+    return _looked_up(old, new) if known else through_sets(old, new, _looked_up)
+
+
+def through_sets(old: Channel, new: Channel, find: Callable[[Any, Any], Found | None]) -> Step | Found | None:
+    """Look for a step between the sets that two channels send, a single category being a set of one; else None."""
+    one, two = as_sets(old), as_sets(new)
+    if not all(isinstance(each, Sets) for each in (one, two)):
+        return None
+    found = find(one, two)
+    return Recoded(old, new, found) if isinstance(found, Step) and not (one is old and two is new) else found
+
+
+def _looked_up(old: Channel, new: Channel) -> Step | None:
+    form = FORMS.get((type(old), type(new)))
+    return form(old, new) if form else None
+
+
+def keep_or_fresh(old: Channel, new: Channel) -> KeepOrFresh | None:
+    """Return the step between two channels of two levels that are attained at the same places.
+
+    Implements: F12: C = β·I + (1 − β)·even, β being the quotient of the gaps between the two levels.
+    """
+    share = _quotient(old, new) if same_supports(old, new) else None
+    return KeepOrFresh(old, new, share, even(new.responses)) if share is not None and 0 <= share <= 1 else None
+
+
+def _quotient(old: Channel, new: Channel) -> Fraction | None:
+    if old == new:
+        return Fraction(1)
+    response, *pair = new.witness
+    coarse, fine = (
+        each.probability(response, given=pair[0]) - each.probability(response, given=pair[1]) for each in (old, new)
+    )
+    return coarse / fine if fine else None
+
+
+def _diagonals(old: Diagonal, new: Diagonal) -> Step | None:
+    """Compare two diagonal channels; on different sides of 1/k, C sends the response itself less often than others."""
+    share = _quotient(old, new)
+    if share is None or share >= 0 or share * (new.size - 1) < -1:
+        return keep_or_fresh(old, new)
+    other = (1 - share) / new.size
+    return Crossed(old, new, Diagonal(new.size, *whole_weights([share + other, other])))
+
+
+def _subsets(old: Subset, new: Subset) -> Step | None:
+    shares = one_size(old, new)
+    if shares is None:
+        return None
+    if same_supports(old, new) and not shares[0].apart:  # the nearest set of the same size is the set itself
+        return KeepOrFresh(old, new, shares[0].near, Subset(new.size, new.ones, new.ones, new.size))
+    return Nested(old, new, shares)
+
+
+def _bridges(old: Subset, new: Sets) -> Step | None:
+    shares = one_size(old, new)
+    return None if shares is None else Nested(old, new, shares)
+
+
+def bit_by_bit(old: Bits, new: Bits) -> Step | None:
+    """Return the step that makes every bit from its own finer bit."""
+    return BitByBit(old, new) if bit_garbling(Bit.of(old), Bit.of(new)) else None
+
+
+def _products(old: Product, new: Product) -> Step | None:
+    if [each.answers for each in old.factors] != [each.answers for each in new.factors]:
+        return None
+    steps = [closed(one, two) for one, two in zip(old.factors, new.factors, strict=True)]
+    found = tuple(step for step in steps if step is not None)
+    return Factors(old, new, found) if len(found) == len(steps) else None
+
+
+FORMS: dict[tuple[type[Channel], type[Channel]], Callable[[Any, Any], Step | None]] = {
+    (Diagonal, Diagonal): _diagonals,
+    (Hadamard, Hadamard): keep_or_fresh,
+    (Hashing, Hashing): keep_or_fresh,
+    (Subset, Subset): _subsets,
+    (Subset, Mixture): _bridges,
+    (Bits, Bits): bit_by_bit,
+    (Product, Product): _products,
+}
+"""Pairs of kinds whose order is known in closed form; a new kind may enter its own."""

@@ -1,0 +1,382 @@
+"""What can follow a design: sizes of sets along a ladder, bridges between sizes, and advice where nothing else does."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from deniable import chance, exact
+from deniable.channel import Bits, Channel, Diagonal, Mixture, Subset
+from deniable.channel.mixture import Part
+from deniable.designs import Bitstrings, Design
+from deniable.designs.sets_of_answers import inside, subset_information
+from deniable.errors import DeniableError, InvalidDesign, InvalidNumber, InvalidRequest, NotOrdered
+from deniable.order.blackwell import find_step
+from deniable.order.closed_forms import closed
+from deniable.order.sets import one_size
+from deniable.order.steps import Step, as_sets, same_supports
+
+_MOST_SIZES = 10_000  # categories up to which all sizes of sets are gone through: some seconds for each stage
+_MOST_CELLS = 200_000  # cells of a channel that is gone through for the nearest k-ary one: a second
+_HALVINGS = 20  # of a bisection that runs a program each time: enough for six digits
+_BITS = 64  # halvings where a closed form decides: the digits of a weight
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetGarbling:
+    """How a t₁-subset response is made from a t₂-subset response.
+
+    With probability `beta` it is drawn from the fine response, evenly among the t₁-subsets that hold it (t₁ ≥ t₂) or
+    that lie in it (t₁ ≤ t₂); otherwise evenly among all t₁-subsets.
+    """
+
+    beta: Fraction
+    superset: bool
+
+
+def subsets_ordered(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational) -> bool:
+    """Say whether the t₁-subset design at γ₁ can be made from the t₂-subset design at γ₂, both for k categories.
+
+    Implements: F12: it can if and only if t₁(γ₁ − 1) ≤ t₂(γ₂ − 1) and (k − t₁)(1 − 1/γ₁) ≤ (k − t₂)(1 − 1/γ₂). Both
+    together say that the coarse sets hold the answer no more often than `subset_inclusion` caps it.
+
+    Raises:
+        InvalidDesign: t outside 1 … k − 1.
+        InvalidNumber: γ not above 1.
+
+    Example:
+        >>> subsets_ordered(6, 2, 3, 1, 4), subsets_ordered(6, 2, 3, 1, 5)
+        (False, True)
+    """
+    held, cap = subset_inclusion(k, t1, gamma1, t2, gamma2)
+    return held <= cap
+
+
+def subset_inclusion(
+    k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational
+) -> tuple[Fraction, Fraction]:
+    """Return how often a coarse set holds the answer, and how often a set of t₁ made from a fine set can at most.
+
+    Why: the best that can be done with a fine set is to hold it, or to lie in it. If the coarse design does better,
+    it cannot be made from the fine one: this pair is the proof. F12 says that otherwise it can.
+
+    Example:
+        >>> subset_inclusion(6, 2, 3, 1, 4)
+        (Fraction(3, 5), Fraction(5, 9))
+    """
+    one, two = _read_gamma(k, t1, gamma1), _read_gamma(k, t2, gamma2)
+    return t1 * one / (t1 * one + k - t1), (min(t1, t2) * (two - 1) + t1) / (t2 * two + k - t2)
+
+
+def subset_garbling(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational) -> SubsetGarbling | None:
+    """Return how the t₁-subset design at γ₁ is made from the t₂-subset design at γ₂; None where it cannot be.
+
+    Implements: F12, with β = v(k + u)/(u(k + v)), u = t₂(γ₂ − 1) and v = t₁(γ₁ − 1) for supersets, and
+    β = (k − t₁)(γ₁ − 1)D₂ / ((k − t₂)(γ₂ − 1)D₁), Dᵢ = tᵢγᵢ + k − tᵢ, for subsets.
+
+    Example:
+        >>> subset_garbling(6, 2, 3, 1, 5)
+        SubsetGarbling(beta=Fraction(1, 1), superset=True)
+    """
+    shares = one_size(_subset(k, t1, gamma1), _subset(k, t2, gamma2))
+    return None if shares is None else SubsetGarbling(shares[0].near, superset=t1 >= t2)
+
+
+def _subset(k: int, t: int, gamma: exact.Rational) -> Subset:
+    held = t * _read_gamma(k, t, gamma)
+    share = held / (held + k - t)
+    return Subset(k, t, share.numerator, share.denominator)
+
+
+def _read_gamma(k: int, t: int, gamma: exact.Rational) -> Fraction:
+    if not 1 <= t <= k - 1:
+        raise InvalidDesign(f"the subsets have {t} of {k} categories; expected 1 to {k - 1}.")
+    value = exact.rational(gamma, name="gamma")
+    if value <= 1:
+        raise InvalidNumber(f"γ = e^ε is {exact.shown(value)}; expected more than 1.")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Sizes of sets, one for each stage, each design being a garbling of the next.
+
+    Attributes:
+        sizes: the size at each stage.
+        risk: the sum over the stages of n times the largest total variance.
+    """
+
+    sizes: tuple[int, ...]
+    risk: Fraction
+
+
+def smallest_gamma(k: int, t1: int, gamma1: exact.Rational, t2: int) -> exact.Ratio:
+    """Return the smallest γ at which the t₂-subset design can follow the t₁-subset design at γ₁; ∞ where it never can.
+
+    Implements: F12: 1 + t₁(γ₁ − 1)/t₂ for t₁ ≥ t₂; for t₁ < t₂ from (k − t₁)(1 − 1/γ₁) = (k − t₂)(1 − 1/γ).
+
+    Example:
+        >>> smallest_gamma(6, 2, 3, 1), smallest_gamma(5, 1, 4, 3)
+        (Fraction(5, 1), inf)
+    """
+    subset_inclusion(k, t1, gamma1, t2, gamma1)  # reads and checks
+    gamma = exact.rational(gamma1)
+    if t1 >= t2:
+        return 1 + t1 * (gamma - 1) / t2
+    gap = 1 - (k - t1) * (1 - 1 / gamma) / (k - t2)
+    return exact.ratio(1, max(gap, Fraction(0)))
+
+
+def bridge_weight(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational) -> Fraction:
+    """Return the smallest w at which w·P_t₁(γ₂) + (1 − w)·P_t₂(γ₂) can follow P_t₁(γ₁); 0 where P_t₂(γ₂) itself can.
+
+    Implements: the bridge mixture of F12.
+
+    Raises:
+        NotOrdered: γ₂ < γ₁, so that no mixture can.
+
+    Example:
+        >>> bridge_weight(6, 2, 3, 1, 4)
+        Fraction(2, 5)
+    """
+    held, cap = subset_inclusion(k, t1, gamma1, t2, gamma2)
+    _, most = subset_inclusion(k, t1, gamma1, t1, gamma2)
+    if held > most:
+        raise NotOrdered(
+            f"γ falls from {exact.shown(gamma1)} to {exact.shown(gamma2)}; expected a stage that reveals more.",
+            "What is out cannot be taken back: choose a larger ε.",
+        )
+    return (held - cap) / (most - cap) if held > cap else Fraction(0)
+
+
+def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
+    """Return the sizes of sets with the smallest sum of risks, of all sequences in which each can follow the last.
+
+    Implements: the dynamic program of F12. By itself the best size at each γ (`best_t`) need not be reachable.
+
+    Why it is quick: t₂ can follow t₁ iff t₁(γ₁ − 1) ≤ t₂(γ₂ − 1), which gives t₂ a lowest value that rises with t₁, and
+    (k − t₁)(1 − 1/γ₁) ≤ (k − t₂)(1 − 1/γ₂), which gives it a highest value that rises too. So the sizes that t₂ can
+    follow form a window that moves upwards with t₂.
+
+    Raises:
+        InvalidDesign: fewer than two categories.
+        InvalidRequest: no γ at all, or γs that fall, or 1; or too many categories.
+
+    Example:
+        >>> best_sizes(10, [1.5, 2, 3, 4, 6, 10]).sizes
+        (4, 3, 3, 2, 2, 2)
+    """
+    ratios = [exact.rational(gamma, name="gamma") for gamma in gammas]
+    if not ratios or ratios[0] <= 1 or any(one > two for one, two in pairwise(ratios)):
+        raise InvalidRequest("the γ = e^ε of the stages do not rise from above 1; expected them to.")
+    if k > _MOST_SIZES:
+        raise InvalidRequest(
+            f"there are {k:,} categories; expected at most {_MOST_SIZES:,} to go through all sizes of sets.",
+            "Choose the sizes yourself: subset(categories, t=…).",
+        )
+    risks = [[(k - 1) / subset_information(k, t, gamma) for t in range(1, k)] for gamma in ratios]
+    best, choices = risks[0], list[list[int]]()
+    for number, (one, two) in enumerate(pairwise(ratios), start=1):
+        before = _window_minima(k, one, two, best)
+        choices.append(before)
+        best = [risk + best[at] for risk, at in zip(risks[number], before, strict=True)]
+    at = min(range(k - 1), key=lambda t: best[t])
+    total, sizes = best[at], [at + 1]
+    for before in reversed(choices):
+        at = before[at]
+        sizes.append(at + 1)
+    return Sizes(tuple(reversed(sizes)), total)
+
+
+def _window_minima(k: int, one: Fraction, two: Fraction, risks: Sequence[Fraction]) -> list[int]:
+    """Return for each t₂ the t₁ with the smallest risk that it can follow, both counted from t = 1 on.
+
+    Both ends of the window rise with t₂, so that a queue of candidates with rising risks serves all of them in turn.
+    """
+    found: list[int] = []
+    queue: deque[int] = deque()
+    entered = 0
+    for t in range(1, k):
+        # t₁ is at most t₂(γ₂ − 1)/(γ₁ − 1), and at least k − (k − t₂)(1 − 1/γ₂)/(1 − 1/γ₁).
+        last = min(k - 1, int(t * (two - 1) / (one - 1)))
+        first = k - int((k - t) * (1 - 1 / two) / (1 - 1 / one))
+        while entered < last:
+            while queue and risks[queue[-1]] > risks[entered]:
+                queue.pop()
+            queue.append(entered)
+            entered += 1
+        while queue[0] < first - 1:
+            queue.popleft()
+        found.append(queue[0])
+    return found
+
+
+def bridge(old: Design, new: Design) -> Design:
+    """Return the mixture nearest to the second design that can follow the first.
+
+    Both send sets of one size, or single categories. The mixture sends sets of the first one's size, at the second
+    one's ε, as seldom as it can, and else sets of the second one's size.
+
+    Implements: the bridge mixture of F12 (`bridge_weight`), in weights of 2^64 rounded towards privacy.
+
+    Raises:
+        InvalidRequest: a design that does not send sets of one size, or holds the answer less often than chance.
+        NotOrdered: the second has a smaller ε than the first, so that nothing at its ε can follow.
+
+    Example:
+        >>> from deniable.designs import subset
+        >>> between = bridge(subset(6, epsilon=1, t=2), subset(6, epsilon="1.3", t=1))
+        >>> [round(float(between.channel.weight(t)), 4) for t in (1, 2)]
+        [0.6546, 0.3454]
+    """
+    found = _blends(_read(old), _read(new))
+    if not found:
+        raise NotOrdered(
+            f"ε falls from {old.epsilon:.6g} to {new.epsilon:.6g}; expected a second design that reveals more.",
+            "What is out cannot be taken back: choose a larger ε.",
+        )
+    return _labelled(new, *found)
+
+
+def _read(design: Design) -> Mixture | Subset:
+    channel: Any = as_sets(design.channel)
+    sizes: Sequence[int] = getattr(channel, "sizes", ())
+    if len(sizes) != 1 or channel.inclusion(sizes[0]) * channel.size <= sizes[0]:
+        kind = "sets of several sizes" if sizes else "no sets of categories"
+        raise InvalidRequest(
+            f"{design!r} sends {kind}, or holds the answer less often than chance; expected sets of one size.",
+            "Bridges lead from one subset() to another.",
+        )
+    return channel  # type: ignore[no-any-return]  # sets of one size
+
+
+def nearest(old: Design, new: Design) -> tuple[Design, ...]:
+    """Return designs near the second that can follow the first, the best one first; none where none is known.
+
+    The second with as little of the first one's sizes of sets as will do, where both send sets of few sizes; the
+    second with the smallest ε that will do, where its family has a way to tell more; or else the k-ary design with the
+    smallest ε.
+    """
+    found = _followers(old.channel, new.channel) or _k_ary(old.channel)
+    return tuple(_labelled(new, channel) for channel in found if _follows(old.channel, channel))
+
+
+def _followers(old: Channel, new: Channel) -> list[Channel]:
+    if same_supports(old, new):
+        return [old]
+    clearer = _CLEARER.get(type(new))
+    raised = [] if clearer is None else _least(lambda part: clearer(new, part), old, open_end=True)
+    one, two = as_sets(old), as_sets(new)
+    few = all(isinstance(each, Mixture | Subset) for each in (one, two))
+    return [*(_blends(one, two) if few else []), *raised]
+
+
+def _blends(old: Any, new: Any) -> list[Channel]:
+    """Mix as little as will do of the sizes of one channel of sets into another, all at the other's parity."""
+    odds = [new.odds(t) for t in new.sizes if 0 < t < new.size]
+    gamma = max((each for each in odds if isinstance(each, Fraction)), default=Fraction(1))
+
+    def blend(part: Fraction) -> Channel:
+        weights: dict[int, Fraction] = {}
+        for channel, share in ((old, part), (new, 1 - part)):
+            for t in channel.sizes:
+                weights[t] = weights.get(t, Fraction(0)) + share * channel.weight(t)
+        return _mixture(old.size, weights, gamma)
+
+    return _least(blend, old) if gamma > 1 else []
+
+
+def _least(build: Callable[[Fraction], Channel], old: Channel, *, open_end: bool = False) -> list[Channel]:
+    """Return what is built with the smallest part of 1 that can follow; nothing where no part can."""
+    known = closed(old, build(1 - Fraction(open_end, 1 << _BITS))) is not None
+    follows, whole = (_follows_closed, 1 << _BITS) if known else (_follows, 1 << _HALVINGS)
+    low, high = 0, whole - open_end
+    if not follows(old, build(Fraction(high, whole))):
+        return []
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if follows(old, build(Fraction(middle, whole))) else (middle, high)
+    found = build(Fraction(high, whole))
+    return [found] if found.parity != math.inf else []
+
+
+def _follows_closed(old: Channel, new: Channel) -> bool:
+    return closed(old, new) is not None
+
+
+def _follows(old: Channel, new: Channel) -> bool:
+    try:
+        return isinstance(find_step(old, new), Step)
+    except DeniableError:  # too large to decide
+        return False
+
+
+def _mixture(k: int, weights: dict[int, Fraction], gamma: Fraction) -> Channel:
+    """Write a mixture of sizes at one parity in weights of 2^64; those inside are rounded towards privacy."""
+    whole = {t: int(weight * chance.TOTAL) for t, weight in weights.items()}
+    whole[max(whole, key=lambda t: whole[t])] += chance.TOTAL - sum(whole.values())
+    parts = tuple(Part(t, weight, inside(k, t, gamma)) for t, weight in sorted(whole.items()) if weight)
+    return Mixture(k, parts, chance.TOTAL)
+
+
+def _k_ary(old: Channel) -> list[Channel]:
+    """Return the k-ary channel with the smallest ε that can follow a channel that is small enough to be gone through.
+
+    Why: C = old·K⁻¹ has the entries ((γ + k − 1)·old[i, j] − Σ_j old[i, j]) / (γ − 1), all to be 0 or more.
+    """
+    if isinstance(old, Diagonal):
+        return [old]
+    k = old.answers
+    if old.responses * k > _MOST_CELLS:
+        return []
+    gamma = max(exact.ratio(sum(row), min(row)) for row in old.dense().weights if any(row)) - k + 1
+    return [Diagonal(k, gamma.numerator, gamma.denominator)] if isinstance(gamma, Fraction) and gamma > 1 else []
+
+
+def _clearer_diagonal(channel: Diagonal, part: Fraction) -> Channel:
+    same = _moved(channel.probability(0, given=0), part)
+    return Diagonal(channel.size, same * (channel.size - 1), chance.TOTAL - same)
+
+
+def _clearer_subset(channel: Subset, part: Fraction) -> Channel:
+    return Subset(channel.size, channel.ones, _moved(channel.inclusion(channel.ones), part), chance.TOTAL)
+
+
+def _clearer_mixture(channel: Mixture, part: Fraction) -> Channel:
+    odds = [channel.odds(t) for t in channel.sizes if 0 < t < channel.size]
+    gamma = max((each for each in odds if isinstance(each, Fraction)), default=Fraction(1))
+    return _mixture(channel.size, {t: channel.weight(t) for t in channel.sizes}, gamma / (1 - part))
+
+
+def _clearer_bits(channel: Bits, part: Fraction) -> Channel:
+    up, down = (channel.total, 0) if channel.hit >= channel.stray else (0, channel.total)
+    hit, stray = (own + int((end - own) * part) for own, end in ((channel.hit, up), (channel.stray, down)))
+    return Bits(channel.size, hit, stray, channel.total, channel.sized)
+
+
+def _moved(probability: Fraction, part: Fraction) -> int:
+    """Move a probability a part of the way to 1; return it as a weight of 2^64, rounded down."""
+    return int((probability + (1 - probability) * part) * chance.TOTAL)
+
+
+_CLEARER: dict[type[Channel], Callable[[Any, Fraction], Channel]] = {
+    Bits: _clearer_bits,
+    Diagonal: _clearer_diagonal,
+    Mixture: _clearer_mixture,
+    Subset: _clearer_subset,
+}
+"""How a kind tells more: the channel that lies a part of the way from this one to one that tells the truth."""
+
+
+def _labelled(new: Design, channel: Channel) -> Design:
+    """Put the labels of a design around a channel."""
+    if isinstance(channel, Diagonal):
+        return Design("k_ary", new.categories, new.categories, channel)
+    if type(channel) is type(new.channel):
+        return Design(new.name, new.categories, new.symbols, channel)
+    return Design("mixture", new.categories, Bitstrings(channel.answers), channel)

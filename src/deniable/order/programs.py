@@ -1,0 +1,320 @@
+"""Exact linear algebra: elimination without fractions, and a linear program that ends in a proof either way.
+
+The program of Blackwell's order: at each of several places one option is taken at random; can what the options
+contribute add up to a target? Places are the responses of a finer channel, options what each of them is degraded to,
+and the target is the coarser channel. Floats only say where to look: what they point to is solved and checked in
+rationals, and where it does not hold the exact simplex method decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from deniable.errors import InvalidRequest
+
+Row: TypeAlias = tuple[Fraction, ...]
+Table: TypeAlias = tuple[Row, ...]
+Integers: TypeAlias = list[list[int]]
+
+MOST_UNKNOWNS = 200_000
+"""Unknowns of the program in floats: seconds."""
+MOST_CELLS = 150_000
+"""Cells of the table that is solved in exact numbers for the unknowns that floats found positive: seconds."""
+
+_CLOSE = 1e-9  # what floats take for 0
+_BEYOND = Fraction(1, 1000)  # how far beyond the target a game is looked for where floats cannot tell
+_DENOMINATORS = (10, 1000, 10**6, 10**12)  # simple payoffs are tried first
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A table brought to the form in which each pivot column holds one entry, and a record of how.
+
+    Attributes:
+        rows: the reduced rows, every pivot of them equal to `pivot`.
+        pivot: the common value of the pivots.
+        columns: the pivot columns, one for each of the first rows.
+    """
+
+    rows: Integers
+    pivot: int
+    columns: tuple[int, ...]
+
+
+def integers(rows: Iterable[Sequence[Fraction]]) -> Integers:
+    """Bring each row to a common denominator and return the numerators.
+
+    Example:
+        >>> integers([(Fraction(1, 2), Fraction(1, 3))])
+        [[3, 2]]
+    """
+    whole = []
+    for row in rows:
+        common = math.lcm(*(cell.denominator for cell in row))
+        whole.append([int(cell * common) for cell in row])
+    return whole
+
+
+def reduce(rows: Integers, width: int) -> Reduced:
+    """Eliminate in the first `width` columns; whatever stands behind them takes part.
+
+    Implements: the fraction-free elimination of [Bar68]. Every division is without remainder, so the numbers stay as
+    short as the determinants they are.
+    """
+    work = [list(row) for row in rows]
+    columns: list[int] = []
+    pivot = 1
+    for column in range(width):
+        at = len(columns)
+        found = next((i for i in range(at, len(work)) if work[i][column]), None)
+        if found is None:
+            continue
+        work[at], work[found] = work[found], work[at]
+        pivot = exchange(work, at, column, pivot)
+        columns.append(column)
+    return Reduced(work, pivot, tuple(columns))
+
+
+def exchange(work: Integers, at: int, column: int, pivot: int) -> int:
+    """Make one entry the only one in its column and return it, the new pivot; `pivot` is the one before."""
+    head = work[at]
+    new = head[column]
+    for i, row in enumerate(work):
+        if i != at:
+            factor = row[column]
+            work[i] = [(new * a - factor * b) // pivot for a, b in zip(row, head, strict=True)]
+    return new
+
+
+def rank(rows: Iterable[Sequence[Fraction]]) -> int:
+    """Return how many rows are independent.
+
+    Example:
+        >>> rank([(Fraction(1), Fraction(2)), (Fraction(2), Fraction(4))])
+        1
+    """
+    whole = integers(rows)
+    return len(reduce(whole, len(whole[0])).columns)
+
+
+def solve(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Row | None:
+    """Return x with rows·x = right, free unknowns being 0, or None where there is none.
+
+    Example:
+        >>> solve([(Fraction(1), Fraction(1)), (Fraction(1), Fraction(-1))], [Fraction(3), Fraction(1)])
+        (Fraction(2, 1), Fraction(1, 1))
+    """
+    width = len(rows[0])
+    reduced = reduce(integers((*row, value) for row, value in zip(rows, right, strict=True)), width)
+    if any(row[-1] for row in reduced.rows[len(reduced.columns) :]):
+        return None
+    solution = [Fraction(0)] * width
+    for row, column in zip(reduced.rows, reduced.columns, strict=False):
+        solution[column] = Fraction(row[-1], reduced.pivot)
+    return tuple(solution)
+
+
+@dataclass(frozen=True, slots=True)
+class Feasible:
+    """A point x ≥ 0 with rows·x = right."""
+
+    point: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Infeasible:
+    """A proof that there is none: multipliers y with y·rows ≤ 0 in every column and y·right > 0 (Farkas)."""
+
+    multipliers: Row
+
+
+def feasible(
+    rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction], *, first: Iterable[int] = ()
+) -> Feasible | Infeasible:
+    """Find x ≥ 0 with rows·x = right, or prove that there is none; `right` must not be negative.
+
+    Implements: the first phase of the simplex method in integers, with the rule of [Bla77], which cannot cycle.
+
+    Args:
+        rows: the equations.
+        right: their right-hand sides, 0 or more.
+        first: unknowns that are probably positive; to try them first saves steps.
+    """
+    height, width = len(rows), len(rows[0])
+    scales = [
+        math.lcm(value.denominator, *(c.denominator for c in row)) for row, value in zip(rows, right, strict=True)
+    ]
+    order = list(dict.fromkeys([*first, *range(width)]))
+    work = [
+        [*(int(row[j] * scale) for j in order), *(int(i == at) for i in range(height)), int(value * scale)]
+        for at, (row, value, scale) in enumerate(zip(rows, right, scales, strict=True))
+    ]
+    # The last row holds how much the sum of the errors falls with each unknown; errors themselves never come back.
+    work.append([sum(column) for column in zip(*work, strict=True)])
+    for i in range(height):
+        work[-1][width + i] = 0
+    basis, pivot = _climb(work, width)
+    if work[-1][-1] > 0:
+        # y = 1 − (what the slack columns of the last row have become), each equation in its own scale.
+        errors = [Fraction(work[-1][width + i], pivot) for i in range(height)]
+        return Infeasible(tuple((1 + error) * scale for error, scale in zip(errors, scales, strict=True)))
+    point = [Fraction(0)] * width
+    for at, column in enumerate(basis):
+        if column < width:
+            point[order[column]] = Fraction(work[at][-1], pivot)
+    return Feasible(tuple(point))
+
+
+def _climb(work: Integers, width: int) -> tuple[list[int], int]:
+    """Pivot until no unknown lowers the errors; return which unknown each row holds, and the common pivot."""
+    height = len(work) - 1
+    basis, pivot = [width + i for i in range(height)], 1
+    while True:
+        enter = next((j for j in range(width) if work[-1][j] > 0), None)
+        if enter is None:
+            return basis, pivot
+        rising = [i for i in range(height) if work[i][enter] > 0]
+        leave = min(rising, key=lambda i: (Fraction(work[i][-1], work[i][enter]), basis[i]))
+        pivot = exchange(work, leave, enter, pivot)
+        basis[leave] = enter
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """Options, one of which is taken at each place, at random, and what they are to add up to.
+
+    Attributes:
+        columns: what each option contributes to each coordinate of the target, without zeros.
+        places: the place at which each option can be taken, counted from 0.
+        target: what the contributions are to add up to, 0 or more in each coordinate.
+        middle: a sum that can be reached and lies well inside, to tell in which direction the target lies.
+        places_may_err: whether floats may also miss that a place takes one option in all. It decides which of several
+            solutions is found, and so the hash of a ladder.
+    """
+
+    columns: Sequence[Mapping[int, Fraction]]
+    places: Sequence[int]
+    target: Row
+    middle: Row
+    places_may_err: bool = False
+
+    @property
+    def height(self) -> int:
+        """How many equations there are: one for each coordinate, and one for each place."""
+        return len(self.target) + max(self.places) + 1
+
+    @property
+    def right(self) -> list[Fraction]:
+        """What the equations ask for: the target, and that the options of each place are taken with probability 1."""
+        return [*self.target, *[Fraction(1)] * (self.height - len(self.target))]
+
+    def equations(self, unknowns: Sequence[int]) -> list[list[Fraction]]:
+        """Write the equations out for some of the unknowns."""
+        rows = [[Fraction(0)] * len(unknowns) for _ in range(self.height)]
+        for at, unknown in enumerate(unknowns):
+            rows[len(self.target) + self.places[unknown]][at] = Fraction(1)
+            for coordinate, value in self.columns[unknown].items():
+                rows[coordinate][at] = value
+        return rows
+
+    def wins(self, payoffs: Row) -> bool:
+        """Say whether payoffs for the coordinates prove that the target cannot be reached.
+
+        Why: they do if the target is paid more than the best option at every place.
+        """
+        best: dict[int, Fraction] = {}
+        for place, column in zip(self.places, self.columns, strict=True):
+            paid = sum((payoffs[at] * value for at, value in column.items()), Fraction(0))
+            best[place] = max(best.get(place, paid), paid)
+        return dot(payoffs, self.target) > sum(best.values())
+
+
+def check_unknowns(count: int, too_large: InvalidRequest) -> None:
+    """Refuse a program before it is written.
+
+    Raises:
+        InvalidRequest: it has too many unknowns.
+    """
+    if count > MOST_UNKNOWNS:
+        raise too_large
+
+
+def decide(mixing: Mixing, *, too_large: InvalidRequest, most_pivoted: int) -> Feasible | Infeasible:
+    """Say how often each option is to be taken, or return payoffs for the coordinates that prove it impossible.
+
+    Args:
+        mixing: the program.
+        too_large: the error for one that cannot be decided in exact numbers.
+        most_pivoted: cells up to which the exact simplex method is tried.
+
+    Raises:
+        InvalidRequest: too large.
+    """
+    errors, likely, payoffs = _in_floats(mixing, mixing.target)
+    found = _won(mixing, payoffs) if errors > _CLOSE else _solved(mixing, likely)
+    if found is None:
+        # Too close to call in floats: the game that is won a little beyond the target may be won here, by a hair.
+        beyond = [cell + (cell - middle) * _BEYOND for cell, middle in zip(mixing.target, mixing.middle, strict=True)]
+        found = _won(mixing, _in_floats(mixing, beyond)[2])
+    if found is not None:
+        return found
+    width = len(mixing.columns)
+    if mixing.height * (width + mixing.height) > most_pivoted:
+        raise too_large
+    proved = feasible(mixing.equations(range(width)), mixing.right, first=likely)
+    return proved if isinstance(proved, Feasible) else Infeasible(proved.multipliers[: len(mixing.target)])
+
+
+def _in_floats(mixing: Mixing, target: Sequence[Fraction]) -> tuple[float, list[int], list[float]]:
+    """Return the smallest sum of the errors, the unknowns that are then positive, and the coordinates' multipliers."""
+    import numpy as np
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array, eye_array, hstack
+
+    height, width, depth = mixing.height, len(mixing.columns), len(target)
+    cells = [(at, j, float(value)) for j, column in enumerate(mixing.columns) for at, value in column.items()]
+    rows, columns, values = zip(
+        *cells, *((depth + place, j, 1.0) for j, place in enumerate(mixing.places)), strict=True
+    )
+    table: Any = coo_array((values, (rows, columns)), shape=(height, width))
+    loose = height if mixing.places_may_err else depth
+    errors: Any = eye_array(height, loose)
+    equations: Any = hstack([table, errors, -errors])
+    right: Any = np.array([*target, *mixing.right[depth:]], dtype=float)
+    costs: Any = np.concatenate([np.zeros(width), np.ones(2 * loose)])
+    result = linprog(costs, A_eq=equations.tocsr(), b_eq=right, method="highs-ds")
+    if result.x is None or result.fun is None:
+        return 0.0, [], [0.0] * depth
+    likely = np.flatnonzero(result.x[:width] > _CLOSE).tolist()
+    return float(result.fun), likely, result.eqlin.marginals[:depth].tolist()
+
+
+def _won(mixing: Mixing, payoffs: Sequence[float]) -> Infeasible | None:
+    """Round payoffs to rationals, coarsely first, until the game is won in exact numbers."""
+    for scale in _DENOMINATORS:
+        game = tuple(Fraction(pay).limit_denominator(scale) for pay in payoffs)
+        if mixing.wins(game):
+            return Infeasible(game)
+    return None
+
+
+def _solved(mixing: Mixing, likely: Sequence[int]) -> Feasible | None:
+    """Solve for the unknowns that floats find positive; None where that is not exactly a solution."""
+    if not likely or mixing.height * len(likely) > MOST_CELLS:
+        return None
+    part = solve(mixing.equations(likely), mixing.right)
+    if part is None or min(part) < 0:
+        return None
+    point = [Fraction(0)] * len(mixing.columns)
+    for at, value in zip(likely, part, strict=True):
+        point[at] = value
+    return Feasible(tuple(point))
+
+
+def dot(one: Sequence[Fraction], two: Sequence[Fraction]) -> Fraction:
+    """Return the sum of the products."""
+    return sum((a * b for a, b in zip(one, two, strict=True)), Fraction(0))
