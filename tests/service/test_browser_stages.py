@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable import documents
-from deniable.channel import Bits, Channel, Mixture, Subset
+from deniable.channel import Bits, Channel, Mixture, Sets, Subset
 from deniable.channel.mixture import Part
 from deniable.order.ladders import Ladder, Relaxation
 from deniable.order.relaxation import ladder
@@ -155,6 +156,29 @@ def table(*rows: str, total: str) -> dict[str, object]:
     return {"kind": "dense", "total": total, "weights": [row.split() for row in rows]}
 
 
+def below_zero(side: int) -> list[list[object]]:
+    """Return the shares of a nested step with one below 0 (near, apart, free), whose garbling is exact all the same.
+
+    Three ways to lie have two sums to keep: their own, and how often they hold the answer. So they can be
+    moved along one line, out of what is possible.
+    """
+    coarse, fine = (design.channel for design in small()["mixture"].designs[:2])
+    assert isinstance(coarse, Sets)
+    assert isinstance(fine, Sets)
+    (size, other, *before), *rest = documents.unseal("ladder", small()["mixture"].to_json())["steps"][0]["shares"]
+    k, own = fine.size, fine.inclusion(other)
+    overlaps = (min(size, other), max(0, size + other - k))
+    near, apart = (own * Fraction(n, other) + (1 - own) * Fraction(size - n, k - other) for n in overlaps)
+    free = Fraction(size, k)
+    line = (apart - free, free - near, near - apart)
+    shares = [Fraction(each) for each in before]
+    step = -(shares[side] + Fraction(1, 100)) / line[side]
+    moved = [share + step * slope for share, slope in zip(shares, line, strict=True)]
+    assert sum(moved) == sum(shares)
+    assert moved[side] < 0
+    return [[size, other, *map(str, moved)], *rest]
+
+
 @cache
 def unsafe() -> dict[str, str]:
     """Return ladders that are sealed well, and would tell more than their stages, or nothing that can be drawn."""
@@ -171,6 +195,9 @@ def unsafe() -> dict[str, str]:
         "other shares": first_step("mixture", shares=[[coarse, fine, "1/7", *rest]]),
         "no shares": first_step("mixture", shares=[]),
         "shares below 0": first_step("mixture", shares=[[coarse, fine, "-1/2", "1", "1/2"]]),
+        "a near share below 0 that adds up": first_step("mixture", shares=below_zero(0)),
+        "an apart share below 0 that adds up": first_step("mixture", shares=below_zero(1)),
+        "a free share below 0 that adds up": first_step("mixture", shares=below_zero(2)),
         "shares over 0": first_step("mixture", shares=[[coarse, fine, "1/0", "0", "0"]]),
         "two shares": first_step("mixture", shares=[[coarse, fine, "1/2", "1/2"]]),
         "sets that are none": forged("warner", steps=[{"kind": "factors", "steps": []}, *derived[1:]]),
@@ -192,6 +219,15 @@ def test_unsafe_ladders_are_refused(scripts: Page, name: str) -> None:
     assert found["known"]
     with pytest.raises(dn.errors.DeniableError):
         Ladder.from_json(unsafe()[name])
+
+
+def test_a_step_with_shares_below_0_is_not_exact_though_its_sums_are_right(scripts: Page) -> None:
+    """Files hold no such share, and the step itself takes none either: neither line of defence leans on the other."""
+    coarse, fine = (design.channel.to_body() for design in small()["mixture"].designs[:2])
+    true = documents.unseal("ladder", small()["mixture"].to_json())["steps"][0]["shares"]
+    jobs = [true, *(below_zero(side) for side in range(3))]
+    found = browser.run(scripts, "nested", {"coarse": coarse, "fine": fine, "jobs": jobs})
+    assert found == [True, False, False, False]
 
 
 def test_only_the_response_that_is_out_is_raised(scripts: Page) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from deniable.chance import Source
-from deniable.client import Client, Hub, NotSent, NotTaken, admission
-from deniable.client.line import Line
+from deniable.client import Client, Hub, NotSent, NotTaken
+from deniable.client import client as admission
+from deniable.client.connection import Connection
 from deniable.collector import signing
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
@@ -87,15 +88,15 @@ def test_the_answer_is_neither_in_the_file_nor_on_the_way(
     """A respondent whose response is another one than the answer; one of a hundred is, but for a chance of 1e-23."""
     _, link = fielded()
     sent: list[bytes] = []
-    ask = Line.ask
+    ask = Connection.ask
 
     def recorded(
-        line: Line, method: str, path: str, body: bytes | None = None, kind: str = "application/json"
+        line: Connection, method: str, path: str, body: bytes | None = None, kind: str = "application/json"
     ) -> bytes:
         sent.append(f"{method} {path} ".encode() + (body or b""))
         return ask(line, method, path, body, kind)
 
-    monkeypatch.setattr(Line, "ask", recorded)
+    monkeypatch.setattr(Connection, "ask", recorded)
     for attempt in range(100):
         with Client(link, tmp_path / str(attempt), **FAST) as client:
             sent.clear()
@@ -152,13 +153,13 @@ def test_without_a_connection_everything_waits(
     store, (number, link) = running[0], fielded()
     with Client(link, tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
-        line = client._state._line
-        client._state._line = Line("http://127.0.0.1:1", patience=0)
+        connection = client._state._connection
+        client._state._connection = Connection("http://127.0.0.1:1", patience=0)
         for call in (client.send, client.receipt, client.withdraw):
             with pytest.raises(NotSent):
                 call()
         client.answer("colour", "red")
-        client._state._line = line
+        client._state._connection = connection
         assert client.send() == 2
     assert respondents(store, number) == [1, 1, 0]
 
@@ -247,7 +248,7 @@ def test_a_hub_sends_many_respondents_in_batches(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("deniable.client.hub._LINES", 40)
+    monkeypatch.setattr("deniable.client.hub._BATCH_LINES", 40)
     store, (number, link) = running[0], fielded()
     with Hub(f"{link}?group=north", tmp_path / "hub", **FAST) as hub:
         keys = hub.add({"smokes": "yes", "colour": "red", "apps": str(each % 12)} for each in range(100))
@@ -285,7 +286,7 @@ def test_what_a_hub_cannot_send_stays(fielded: Callable[..., tuple[int, str]], t
             hub.add([{"smokes": "yes"}, {"smokes": "very secret"}])
         assert len(hub) == 0
         hub.add([{"smokes": "yes"}])
-        hub._state._line = Line("http://127.0.0.1:1", patience=0)
+        hub._state._connection = Connection("http://127.0.0.1:1", patience=0)
         with pytest.raises(NotSent):
             hub.send()
         assert len(hub) == 1
@@ -303,10 +304,10 @@ def test_the_definition_of_another_survey_is_not_taken(tmp_path: Path, monkeypat
         "keyless": small(name="keyless", admission="invitation").to_json(),
     }
 
-    def answer(_: Line, __: str, path: str, *___: Any) -> bytes:
+    def answer(_: Connection, __: str, path: str, *___: Any) -> bytes:
         return answers[path.rpartition("/")[2]].encode()
 
-    monkeypatch.setattr(Line, "ask", answer)
+    monkeypatch.setattr(Connection, "ask", answer)
     with (
         Client("https://survey.example/s/other", tmp_path / "other") as client,
         pytest.raises(Incompatible, match="'another'; expected 'other'"),

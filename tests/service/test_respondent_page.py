@@ -73,6 +73,22 @@ def test_fifty_sessions_leave_neither_answer_nor_draw(visit: Coming, running: Ru
     assert not [word for word in words if word in after or word[::-1] in after]
 
 
+def test_no_cookie_goes_with_what_the_page_asks_for_and_sends(visit: Coming, running: Running) -> None:
+    """An analyst who takes part in the same browser is signed in; whoever is known by a cookie stays unknown."""
+    named = [
+        {"name": name, "value": "somebody", "url": running.address}
+        for name in ("deniable-session", "deniable-form", "another")
+    ]
+    with visit() as found:
+        found.context.add_cookies(named)  # type: ignore[arg-type]  # as playwright's own TypedDict
+        running.traffic.clear()
+        assert found.take_part("browser", 1) == ""
+    asked = [each for each in running.traffic if " /api/" in each.partition("?")[0]]
+    assert any(each.startswith(f"POST {POSTED}") for each in asked)
+    assert not [each for each in asked if "somebody" in each or "b'cookie'" in each]
+    assert any("somebody" in each for each in running.traffic if each.startswith("GET /s/")), "the browser has them"
+
+
 def test_a_page_that_told_would_be_found_out(visit: Coming, running: Running) -> None:
     """The comparison above is not blind: position 0 sends the first of the other animals, which hangs on the answer."""
     with visit() as found:
@@ -190,7 +206,6 @@ def test_withdrawal_with_a_code_from_paper(visit: Coming, running: Running) -> N
         for said in ("done", "none"):
             found.page.evaluate("document.querySelector('.withdrawal').open = true")
             found.page.fill("#code", code)
-            found.page.click("#withdrawal button")
             found.page.wait_for_function(
                 "text => document.querySelector('#withdrawal-said').textContent === text",
                 arg=locale("en").words["withdraw"][said],

@@ -1,6 +1,9 @@
 /** The browser's hand: what tests have it do, many draws at a time. */
 import * as deniable from "/respond.js";
 import * as scheme from "/blind.js";
+import { readChannel } from "/draw/channels.js";
+import { Fraction } from "/draw/fraction.js";
+import { Nested } from "/draw/nested.js";
 import { digest } from "/draw/wire.js";
 
 function bytesOf(base64) {
@@ -73,6 +76,19 @@ export async function call(steps) {
   } catch (error) {
     return { name: error.name, message: error.message, known: error instanceof deniable.Refused };
   }
+}
+
+/** Say whether shares make one channel of sets from another, whatever a file of them may hold. */
+export function nested({ coarse, fine, jobs }) {
+  const [one, two] = [coarse, fine].map(readChannel);
+  const fraction = (text) => new Fraction(...text.split("/").map(BigInt));
+  return jobs.map((rows) => {
+    const shares = rows.map(([from, to, ...parts]) => {
+      const [near, apart, free] = parts.map(fraction);
+      return { coarse: BigInt(from), fine: BigInt(to), near, apart, free };
+    });
+    return new Nested(one, two, shares).isExact;
+  });
 }
 
 export function digests(bodies) {

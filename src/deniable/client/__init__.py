@@ -7,7 +7,7 @@ Hub       many respondents who share a device, such as an interviewer's or one i
 from __future__ import annotations
 
 from deniable.client.client import Client
+from deniable.client.connection import NotSent, NotTaken
 from deniable.client.hub import Hub
-from deniable.client.line import NotSent, NotTaken
 
 __all__ = ["Client", "Hub", "NotSent", "NotTaken"]

@@ -1,29 +1,66 @@
-"""One respondent of one survey, on a device of their own."""
+"""One respondent of one survey, on a device of their own; and what every device does."""
 
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
-from deniable import documents, exact
+from deniable import blind, documents, exact
 from deniable.chance import SYSTEM, Source
-from deniable.client.admission import token
-from deniable.client.device import KEY, Device
-from deniable.client.line import Line
-from deniable.client.link import Link
-from deniable.client.state import State, fact
-from deniable.errors import Incompatible, OverBudget
+from deniable.client.connection import Connection, Link
+from deniable.client.state import DeviceState, fact, look_up
+from deniable.errors import Incompatible, NotAllowed, OverBudget
 from deniable.order.ladders import Ladder
 from deniable.release.ledger import Ledger, Released, Status
+from deniable.survey import Survey
 
-_MOST = 200  # responses that a collector takes at a time
+KEY_BYTES = 16
+"""Bytes of the key that a respondent draws, as the collector expects them."""
+
+_MOST_RESPONSES = 200  # that a collector takes at a time
+_TOKEN_BYTES = 32
 
 
-class Client(Device):
+class SurveyDevice(ABC):
+    """A device with responses to one survey."""
+
+    _state: DeviceState
+
+    @property
+    def survey(self) -> Survey:
+        """The definition of the survey.
+
+        Raises:
+            NotSent: it was never fetched, and the collector cannot be reached.
+        """
+        return self._state.survey
+
+    def _submission(self, key: str, responses: list[dict[str, str]]) -> dict[str, Any]:
+        """Return what one respondent sends."""
+        group = self._state.link.group
+        body = {"survey": self.survey.hash, "key": key, "responses": responses}
+        return body if group is None else body | {"group": group}
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Client(SurveyDevice):
     """A respondent: answers stay here, responses go to the collector, once each.
 
     The file is a ledger with a few more tables: it holds what was drawn and what was sent, and is written before
@@ -57,9 +94,9 @@ class Client(Device):
         made = path.is_file() and path.stat().st_size > 0
         self._ledger = Ledger.open(path, source=source) if made else Ledger.create(path, budget=budget, source=source)
         try:
-            self._state = State(where, Line(where.base, patience=patience), self._ledger.transaction)
+            self._state = DeviceState(where, Connection(where.base, patience=patience), self._ledger.transaction)
             with self._ledger.transaction() as book:
-                self._key = fact(book, "key", source.read(KEY).hex())
+                self._key = fact(book, "key", source.read(KEY_BYTES).hex())
         except BaseException:
             self.close()
             raise
@@ -104,9 +141,9 @@ class Client(Device):
         """
         self._finish_answers()
         responses = self.waiting()
-        admitted = token(self._state, self._source) if responses else {}
-        for start in range(0, len(responses), _MOST):
-            piece = responses[start : start + _MOST]
+        admitted = _admission_token(self._state, self._source) if responses else {}
+        for start in range(0, len(responses), _MOST_RESPONSES):
+            piece = responses[start : start + _MOST_RESPONSES]
             self._state.ask("POST", "/responses", self._submission(self._key, piece) | admitted)
             with self._state.transaction() as book:
                 for each in piece:
@@ -135,7 +172,7 @@ class Client(Device):
         listed = documents.field(documents.unseal("stored", text), "responses", list)
         waiting = self.waiting()
         sent = [each for each in self._released() if each not in waiting]
-        if sorted(map(_shown, listed)) != sorted(map(_shown, sent)):
+        if sorted(map(_as_json, listed)) != sorted(map(_as_json, sent)):
             raise Incompatible(
                 f"the receipt lists {len(listed)} responses, and they are not the {len(sent)} that were sent; expected "
                 "those.",
@@ -148,7 +185,6 @@ class Client(Device):
         return self._ledger.status()
 
     def close(self) -> None:
-        """Close the file."""
         self._ledger.close()
 
     def _finish_answers(self) -> None:
@@ -168,5 +204,60 @@ class Client(Device):
         ]
 
 
-def _shown(response: Mapping[str, Any]) -> str:
+def _admission_token(state: DeviceState, source: Source) -> dict[str, dict[str, str]]:
+    """Return the token of a survey by invitation, as a field of a submission; no field where everybody may respond.
+
+    What is blinded is kept before it is sent: where a connection breaks, the same again is signed again.
+
+    Raises:
+        NotAllowed: the link has no invitation.
+        NotTaken: the invitation is unknown, or was used by somebody else.
+    """
+    if state.survey.admission != "invitation":
+        return {}
+    with state.transaction() as book:
+        token = look_up(book, "token")
+    if token is None:
+        token = json.dumps(_exchanged(state, source))
+        with state.transaction() as book:
+            token = fact(book, "token", token)
+    return {"token": json.loads(token)}
+
+
+def _exchanged(state: DeviceState, source: Source) -> dict[str, str]:
+    if not state.link.code:
+        raise NotAllowed(
+            f"the survey {state.link.survey!r} is by invitation, and the link has none; expected one behind a #."
+        )
+    with state.transaction() as book:
+        started = look_up(book, "blinded")
+    if started is None:
+        started = _start(state, source)
+    kept = json.loads(started)
+    message = bytes.fromhex(kept["message"])
+    answer = json.loads(
+        state.ask("POST", "/invitations/exchange", {"code": state.link.code, "blinded": _hex(int(kept["blinded"]))})
+    )
+    assert state.survey.key is not None  # with it, it was blinded
+    signature = blind.unblind(message, int(answer["signature"], 16), int(kept["factor"]), state.survey.key)
+    return {"message": message.hex(), "signature": _hex(signature)}
+
+
+def _start(state: DeviceState, source: Source) -> str:
+    """Draw a message and blind it; keep both."""
+    key = state.survey.key
+    if key is None:
+        raise Incompatible("the definition of this survey by invitation has no key for tokens; expected one.")
+    message = source.read(_TOKEN_BYTES)
+    blinded, factor = blind.blind(message, key, source)
+    drawn = {"message": message.hex(), "blinded": str(blinded), "factor": str(factor)}
+    with state.transaction() as book:
+        return fact(book, "blinded", json.dumps(drawn))
+
+
+def _hex(number: int) -> str:
+    return number.to_bytes((number.bit_length() + 7) // 8, "big").hex()
+
+
+def _as_json(response: Mapping[str, Any]) -> str:
     return json.dumps(response, sort_keys=True)

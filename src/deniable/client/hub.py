@@ -9,20 +9,19 @@ from os import PathLike
 from pathlib import Path
 
 from deniable.chance import SYSTEM, Source
-from deniable.client.device import KEY, Device
-from deniable.client.line import Line
-from deniable.client.link import Link
-from deniable.client.state import State
+from deniable.client.client import KEY_BYTES, SurveyDevice
+from deniable.client.connection import Connection, Link
+from deniable.client.state import DeviceState
 from deniable.db.durable import DurableFile
 from deniable.errors import NotAllowed
 from deniable.release.ledger.book import Book
 from deniable.responses import respond
 
-_LINES = 5_000  # submissions in a batch
+_BATCH_LINES = 5_000  # submissions in a batch: a few megabytes
 _PATIENCE = 60.0  # seconds to wait for another program that uses the file
 
 
-class Hub(Device):
+class Hub(SurveyDevice):
     """Draws the responses of one respondent after another, keeps them, and sends them in batches.
 
     Each respondent has a key of their own. What is waiting lies, and is sent, in the order of the keys, which are
@@ -47,7 +46,7 @@ class Hub(Device):
         self._file = DurableFile(Path(state), "hub", patience=_PATIENCE)
         self._file.make()
         try:
-            self._state = State(where, Line(where.base, patience=patience), self._transaction)
+            self._state = DeviceState(where, Connection(where.base, patience=patience), self._transaction)
         except BaseException:
             self.close()
             raise
@@ -85,7 +84,7 @@ class Hub(Device):
         done = 0
         while True:
             with self._state.transaction() as book:
-                rows = book.rows("SELECT key, line FROM waiting ORDER BY key LIMIT ?", _LINES)
+                rows = book.rows("SELECT key, line FROM waiting ORDER BY key LIMIT ?", _BATCH_LINES)
             if not rows:
                 return done
             self._state.post_lines([line for _, line in rows])
@@ -95,7 +94,6 @@ class Hub(Device):
             done += len(rows)
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     @contextmanager
@@ -105,7 +103,7 @@ class Hub(Device):
 
     def _drawn(self, answers: Mapping[str, str]) -> tuple[str, str]:
         """Return a key, and the submission as a line of JSON."""
-        key = self._source.read(KEY).hex()
+        key = self._source.read(KEY_BYTES).hex()
         responses = [
             {"question": name, "design": sent.design, "symbol": sent.symbol}
             for name, answer in answers.items()

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cached_property
 
-from deniable.client.line import Line
-from deniable.client.link import Link
+from deniable.client.connection import Connection, Link
 from deniable.errors import Incompatible, InvalidRequest
 from deniable.release.ledger.book import Book
 from deniable.survey import Survey
@@ -20,19 +19,21 @@ _TABLES = (
 )
 
 
-class State:
+class DeviceState:
     """The facts that a device keeps about one survey.
 
     Args:
         link: the survey.
-        line: how to ask for its definition.
+        connection: how to ask for its definition.
         transaction: a transaction on the file.
     """
 
-    def __init__(self, link: Link, line: Line, transaction: Callable[[], AbstractContextManager[Book]]) -> None:
+    def __init__(
+        self, link: Link, connection: Connection, transaction: Callable[[], AbstractContextManager[Book]]
+    ) -> None:
         self.link = link
         self.transaction = transaction
-        self._line = line
+        self._connection = connection
         with transaction() as book:
             for statement in _TABLES:
                 book.run(statement)
@@ -58,7 +59,7 @@ class State:
         with self.transaction() as book:
             text = look_up(book, "definition")
         if text is None:
-            text = self._line.ask("GET", self.path).decode()
+            text = self._connection.ask("GET", self.path).decode()
             survey = Survey.from_json(text)
             if survey.name != self.link.survey:
                 raise Incompatible(f"the definition is that of {survey.name!r}; expected {self.link.survey!r}.")
@@ -68,11 +69,11 @@ class State:
 
     def ask(self, method: str, path: str, body: object = None) -> bytes:
         """Ask the collector about this survey."""
-        return self._line.ask(method, self.path + path, None if body is None else json.dumps(body).encode())
+        return self._connection.ask(method, self.path + path, None if body is None else json.dumps(body).encode())
 
     def post_lines(self, lines: list[str]) -> None:
         """Send many submissions at once."""
-        self._line.ask("POST", f"{self.path}/batches", "\n".join(lines).encode(), "application/x-ndjson")
+        self._connection.ask("POST", f"{self.path}/batches", "\n".join(lines).encode(), "application/x-ndjson")
 
 
 def look_up(book: Book, name: str) -> str | None:

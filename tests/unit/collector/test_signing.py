@@ -30,6 +30,24 @@ def test_signing_is_the_private_operation() -> None:
         assert sign(blinded, KEY) == sign(blinded, KEY, Seeded("factor")) == long_way
 
 
+def test_what_is_raised_to_the_secret_exponent_is_unknown_to_the_sender(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever chooses what is signed may time it: neither that number nor one number twice may meet the exponent."""
+    met: list[int] = []
+
+    def watched(base: int, exponent: int, modulus: int) -> int:
+        if exponent in (KEY.numbers.dmp1, KEY.numbers.dmq1):
+            met.append(base)
+        return pow(base, exponent, modulus)
+
+    monkeypatch.setattr(signing, "pow", watched, raising=False)
+    for blinded in (2, 12345678901234567890, KEY.public.modulus - 1):
+        met.clear()
+        for _ in range(5):
+            sign(blinded, KEY)
+        assert len(met) == len(set(met)) == 10
+        assert not {blinded % KEY.numbers.p, blinded % KEY.numbers.q, blinded} & set(met)
+
+
 def test_only_numbers_below_the_modulus_are_signed() -> None:
     for wrong in (0, -1, KEY.public.modulus, KEY.public.modulus + 1):
         with pytest.raises(InvalidRequest, match="not a number from 1 to below the modulus"):

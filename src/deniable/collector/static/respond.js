@@ -56,7 +56,7 @@ export async function readLadder(json) {
   if (!designs.every((each) => alike(each.categories, designs[0].categories))) {
     throw new Refused("Incompatible", "the stages ask for different categories; expected the same in the same order.");
   }
-  const { readStep } = await import("./draw/closed.js"); // only who has stages loads what raises responses
+  const { readStep } = await import("./draw/step_between.js"); // only who has stages loads what raises responses
   const found = steps.map((each, at) => readStep(each, designs[at].channel, designs[at + 1].channel));
   return { hash, designs, steps: found };
 }

@@ -1,4 +1,4 @@
-"""The line asks again while it is worth it, and follows nobody elsewhere."""
+"""Links say where and what; a connection asks again while it is worth it, and follows nobody elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from deniable.client.line import Line, NotSent, NotTaken
+from deniable.client.connection import Connection, Link, NotSent, NotTaken
+from deniable.errors import InvalidRequest
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -58,7 +59,7 @@ WELL: Answer = (200, {}, b"well")
 def test_it_asks_again(first: Answer | None) -> None:
     slept: list[float] = []
     with answering(first, first, WELL) as (base, asked):
-        assert Line(base, patience=60, sleep=slept.append).ask("POST", "/x", b"{}") == b"well"
+        assert Connection(base, patience=60, sleep=slept.append).ask("POST", "/x", b"{}") == b"well"
     assert asked == ["POST /x"] * 3
     assert len(slept) == 2
     assert 0 <= slept[0] <= 0.25
@@ -68,7 +69,7 @@ def test_it_asks_again(first: Answer | None) -> None:
 def test_it_waits_as_long_as_it_is_told() -> None:
     slept: list[float] = []
     with answering((429, {"Retry-After": "7"}, b""), (503, {"Retry-After": "soon"}, b""), WELL) as (base, _):
-        Line(base, patience=60, sleep=slept.append).ask("GET", "/x")
+        Connection(base, patience=60, sleep=slept.append).ask("GET", "/x")
     assert slept[0] == 7
     assert slept[1] < 1
 
@@ -79,17 +80,17 @@ def test_it_gives_up_when_its_patience_ends() -> None:
         answering((503, {}, b"")) as (base, asked),
         pytest.raises(NotSent, match=r"does not answer \(status 503\); nothing is lost"),
     ):
-        Line(base, patience=20, sleep=slept.append).ask("GET", "/x")
+        Connection(base, patience=20, sleep=slept.append).ask("GET", "/x")
     assert sum(slept) <= 20
     assert len(asked) == len(slept) + 1 > 5
     with pytest.raises(NotSent, match="URLError"):
-        Line("http://127.0.0.1:1", patience=0).ask("GET", "/x")
+        Connection("http://127.0.0.1:1", patience=0).ask("GET", "/x")
 
 
 def test_a_refusal_is_told_in_the_collectors_words() -> None:
     body = b'{"error": {"what": "This is closed.", "expected": "an open survey.", "next": "Come back in May."}}'
     with answering((409, {}, body)) as (base, asked), pytest.raises(NotTaken) as caught:
-        Line(base, patience=60).ask("POST", "/x", b"{}")
+        Connection(base, patience=60).ask("POST", "/x", b"{}")
     assert len(asked) == 1, "asking again would not help"
     assert str(caught.value) == "This is closed. Expected an open survey.\nCome back in May."
     assert caught.value.status == 409
@@ -98,11 +99,46 @@ def test_a_refusal_is_told_in_the_collectors_words() -> None:
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"error": 3}', b"[" * 5000])
 def test_a_refusal_without_words_is_told_by_its_status(body: bytes) -> None:
     with answering((404, {}, body)) as (base, _), pytest.raises(NotTaken, match="status 404"):
-        Line(base, patience=0).ask("GET", "/x")
+        Connection(base, patience=0).ask("GET", "/x")
 
 
-def test_it_follows_no_redirect() -> None:
-    with answering(WELL) as (other, asked), answering((307, {"Location": f"{other}/elsewhere"}, b"")) as (base, _):
-        with pytest.raises(NotTaken, match="status 307"):
-            Line(base, patience=0).ask("POST", "/responses", b"{}")
-        assert asked == []
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_it_follows_no_redirect(method: str, status: int) -> None:
+    body = b"{}" if method == "POST" else None
+    moved: Answer = (status, {"Location": "/elsewhere"}, b"")
+    with answering(WELL) as (other, asked), answering((status, {"Location": f"{other}/elsewhere"}, b"")) as (base, _):
+        with pytest.raises(NotTaken, match=f"status {status}"):
+            Connection(base, patience=0).ask(method, "/responses", body)
+        assert asked == [], "nothing goes to another machine"
+    with answering(moved, WELL) as (base, asked):
+        with pytest.raises(NotTaken, match=f"status {status}"):
+            Connection(base, patience=0).ask(method, "/responses", body)
+        assert asked == [f"{method} /responses"], "nor to another address of the same one"
+
+
+def test_a_link_says_where_what_and_who() -> None:
+    link = Link.read("https://survey.example/panel/s/working-life?group=field%20staff&lang=de#in_secret")
+    assert (link.base, link.survey, link.group) == ("https://survey.example/panel", "working-life", "field staff")
+    assert link.code == "in_secret"
+    assert "in_secret" not in repr(link)
+    assert Link.read("http://127.0.0.1:8000/s/small") == Link("http://127.0.0.1:8000", "small")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("http://survey.example/s/small", "not encrypted"),
+        ("http://127.0.0.1.example/s/small", "not encrypted"),
+        ("ftp://survey.example/s/small", "not the link"),
+        ("https://survey.example/small", "not the link"),
+        ("https://survey.example/s/", "not the link"),
+        ("https://survey.example/s/a/b", "not the link"),
+        ("https:///s/small", "not the link"),
+        ("small", "not the link"),
+        ("file:///s/small", "not the link"),
+    ],
+)
+def test_what_is_no_safe_link_is_refused(text: str, words: str) -> None:
+    with pytest.raises(InvalidRequest, match=words):
+        Link.read(text)

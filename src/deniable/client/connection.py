@@ -1,4 +1,4 @@
-"""The line to a collector: asks again while it is worth it, ever more slowly, and tells a refusal in its own words."""
+"""The way to a collector: a survey's link, and a connection that asks again while it is worth it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,56 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, InvalidRequest
 
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")  # machines to which nothing has to be encrypted
 _TIMEOUT = 30.0
 _FIRST, _LONGEST = 0.25, 30.0  # seconds between two attempts
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
-_LARGEST = 64 << 20  # bytes that an answer may have
+_LARGEST_REPLY = 64 << 20  # bytes
 _CHANCE = secrets.SystemRandom()
+
+
+@dataclass(frozen=True)
+class Link:
+    """What `https://survey.example/s/working-life?group=office#in_…` says.
+
+    Attributes:
+        base: the address of the collector.
+        survey: the name of the survey.
+        group: the respondent's group, if the link names one.
+        code: the invitation; behind the `#`, so that it is not part of what is asked for.
+    """
+
+    base: str
+    survey: str
+    group: str | None = None
+    code: str = field(default="", repr=False)
+
+    @classmethod
+    def read(cls, text: str) -> Link:
+        """Read a link.
+
+        Raises:
+            InvalidRequest: not the link of a survey, or one that others could read along.
+        """
+        parts = urlsplit(text)
+        head, _, name = parts.path.rpartition("/s/")
+        if parts.scheme not in {"http", "https"} or not parts.hostname or not name or "/" in name:
+            raise InvalidRequest(
+                "this is not the link of a survey; expected one such as https://survey.example/s/working-life."
+            )
+        if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+            raise InvalidRequest(
+                f"the link to {parts.hostname:.60} is not encrypted; expected https.",
+                "Whoever is on the way could put another survey into the place of this one, with less protection.",
+            )
+        group = parse_qs(parts.query).get("group", [None])[0]
+        return cls(f"{parts.scheme}://{parts.netloc}{head}", name, group, parts.fragment)
 
 
 class NotSent(DeniableError, OSError):
@@ -36,8 +77,8 @@ class NotTaken(DeniableError, ValueError):
         self.status = status
 
 
-class Line:
-    """A line to one collector.
+class Connection:
+    """The connection to one collector: repeats what fails, ever more slowly, and follows no redirect.
 
     Args:
         base: its address.
@@ -79,9 +120,9 @@ class Line:
         headers = {"Content-Type": kind} if body is not None else {}
         request = urllib.request.Request(self._base + path, body, headers, method=method)  # noqa: S310 - by Link
         try:
-            with self._opener.open(request, timeout=_TIMEOUT) as answer:
-                read: bytes = answer.read(_LARGEST)
-                return read
+            with self._opener.open(request, timeout=_TIMEOUT) as reply:
+                body_read: bytes = reply.read(_LARGEST_REPLY)
+                return body_read
         except urllib.error.HTTPError as error:
             with error:
                 if error.code in _AGAIN:
@@ -101,10 +142,10 @@ class _Later(Exception):
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A key must not follow wherever an answer points."""
+    """Follows none: a response, and the key that withdraws it, go to the collector of the link or nowhere."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Follow nowhere."""
+        return None
 
 
 def _seconds(text: str | None) -> float:
@@ -114,8 +155,8 @@ def _seconds(text: str | None) -> float:
 def _refusal(status: int, body: bytes) -> NotTaken:
     """Return what a collector says about a refusal."""
     try:
-        told = json.loads(body)["error"]
-        what, expected, hint = (str(told[name]) for name in ("what", "expected", "next"))
+        parts = json.loads(body)["error"]
+        what, expected, hint = (str(parts[name]) for name in ("what", "expected", "next"))
     except (ValueError, KeyError, TypeError, RecursionError):
         return NotTaken(f"the collector refuses, with the status {status}.", status=status)
     problem = f"{what} Expected {expected}" if expected else what
