@@ -55,7 +55,7 @@ class Gate:
         self._headers = common_headers(encrypted=settings.encrypted)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, whatever happens on the way."""
+        """Reply to a request, whatever happens on the way."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -92,13 +92,13 @@ class Gate:
 
 
 def common_headers(*, encrypted: bool) -> Headers:
-    """Return the headers of every answer."""
+    """Return the headers of every reply."""
     named = _HEADERS | ({"strict-transport-security": "max-age=31536000"} if encrypted else {})
     return [(name.encode(), value.encode()) for name, value in named.items()]
 
 
 def add_headers(given: Headers, common: Headers, path: str) -> None:
-    """Add the headers of every answer; what has no rule for caches is not kept by any."""
+    """Add the headers of every reply; what has no rule for caches is not kept by any."""
     given += common
     if not any(name == b"cache-control" for name, _ in given):
         given.append((b"cache-control", b"no-cache" if path.startswith("/static/") else b"no-store"))

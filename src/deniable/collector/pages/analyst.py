@@ -343,11 +343,11 @@ FORMS: dict[str, Callable[[Page], Response]] = {".json": _json, ".csv": _csv, ""
 """How a page is told, by the ending of its address."""
 
 
-def _answer(build: Build, form: Callable[[Page], Response]) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
+def _handler(build: Build, form: Callable[[Page], Response]) -> Callable[[Request], Awaitable[Response]]:
+    async def handle(request: Request) -> Response:
         return form(await asyncio.to_thread(build, request, Collector.of(request).store))
 
-    return answer
+    return handle
 
 
 async def _file(request: Request) -> Response:
@@ -367,12 +367,12 @@ async def _file(request: Request) -> Response:
 
 routes = [
     *(
-        Route(f"{path}{ending}", _answer(build, form), methods=["GET"])
+        Route(f"{path}{ending}", _handler(build, form), methods=["GET"])
         for path, build in (("/a", _overview), ("/a/plan", _plan), ("/a/{name}", _survey))
         for ending, form in FORMS.items()
     ),
     *(
-        Route(f"/a/{{name}}/{{question}}{ending}", _answer(_question, form), methods=["GET"])
+        Route(f"/a/{{name}}/{{question}}{ending}", _handler(_question, form), methods=["GET"])
         for ending, form in FORMS.items()
     ),
     Route("/a/{name}/{question}/{kind}.json", _file, methods=["GET"]),

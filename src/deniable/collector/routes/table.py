@@ -88,7 +88,7 @@ def route(endpoint: Endpoint) -> Route:
     """Return the route of an endpoint."""
     decode = None if endpoint.takes is None else msgspec.json.Decoder(endpoint.takes).decode
 
-    async def answer(request: Request) -> Response:
+    async def handle(request: Request) -> Response:
         collector = Collector.of(request)
         if endpoint.scope:
             await access.admit(request, endpoint.scope)
@@ -100,7 +100,7 @@ def route(endpoint: Endpoint) -> Route:
             return Response(status_code=endpoint.status)
         return Response(msgspec.json.encode(result), endpoint.status, media_type=JSON)
 
-    return Route(endpoint.path, answer, methods=[endpoint.method], name=endpoint.run.__name__)
+    return Route(endpoint.path, handle, methods=[endpoint.method], name=endpoint.run.__name__)
 
 
 def media_type(request: Request) -> str:
