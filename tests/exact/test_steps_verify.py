@@ -1,0 +1,231 @@
+"""What a step says of itself, against its definition: C ≥ 0, columns that sum to 1, and C·P₂ = P₁, cell by cell.
+
+Steps that are wrong in one respect alone, each in all the ways that nothing else would notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+import deniable as dn
+from deniable.channel import Channel, Dense, Diagonal, Hashing, Mixture, Subset
+from deniable.channel.mixture import Part
+from deniable.order.relaxation import relax
+from deniable.order.sets import Nested, SetShare
+from deniable.order.steps import Crossed, Factors, KeepOrFresh, Recoded, Step, even
+from tests.support.ladders import small
+from tests.support.traces import law
+
+STEPS = [(name, at) for name, stages in sorted(small().items()) for at in range(len(stages) - 1)]
+
+
+def right(step: Step) -> bool:
+    """Say from the definition whether a step's garbling makes the coarser channel from the finer one."""
+    coarse = [i for i in range(step.old.responses) if step.old.possible(i)]
+    fine = [u for u in range(step.new.responses) if step.new.possible(u)]
+    table = {(i, u): step.garbling(i, u) for i in coarse for u in fine}
+    if min(table.values()) < 0 or any(sum(table[i, u] for i in coarse) != 1 for u in fine):
+        return False
+    return all(
+        sum(table[i, u] * step.new.probability(u, given=x) for u in fine) == step.old.probability(i, given=x)
+        for i in coarse
+        for x in range(step.old.answers)
+    )
+
+
+@pytest.mark.parametrize(("name", "at"), STEPS)
+def test_steps_of_ladders_are_right(name: str, at: int) -> None:
+    step = small()[name].steps[at]
+    assert step.verify()
+    assert right(step)
+
+
+KEPT = {
+    "k-ary": (dn.k_ary(3, p="1/2"), dn.k_ary(3, p="3/4")),
+    "k-ary, the low side": (dn.k_ary(4, p="1/5"), dn.k_ary(4, p="1/10")),
+    "Hadamard": (dn.hadamard(3, 1), dn.hadamard(3, 2)),
+    "hashing": (dn.local_hashing(5, 1, values=3), dn.local_hashing(5, 2, values=3)),
+    "sets of one size": (dn.subset(4, t=2, p="3/5"), dn.subset(4, t=2, p="4/5")),
+}
+
+
+@pytest.mark.parametrize("name", sorted(KEPT))
+def test_a_share_above_one_does_not_verify(name: str) -> None:
+    """The equation holds the other way round, too: P₂ = P₁/share + (1 − 1/share)·u. But that is no garbling."""
+    step = relax(*KEPT[name]).step
+    assert isinstance(step, KeepOrFresh)
+    turned = KeepOrFresh(step.new, step.old, 1 / step.share, step.base)
+    fine = [u for u in range(step.new.responses) if step.new.possible(u)]
+    for u, x in product(fine, range(step.new.answers)):
+        level = (1 - turned.share) * step.base.probability(u, given=0)
+        assert step.new.probability(u, given=x) == turned.share * step.old.probability(u, given=x) + level
+    assert not right(turned)
+    assert not turned.verify()
+
+
+def test_a_share_below_zero_does_not_verify() -> None:
+    low, high = Diagonal(3, 1, 2), Diagonal(3, 4, 1)
+    crossed = relax(dn.k_ary(3, p="1/5"), dn.k_ary(3, p="2/3")).step
+    assert isinstance(crossed, Crossed)
+    gap = (Fraction(1, 5) - Fraction(2, 5)) / (Fraction(2, 3) - Fraction(1, 6))
+    wrong = KeepOrFresh(low, high, gap, even(3))
+    level = (1 - gap) / 3
+    assert all(
+        low.probability(i, given=x) == gap * high.probability(i, given=x) + level
+        for i, x in product(range(3), repeat=2)
+    )
+    assert not wrong.verify()
+
+
+@pytest.mark.parametrize("name", sorted(KEPT))
+def test_another_share_or_base_does_not_verify(name: str) -> None:
+    step = relax(*KEPT[name]).step
+    assert isinstance(step, KeepOrFresh)
+    for share in (step.share / 2, step.share + Fraction(1, 1000), Fraction(0), Fraction(1)):
+        assert not replace(step, share=share).verify()
+    assert not replace(step, base=step.new).verify()
+
+
+def test_channels_that_agree_in_one_response_alone_are_gone_through() -> None:
+    """Both hashings have their levels at the first response; beyond it they are about other answers."""
+    old, new = Hashing(5, 3, 3, 2), Dense.of(_table(Hashing(5, 3, 3, 2)))
+    rows = _table(Hashing(5, 3, 3, 2))
+    rows[1], rows[4] = rows[4], rows[1]
+    step = KeepOrFresh(Dense.of(rows), new, Fraction(1), even(new.responses))
+    assert not right(step)
+    assert not step.verify()
+    assert KeepOrFresh(old, new, Fraction(1), even(new.responses)).verify()
+    other = KeepOrFresh(Hashing(5, 2, 3, 2), old, Fraction(1), even(old.responses))
+    assert not other.verify()
+
+
+def _table(channel: Channel) -> list[list[Fraction]]:
+    return [[channel.probability(i, given=x) for x in range(channel.answers)] for i in range(channel.responses)]
+
+
+def mixture(weights: dict[int, tuple[Fraction, Fraction]], k: int) -> Mixture:
+    """Return sets of several sizes: how often each is sent, and how often it then holds the answer."""
+    total = 3600
+    return Mixture(k, tuple(Part(t, int(w * total), int(p * total)) for t, (w, p) in weights.items()), total)
+
+
+@pytest.mark.parametrize(("held", "inclusions"), [(True, ("1/2", "3/4")), (False, ("7/10", "11/20"))])
+def test_sets_that_hold_the_answer_and_those_that_do_not_are_looked_at(held: bool, inclusions: tuple[str, str]) -> None:
+    """The sizes come out right where they hold the answer, and wrong where they do not; and the other way round."""
+    meant = mixture({1: (Fraction(2, 5), Fraction(5, 8)), 2: (Fraction(3, 5), Fraction(5, 8))}, 4)
+    other = mixture({t: (Fraction(1, 2), Fraction(p)) for t, p in zip((1, 2), inclusions, strict=True)}, 4)
+    for size in (1, 2):
+        one, two = (each.inclusion(size) if held else 1 - each.inclusion(size) for each in (meant, other))
+        assert meant.weight(size) * one == other.weight(size) * two
+    step = relax(_design(meant), _design(Subset(4, 1, 9, 10))).step
+    assert isinstance(step, Nested)
+    assert step.verify()
+    wrong = replace(step, old=other)
+    assert all(sum(wrong.garbling(i, u) for i in range(16)) == 1 for u in (1, 2, 4, 8))
+    assert not right(wrong)
+    assert not wrong.verify()
+
+
+def test_the_columns_of_a_garbling_of_sets_sum_to_one() -> None:
+    """A finer size that is degraded too often, another too seldom: on the average everything comes out right."""
+    coarse = Subset(4, 2, 3, 5)
+    fine = mixture({1: (Fraction(1, 2), Fraction(9, 10)), 2: (Fraction(1, 2), Fraction(9, 10))}, 4)
+    step = relax(_design(coarse), _design(fine)).step
+    assert isinstance(step, Nested)
+    one, two = step.shares
+    assert one.free > Fraction(1, 10) < two.free
+    moved = (one._replace(free=one.free + Fraction(1, 10)), two._replace(free=two.free - Fraction(1, 10)))
+    wrong = replace(step, shares=moved)
+    for i, x in product((0b0011, 0b1001), range(4)):
+        through = sum(wrong.garbling(i, u) * fine.probability(u, given=x) for u in range(16))
+        assert through == coarse.probability(i, given=x)
+    assert not right(wrong)
+    assert not wrong.verify()
+
+
+def test_negative_shares_of_sets_do_not_verify() -> None:
+    old, new = Subset(5, 2, 4, 5), Subset(5, 2, 1, 2)
+    share = (old.inclusion(2) - Fraction(2, 5)) / (new.inclusion(2) - Fraction(2, 5))
+    assert share > 1
+    turned = Nested(old, new, (SetShare(2, 2, share, Fraction(0), 1 - share),))
+    assert not right(turned)
+    assert not turned.verify()
+
+
+def _design(channel: Channel) -> dn.Design:
+    names = tuple("abcd"[: channel.answers])
+    return dn.Design("mixture", names, dn.designs.Bitstrings(len(names)), channel)
+
+
+def test_parts_that_belong_to_other_channels_do_not_verify() -> None:
+    one, two, three = (dn.warner(p=p) for p in ("3/5", "2/3", "4/5"))
+    step = relax(dn.product([one, one]), dn.product([two, three])).step
+    assert isinstance(step, Factors)
+    assert step.verify()
+    assert not replace(step, steps=step.steps[::-1]).verify()
+    recoded = relax(dn.subset(4, t=2, p="3/5"), dn.k_ary(4, p="3/4")).step
+    other = relax(dn.subset(4, t=2, p="3/5"), dn.k_ary(4, p="4/5")).step
+    assert isinstance(recoded, Recoded)
+    assert isinstance(other, Recoded)
+    assert recoded.verify()
+    assert not replace(recoded, step=other.step).verify()
+
+
+def bases() -> Iterator[Dense]:
+    for part in (Fraction(1, 2), Fraction(1, 3), Fraction(3, 4)):
+        yield Dense.of([[part, part], [1 - part, 1 - part]])
+
+
+HALVES = [Fraction(1, 2), Fraction(1, 3)]
+
+
+@pytest.mark.parametrize(("low", "high"), list(product(HALVES, HALVES)))
+def test_composition_compares_shares_and_bases(low: Fraction, high: Fraction) -> None:
+    """Against the product of the garblings, cell by cell, for all ways to draw afresh."""
+    fine = Dense.of([[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]])
+    seen = set()
+    for u, v, w in product(bases(), repeat=3):
+        upper = KeepOrFresh(_through(high, v, fine), fine, high, v)
+        lower = KeepOrFresh(_through(low, u, upper.old), upper.old, low, u)
+        for share in (low * high, low):
+            direct = KeepOrFresh(_through(share, w, fine), fine, share, w)
+            assert upper.verify()
+            assert lower.verify()
+            assert direct.verify()
+            leads = all(
+                sum(lower.garbling(o, m) * upper.garbling(m, f) for m in range(2)) == direct.garbling(o, f)
+                for o, f in product(range(2), repeat=2)
+            )
+            assert lower.composes(upper, direct) == leads
+            seen.add((leads, u == v == w))
+    assert seen >= {(True, True), (False, True), (False, False)}
+
+
+def test_bases_that_differ_can_still_lead_through() -> None:
+    """a(1 − b)·v + (1 − a)·u = (1 − ab)·w: the mean of the two bases is the base of the whole."""
+    half = Fraction(1, 2)
+    fine = Dense.of([[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]])
+    u, v = (Dense.of([[part, part], [1 - part, 1 - part]]) for part in (half, Fraction(1, 5)))
+    upper = KeepOrFresh(_through(half, v, fine), fine, half, v)
+    lower = KeepOrFresh(_through(half, u, upper.old), upper.old, half, u)
+    mean = (half * half * Fraction(1, 5) + half * half) / Fraction(3, 4)
+    w = Dense.of([[mean, mean], [1 - mean, 1 - mean]])
+    direct = KeepOrFresh(_through(half * half, w, fine), fine, half * half, w)
+    assert lower.composes(upper, direct)
+    for o, f in product(range(2), repeat=2):
+        drawn = law(lambda o=o, f=f: lower.between(upper, o, f))  # type: ignore[misc]
+        assert drawn == {m: lower.garbling(o, m) * upper.garbling(m, f) / direct.garbling(o, f) for m in range(2)}
+
+
+def _through(share: Fraction, base: Channel, fine: Channel) -> Dense:
+    return Dense.of(
+        [
+            [share * fine.probability(i, given=x) + (1 - share) * base.probability(i, given=0) for x in range(2)]
+            for i in range(2)
+        ]
+    )
