@@ -21,7 +21,7 @@ GRID = list(itertools.product((2, 5), (0.5, 1, 3), (100, 1_000), (0.0, 0.01, 0.0
 
 
 def holds(design: dn.Design, counts: np.ndarray, share: float, method: str | None = None) -> bool:
-    low, high = dn.estimate(dn.Tally(design, counts)).conf_int(method=method)[-1]
+    low, high = dn.estimate(dn.Tally(design, counts)).conf_int(method=method).popitem()[1]
     return bool(low - 1e-12 <= share <= high + 1e-12)
 
 

@@ -118,7 +118,7 @@ def test_intervals_hold_as_often_as_they_say(what: str) -> None:
     source, missed = seeded(f"intervals {what}"), 0
     for _ in range(rounds):
         found = estimate(collect(design, edges, source=source))
-        low, high = np.array(found.conf_int(what)).T
+        low, high = np.array(list(found.about(what).conf_int().values())).T
         missed += int(((truth < low) | (truth > high)).sum())
     count = rounds * 25
     assert binom.ppf(FALSE_ALARM / 2, count, 0.04) <= missed <= binom.isf(FALSE_ALARM / 2, count, 0.06)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.common import Force, Json, check_out, console, guarded, messages, print_json, write
-from deniable.cli.estimate import save_chart, told
+from deniable.cli.estimate import save_chart
 from deniable.cli.serve import installed
 from deniable.errors import DeniableError, InvalidRequest
 
@@ -208,7 +208,7 @@ def _write(shown: list[Shown], folder: Path, *, force: bool) -> None:
 
 
 def _told(survey: Survey, shown: list[Shown], written: list[Path]) -> dict[str, Any]:
-    questions = {each.question.name: {**told(each.estimate.summary()), "truth": each.truth} for each in shown}
+    questions = {each.question.name: {**json.loads(each.estimate.to_json()), "truth": each.truth} for each in shown}
     return {"survey": survey.name, "questions": questions, "files": [str(path) for path in written]}
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,7 +23,7 @@ from deniable.cli.common import (
 from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from deniable.estimates import Estimate, Summary
+    from deniable.estimates import Estimate, ShareRow, Summary
     from deniable.estimates.stages import Combined
 
 
@@ -89,16 +87,15 @@ def estimate(
         check_out(path, force=force)
     made = fit(Tally.from_json(tally.read_bytes(), known), method=method.value, population=population)
     kind = None if interval is None else interval.value
-    summary = made.summary(level=level, interval=kind, simultaneous=simultaneous)
     if as_json:
-        print_json(told(summary))
+        print_json(made.to_json(level=level, method=kind, simultaneous=simultaneous, indent=2))
     else:
-        show(summary)
+        show(made.summary(level=level, method=kind, simultaneous=simultaneous))
     if chart is not None:
         save_chart(made, chart, level=level)
         say(f"wrote {chart}")
     if out is not None:
-        text = made.to_json(level=level, interval=kind, simultaneous=simultaneous, indent=2)
+        text = made.to_json(level=level, method=kind, simultaneous=simultaneous, indent=2)
         write(out, text, force=force)
         say(f"wrote {out}")
 
@@ -115,29 +112,23 @@ def _estimate_stages(ladder: Path, tallies: Path, level: float, *, plain: bool, 
     if not plain:
         raise InvalidRequest("stages are combined in one way; expected no options besides --level and --json.")
     stages = Ladder.from_json(ladder.read_bytes())
-    summary = combine(StageTallies.from_json(tallies.read_bytes(), stages)).summary(level=level)
+    made = combine(StageTallies.from_json(tallies.read_bytes(), stages))
     if as_json:
-        print_json(told(summary))
+        print_json(made.to_json(level=level, indent=2))
     else:
-        show(summary)
+        show(made.summary(level=level))
 
 
-def show(summary: Summary) -> None:
+def show(summary: Summary[ShareRow]) -> None:
     """Print a summary as a table, then its notes."""
     from deniable.report import tables as table
 
     out = console()
     out.print(table.summary_table(summary))
     for note in summary.notes:
-        out.print(note, style="bold yellow" if note.startswith("Warning") else "dim", markup=False)
-
-
-def told(summary: Summary) -> dict[str, Any]:
-    """Return a summary for programs; an infinite ε is null."""
-    body = asdict(summary)
-    if body["epsilon"] == math.inf:
-        body["epsilon"] = None
-    return body
+        out.print(note, style="dim", markup=False)
+    for doubt in summary.warnings:
+        out.print(f"Warning: {doubt}", style="bold yellow", markup=False)
 
 
 def check_picture(path: Path | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +16,6 @@ from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from deniable.engines.edge_files import GraphDesign, GraphTally
-    from deniable.records.edges.estimates import EdgeEstimate
     from deniable.records.key_value.estimates import KeyValueEstimate
 
 app = typer.Typer(
@@ -180,25 +178,12 @@ def _one_edge(known: Any, tally: Path, population: str | None, level: float, cou
         raise InvalidRequest("the population of a design with one edge each is a whole number; expected one.")
     made = fit(EdgeTally.from_json(tally.read_bytes(), known), population=size)
     if as_json:
-        print_json(_edge_numbers(made, level))
+        print_json(made.about("mean").to_json(level=level, indent=2))
         return
     from deniable.report.tables import edges_table
 
     console().print(edges_table(made, count))
     console().print(known.caveat, style="dim", markup=False)
-
-
-def _edge_numbers(made: EdgeEstimate, level: float) -> dict[str, Any]:
-    ends = made.conf_int("mean", level=level)
-    return {
-        "items": list(made.tally.design.items),
-        "degree": made.degree.tolist(),
-        "mean": [value if math.isfinite(value) else None for value in made.mean.tolist()],
-        "intervals": [list(each) if all(map(math.isfinite, each)) else None for each in ends],
-        "average_degree": made.average_degree().value,
-        "density": made.density().value,
-        "average_weight": [made.average_weight().value, made.average_weight().error],
-    }
 
 
 def _print_summary(made: KeyValueEstimate, level: float, count: int) -> None:
@@ -207,14 +192,14 @@ def _print_summary(made: KeyValueEstimate, level: float, count: int) -> None:
     out = console()
     summary = made.summary(level=level, count=count)
     out.print(items_table(summary))
-    for name, each in summary.graph.items():
-        out.print(f"{name}: {each.value:.4g} ± {each.error:.2g}", markup=False)
     for note in summary.notes:
-        out.print(note, style="bold yellow" if note.startswith("Warning") else "dim", markup=False)
+        out.print(note, style="dim", markup=False)
+    for doubt in summary.warnings:
+        out.print(f"Warning: {doubt}", style="bold yellow", markup=False)
 
 
 def _save(made: KeyValueEstimate, path: Path, count: int, level: float) -> None:
-    from deniable.report.charts import save
+    from deniable.estimates.charts import save
     from deniable.report.graphs import weighted_graph
 
     partial = path.with_name(f".{path.stem}.partial{path.suffix}")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from deniable.estimates import Row
+from deniable.estimates import ShareRow
 
 HEIGHT = 100
 """Units from the foot of a bar to the top of the picture of days."""
@@ -157,15 +157,15 @@ class SharesChart:
     left_out: int
 
 
-def shares_chart(rows: Sequence[Row], labels: Sequence[str]) -> SharesChart:
+def shares_chart(rows: Sequence[ShareRow], labels: Sequence[str]) -> SharesChart:
     """Return the picture of an estimate; the axis always shows 0."""
     pairs = list(zip(rows, labels, strict=True))
     if len(pairs) > MOST_LINES:
-        pairs = sorted(pairs, key=lambda pair: -pair[0].value)[:MOST_LINES]
+        pairs = sorted(pairs, key=lambda pair: -pair[0].estimate)[:MOST_LINES]
     ends = [end for row, _ in pairs for end in (row.low, row.high, row.direct_low, row.direct_high)]
     scale = axis(min(0.0, *ends), max(0.01, *ends), lambda share: f"{round(100 * share, 1) + 0.0:g}%")
     lines = tuple(
-        ShareLine(label, *map(scale.at, (row.value, row.low, row.high, row.direct_low, row.direct_high)))
+        ShareLine(label, *map(scale.at, (row.estimate, row.low, row.high, row.direct_low, row.direct_high)))
         for row, label in pairs
     )
     return SharesChart(scale, lines, len(rows) - len(pairs))

@@ -12,7 +12,7 @@ from deniable.audit import doubts, fabricated, swing
 from deniable.collector.small_cells import counts_shown, groups_shown
 from deniable.collector.store import Entry, Store
 from deniable.errors import NotEstimable
-from deniable.estimates import Estimate, Interval, Row, Summary, plausible, stages
+from deniable.estimates import Estimate, Interval, ShareRow, Summary, plausible, stages
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
 from deniable.report import words
@@ -30,7 +30,7 @@ class CategoryResult:
     """One category: its row in the summary, what it is called, and where it lies if some responses are made up."""
 
     label: str
-    row: Row
+    row: ShareRow
     fakes: tuple[Interval, ...]
 
 
@@ -125,7 +125,7 @@ def read(store: Store, entry: Entry, question: int, group: int | None = None) ->
         epsilon=summary.epsilon,
         sentence=_sentence(shares),
         shares=shares,
-        notes=tuple(note for note in summary.notes if not note.startswith("Warning: ")),
+        notes=summary.notes,
         protection=_protection(asked),
         device=(*words.frequencies(asked.designs[-1]), *words.odds(asked.designs[-1])),
         signals=(*_fabricated(store, entry, question, counts, group), *_compliance(made)),
@@ -159,7 +159,9 @@ def _counts(made: Estimate | Combined) -> Tally | StageTallies:
     return made.tallies if isinstance(made, Combined) else made.tally
 
 
-def _shares(asked: Question, language: str, summary: Summary, made: Estimate | Combined) -> tuple[CategoryResult, ...]:
+def _shares(
+    asked: Question, language: str, summary: Summary[ShareRow], made: Estimate | Combined
+) -> tuple[CategoryResult, ...]:
     subject = made if isinstance(made, Combined) else made.tally
     try:
         moved = [swing(subject, share) for share in FAKES]
@@ -171,7 +173,7 @@ def _shares(asked: Question, language: str, summary: Summary, made: Estimate | C
 
 def _sentence(shares: Sequence[CategoryResult]) -> str:
     """Tell about "yes" where the answers are no and yes, and otherwise about the answer that most people give."""
-    chosen = shares[1] if len(shares) == 2 else max(shares, key=lambda share: share.row.value)
+    chosen = shares[1] if len(shares) == 2 else max(shares, key=lambda share: share.row.estimate)
     return words.about(chosen.row, chosen.label)
 
 
@@ -185,10 +187,12 @@ def _protection(asked: Question) -> tuple[str, ...]:
 
 
 def _compliance(made: Estimate | Combined) -> tuple[Signal, ...]:
-    if isinstance(made, Estimate):
-        return tuple(Signal("compliance", capital(text), plausible.RATE) for text in made.warnings)
-    told = [note.removeprefix("Warning: ") for note in made.summary(level=LEVEL).notes if note.startswith("Warning: ")]
-    return tuple(Signal("compliance", capital(text), stages.RATE) for text in told)
+    rate = plausible.RATE if isinstance(made, Estimate) else stages.RATE
+    return tuple(
+        Signal("compliance", capital(each.text), rate)
+        for each in made.warnings
+        if each.code in (plausible.IMPLAUSIBLE, stages.DIFFER)
+    )
 
 
 def _stages(made: Estimate | Combined) -> tuple[StageResult, ...]:

@@ -9,17 +9,20 @@ from deniable.estimates.intervals import Interval, coverage
 from deniable.estimates.largest_risk import Minimax, minimax
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.linear import christofides_inverse, left_inverse
-from deniable.estimates.shares import Estimate, covariance, estimate
-from deniable.estimates.summary import Row, Summary
+from deniable.estimates.results import Doubt, Result, Row, Summary
+from deniable.estimates.shares import Estimate, ShareRow, covariance, estimate
 
 __all__ = [
     "Convergence",
     "CrossTable",
     "DeckEstimate",
+    "Doubt",
     "Estimate",
     "Interval",
     "Minimax",
+    "Result",
     "Row",
+    "ShareRow",
     "Summary",
     "christofides_inverse",
     "covariance",

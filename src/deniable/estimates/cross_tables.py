@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 
+from deniable.designs import Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariance import Matrix, Vector, vector
-from deniable.estimates.shares import Estimate
+from deniable.estimates.intervals import Interval
+from deniable.estimates.results import Doubt, Result, Summary
+from deniable.estimates.shares import Estimate, ShareRow, remake
 
 
 @dataclass(frozen=True, eq=False)
-class CrossTable:
+class CrossTable(Result):
     """Shares of all combinations of two attributes. Print it, or read its arrays.
 
     Attributes:
@@ -30,6 +34,8 @@ class CrossTable:
         column_errors: their standard errors.
     """
 
+    type: ClassVar = "cross-table"
+
     estimate: Estimate = field(repr=False)
     rows: str
     columns: str
@@ -42,6 +48,48 @@ class CrossTable:
     column_totals: Vector
     column_errors: Vector
 
+    @property
+    def params(self) -> dict[str, float]:
+        return self.estimate.params
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return self.estimate.bse
+
+    def cov_params(self) -> Matrix:
+        return self.estimate.cov_params()
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        return self.estimate.conf_int(level=level, method=method, simultaneous=simultaneous)
+
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        return self.estimate.warnings
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[ShareRow]:
+        return self.estimate.summary(level=level, method=method, simultaneous=simultaneous)
+
+    @property
+    def _design_hash(self) -> str:
+        return self.estimate._design_hash
+
+    def _source(self) -> dict[str, Any]:
+        return self.estimate._source()
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Design) -> CrossTable:
+        return cross_table(remake(design, source))
+
+    def _repr_html_(self) -> str:
+        from deniable.estimates.formats import html_table
+
+        heads, *cells = self._cells()
+        return html_table(self.estimate.summary().title, heads, cells)
+
     def covariance(self, one: tuple[str, str], two: tuple[str, str]) -> float:
         """Return the covariance of two cells, each named by its row and its column."""
         return self.estimate.basis.covariance.between(self._cell(one), self._cell(two))
@@ -51,6 +99,9 @@ class CrossTable:
         return vector(np.arange(len(self.estimate.value)) == number)
 
     def __str__(self) -> str:
+        return _lines(self._cells())
+
+    def _cells(self) -> list[list[str]]:
         head = [f"{self.rows} by {self.columns}", *self.column_labels, "all"]
         body = [
             [label, *map(_cell, shares, errors), _cell(total, error)]
@@ -59,7 +110,7 @@ class CrossTable:
             )
         ]
         foot = ["all", *map(_cell, self.column_totals, self.column_errors), ""]
-        return _lines([head, *body, foot])
+        return [head, *body, foot]
 
 
 def cross_table(estimate: Estimate) -> CrossTable:

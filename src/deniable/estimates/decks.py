@@ -6,15 +6,17 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
-from deniable import exact
+from deniable import documents, exact
 from deniable.designs.cards import Deck
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.estimates.covariance import Matrix, vector
 from deniable.estimates.intervals import Interval, one_of, quantile, wilson
-from deniable.estimates.shares import sampled_fraction
+from deniable.estimates.results import Doubt, Result, Summary
+from deniable.estimates.shares import ShareRow, sampled_fraction
+from deniable.estimates.summary import cost
 
 METHODS = ("score", "normal", "chebyshev")
 
@@ -86,8 +88,8 @@ def estimate_deck(
     return DeckEstimate(deck, counts, missing, share, population)
 
 
-@dataclass(frozen=True)
-class DeckEstimate:
+@dataclass(frozen=True, eq=False)
+class DeckEstimate(Result):
     """The share of members in a group to which a deck was dealt.
 
     Attributes:
@@ -97,6 +99,8 @@ class DeckEstimate:
         exactly: the unbiased share as a fraction; it may leave [0, 1].
         population: how many people there are altogether, as in `estimate_deck`.
     """
+
+    type: ClassVar = "deck"
 
     deck: Deck
     counts: tuple[int, ...]
@@ -116,7 +120,6 @@ class DeckEstimate:
 
     @property
     def params(self) -> dict[str, float]:
-        """The share of each category by name."""
         return dict(zip(self.deck.categories, (1 - self.share, self.share), strict=True))
 
     @property
@@ -138,49 +141,93 @@ class DeckEstimate:
         """The standard error of the share of members, and of the others."""
         return math.sqrt(max(self.variance, 0.0))
 
+    @property
+    def bse(self) -> dict[str, float]:
+        return dict.fromkeys(self.deck.categories, self.error)
+
     def cov_params(self) -> Matrix:
-        """Return the covariance matrix of the two shares."""
         return self.variance * vector([[1, -1], [-1, 1]])
 
-    def conf_int(self, *, level: float = 0.95, method: str = "score") -> tuple[Interval, Interval]:
-        """Return an interval for each category, in their order.
+    def conf_int(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,  # noqa: ARG002 - the shares move together
+    ) -> dict[str, Interval]:
+        """Return an interval for each category by name.
 
         Args:
             level: how often such an interval holds the true share.
-            method: "score" (all π whose own variance explains the distance), "normal" or "chebyshev".
+            method: "score" (the default: all π whose own variance explains the distance), "normal" or "chebyshev".
+            simultaneous: changes nothing: the two shares move together, and one interval holds when the other does.
 
         Raises:
             InvalidRequest: a level outside (0, 1), or another method.
         """
-        if method not in METHODS:
+        if method is not None and method not in METHODS:
             raise InvalidRequest(f"the interval method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
         each = one_of(1, level)
-        low, high = self._score(each) if method == "score" else self._around(each, method)
-        return Interval(1 - high, 1 - low), Interval(low, high)
+        low, high = self._around(each, method) if method in ("normal", "chebyshev") else self._score(each)
+        return dict(zip(self.deck.categories, (Interval(1 - high, 1 - low), Interval(low, high)), strict=True))
 
-    def interval(self, category: str, *, level: float = 0.95, method: str = "score") -> Interval:
-        """Return the interval of one category."""
-        if category not in self.deck.categories:
-            raise InvalidRequest(f"{category!r:.40} is not a category; expected one of {list(self.deck.categories)}.")
-        return self.conf_int(level=level, method=method)[self.deck.categories.index(category)]
-
-    def summary(self, *, level: float = 0.95) -> str:
-        """Return the estimate in words, with what privacy cost and what is promised against whom."""
-        low, high = self.interval(self.deck.categories[1], level=level)
-        lines = [
-            f"deck of {self.deck.cards:,} cards {self.deck.counts}, {self.respondents:,} respondents",
-            f"{self.deck.categories[1]}: {self.share:.4f}, error {self.error:.4f}, "
-            f"{level:.0%} interval {low:.4f} … {high:.4f}",
-            f"The cost of privacy: {self.respondents:,} responses are worth about {self._worth(level):,.0f} direct and "
-            "truthful answers.",
-        ]
-        if not 0 <= self.exactly <= 1:
-            lines.append("A share outside 0 … 1 is the price of an estimate without bias.")
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        doubts = []
         if self.variance <= 0:
-            lines.append("The variance is estimated at 0 or below, which says nothing: go by the interval.")
+            text = "the variance is estimated at 0 or below, which says nothing: go by the interval."
+            doubts.append(Doubt("no-variance", text))
+        low, high = self._score(0.95)
+        if low <= 0 and high >= 1:
+            text = "responses are too few to tell anything: the interval holds everything from 0 to 100 %."
+            doubts.append(Doubt("few", f"{self.respondents:,} {text}"))
+        return tuple(doubts)
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[ShareRow]:
+        """Return a table of both shares, with what privacy cost and what is promised against whom."""
+        n = self.respondents
+        intervals = self.conf_int(level=level, method=method)
+        direct = wilson(vector(list(self.params.values())).clip(0.0, 1.0), 1.0, 0.0, n, 1.0, level)
+        worth = self._worth(level)
+        rows = [
+            ShareRow(name, share, self.error, *intervals[name], low, high, worth)
+            for (name, share), low, high in zip(self.params.items(), *(ends.tolist() for ends in direct), strict=True)
+        ]
+        notes = [cost(n, worth)]
+        if not 0 <= self.exactly <= 1:
+            notes.append("A share outside 0 … 1 is the price of an estimate without bias.")
         if self.missing:
-            lines.append(f"{self.missing:,} sent no response and take no part in the estimate.")
-        return "\n".join([*lines, self.deck.guarantee])
+            notes.append(f"{self.missing:,} sent no response and take no part in the estimate.")
+        return Summary(
+            title=f"deck of {self.deck.cards:,} cards {self.deck.counts}, {n:,} respondents",
+            quantity="share",
+            rows=tuple(rows),
+            notes=(*notes, self.deck.guarantee),
+            warnings=self.warnings,
+            level=level,
+            interval=method or "score",
+            method="deck",
+            respondents=n,
+            missing=self.missing,
+            epsilon=self.deck.epsilon_collector,
+            simultaneous=simultaneous,
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return self.deck.hash
+
+    def _source(self) -> dict[str, Any]:
+        return {"counts": self.counts, "missing": self.missing, "population": self.population}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Deck) -> DeckEstimate:
+        counts: dict[int | None, int] = dict(enumerate(documents.field(source, "counts", list), 1))
+        return estimate_deck(
+            design, {**counts, None: documents.whole(source, "missing")}, population=source.get("population")
+        )
 
     def _parts(self, f: Fraction | None = None) -> tuple[Fraction, Fraction]:
         n = self.respondents

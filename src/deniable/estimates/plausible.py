@@ -1,4 +1,4 @@
-"""Do the responses look like what the design sends?"""
+"""Do the responses look like what the design sends, and do they tell anything?"""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from statistics import NormalDist
 import numpy as np
 
 from deniable.designs import Design
-from deniable.estimates.intervals import Basis
+from deniable.estimates.intervals import Basis, score
+from deniable.estimates.results import Doubt
 
 RATE = 0.01
 """How often respondents who follow the design are doubted all the same, over all categories together."""
 
 
-def implausible(design: Design, basis: Basis) -> tuple[str, ...]:
-    """Return, in words, each category of which there are fewer than none.
+IMPLAUSIBLE, FEW = "implausible", "few"
+
+
+def implausible(design: Design, basis: Basis) -> tuple[Doubt, ...]:
+    """Return a doubt for each category of which there are fewer than none.
 
     A category is doubted when its unbiased share lies further below 0 than chance alone would bring it if nobody at all
     belonged to it, except once in a hundred surveys.
@@ -26,9 +30,26 @@ def implausible(design: Design, basis: Basis) -> tuple[str, ...]:
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.where(error > 0, basis.unbiased / error, np.where(basis.unbiased < -1e-9, -np.inf, 0.0))
     return tuple(
-        f"the share of {design.categories[j]!r} is estimated at {basis.unbiased[j]:.3g}, {-distance[j]:.1f} standard "
-        "errors below 0: fewer responses point to it than the device alone would send. Likely causes: respondents did "
-        "not follow the device (for instance, they refused a response that looks like an admission), another "
-        "design was used, or the responses are coded the other way round."
+        Doubt(
+            IMPLAUSIBLE,
+            f"the share of {design.categories[j]!r} is estimated at {basis.unbiased[j]:.3g}, {-distance[j]:.1f} "
+            "standard errors below 0: fewer responses point to it than the device alone would send. Likely causes: "
+            "respondents did not follow the device (for instance, they refused a response that looks like an "
+            "admission), another design was used, or the responses are coded the other way round.",
+        )
         for j in np.flatnonzero(distance < limit).tolist()
     )
+
+
+def few(design: Design, basis: Basis) -> tuple[Doubt, ...]:
+    """Return a doubt where a 95 % interval holds every share from 0 to 1: then the responses tell nothing about it."""
+    low, high = score(basis, 0.95)
+    empty = np.flatnonzero((low <= 0) & (high >= 1)).tolist()
+    if not empty:
+        return ()
+    of = f"{design.categories[empty[0]]!r:.40}" + (f" and {len(empty) - 1:,} others" if len(empty) > 1 else "")
+    text = (
+        f"{basis.respondents:,} responses are too few to tell anything about the share of {of}: its interval holds "
+        "everything from 0 to 100 %."
+    )
+    return (Doubt(FEW, text),)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,19 +18,34 @@ from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, 
 from deniable.estimates import simplex
 from deniable.estimates.covariance import Matrix, Vector, vector
 from deniable.estimates.intervals import METHODS as INTERVALS
-from deniable.estimates.intervals import Basis, Interval, default, one_of, quantile
+from deniable.estimates.intervals import Basis, Interval, default, one_of
 from deniable.estimates.likelihood import Convergence, most_likely
 from deniable.estimates.linear import Linear, left_inverse
-from deniable.estimates.plausible import implausible
+from deniable.estimates.plausible import IMPLAUSIBLE, few, implausible
+from deniable.estimates.results import Columns, Doubt, Result, Row, Summary, around
 from deniable.estimates.sets import customary
 from deniable.tallies import Tally
 
-if TYPE_CHECKING:
-    from deniable.estimates.summary import Summary
+
+@dataclass(frozen=True, slots=True)
+class ShareRow(Row):
+    """The share of one category.
+
+    Attributes:
+        direct_low: the lower end that a direct question would have had at the same number of respondents.
+        direct_high: its upper end.
+        effective: how many direct answers would give an interval as narrow.
+    """
+
+    COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("direct_low", "direct_high"), ("effective",))
+
+    direct_low: float
+    direct_high: float
+    effective: float
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Result):
     """Shares of each category, with all that is needed to say how sure we are.
 
     Attributes:
@@ -40,9 +56,11 @@ class Estimate:
         guess: the shares at which the design was inverted, if they were given.
         inverse: the left inverse, if it was given.
         convergence: how the maximum of the likelihood was found.
-        warnings: what looks wrong about the responses, in words.
+        warnings: what looks wrong about the responses, and what they cannot tell.
         bounded: whether the value was brought into the simplex; then intervals are cut to [0, 1] too.
     """
+
+    type: ClassVar = "shares"
 
     tally: Tally
     method: str
@@ -52,7 +70,7 @@ class Estimate:
     guess: Vector | None = None
     inverse: Matrix | None = None
     convergence: Convergence | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Doubt, ...] = ()
     bounded: bool = False
 
     def __post_init__(self) -> None:
@@ -72,13 +90,16 @@ class Estimate:
 
     @property
     def params(self) -> dict[str, float]:
-        """The share of each category by name."""
         return dict(zip(self.design.categories, self.value.tolist(), strict=True))
 
     @property
     def errors(self) -> Vector:
-        """The standard error of each share."""
+        """The standard error of each share, in the order of the categories."""
         return np.sqrt(self.basis.variances)
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return dict(zip(self.design.categories, self.errors.tolist(), strict=True))
 
     def cov_params(self) -> Matrix:
         """Return the covariance matrix of the estimate; of the unbiased one, where a step followed.
@@ -95,8 +116,8 @@ class Estimate:
 
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> tuple[Interval, ...]:
-        """Return an interval for each category, in their order.
+    ) -> dict[str, Interval]:
+        """Return an interval for each category by name.
 
         Args:
             level: how often such an interval holds the true share.
@@ -115,14 +136,7 @@ class Estimate:
         low, high = INTERVALS[chosen](self.basis, one_of(events, level))
         if self.bounded:
             low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-        return tuple(map(Interval, low.tolist(), high.tolist()))
-
-    def interval(
-        self, category: str, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> Interval:
-        """Return the interval of one category."""
-        number = self.design.category_number(category)
-        return self.conf_int(level=level, method=method, simultaneous=simultaneous)[number]
+        return dict(zip(self.design.categories, map(Interval, low.tolist(), high.tolist()), strict=True))
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
         """Return a weighted sum of shares, such as {"often": 1, "never": -1}, with its variance.
@@ -148,51 +162,30 @@ class Estimate:
     def _bounded(self, value: Vector, step: str) -> Estimate:
         return replace(self, value=value, method=f"{self.method}, {step}", bounded=True)
 
-    def summary(self, *, level: float = 0.95, interval: str | None = None, simultaneous: bool = False) -> Summary:
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[ShareRow]:
         """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
         from deniable.estimates.summary import summarize
 
-        return summarize(self, level, interval or self.default_interval, simultaneous=simultaneous)
+        return summarize(self, level, method or self.default_interval, simultaneous=simultaneous)
 
-    def to_json(
-        self,
-        *,
-        level: float = 0.95,
-        interval: str | None = None,
-        simultaneous: bool = False,
-        indent: int | None = None,
-    ) -> str:
-        """Return the estimate as JSON that names its design's hash and holds all it was made from."""
-        kind = interval or self.default_interval
-        intervals = self.conf_int(level=level, method=kind, simultaneous=simultaneous)
-        body: dict[str, Any] = {
-            **self.tally.to_body(),
+    @property
+    def _design_hash(self) -> str:
+        return self.design.hash
+
+    def _source(self) -> dict[str, Any]:
+        return {
+            "tally": json.loads(self.tally.to_json()),
             "method": self.method,
             "population": self.population,
             "guess": None if self.guess is None else self.guess.tolist(),
             "inverse": None if self.inverse is None else self.inverse.tolist(),
-            "level": level,
-            "shares": self.value.tolist(),
-            "errors": self.errors.tolist(),
-            "interval": kind,
-            "simultaneous": simultaneous,
-            "intervals": [list(each) for each in intervals],
-            "warnings": list(self.warnings),
         }
-        return documents.seal("estimate", body, indent=indent)
 
     @classmethod
-    def from_json(cls, text: str | bytes, design: Design) -> Estimate:
-        """Read an estimate: it is made again from the counts and choices in the file.
-
-        Raises:
-            UnreadableFile: truncated, edited, or of another version.
-            IncompatibleTallies: it belongs to another design.
-        """
-        pass
-
-        body = documents.unseal("estimate", text)
-        return remake(design, body)
+    def _remade(cls, source: Mapping[str, Any], design: Design) -> Estimate:
+        return remake(design, source)
 
 
 @dataclass(frozen=True)
@@ -215,12 +208,7 @@ class Contrast:
         Raises:
             InvalidRequest: another method or a level outside (0, 1).
         """
-        confidence = one_of(1, level)
-        factors = {"normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
-        if method not in factors:
-            raise InvalidRequest(f"the interval method is {method!r:.40}; expected one of {', '.join(factors)}.")
-        width = factors[method] * self.error
-        return Interval(self.value - width, self.value + width)
+        return around({"": self.value}, {"": self.error}, level=level, method=method)[""]
 
 
 METHODS = ("inversion", "likelihood", "customary")
@@ -256,8 +244,9 @@ def estimate(
         0.7
     """
     made = fitted(tally, method=method, population=population, guess=guess, inverse=inverse)
-    for doubt in implausible(made.design, made.basis):
-        warnings.warn(doubt, ImplausibleResponses, stacklevel=2)
+    for doubt in made.warnings:
+        if doubt.code == IMPLAUSIBLE:
+            warnings.warn(doubt.text, ImplausibleResponses, stacklevel=2)
     return made
 
 
@@ -283,12 +272,13 @@ def fitted(
     unbiased = linear.shares(observed)
     covariance = linear.covariance(observed, unbiased, f, n - f)
     basis = Basis(unbiased, covariance, unbiased, vector(tally.counts), tally.design.channel, linear, n, f)
-    doubts = implausible(tally.design, basis)
+    doubts = (*implausible(tally.design, basis), *few(tally.design, basis))
     convergence = None
     if method == "likelihood":
         basis, convergence = _likelihood(basis)
         if not convergence.converged:
-            doubts += (f"the likelihood may still gain {convergence.gap:.2g} after {convergence.steps:,} steps.",)
+            text = f"the likelihood may still gain {convergence.gap:.2g} after {convergence.steps:,} steps."
+            doubts += (Doubt("unfinished", text),)
     return Estimate(
         tally,
         method,
@@ -382,7 +372,7 @@ def _floats(given: Any, name: str) -> Vector:
 
 def remake(design: Design, body: Mapping[str, Any]) -> Estimate:
     """Make an estimate again from what its JSON holds."""
-    counts = Tally.from_body(body, design)
+    counts = Tally.from_json(json.dumps(documents.field(body, "tally", dict)), design)
     method, *steps = documents.field(body, "method", str).split(", ")
     made = fitted(  # doubts were told when it was made
         counts,

@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import chi2
 
-from deniable import exact
+from deniable import documents, exact
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, wilson
 from deniable.estimates.linear import Linear, left_inverse
-from deniable.estimates.shares import Contrast, read_shares
+from deniable.estimates.results import Doubt, Result, Summary, around
+from deniable.estimates.shares import Contrast, ShareRow, read_shares
 from deniable.estimates.simplex import projection
-from deniable.estimates.summary import Row, Summary, cost
+from deniable.estimates.summary import cost
+from deniable.order.ladders import Ladder
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
-
-if TYPE_CHECKING:
-    from deniable.estimates.summary import Summary
-
-    pass
 
 __all__ = ["Afresh", "Combined", "afresh", "combine"]
 
 
 METHODS = ("information", "strata")
 
-_MOST = 2_000
-"""Categories up to which matrices of weights are written out."""
+_MOST_CATEGORIES = 2_000  # matrices of weights are written out, of categories by categories
 
 _RANK, _LEAST = 1e-10, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Combined:
+class Combined(Result):
     """Shares of each category, from everybody's finest response.
 
     Attributes:
@@ -50,7 +47,11 @@ class Combined:
             the categories; 0 where nobody is at that stage.
         homogeneity: how probable it is that the stages' shares differ so much, or more, by chance alone: a small number
             says that who is raised depends on the answer. 1 with a single stage.
+        guess: the shares at which the weights are best, if they were given.
+        census: whether the respondents are all the people there are.
     """
+
+    type: ClassVar = "stages"
 
     tallies: StageTallies
     method: str
@@ -58,6 +59,8 @@ class Combined:
     covariance: Matrix = field(repr=False)
     weights: tuple[float, ...]
     homogeneity: float
+    guess: tuple[float, ...] | None = None
+    census: bool = False
 
     @property
     def categories(self) -> Sequence[str]:
@@ -65,32 +68,70 @@ class Combined:
         return self.tallies.design.categories
 
     @property
+    def respondents(self) -> int:
+        """How many people responded."""
+        return self.tallies.respondents
+
+    @property
     def params(self) -> dict[str, float]:
-        """The share of each category by name."""
         return dict(zip(self.categories, self.value.tolist(), strict=True))
 
     @property
     def errors(self) -> Vector:
-        """The standard error of each share."""
+        """The standard error of each share, in the order of the categories."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
 
+    @property
+    def bse(self) -> dict[str, float]:
+        return dict(zip(self.categories, self.errors.tolist(), strict=True))
+
     def cov_params(self) -> Matrix:
-        """Return the covariance matrix."""
         return self.covariance.copy()
 
-    def interval(self, category: str, *, level: float = 0.95, method: str = "normal") -> Interval:
-        """Return the normal or the Chebyshev interval of one category.
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return the normal or the Chebyshev interval of each category by name.
 
         Raises:
             InvalidRequest: another method or a level outside (0, 1).
         """
-        return self.contrast({category: 1.0}).interval(level=level, method=method)
+        events = len(self.value) if simultaneous and len(self.value) > 2 else 1
+        return around(self.params, self.bse, level=level, method=method, events=events)
 
-    def summary(self, *, level: float = 0.95) -> Summary:
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        if self.homogeneity >= RATE:
+            return ()
+        text = (
+            f"the stages differ by more than chance (p = {self.homogeneity:.2g}): who goes on to a finer stage seems "
+            'to depend on the answer. Combine them with method="strata".'
+        )
+        return (Doubt(DIFFER, text),)
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[ShareRow]:
         """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
-        pass
+        return summarize(self, level, method or "normal", simultaneous=simultaneous)
 
-        return summarize(self, level)
+    @property
+    def _design_hash(self) -> str:
+        return self.tallies.design.hash
+
+    def _source(self) -> dict[str, Any]:
+        return {
+            "tallies": json.loads(self.tallies.to_json()),
+            "method": self.method,
+            "guess": self.guess,
+            "census": self.census,
+        }
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Ladder) -> Combined:
+        tallies = StageTallies.from_json(json.dumps(documents.field(source, "tallies", dict)), design)
+        method = documents.field(source, "method", str)
+        return combine(tallies, method=method, guess=source.get("guess"), census=source.get("census") is True)
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
         """Return a weighted sum of shares, with its standard error."""
@@ -103,7 +144,7 @@ class Combined:
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class _StageShares:
     """The respondents of one stage."""
 
     counted: Tally
@@ -111,7 +152,7 @@ class _Group:
     value: Vector
 
     @classmethod
-    def of(cls, counted: Tally) -> _Group:
+    def of(cls, counted: Tally) -> _StageShares:
         linear = left_inverse(counted.design.channel)
         return cls(counted, linear, linear.shares(counted.counts / counted.respondents))
 
@@ -161,12 +202,12 @@ def combine(
             "and a census with strata alone.",
             "In a census the stages hold different people with shares of their own: add them up as strata.",
         )
-    groups = [_Group.of(each) for each in tallies.finest if each.respondents]
+    groups = [_StageShares.of(each) for each in tallies.finest if each.respondents]
     size = len(tallies.design.categories)
     if not groups:
         raise NotEstimable("there are no responses at any stage; expected at least one.")
-    if size > _MOST:
-        raise NotEstimable(f"there are {size:,} categories; expected at most {_MOST:,} to combine stages.")
+    if size > _MOST_CATEGORIES:
+        raise NotEstimable(f"there are {size:,} categories; expected at most {_MOST_CATEGORIES:,} to combine stages.")
     first = tallies.design.designs[0]
     at = np.full(size, 1 / size) if guess is None else read_shares(first, guess, name="guess")
     parts = _by_information(groups, at) if method == "information" else _by_strata(groups, size)
@@ -183,10 +224,12 @@ def combine(
         covariance,
         tuple(float(next(weights)) if each.respondents else 0.0 for each in tallies.finest),
         _homogeneity(groups, shares),
+        None if guess is None else tuple(at.tolist()),
+        census,
     )
 
 
-def _by_information(groups: Sequence[_Group], at: Vector) -> list[Matrix]:
+def _by_information(groups: Sequence[_StageShares], at: Vector) -> list[Matrix]:
     """Return A_i = (Σ V⁺)⁺ V_i⁺ on differences of shares, and 1/k of the rest each, so that all sum to I."""
     size, inner = len(at), _inside(at)
     inverses = [_pseudo(group.covariance(inner, 1.0)) for group in groups]
@@ -196,7 +239,7 @@ def _by_information(groups: Sequence[_Group], at: Vector) -> list[Matrix]:
     return [vector(whole @ each + along) for each in inverses]
 
 
-def _by_strata(groups: Sequence[_Group], size: int) -> list[Matrix]:
+def _by_strata(groups: Sequence[_StageShares], size: int) -> list[Matrix]:
     n = sum(group.counted.respondents for group in groups)
     return [np.eye(size) * (group.counted.respondents / n) for group in groups]
 
@@ -228,7 +271,7 @@ def _pseudo(matrix: Matrix) -> Matrix:
     return vector(np.linalg.inv(centred + scale * along) - along / scale)
 
 
-def _homogeneity(groups: Sequence[_Group], shares: Vector) -> float:
+def _homogeneity(groups: Sequence[_StageShares], shares: Vector) -> float:
     """Return the probability that stages with equal shares differ as much as these: χ² of the distances to the best."""
     if len(groups) < 2:
         return 1.0
@@ -302,15 +345,16 @@ def _device(design: Design, shares: Mapping[str, float] | Sequence[float], respo
     return float(linear.covariance(linear.expected(true), true, 0.0, respondents).variances.sum())
 
 
+DIFFER = "stages-differ"
 RATE = 0.001
 """How often stages that hold alike people are said to differ."""
 
 
-def summarize(combined: Combined, level: float) -> Summary:
+def summarize(combined: Combined, level: float, method: str, *, simultaneous: bool) -> Summary[ShareRow]:
     """Return the summary of a combined estimate; its ε is that of the finest stage somebody reached."""
     n, ladder = combined.tallies.respondents, combined.tallies.design
-    intervals = [combined.interval(category, level=level) for category in combined.categories]
-    low, high = wilson(projection(combined.value), 1.0, 0.0, n, 1.0, level)
+    intervals = list(combined.conf_int(level=level, method=method, simultaneous=simultaneous).values())
+    low, high = wilson(np.clip(combined.value, 0.0, 1.0), 1.0, 0.0, n, 1.0, level)
     direct = [Interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
     widths = np.array([[each.high - each.low for each in ends] for ends in (direct, intervals)])
     worth = n * np.minimum(widths[0] / np.maximum(widths[1], 1e-300), 1.0) ** 2
@@ -319,14 +363,16 @@ def summarize(combined: Combined, level: float) -> Summary:
     rows = zip(combined.categories, combined.value, combined.errors, intervals, direct, worth, strict=True)
     return Summary(
         title=f"{ladder!r}, {n:,} respondents, by {combined.method}",
+        quantity="share",
         rows=tuple(
-            Row(category, float(value), float(error), ends.low, ends.high, asked.low, asked.high, float(each))
+            ShareRow(category, float(value), float(error), ends.low, ends.high, asked.low, asked.high, float(each))
             for category, value, error, ends, asked, each in rows
         ),
         notes=_notes(combined, overall),
+        warnings=combined.warnings,
         level=level,
-        interval="normal",
-        simultaneous=False,
+        interval=method,
+        simultaneous=simultaneous,
         method=combined.method,
         respondents=n,
         missing=sum(each.missing for each in combined.tallies.finest),
@@ -342,9 +388,4 @@ def _notes(combined: Combined, overall: float) -> tuple[str, ...]:
     notes = [cost(combined.tallies.respondents, overall), f"Respondents by the finest stage they sent: {stages}."]
     if (combined.value < 0).any():
         notes.append("A share below 0 is the price of an estimate without bias.")
-    if combined.homogeneity < RATE:
-        notes.append(
-            f"Warning: the stages differ by more than chance (p = {combined.homogeneity:.2g}): who goes on to a finer "
-            'stage seems to depend on the answer. Combine them with method="strata".'
-        )
     return tuple(notes)

@@ -2,86 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from deniable.estimates.covariance import Vector
 from deniable.estimates.intervals import wilson
-from deniable.estimates.shares import Estimate
+from deniable.estimates.results import Summary
+from deniable.estimates.shares import Estimate, ShareRow
 from deniable.estimates.simplex import projection
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One category.
-
-    Attributes:
-        category: its name.
-        value: its estimated share.
-        error: the standard error.
-        low: the lower end of the interval.
-        high: the upper end.
-        direct_low: the lower end that a direct question would have had at the same number of respondents.
-        direct_high: its upper end.
-        effective: how many direct answers would give an interval as narrow.
-    """
-
-    category: str
-    value: float
-    error: float
-    low: float
-    high: float
-    direct_low: float
-    direct_high: float
-    effective: float
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """An estimate as a table. Print it, or read its rows."""
-
-    title: str
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...]
-    level: float
-    interval: str
-    simultaneous: bool
-    method: str
-    respondents: int
-    missing: int
-    epsilon: float
-
-    def __str__(self) -> str:
-        width = max(len("category"), *(len(row.category) for row in self.rows))
-        percent = f"{self.level:.0%} interval"
-        lines = [
-            self.title,
-            f"{'category':<{width}}  {'share':>8}  {'error':>7}  {percent:>18}  {'asked directly':>18}  {'worth':>8}",
-        ]
-        lines += [
-            f"{row.category:<{width}}  {row.value:>8.4f}  {row.error:>7.4f}  {row.low:>8.4f} …{row.high:>8.4f}"
-            f"  {row.direct_low:>8.4f} …{row.direct_high:>8.4f}  {row.effective:>8,.0f}"
-            for row in self.rows
-        ]
-        return "\n".join([*lines, *self.notes])
-
-
-def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: bool) -> Summary:
+def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: bool) -> Summary[ShareRow]:
     """Return the summary of an estimate."""
     intervals = estimate.conf_int(level=level, method=interval, simultaneous=simultaneous)
-    shares = projection(estimate.value)
     n, f = estimate.respondents, estimate.basis.f
-    direct_low, direct_high = wilson(shares, 1.0, 0.0, n, f, level)
-    worth, overall = effective(estimate, shares, level)
+    # About the share itself: one that was projected can lie far from the share that stands beside it.
+    direct_low, direct_high = wilson(np.clip(estimate.value, 0.0, 1.0), 1.0, 0.0, n, f, level)
+    worth, overall = effective(estimate, projection(estimate.value), level)
     rows = tuple(
         map(
-            Row,
+            ShareRow,
             estimate.design.categories,
             estimate.value.tolist(),
             estimate.errors.tolist(),
-            [each.low for each in intervals],
-            [each.high for each in intervals],
+            [each.low for each in intervals.values()],
+            [each.high for each in intervals.values()],
             direct_low.tolist(),
             direct_high.tolist(),
             worth.tolist(),
@@ -90,7 +34,9 @@ def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: 
     epsilon = estimate.design.epsilon
     return Summary(
         title=f"{estimate.design.name}, ε = {epsilon:.4g}, {n:,} respondents, by {estimate.method}",
+        quantity="share",
         rows=rows,
+        warnings=estimate.warnings,
         notes=_notes(estimate, overall, simultaneous),
         level=level,
         interval=interval,
@@ -137,4 +83,4 @@ def _notes(estimate: Estimate, overall: float, simultaneous: bool) -> tuple[str,
         notes.append("Some response of this design proves something about the answer: its ε is infinite.")
     if estimate.design.caveat:
         notes.append(estimate.design.caveat)
-    return (*notes, *(f"Warning: {warning}" for warning in estimate.warnings))
+    return tuple(notes)

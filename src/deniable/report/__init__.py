@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deniable.report.charts import chart, save
+    from deniable.estimates.charts import chart, save
     from deniable.report.graphs import against_truth, weighted_graph
     from deniable.report.regions import (
         breach_region,
@@ -33,18 +33,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "attributes": "words",
-    "chart": "charts",
-    "save": "charts",
-    "against_truth": "graphs",
-    "weighted_graph": "graphs",
+    "attributes": "report.words",
+    "chart": "estimates.charts",
+    "save": "estimates.charts",
+    "against_truth": "report.graphs",
+    "weighted_graph": "report.graphs",
 }
 
 if not TYPE_CHECKING:  # a checker knows every name from the imports above
 
     def __getattr__(name: str) -> object:
         if name in __all__:
-            return getattr(import_module(f"deniable.report.{_HOMES.get(name, 'regions')}"), name)
+            return getattr(import_module(f"deniable.{_HOMES.get(name, 'report.regions')}"), name)
         raise AttributeError(f"module 'deniable.report' has no attribute {name!r}")
 
 

@@ -107,7 +107,7 @@ def _scatter(
     picked = [number for number, item in enumerate(items) if shown[number] and item in truth]
     true = np.array([truth[items[number]] for number in picked])
     value = estimate.value(what)[picked]
-    ends = np.array(estimate.conf_int(what, level=level))[picked].reshape(-1, 2)
+    ends = np.array(list(estimate.about(what).conf_int(level=level).values()))[picked].reshape(-1, 2)
     holds = (ends[:, 0] <= true) & (true <= ends[:, 1])
     for mask, color, label in ((holds, _ACCENT, "interval holds the truth"), (~holds, _TRUTH, "it does not")):
         if mask.any():
@@ -142,7 +142,7 @@ def _plain(axes: Axes) -> None:
 
 def _fan(axes: Axes, estimate: KeyValueEstimate, order: list[int], level: float) -> None:
     degree = np.maximum(estimate.degree[order], 0.0)
-    ends = np.maximum(np.array(estimate.conf_int("degree", level=level))[order], 0.0)
+    ends = np.maximum(np.array(list(estimate.about("degree").conf_int(level=level).values()))[order], 0.0)
     widest = max(float(ends[:, 1].max()), 1.0)
     heights = np.arange(len(order), 0, -1, dtype=np.float64)
     middle = float(heights.mean())

@@ -16,9 +16,9 @@ from deniable.designs import BinaryChoice, Design, integer_deck, optimal_binary,
 from deniable.designs.three_answers_best import corners, find, kink, optimum, parameters_at, star
 from deniable.designs.two_answers_relaxed import Candidate, read_delta, read_ratio, threshold
 from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.estimates.charts import INK, plain
 from deniable.estimates.decks import deck_variance
 from deniable.plan import crossing, crossing_independent, ideal_deck_variance, variance
-from deniable.report.charts import INK, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

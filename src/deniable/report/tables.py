@@ -14,7 +14,7 @@ from deniable.report import words
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from deniable.estimates import Summary
+    from deniable.estimates import ShareRow, Summary
     from deniable.tallies import Tally
 
 __all__ = ["edges_table", "items_table"]
@@ -24,7 +24,7 @@ _MOST = 12  # columns that a terminal can hold
 _ROWS = 40
 
 
-def summary_table(summary: Summary, *, truth: Mapping[str, float] | None = None) -> Table:
+def summary_table(summary: Summary[ShareRow], *, truth: Mapping[str, float] | None = None) -> Table:
     """Return the table of an estimate; with the truth, where it is known, also whether the interval holds it.
 
     Of more than forty categories those with the largest shares are shown.
@@ -42,14 +42,14 @@ def summary_table(summary: Summary, *, truth: Mapping[str, float] | None = None)
     table.add_column("asked directly", justify="right", style="dim", no_wrap=True)
     shown = summary.rows
     if len(shown) > _ROWS:
-        shown = tuple(sorted(shown, key=lambda row: -row.value)[:_ROWS])
+        shown = tuple(sorted(shown, key=lambda row: -row.estimate)[:_ROWS])
     for row in shown:
-        cells = [f"{row.value:.1%}", f"{row.error:.1%}", _ends(row.low, row.high)]
+        cells = [f"{row.estimate:.1%}", f"{row.error:.1%}", _ends(row.low, row.high)]
         if truth is not None:
-            true = truth[row.category]
+            true = truth[row.name]
             holds = "[green]yes[/]" if row.low <= true <= row.high else "[yellow]no[/]"
             cells = [f"{true:.1%}", cells[0], cells[2], holds]
-        table.add_row(_plain(row.category), *cells, _ends(row.direct_low, row.direct_high))
+        table.add_row(_plain(row.name), *cells, _ends(row.direct_low, row.direct_high))
     if len(summary.rows) > _ROWS:
         table.caption = f"the {_ROWS} largest of {len(summary.rows):,} shares"
     return table
@@ -123,10 +123,10 @@ def items_table(summary: KeyValueSummary) -> Table:
         style = "bold cyan" if name in ("frequency", "mean", "sum of weights") else None
         table.add_column(name, justify="right", no_wrap=True, style=style)
     for row in summary.rows:
-        frequency = _share(row.frequency), _ends_graph_table(_share(row.low), _share(row.high))
+        frequency = _share(row.frequency), _ends_graph_table(_share(row.frequency_low), _share(row.frequency_high))
         mean = _number(row.mean), _ends_graph_table(_number(row.mean_low), _number(row.mean_high))
         weight = _number(row.weight, 1), _number(row.weight_error, 1)
-        table.add_row(_plain(row.item), *(weight if sums else (*frequency, *mean)))
+        table.add_row(_plain(row.name), *(weight if sums else (*frequency, *mean)))
     if summary.items > len(summary.rows):
         table.caption = f"the first {len(summary.rows)} of {summary.items:,} items"
     return table

@@ -223,21 +223,26 @@ _NOBODY = 0.005
 
 
 def about(row: Row, label: str = "") -> str:
-    """Tell a share and its interval in words; what lies outside 0 … 100 % is told as its end.
+    """Tell a share and its interval in words; an end outside 0 … 100 % is left away, because it limits nothing.
 
     Example:
-        >>> about(Row("yes", 0.1234, 0.02, 0.091, 0.152, 0.10, 0.14, 500))
+        >>> about(Row("yes", 0.1234, 0.02, 0.091, 0.152))
         'About 12% answer “yes”: between 9% and 15%.'
-        >>> about(Row("yes", -0.01, 0.02, -0.05, 0.024, 0.0, 0.01, 500), "Yes")
+        >>> about(Row("yes", -0.01, 0.02, -0.05, 0.024), "Yes")
         'Hardly anybody answers “Yes”: at most 2%.'
     """
-    name, width = label or row.category, row.high - row.low
-    low, high = (percent(min(max(end, 0.0), 1.0), width) for end in (row.low, row.high))
-    if row.value < _NOBODY and row.low <= 0:
+    name, width = label or row.name, row.high - row.low
+    low, high = (percent(end, width) for end in (row.low, row.high))
+    if row.estimate < _NOBODY and row.low <= 0:
         return f"Hardly anybody answers “{name}”: at most {high}."
-    if row.value > 1 - _NOBODY and row.high >= 1:
+    if row.estimate > 1 - _NOBODY and row.high >= 1:
         return f"Nearly everybody answers “{name}”: at least {low}."
-    return f"About {percent(row.value, width)} answer “{name}”: between {low} and {high}."
+    share = f"About {percent(row.estimate, width)} answer “{name}”"
+    if row.low <= 0 and row.high >= 1:
+        return f"{share}, but the responses are too few: any share would fit them."
+    if row.high >= 1:
+        return f"{share}: at least {low}."
+    return f"{share}: at most {high}." if row.low <= 0 else f"{share}: between {low} and {high}."
 
 
 def percent(share: float, width: float) -> str:

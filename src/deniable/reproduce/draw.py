@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from deniable.report.charts import INK, LINES, plain
+from deniable.estimates.charts import INK, LINES, plain
 from deniable.reproduce.values import Point
 
 if TYPE_CHECKING:

@@ -80,8 +80,8 @@ def test_estimates_are_those_of_python(
     population = 5000 if "--population" in options else None
     made = estimate(COUNTED, method=method, population=population)
     expected = made.conf_int(level=0.9, method=kind, simultaneous=simultaneous)
-    assert [(row["low"], row["high"]) for row in told["rows"]] == [tuple(each) for each in expected]
-    assert [row["value"] for row in told["rows"]] == made.value.tolist()
+    assert [(row["low"], row["high"]) for row in told["rows"]] == [tuple(each) for each in expected.values()]
+    assert [row["estimate"] for row in told["rows"]] == made.value.tolist()
     assert (told["method"], told["interval"], told["simultaneous"]) == (method, kind, simultaneous)
     assert (told["level"], told["respondents"], told["missing"]) == (0.9, 1000, 3)
     shown = done(*words).stdout
@@ -238,13 +238,13 @@ def test_an_infinite_epsilon_is_null_for_programs(folder: Path) -> None:
     (folder / "sure.json").write_text(Tally(OPEN, np.array([5, 3, 2])).to_json())
     told = json.loads(done("estimate", folder / "open.json", folder / "sure.json", "--json").stdout)
     assert told["epsilon"] is None
-    assert [row["value"] for row in told["rows"]] == pytest.approx([0.5, 0.3, 0.2])
+    assert [row["estimate"] for row in told["rows"]] == pytest.approx([0.5, 0.3, 0.2])
 
 
 def test_a_level_next_to_1_is_still_a_level(folder: Path) -> None:
     words = ("estimate", folder / "design.json", folder / "tally.json", "--level", "0.9999999999999999", "--json")
     row = json.loads(done(*words).stdout)["rows"][0]
-    assert row["low"] < row["value"] - 5 * row["error"] < row["value"] + 5 * row["error"] < row["high"]
+    assert row["low"] < row["estimate"] - 5 * row["error"] < row["estimate"] + 5 * row["error"] < row["high"]
 
 
 def test_a_file_that_is_named_twice_is_mentioned(folder: Path) -> None:

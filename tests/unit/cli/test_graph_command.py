@@ -47,8 +47,8 @@ def test_the_whole_flow(kind: str, edges: Path, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "e.json").read_text())["respondents"] == 50
     assert kind == "vpp" or (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")
     body = json.loads(done("graph", "estimate", design, tally, "--json", "--population", "census").stdout)
-    assert body["items"] == ["tea", "coffee", "milk"]
-    assert body["population"] == "census"
+    assert [row["name"] for row in body["rows"]] == ["tea", "coffee", "milk"]
+    assert body["source"]["population"] == "census"
 
 
 def test_one_edge_each(edges: Path, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_one_edge_each(edges: Path, tmp_path: Path) -> None:
     done("graph", "tally", design, responses, "--out", tally)
     assert "mean weight" in done("graph", "estimate", design, tally).stdout
     body = json.loads(done("graph", "estimate", design, tally, "--json").stdout)
-    assert body["degree"] == [2, 1]
+    assert [(row["name"], row["degree"]) for row in body["rows"]] == [("tea", 2), ("coffee", 1)]
     assert run("graph", "estimate", design, tally, "--chart", tmp_path / "g.png").exit_code == 2
     assert run("graph", "estimate", design, tally, "--population", "census").exit_code == 2
 

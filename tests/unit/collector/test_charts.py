@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.collector.charts import HEIGHT, MOST_LINES, axis, curve_chart, days_chart, shares_chart
-from deniable.estimates import Row
+from deniable.estimates import ShareRow
 
 
 @given(st.floats(-5, 5), st.floats(1e-4, 10))
@@ -25,8 +25,8 @@ def test_what_lies_outside_stands_at_the_end() -> None:
     assert (made.at(-1), made.at(0.25), made.at(7)) == (0, 25, 100)
 
 
-def row(value: float, low: float, high: float) -> Row:
-    return Row("x", value, 0.1, low, high, value - 0.01, value + 0.01, 10)
+def row(value: float, low: float, high: float) -> ShareRow:
+    return ShareRow("x", value, 0.1, low, high, value - 0.01, value + 0.01, 10)
 
 
 def test_shares_stand_in_their_order_and_zero_is_shown() -> None:

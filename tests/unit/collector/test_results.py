@@ -44,7 +44,7 @@ def test_results_are_those_of_the_estimate(store: Store) -> None:
     assert found.signals == ()
     for each in found.shares:
         assert len(each.fakes) == len(results.FAKES)
-        assert all(ends.low <= each.row.value <= ends.high for ends in each.fakes)
+        assert all(ends.low <= each.row.estimate <= ends.high for ends in each.fakes)
 
 
 def test_of_no_and_yes_the_sentence_tells_yes(store: Store) -> None:
@@ -57,7 +57,7 @@ def test_stages_are_combined(store: Store) -> None:
     counts = store.tallies(entry.id, 2)
     assert isinstance(counts, StageTallies)
     combined = combine(counts)
-    assert [each.row.value for each in found.shares] == combined.value.tolist()
+    assert [each.row.estimate for each in found.shares] == combined.value.tolist()
     assert [(each.seen, each.finest) for each in found.stages] == [(1500, 1000), (500, 334), (166, 166)]
     assert [each.weight for each in found.stages] == list(combined.weights)
     assert found.epsilon == pytest.approx(2)
@@ -80,7 +80,7 @@ def test_days_are_counts_of_today(store: Store) -> None:
 def test_results_travel_as_json(store: Store) -> None:
     found = results.read(store, store.survey("working-life"), 2)
     told = msgspec.json.decode(msgspec.json.encode(found))
-    assert told["shares"][0]["row"]["value"] == found.shares[0].row.value
+    assert told["shares"][0]["row"]["estimate"] == found.shares[0].row.estimate
     assert told["shares"][0]["fakes"][0] == list(found.shares[0].fakes[0])
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import deniable as dn
 from deniable.designs import Design
-from deniable.errors import ImplausibleResponses, IncompatibleTallies, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.errors import ImplausibleResponses, Incompatible, InvalidRequest, NotEstimable, UnreadableFile
 from deniable.estimates import covariance
 from deniable.estimates.shares import fitted
 from deniable.estimates.simplex import normalization, projection
@@ -65,7 +65,7 @@ def test_steps_are_named_and_bound_the_intervals() -> None:
         assert step.method == f"inversion, {name}"
         assert step.value.min() >= 0
         assert step.value.sum() == pytest.approx(1)
-        assert all(0 <= low <= high <= 1 for low, high in step.conf_int())
+        assert all(0 <= low <= high <= 1 for low, high in step.conf_int().values())
 
 
 def test_projection_is_nearest_and_normalization_is_proportional() -> None:
@@ -94,9 +94,9 @@ def test_a_contrast_has_the_variance_of_its_weights() -> None:
 
 def test_the_summary_tells_the_cost_of_privacy() -> None:
     summary = dn.estimate(TALLY).summary()
-    assert [row.category for row in summary.rows] == ["never", "once", "often"]
+    assert [row.name for row in summary.rows] == ["never", "once", "often"]
     for row in summary.rows:
-        assert row.low <= row.value <= row.high
+        assert row.low <= row.estimate <= row.high
         assert row.direct_high - row.direct_low < row.high - row.low
         assert 0 < row.effective < 300
     text = str(summary)
@@ -122,7 +122,7 @@ def test_json_round_trip(method: str) -> None:
     assert np.array_equal(again.value, estimate.value)
     assert again.method == estimate.method
     assert again.conf_int() == estimate.conf_int()
-    with pytest.raises(IncompatibleTallies):
+    with pytest.raises(Incompatible):
         dn.Estimate.from_json(estimate.to_json(), dn.k_ary(3, epsilon=2))
     with pytest.raises(UnreadableFile):
         dn.Estimate.from_json(estimate.to_json()[:-30], DESIGN)
@@ -168,7 +168,7 @@ def test_where_the_unbiased_variance_is_negative_the_error_is_that_of_possible_s
     expected = covariance(FEW.design, [0.5, 0.5], 3, population=3)[0, 0]
     assert estimate.errors**2 == pytest.approx([expected, expected])
     assert estimate.contrast({"0": 1}).error == pytest.approx(estimate.errors[0])
-    low, high = estimate.conf_int(method="normal")[0]
+    low, high = estimate.interval("0", method="normal")
     assert high - low > 0.5
 
 

@@ -170,7 +170,7 @@ def test_intervals_hold_as_often_as_they_say() -> None:
             sums = [int(hits), *(rest + (i < more) for i in range(5))]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ImplausibleResponses)
-                low, high = dn.estimate(dn.Tally(design, sums, respondents=n)).conf_int(method=method)[0]
+                low, high = dn.estimate(dn.Tally(design, sums, respondents=n)).interval("0", method=method)
             held += binom.pmf(hits, n, chance) * (low <= share <= high)
         assert held >= least
 

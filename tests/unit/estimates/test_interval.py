@@ -30,7 +30,7 @@ def coverage(design: Design, share: float, n: int, method: str | None, level: fl
     """
     own, other = (float(design.channel.probability(1, given=given)) for given in (1, 0))
     weights = binom.pmf(np.arange(n + 1), n, other + (own - other) * share)
-    intervals = [each.conf_int(method=method, level=level)[-1] for each in estimates(design, n)]
+    intervals = [list(each.conf_int(method=method, level=level).values())[-1] for each in estimates(design, n)]
     return float(
         sum(w for w, (low, high) in zip(weights, intervals, strict=True) if low - 1e-12 <= share <= high + 1e-12)
     )
@@ -80,8 +80,8 @@ def test_every_method_holds_the_point_and_widens_with_the_level() -> None:
     for method in METHODS:
         for value, narrow, wide in zip(
             estimate.value,
-            estimate.conf_int(method=method, level=0.5),
-            estimate.conf_int(method=method, level=0.99),
+            estimate.conf_int(method=method, level=0.5).values(),
+            estimate.conf_int(method=method, level=0.99).values(),
             strict=True,
         ):
             assert wide.low < narrow.low <= value <= narrow.high < wide.high
@@ -107,7 +107,7 @@ def test_a_census_is_narrower_than_a_sample() -> None:
 def test_general_designs_have_score_and_profile_intervals_that_agree_roughly() -> None:
     design = dn.matrix([[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]])
     estimate = dn.estimate(dn.Tally(design, [3000, 3500, 3500]))
-    for one, two in zip(estimate.conf_int(method="score"), estimate.conf_int(method="profile"), strict=True):
+    for one, two in zip(*(estimate.conf_int(method=method).values() for method in ("score", "profile")), strict=True):
         assert one == pytest.approx(two, abs=0.004)
 
 

@@ -50,7 +50,7 @@ def test_em_that_runs_out_of_steps_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     design = dn.matrix([[0.5, 0.1, 0.2], [0.2, 0.2, 0.3], [0.1, 0.6, 0.2], [0.2, 0.1, 0.3]])
     estimate = dn.estimate(dn.Tally(design, [10, 30, 25, 5]), method="likelihood")
     assert not estimate.convergence.converged
-    assert any("may still gain" in warning for warning in estimate.warnings)
+    assert any("may still gain" in warning.text for warning in estimate.warnings)
 
 
 def test_without_bounds_the_level_is_proportional() -> None:

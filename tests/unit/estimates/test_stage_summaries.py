@@ -25,13 +25,13 @@ def tallied(counts: list[list[int]], stages: Ladder = STAGES) -> StageTallies:
 def test_a_summary_tells_what_the_estimate_holds() -> None:
     combined = combine(tallied([[500, 300, 200], [600, 250, 150]]))
     told = combined.summary(level=0.9)
-    assert [row.value for row in told.rows] == combined.value.tolist()
+    assert [row.estimate for row in told.rows] == combined.value.tolist()
     assert [(row.low, row.high) for row in told.rows] == [
         tuple(combined.interval(each, level=0.9)) for each in combined.categories
     ]
     assert (told.respondents, told.epsilon, told.method) == (2000, STAGES.epsilons[1], "information")
     for row in told.rows:
-        assert row.direct_low < row.value < row.direct_high
+        assert row.direct_low < row.estimate < row.direct_high
         assert row.direct_high - row.direct_low < row.high - row.low
         assert 0 < row.effective < 2000
     assert "Respondents by the finest stage they sent: ε = 1: 1,000" in told.notes[1]
@@ -47,8 +47,8 @@ def test_one_stage_costs_about_what_its_design_does() -> None:
 
 def test_stages_that_differ_are_told() -> None:
     alike, apart = ([[500, 250, 250], [550, 230, 220]], [[700, 150, 150], [200, 700, 100]])
-    assert not any(note.startswith("Warning") for note in combine(tallied(alike)).summary().notes)
-    assert any("the stages differ by more than chance" in note for note in combine(tallied(apart)).summary().notes)
+    assert not combine(tallied(alike)).warnings
+    assert any("the stages differ by more than chance" in each.text for each in combine(tallied(apart)).warnings)
 
 
 def test_the_command_takes_a_ladder(tmp_path: Path) -> None:

@@ -25,7 +25,15 @@ def test_a_picture_shows_every_category_and_is_written(tmp_path: Path) -> None:
         assert save(figure, tmp_path / f"estimate.{ending}").stat().st_size > 2_000
 
 
-def test_more_categories_than_can_be_told_apart_are_refused() -> None:
+def test_of_more_categories_than_can_be_told_apart_the_largest_are_drawn() -> None:
     design = dn.k_ary(100, epsilon=5)
-    with pytest.raises(InvalidRequest, match="at most 40"):
-        chart(dn.estimate(dn.Tally(design, np.full(100, 50))))
+    axes = chart(dn.estimate(dn.Tally(design, np.arange(50, 150)))).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [str(each) for each in range(99, 59, -1)]
+    assert "the 40 largest of 100" in axes.get_title(loc="left")
+
+
+def test_a_summary_is_drawn_and_other_things_are_refused() -> None:
+    found = dn.estimate(dn.Tally(dn.warner(1), [60, 40]))
+    assert chart(found.summary()).axes[0].get_xlabel() == "share of respondents, with 95% intervals"
+    with pytest.raises(InvalidRequest, match="no picture of a Tally"):
+        chart(found.tally)  # type: ignore[arg-type]

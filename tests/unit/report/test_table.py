@@ -24,7 +24,7 @@ def test_an_estimate_is_a_row_for_each_category() -> None:
     text = shown(table.summary_table(made.summary(level=0.9)))
     assert "90% interval" in text
     for row in made.summary(level=0.9).rows:
-        assert f"{row.value:.1%}" in text
+        assert f"{row.estimate:.1%}" in text
         assert f"{100 * row.low:.1f} … {100 * row.high:.1f}%" in text
 
 

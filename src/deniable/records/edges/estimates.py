@@ -2,35 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
+from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.covariance import Vector
-from deniable.estimates.intervals import Interval, quantile
+from deniable.estimates.covariance import Matrix, Vector
+from deniable.estimates.intervals import Interval
 from deniable.estimates.linear import left_inverse
+from deniable.estimates.results import Columns, Doubt, Result, Row, Summary, around
 from deniable.estimates.shares import Estimate, sampled_fraction
 from deniable.estimates.shares import estimate as fit
-from deniable.records.edges.designs import WEIGHTS
+from deniable.records.edges.designs import WEIGHTS, EdgeDesign
 from deniable.records.edges.graph_numbers import Quantity, density_factor, per_vertex
 from deniable.records.edges.tallies import EdgeTally
 
 __all__ = ["EdgeEstimate", "Quantity", "estimate"]
 
 
+QUANTITIES = ("weight", "mean")
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRow(Row):
+    """One item.
+
+    Attributes:
+        degree: how many respondents have an edge to it.
+        mean: the mean weight of its edges.
+        mean_error: the standard error of the mean.
+    """
+
+    COLUMNS: ClassVar[Columns] = (("degree",), ("mean",), ("mean_error",))
+
+    degree: float
+    mean: float
+    mean_error: float
+
+
 @dataclass(frozen=True, eq=False)
-class EdgeEstimate:
+class EdgeEstimate(Result):
     """The sum and the mean of the weights of each item's edges. How many edges there are is known, not estimated.
 
     Attributes:
         tally: the counts it was made from.
         f: 1 for independent respondents, 0 for a census, (N − n)/(N − 1) between.
+        quantity: "weight" or "mean": what `params` and all that belongs to them tell of each item.
     """
+
+    type: ClassVar = "edges"
 
     tally: EdgeTally
     f: float = field(default=1.0, repr=False)
+    quantity: str = "weight"
 
     @property
     def degree(self) -> Vector:
@@ -61,8 +90,8 @@ class EdgeEstimate:
         Raises:
             InvalidRequest: of anything else.
         """
-        if what not in ("weight", "mean"):
-            raise InvalidRequest(f"{what!r:.40} is not estimated; expected weight or mean.")
+        if what not in QUANTITIES:
+            raise InvalidRequest(f"{what!r:.40} is not estimated; expected {' or '.join(QUANTITIES)}.")
         channel = self.tally.design.choice.channel
         linear = left_inverse(channel)
         score = np.array([float(_WEIGHTS @ linear.shares(each)) for each in np.eye(3)])
@@ -79,19 +108,84 @@ class EdgeEstimate:
         """Return the standard error of the "weight" or the "mean" of each item."""
         return np.sqrt(self.variance(what))
 
-    def conf_int(
-        self, what: str = "weight", *, level: float = 0.95, simultaneous: bool = False
-    ) -> tuple[Interval, ...]:
-        """Return value ± z·error for each item, in their order.
+    def about(self, quantity: str) -> EdgeEstimate:
+        """Return the same estimate with the "weight" or the "mean" of each item as its numbers.
 
         Raises:
-            InvalidRequest: a level outside (0, 1), or of anything but the weight and the mean.
+            InvalidRequest: of anything else.
         """
-        if not 0 < level < 1:
-            raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.95.")
-        width = quantile(1 - (1 - level) / (len(self.degree) if simultaneous else 1)) * self.errors(what)
-        value = self.weight if what == "weight" else self.mean
-        return tuple(map(Interval, (value - width).tolist(), (value + width).tolist()))
+        self.variance(quantity)
+        return replace(self, quantity=quantity)
+
+    @property
+    def params(self) -> dict[str, float]:
+        return self._by_item(self.weight if self.quantity == "weight" else self.mean)
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return self._by_item(self.errors(self.quantity))
+
+    def cov_params(self) -> Matrix:
+        """Return the covariance matrix: a diagonal, because every respondent has one item, and it is known."""
+        return np.diag(self.variance(self.quantity))
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return the normal or the Chebyshev interval of each item by name."""
+        events = len(self.degree) if simultaneous else 1
+        return around(self.params, self.bse, level=level, method=method, events=events)
+
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        empty = int((self.degree == 0).sum())
+        if not empty:
+            return ()
+        return (Doubt("no-edges", f"{empty:,} items have no edge: nothing is known about the mean weight there."),)
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False, count: int = 20
+    ) -> Summary[EdgeRow]:
+        """Return a table of the items with the most edges."""
+        whole = self._whole(level=level, method=method, simultaneous=simultaneous)
+        order = (-self.degree).argsort(kind="stable")[:count].tolist()
+        return replace(whole, rows=tuple(whole.rows[number] for number in order))
+
+    def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> Summary[EdgeRow]:
+        design, intervals = self.tally.design, self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        rows = zip(intervals.items(), self.params.values(), self.bse.values(), self.degree.tolist(),
+                   self.mean.tolist(), self.errors("mean").tolist(), strict=True)  # fmt: skip
+        average = self.average_weight()
+        return Summary(
+            title=f"one edge each, ε = {design.epsilon:.4g}, {self.tally.respondents:,} respondents",
+            quantity=self.quantity,
+            rows=tuple(EdgeRow(name, value, error, *ends, *more) for (name, ends), value, error, *more in rows),
+            notes=(f"average weight of an edge: {average.value:.4g} ± {average.error:.2g}", design.caveat),
+            warnings=self.warnings,
+            level=level,
+            interval=method or "normal",
+            method="inversion",
+            respondents=self.tally.respondents,
+            missing=self.tally.missing,
+            epsilon=design.epsilon,
+            simultaneous=simultaneous,
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return self.tally.design.hash
+
+    def _source(self) -> dict[str, Any]:
+        return {"tally": json.loads(self.tally.to_json()), "f": self.f, "quantity": self.quantity}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: EdgeDesign) -> EdgeEstimate:
+        tally = EdgeTally.from_json(json.dumps(documents.field(source, "tally", dict)), design)
+        made = cls(tally, float(documents.field(source, "f", float, int)))
+        return made.about(documents.field(source, "quantity", str))
+
+    def _by_item(self, values: Vector) -> dict[str, float]:
+        return dict(zip(self.tally.design.items, values.tolist(), strict=True))
 
     def of(self, item: str) -> Estimate:
         """Return the estimate of the three shares of one item, with all its intervals."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from deniable.errors import InvalidRequest, NotEstimable
+from deniable.estimates.results import Doubt
 from deniable.estimates.shares import sampled_fraction
 from deniable.records.edges.graph_numbers import Quantity
 from deniable.records.key_value.intervals import edges_within_noise
@@ -44,8 +47,8 @@ def estimate(
     if tally.respondents == 0:
         raise NotEstimable("there are no responses; expected at least one.")
     linear = Linear(tally, read_scaling(tally, scaling), _fraction(tally.respondents, population))
-    made = KeyValueEstimate(tally, linear, population)
-    return KeyValueEstimate(tally, linear, population, warnings=_warnings(made))
+    made = KeyValueEstimate(tally, linear, population, quantity="weight" if linear.frequency is None else "degree")
+    return replace(made, warnings=_warnings(made))
 
 
 def _fraction(n: int, population: int | str | None) -> float:
@@ -56,18 +59,20 @@ def _fraction(n: int, population: int | str | None) -> float:
     return sampled_fraction(n, population)
 
 
-def _warnings(made: KeyValueEstimate) -> tuple[str, ...]:
-    told = []
+def _warnings(made: KeyValueEstimate) -> tuple[Doubt, ...]:
+    doubts = []
     if made.linear.frequency is not None and made.linear.weight is not None and made.within_noise.any():
         count, items = int(made.within_noise.sum()), len(made.design.items)
-        told.append(
+        text = (
             f"the degree of {count:,} of {items:,} items is within noise of 0: nothing is known about the mean value "
             "of those who have them."
         )
+        doubts.append(Doubt("within-noise", text))
     if made.linear.frequency is not None and made.linear.weight is not None and edges_within_noise(made):
-        told.append("the number of all edges is within noise of 0: nothing is known about their average weight.")
+        text = "the number of all edges is within noise of 0: nothing is known about their average weight."
+        doubts.append(Doubt("edges-within-noise", text))
     unseen = int((made.tally.asked == 0).sum())
     if unseen:
-        told.append(f"nobody was asked about {unseen:,} items: their estimates are those of the design alone.")
-    crowded = crowding(made)
-    return (*told, crowded) if crowded else tuple(told)
+        text = f"nobody was asked about {unseen:,} items: their estimates are those of the design alone."
+        doubts.append(Doubt("not-asked", text))
+    return (*doubts, *crowding(made))

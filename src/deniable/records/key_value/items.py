@@ -11,6 +11,7 @@ import numpy as np
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariance import Vector
+from deniable.estimates.results import Doubt
 from deniable.records.key_value.intervals import NOISE
 
 if TYPE_CHECKING:
@@ -53,20 +54,21 @@ def _fits(size: object, share: object) -> bool:
     return whole and size >= 0 and isinstance(share, Real) and 0 <= share <= 1  # type: ignore[operator]
 
 
-def crowding(estimate: KeyValueEstimate) -> str:
-    """Tell where so many places are full that some people may well have more items than there are places."""
+def crowding(estimate: KeyValueEstimate) -> tuple[Doubt, ...]:
+    """Return a doubt where so many places are full that some people may well have more items than there are places."""
     scheme = estimate.design.scheme
     if scheme.one_each or estimate.linear.frequency is None:
-        return ""
+        return ()
     total, *_ = estimate.linear.totals()
     full = total / scheme.multiplier
     if full < _CROWDED:
-        return ""
-    return (
+        return ()
+    text = (
         f"about {min(full, 1):.0%} of the {scheme.multiplier} places that everybody has are full: whoever has more "
         "items is counted with a part of them, and degrees are too low. Use corrected() with the numbers of items that "
         "people have, or a larger padding."
     )
+    return (Doubt("crowded", text),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +173,7 @@ def top(estimate: KeyValueEstimate, count: int, by: str, level: float) -> tuple[
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise InvalidRequest(f"count is {count!r:.40}; expected a whole number of at least 1.")
     values = estimate.value(by)
-    intervals = np.array(estimate.conf_int(by, level=level, simultaneous=True))
+    intervals = np.array(list(estimate.about(by).conf_int(level=level, simultaneous=True).values()))
     eligible = np.isfinite(values)
     if by == "mean":
         eligible &= ~estimate.within_noise

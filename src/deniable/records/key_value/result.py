@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix, Vector
-from deniable.estimates.intervals import Interval
+from deniable.estimates.intervals import Interval, one_of
+from deniable.estimates.results import Doubt, Result
 from deniable.records.edges.graph_numbers import Quantity, density_factor, per_vertex
 from deniable.records.key_value.intervals import NOISE, ends
 from deniable.records.key_value.linear import Linear
@@ -25,12 +27,12 @@ if TYPE_CHECKING:
     from deniable.records.key_value.items import DegreeDistribution, Ranked, Shrunk
     from deniable.records.key_value.summary import KeyValueSummary
 
+CROWDED = "crowded"  # the code of the doubt that places are full
 WHAT = ("degree", "frequency", "weight", "mean")
-SCHEMA = "keyvalue-estimate"
 
 
 @dataclass(frozen=True, eq=False)
-class KeyValueEstimate:
+class KeyValueEstimate(Result):
     """What is known about each item: how many have it, with how much weight, and the mean value of those who have it.
 
     All values are unbiased (the mean is a ratio of two that are, and consistent), so they may leave their range.
@@ -41,14 +43,18 @@ class KeyValueEstimate:
         linear: the estimates per respondent, on the scale from −1 to 1.
         population: how many people there are, "census" if all of them responded, None if respondents are independent.
         kept: the share of edges that padding let through; 1 unless a correction was made.
-        warnings: what to be careful about, in words.
+        quantity: what `params` and all that belongs to them tell of each item; another one by `about`.
+        warnings: what calls for care.
     """
+
+    type: ClassVar = "key-value"
 
     tally: KeyValueTally
     linear: Linear = field(repr=False)
     population: int | str | None = None
     kept: float = 1.0
-    warnings: tuple[str, ...] = ()
+    quantity: str = "degree"
+    warnings: tuple[Doubt, ...] = ()
 
     @property
     def design(self) -> KeyValueDesign:
@@ -153,13 +159,30 @@ class KeyValueEstimate:
             raise InvalidRequest(f"{what!r:.40} is not estimated; expected one of {', '.join(WHAT)}.")
         return np.asarray(getattr(self, what), np.float64)
 
+    def about(self, quantity: str) -> KeyValueEstimate:
+        """Return the same estimate with the degree, frequency, weight or mean of each item as its numbers.
+
+        Raises:
+            InvalidRequest: of anything else.
+            NotEstimable: the design does not tell it.
+        """
+        self.value(quantity)
+        return replace(self, quantity=quantity)
+
+    @property
+    def params(self) -> dict[str, float]:
+        return dict(zip(self.design.items, self.value(self.quantity).tolist(), strict=True))
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return dict(zip(self.design.items, self.errors(self.quantity).tolist(), strict=True))
+
     def conf_int(
-        self, what: str = "degree", *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> tuple[Interval, ...]:
-        """Return an interval for each item, in their order.
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return an interval for each item by name.
 
         Args:
-            what: "degree", "frequency", "weight" or "mean".
             level: how often such an interval holds the truth.
             method: for degree and frequency "score" (the default) or "normal"; for the weight "normal"; for the mean
                 "delta" or "fieller". By default the mean's is by the delta method, and the whole scale for an item
@@ -169,27 +192,37 @@ class KeyValueEstimate:
         Raises:
             InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
         """
-        if not 0 < level < 1:
-            raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.95.")
-        confidence = 1 - (1 - level) / (len(self.design.items) if simultaneous else 1)
-        low, high = ends(self, what, confidence, method)
-        return tuple(map(Interval, low.tolist(), high.tolist()))
+        low, high = ends(self, self.quantity, one_of(len(self.design.items) if simultaneous else 1, level), method)
+        return dict(zip(self.design.items, map(Interval, low.tolist(), high.tolist()), strict=True))
 
-    def interval(self, item: str, what: str = "degree", *, level: float = 0.95, method: str | None = None) -> Interval:
-        """Return the interval of one item."""
-        return self.conf_int(what, level=level, method=method)[self.design.item_number(item)]
+    def cov_params(self) -> Matrix:
+        """Return the covariance of the numbers of all items, for independent respondents.
 
-    def cov_params(self, items: Sequence[str]) -> Matrix:
+        In a census the covariance is smaller in every direction. That of means is by the delta method.
+
+        Raises:
+            NotEstimable: the design does not tell edges from none, or not the weights.
+        """
+        self.value(self.quantity)  # refuses what the design does not tell
+        size, both = len(self.design.items), self._covariance(list(range(len(self.design.items))))
+        if self.quantity in ("degree", "frequency"):
+            return both[:size, :size] / (self.respondents**2 if self.quantity == "frequency" else 1)
+        if self.quantity == "weight":
+            return both[size:, size:]
+        turn = np.hstack([np.diag(-self.mean / self.degree), np.diag(1 / self.degree)])
+        return np.asarray(turn @ both @ turn.T, np.float64)
+
+    def joint_covariance(self, items: Sequence[str]) -> Matrix:
         """Return the covariance of the degrees and then the weights of some items, for independent respondents.
-
-        In a census the covariance is smaller in every direction.
 
         Raises:
             InvalidAnswer: an item that the design does not know.
             NotEstimable: the design does not tell edges from none, or not the weights.
         """
         check_told(self.design)
-        numbers = [self.design.item_number(item) for item in items]
+        return self._covariance([self.design.item_number(item) for item in items])
+
+    def _covariance(self, numbers: list[int]) -> Matrix:
         matrix = self.linear.matrix(numbers) * (self.respondents / self.kept) ** 2
         middle, half = self._scale
         eye = np.eye(len(numbers))
@@ -250,9 +283,9 @@ class KeyValueEstimate:
 
     def corrected(self, sizes: Mapping[int, float]) -> KeyValueEstimate:
         """Return the estimate with what padding cut off put back, given the shares of people by number of items."""
-        from deniable.records.key_value.items import crowding, kept_share
+        from deniable.records.key_value.items import kept_share
 
-        warnings = tuple(each for each in self.warnings if each != crowding(self))
+        warnings = tuple(each for each in self.warnings if each.code != CROWDED)
         return replace(self, kept=kept_share(self, sizes), warnings=warnings)
 
     def shrunk(self) -> Shrunk:
@@ -261,34 +294,40 @@ class KeyValueEstimate:
 
         return shrunk(self)
 
-    def summary(self, *, level: float = 0.95, count: int = 20) -> KeyValueSummary:
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False, count: int = 20
+    ) -> KeyValueSummary:
         """Return a table of the most frequent items, with the numbers of the whole graph and warnings."""
         from deniable.records.key_value.summary import summarize
 
-        return summarize(self, level, count)
+        return summarize(self, level, method, count, simultaneous=simultaneous)
 
-    def to_json(self, *, level: float = 0.95, indent: int | None = None) -> str:
-        """Return the estimate as JSON that names its design's hash; what the design does not tell is null."""
-        told = {what: self._told(what, level) for what in WHAT}
-        body: dict[str, Any] = {
-            "design": self.design.hash,
-            "respondents": self.respondents,
+    def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> KeyValueSummary:
+        from deniable.records.key_value.summary import summarize
+
+        return summarize(self, level, method, None, simultaneous=simultaneous)
+
+    @property
+    def _design_hash(self) -> str:
+        return self.design.hash
+
+    def _source(self) -> dict[str, Any]:
+        return {
+            "tally": json.loads(self.tally.to_json()),
             "scaling": self.scaling,
             "population": self.population,
             "kept": self.kept,
-            "level": level,
-            "items": list(self.design.items),
-            **told,
-            "warnings": list(self.warnings),
+            "corrected": not any(each.code == CROWDED for each in self.warnings),
+            "quantity": self.quantity,
         }
-        return documents.seal(SCHEMA, body, indent=indent)
 
-    def _told(self, what: str, level: float) -> dict[str, Any] | None:
-        try:
-            value, errors = self.value(what), self.errors(what)
-        except NotEstimable:
-            return None
-        finite = [each if np.isfinite(each) else None for each in value.tolist()]
-        scatter = [each if np.isfinite(each) else None for each in errors.tolist()]
-        pairs = [list(each) if np.isfinite(each).all() else None for each in self.conf_int(what, level=level)]
-        return {"values": finite, "errors": scatter, "intervals": pairs}
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: KeyValueDesign) -> KeyValueEstimate:
+        from deniable.records.key_value.estimates import estimate
+
+        tally = KeyValueTally.from_json(json.dumps(documents.field(source, "tally", dict)), design)
+        made = estimate(tally, scaling=documents.field(source, "scaling", str), population=source.get("population"))
+        made = replace(made, kept=documents.field(source, "kept", float, int))
+        if source.get("corrected") is True:
+            made = replace(made, warnings=tuple(each for each in made.warnings if each.code != CROWDED))
+        return made.about(documents.field(source, "quantity", str))

@@ -3,26 +3,57 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, Self
 
-from deniable import exact
+from deniable import documents, exact
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates import Estimate
 from deniable.estimates import estimate as estimate_shares
-from deniable.estimates.intervals import Interval, quantile
+from deniable.estimates.covariance import Matrix, vector
+from deniable.estimates.intervals import Interval
+from deniable.estimates.results import Doubt, Result, Row, Summary, around
 from deniable.estimates.stages import Combined
-from deniable.records.numbers.designs import ENDS, Range
+from deniable.order.ladders import Ladder
+from deniable.records.numbers.designs import ENDS, NumberDesign, Range
 from deniable.records.numbers.tallies import NumberTally
 
 __all__ = ["Mean", "Moments", "Spread", "estimate", "from_share", "mean", "moments", "spread"]
 
 
+class _OneNumber(Result):
+    """A result that is a single number; its type is the number's name."""
+
+    @property
+    @abstractmethod
+    def _numbers(self) -> tuple[float, float]:
+        """The value and its error."""
+
+    @property
+    def params(self) -> dict[str, float]:
+        return {self.type: self._numbers[0]}
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return {self.type: self._numbers[1]}
+
+    def cov_params(self) -> Matrix:
+        return vector([[self._numbers[1] ** 2]])
+
+    @classmethod
+    def from_json(cls, text: str | bytes, design: Any) -> Self:
+        return super().from_json(text, design.ends if isinstance(design, NumberDesign) else design)
+
+    def _row(self, ends: Interval) -> Row:
+        return Row(self.type, *self._numbers, *ends)
+
+
 @dataclass(frozen=True, eq=False)
-class Mean:
+class Mean(_OneNumber):
     """An estimated mean.
 
     Attributes:
@@ -30,8 +61,14 @@ class Mean:
         shares: the estimated shares of the two ends, at one stage or of people at different stages.
     """
 
+    type: ClassVar = "mean"
+
     range: Range
     shares: Estimate | Combined
+
+    @property
+    def _numbers(self) -> tuple[float, float]:
+        return self.value, self.error
 
     @property
     def value(self) -> float:
@@ -41,7 +78,7 @@ class Mean:
     @property
     def respondents(self) -> int:
         """How many people it was made from."""
-        return self.shares.respondents if isinstance(self.shares, Estimate) else self.shares.tallies.respondents
+        return self.shares.respondents
 
     @property
     def device_variance(self) -> float:
@@ -83,17 +120,48 @@ class Mean:
         rounding = width**2 * max(share - squares, 0.0) / self.respondents
         return min(self.device_variance + rounding, self.variance)
 
-    def interval(self, *, level: float = 0.95, method: str | None = None) -> Interval:
-        """Return an interval for the mean: that of the share of "high", by any method of `Estimate.interval`.
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return an interval for the mean: that of the share of "high", by any method of its `conf_int`.
 
         Raises:
             InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
         """
-        if isinstance(self.shares, Estimate):
-            low, high = self.shares.interval(ENDS[1], level=level, method=method)
-        else:
-            low, high = self.shares.interval(ENDS[1], level=level, method=method or "normal")
-        return Interval(self._carried(low), self._carried(high))
+        ends = self.shares.conf_int(level=level, method=method, simultaneous=simultaneous)[ENDS[1]]
+        return {self.type: Interval(*map(self._carried, ends))}
+
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        return self.shares.warnings
+
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        """Return the mean with its interval, and what the device and rounding add to its variance."""
+        about: Summary[Row] = self.shares.summary(level=level, method=method, simultaneous=simultaneous)
+        rounding = math.sqrt(self.rounding_variance)
+        notes = (
+            f"Values lie from {float(self.range.low):g} to {float(self.range.high):g}. Of the error the device adds "
+            f"{math.sqrt(self.device_variance):.4g}; people and rounding add {rounding:.4g}, at every ε.",
+        )
+        row = self._row(self.conf_int(level=level, method=method)[self.type])
+        return replace(
+            about, title=f"mean, {about.title}", quantity="mean", rows=(row,), notes=notes, warnings=self.warnings
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return self.shares._design_hash
+
+    def _source(self) -> dict[str, Any]:
+        return {"low": str(self.range.low), "high": str(self.range.high), "shares": self.shares._source()}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Design | Ladder) -> Mean:
+        range_ = Range.of(documents.field(source, "low", str), documents.field(source, "high", str))
+        held = documents.field(source, "shares", dict)
+        if isinstance(design, Design):
+            return mean(Estimate._remade(held, design), range_)
+        return mean(Combined._remade(held, design), range_)
 
     def _carried(self, share: float) -> float:
         return float(self.range.low) + float(self.range.width) * share
@@ -208,28 +276,74 @@ def from_share(range_: Range, design: Design, share: exact.Rational) -> Fraction
     return range_.low + range_.width * (exact.probability(share, name="share") - zero) / gap
 
 
-@dataclass(frozen=True)
-class Spread:
+@dataclass(frozen=True, eq=False)
+class Spread(_OneNumber):
     """The variance of the values themselves, estimated from their first two moments.
 
     Attributes:
         value: E[X²] − E[X]², corrected for what the error of the mean adds.
         error: its standard error; an upper bound where both moments come from the same people.
+        first: the mean of the values.
+        second: the mean of their squares.
+        same_people: whether both were asked of the same people.
     """
+
+    type: ClassVar = "variance"
 
     value: float
     error: float
+    first: Mean = field(repr=False)
+    second: Mean = field(repr=False)
+    same_people: bool = False
 
-    def interval(self, *, level: float = 0.95) -> Interval:
-        """Return the normal interval, cut at 0.
+    @property
+    def _numbers(self) -> tuple[float, float]:
+        return self.value, self.error
 
-        Raises:
-            InvalidRequest: a level outside (0, 1).
-        """
-        if not 0 < level < 1:
-            raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.95.")
-        width = quantile(level) * self.error
-        return Interval(max(self.value - width, 0.0), max(self.value + width, 0.0))
+    def conf_int(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,  # noqa: ARG002 - one number
+    ) -> dict[str, Interval]:
+        """Return the normal or the Chebyshev interval, cut at 0."""
+        low, high = around(self.params, self.bse, level=level, method=method)[self.type]
+        return {self.type: Interval(max(low, 0.0), max(high, 0.0))}
+
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        return (*self.first.warnings, *self.second.warnings)
+
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        """Return the variance with its interval."""
+        about = self.first.summary(level=level)
+        row = self._row(self.conf_int(level=level, method=method)[self.type])
+        notes = (
+            ("The error is the largest there can be: both means are of the same people.",) if self.same_people else ()
+        )
+        return replace(
+            about,
+            title=f"variance of the values, from two means: {about.title}",
+            quantity="variance",
+            rows=(row,),
+            notes=notes,
+            warnings=self.warnings,
+            interval=method or "normal",
+            simultaneous=simultaneous,
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return self.first._design_hash
+
+    def _source(self) -> dict[str, Any]:
+        return {"first": self.first._source(), "second": self.second._source(), "same_people": self.same_people}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Design | Ladder) -> Spread:
+        first, second = (Mean._remade(documents.field(source, name, dict), design) for name in ("first", "second"))
+        return spread(first, second, same_people=source.get("same_people") is True)
 
 
 def spread(first: Mean, second: Mean, *, same_people: bool = False) -> Spread:
@@ -248,7 +362,7 @@ def spread(first: Mean, second: Mean, *, same_people: bool = False) -> Spread:
     value = second.value - first.value**2 + first.variance
     slope = 2 * abs(first.value)
     together = second.error + slope * first.error if same_people else math.hypot(second.error, slope * first.error)
-    return Spread(value, together)
+    return Spread(value, together, first, second, same_people)
 
 
 def _check_squares(first: Mean, second: Mean) -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
+from deniable.estimates.covariance import Matrix
 from deniable.estimates.intervals import Interval, quantile
+from deniable.estimates.results import Columns, Doubt, Result, Row, Summary, around
 from deniable.records.strings.bloom import Bloom
+from deniable.records.strings.designs import StringDesign
 from deniable.records.strings.regression import Fit, Floats, Regression, alike, seeds_of, table
 from deniable.records.strings.tallies import NoisyTally, StringTally
 
@@ -46,8 +50,21 @@ class Found:
         return Interval(self.share - width, self.share + width)
 
 
+@dataclass(frozen=True, slots=True)
+class StringRow(Row):
+    """A string that is there.
+
+    Attributes:
+        p_value: how often a string that nobody sends would stand out as much.
+    """
+
+    COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("p_value",))
+
+    p_value: float
+
+
 @dataclass(frozen=True, eq=False)
-class StringEstimate:
+class StringEstimate(Result):
     """What candidates explain.
 
     Attributes:
@@ -61,7 +78,12 @@ class StringEstimate:
             at all. Errors are told with it.
         p_values: of all candidates, in their order; 1 for those that did not stand out at all, or that no cohort tells
             apart from another candidate.
+        covariance: of the shares of the strings found, in their order.
+        design: the hash of the design; empty for noisy samples, which have none.
+        epsilon: the most that a respondent has revealed; infinite where the samples alone do not tell it.
     """
+
+    type: ClassVar = "strings"
 
     found: tuple[Found, ...]
     tested: int
@@ -71,11 +93,85 @@ class StringEstimate:
     unexplained_error: float
     excess: float
     p_values: Floats = field(repr=False)
+    covariance: Matrix = field(repr=False)
+    design: str = ""
+    epsilon: float = math.inf
 
     @property
     def params(self) -> dict[str, float]:
-        """The share of each string that was found."""
         return {each.text: each.share for each in self.found}
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return {each.text: each.error for each in self.found}
+
+    def cov_params(self) -> Matrix:
+        return self.covariance.copy()
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return the normal or the Chebyshev interval of each string that was found."""
+        return around(self.params, self.bse, level=level, method=method, events=len(self.found) if simultaneous else 1)
+
+    @property
+    def warnings(self) -> tuple[Doubt, ...]:
+        if self.found:
+            return ()
+        text = f"none of {self.tested:,} candidates stands out: too few responses, or none of them is there."
+        return (Doubt("nothing-found", text),)
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[StringRow]:
+        """Return a table of the strings that were found, the most frequent first."""
+        intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        rows = [
+            StringRow(each.text, each.share, each.error, *intervals[each.text], each.p_value) for each in self.found
+        ]
+        return Summary(
+            title=f"{len(self.found):,} of {self.tested:,} strings found, {self.respondents:,} respondents",
+            quantity="share",
+            rows=tuple(rows),
+            notes=(
+                f"Unexplained: {self.unexplained:.4f} ± {self.unexplained_error:.4f} of the respondents.",
+                f"On average at most {100 * self.fdr:g}% of the strings found are not there.",
+            ),
+            warnings=self.warnings,
+            level=level,
+            interval=method or "normal",
+            method="regression",
+            respondents=self.respondents,
+            missing=0,
+            epsilon=self.epsilon,
+            simultaneous=simultaneous,
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return self.design
+
+    def _source(self) -> dict[str, Any]:
+        seen = np.flatnonzero(self.p_values != 1).tolist()
+        names = ("tested", "fdr", "respondents", "unexplained", "unexplained_error", "excess", "epsilon")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "found": [asdict(each) for each in self.found],
+            "p_values": [[number, float(self.p_values[number])] for number in seen],
+            "covariance": self.covariance.tolist(),
+        }
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: StringDesign | None) -> StringEstimate:
+        held = dict(source)
+        p_values = np.ones(documents.whole(held, "tested"))
+        for number, value in held.pop("p_values"):
+            p_values[number] = value
+        found = tuple(Found(**each) for each in held.pop("found"))
+        covariance = np.array(held.pop("covariance"), np.float64).reshape(len(found), len(found))
+        epsilon = math.inf if held["epsilon"] is None else held["epsilon"]
+        rest = {**held, "epsilon": epsilon, "design": "" if design is None else design.hash}
+        return cls(found=found, p_values=p_values, covariance=covariance, **rest)
 
 
 class Candidates:
@@ -148,14 +244,16 @@ def estimate(
     p_values[alike(known.rows(tally.sizes > 0))] = 1.0  # whose share it is, nobody can say
     accepted = np.flatnonzero(benjamini_hochberg(p_values, fdr)[fit.numbers])
     spread = _covariance(fit, tally)
+    order = accepted[np.argsort(-fit.shares[accepted], kind="stable")]
     found = [
         Found(texts[number], float(share), math.sqrt(variance), float(p_values[number]))
         for number, share, variance in zip(
-            fit.numbers[accepted], fit.shares[accepted], np.diagonal(spread)[accepted], strict=True
+            fit.numbers[order], fit.shares[order], np.diagonal(spread)[order], strict=True
         )
     ]
+    design = tally.design if isinstance(tally, StringTally) else None
     return StringEstimate(
-        found=tuple(sorted(found, key=lambda each: -each.share)),
+        found=tuple(found),
         tested=len(texts),
         fdr=fdr,
         respondents=tally.respondents,
@@ -163,6 +261,9 @@ def estimate(
         unexplained_error=math.sqrt(max(float(spread[np.ix_(accepted, accepted)].sum()), 0.0)),
         excess=fit.excess,
         p_values=p_values,
+        covariance=spread[np.ix_(order, order)],
+        design="" if design is None else design.hash,
+        epsilon=math.inf if design is None else design.epsilon,
     )
 
 

@@ -103,10 +103,10 @@ def test_a_question_is_told_in_html_json_and_csv_alike(store: Store) -> None:
     html, table, told = render(page), rows(page), msgspec.json.decode(msgspec.json.encode(page.facts))
     assert len(table) == 4 * 3  # everybody, and two groups
     for share, row, body in zip(found.shares, table, told["results"]["shares"], strict=False):
-        assert float(row["share"]) == share.row.value == body["row"]["value"]
+        assert float(row["share"]) == share.row.estimate == body["row"]["estimate"]
         assert float(row["low"]) == share.row.low
         assert float(row["low if 0.01 fabricated"]) == share.fakes[0].low
-        assert f"{100 * share.row.value:.1f}%".replace("-", "−") in html
+        assert f"{100 * share.row.estimate:.1f}%".replace("-", "−") in html
     assert {row["group"] for row in table} == {"", "office", "field"}
     assert "deniable estimate exhaustion-ladder.json exhaustion-tally.json" in html
     assert html.count('class="value"') == 4 + 1

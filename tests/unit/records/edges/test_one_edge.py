@@ -190,10 +190,12 @@ def test_numbers_of_the_whole_graph() -> None:
     assert found.average_weight().value == pytest.approx(found.weight.sum() / 200)
     assert found.average_weight("items").value == pytest.approx(found.weight.sum() / 2)
     assert found.average_weight().error == pytest.approx(found.variance("weight").sum() ** 0.5 / 200)
-    alone, together = (np.array(found.conf_int("mean", simultaneous=each)) for each in (False, True))
+    alone, together = (
+        np.array(list(found.about("mean").conf_int(simultaneous=each).values())) for each in (False, True)
+    )
     assert (np.diff(together) > np.diff(alone)).all()
     assert alone.mean(axis=1) == pytest.approx(found.mean)
-    assert np.array(found.conf_int()).mean(axis=1) == pytest.approx(found.weight)
+    assert np.array(list(found.conf_int().values())).mean(axis=1) == pytest.approx(found.weight)
     for wrong in (lambda: found.variance("degree"), lambda: found.conf_int(level=2), lambda: found.average_degree("x")):
         with pytest.raises(InvalidRequest):
             wrong()

@@ -67,7 +67,7 @@ def test_the_better_scaling_is_the_default() -> None:
     assert estimate(few).scaling == "fixed"  # one response about an item is no mean
     nobody = counted(lpp_club(ITEMS, 1), np.array([[0, 0, 0], [30, 5, 5], [20, 3, 4]]))
     assert estimate(nobody).scaling == "fixed"
-    assert any("nobody was asked about 1 items" in each for each in estimate(nobody).warnings)
+    assert any("nobody was asked about 1 items" in each.text for each in estimate(nobody).warnings)
     assert np.isfinite(estimate(nobody).degree).all()
     assert estimate(counted(pckv_ue(ITEMS, 1))).scaling == "fixed"
 
@@ -94,17 +94,17 @@ def test_scales_other_than_minus_one_to_one_are_given_back() -> None:
     assert scaled.average_weight().value == pytest.approx(3 + 2 * plain.average_weight().value)
     assert scaled.average_weight().error == pytest.approx(2 * plain.average_weight().error)
     turn = np.block([[np.eye(3), np.zeros((3, 3))], [3 * np.eye(3), 2 * np.eye(3)]])
-    assert scaled.cov_params(ITEMS) == pytest.approx(turn @ plain.cov_params(ITEMS) @ turn.T)
-    assert scaled.variance("weight") == pytest.approx(np.diag(scaled.cov_params(ITEMS))[3:])
+    assert scaled.joint_covariance(ITEMS) == pytest.approx(turn @ plain.joint_covariance(ITEMS) @ turn.T)
+    assert scaled.variance("weight") == pytest.approx(np.diag(scaled.joint_covariance(ITEMS))[3:])
 
 
 @pytest.mark.parametrize("scaling", ["fixed", "conditional"])
 def test_the_covariance_of_single_items_is_part_of_the_whole(scaling: str) -> None:
     found = estimate(CLUB, scaling=scaling)
-    matrix = found.cov_params(ITEMS)
+    matrix = found.joint_covariance(ITEMS)
     assert np.diag(matrix)[:3] == pytest.approx(found.variance("degree"))
     assert np.diag(matrix)[3:] == pytest.approx(found.variance("weight"))
-    assert found.cov_params(["milk"]) == pytest.approx(matrix[np.ix_([2, 5], [2, 5])])
+    assert found.joint_covariance(["milk"]) == pytest.approx(matrix[np.ix_([2, 5], [2, 5])])
     assert np.linalg.eigvalsh(matrix).min() > 0
     ones = np.concatenate([np.ones(3), np.zeros(3)])
     assert found.average_degree().error == pytest.approx((ones @ matrix @ ones) ** 0.5 / 3)
@@ -113,7 +113,7 @@ def test_the_covariance_of_single_items_is_part_of_the_whole(scaling: str) -> No
 @pytest.mark.parametrize("design", [pckv_ue(ITEMS, 1, padding=2), pckv_grr(ITEMS, 1, padding=2)], ids=["ue", "grr"])
 def test_totals_are_the_sums_over_the_covariance_matrix(design: KeyValueDesign) -> None:
     found = estimate(typical(design))
-    matrix = found.cov_params(ITEMS)
+    matrix = found.joint_covariance(ITEMS)
     degrees, weights = np.repeat([1, 0], 3), np.repeat([0, 1], 3)
     assert found.average_degree("items").error == pytest.approx((degrees @ matrix @ degrees) ** 0.5 / 3)
     assert found.average_weight("items").error == pytest.approx((weights @ matrix @ weights) ** 0.5 / 3)
@@ -145,7 +145,7 @@ def test_populations_make_intervals_narrower() -> None:
     for what in ("degree", "weight"):
         assert (census.errors(what) < some.errors(what)).all()
         assert (some.errors(what) < free.errors(what)).all()
-    widths = [np.diff(np.array(each.conf_int("degree")), axis=1) for each in (census, some, free)]
+    widths = [np.diff(np.array(list(each.conf_int().values())), axis=1) for each in (census, some, free)]
     assert (widths[0] < widths[1]).all()
     assert (widths[1] < widths[2]).all()
     for wrong in ("everybody", 100):
@@ -172,12 +172,12 @@ def test_the_census_variance_is_that_of_the_exact_moments() -> None:
 def test_means_within_noise_are_told_and_not_trusted() -> None:
     found = estimate(CLUB)
     assert found.within_noise.tolist() == [False, False, True]
-    assert any("1 of 3 items is within noise of 0" in each for each in found.warnings)
-    assert found.conf_int("mean")[2] == (-1.0, 1.0)
-    assert found.conf_int("mean", method="delta")[2] != (-1.0, 1.0)
-    low, high = found.interval("tea", "mean", method="fieller")
+    assert any("1 of 3 items is within noise of 0" in each.text for each in found.warnings)
+    assert found.about("mean").interval("milk") == (-1.0, 1.0)
+    assert found.about("mean").interval("milk", method="delta") != (-1.0, 1.0)
+    low, high = found.about("mean").interval("tea", method="fieller")
     assert low < found.mean[0] < high <= 1
-    assert found.conf_int("mean", method="fieller")[2] == (-1.0, 1.0)
+    assert found.about("mean").interval("milk", method="fieller") == (-1.0, 1.0)
     assert [row.mean for row in found.summary().rows][-1] is None
     assert found.frequency == pytest.approx([0.5, 0.3, 0.01], abs=1e-3)
     assert found.mean[:2] == pytest.approx([0.5, -0.2], abs=1e-2)
@@ -185,21 +185,23 @@ def test_means_within_noise_are_told_and_not_trusted() -> None:
 
 def test_fieller_and_delta_agree_where_the_degree_is_sure() -> None:
     found = estimate(typical(lpp_club(ITEMS, 3), 30_000_000))
-    for one, two in zip(found.conf_int("mean", method="fieller")[:2], found.conf_int("mean")[:2], strict=True):
+    for one, two in [
+        [found.about("mean").interval(item, method=method) for method in ("fieller", None)] for item in ITEMS[:2]
+    ]:
         assert one == pytest.approx(two, abs=1e-3)
 
 
 def test_intervals_refuse_what_they_do_not_know() -> None:
     found = estimate(CLUB)
-    for arguments in (
-        {"what": "height"},
-        {"level": 1},
-        {"method": "fieller"},
-        {"what": "mean", "method": "score"},
-        {"what": "weight", "method": "score"},
+    for quantity, arguments in (
+        ("height", {}),
+        ("degree", {"level": 1}),
+        ("degree", {"method": "fieller"}),
+        ("mean", {"method": "score"}),
+        ("weight", {"method": "score"}),
     ):
         with pytest.raises(InvalidRequest):
-            found.conf_int(**arguments)  # type: ignore[arg-type]
+            found.about(quantity).conf_int(**arguments)  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest, match="scaling"):
         estimate(CLUB, scaling="best")
     with pytest.raises(InvalidRequest, match="scaling"):
@@ -210,11 +212,13 @@ def test_intervals_refuse_what_they_do_not_know() -> None:
 
 def test_all_intervals_together_are_wider() -> None:
     found = estimate(CLUB)
-    alone, together = (np.array(found.conf_int("weight", simultaneous=each)) for each in (False, True))
+    alone, together = (
+        np.array(list(found.about("weight").conf_int(simultaneous=each).values())) for each in (False, True)
+    )
     assert (np.diff(together) > np.diff(alone)).all()
-    normal = np.array(found.conf_int("degree", method="normal"))
+    normal = np.array(list(found.conf_int(method="normal").values()))
     assert normal.mean(axis=1) == pytest.approx(found.degree)
-    score = np.array(found.conf_int("degree"))
+    score = np.array(list(found.conf_int().values()))
     assert (score[:, 0] < found.degree).all()
     assert (found.degree < score[:, 1]).all()
 
@@ -239,13 +243,14 @@ def test_designs_that_do_not_tell_everything_say_so() -> None:
             ask()
     assert sums.top(1, "weight")[0].item == "tea"
     assert "weight" in str(sums.summary())
-    assert json.loads(sums.to_json())["degree"] is None
+    told = json.loads(sums.to_json())
+    assert (told["quantity"], told["rows"][0]["frequency"]) == ("weight", None)
     degrees = estimate(typical(lpp_club(ITEMS, 1, importance="frequency")))
     for ask in (lambda: degrees.weight, lambda: degrees.mean, lambda: degrees.average_weight("items")):
         with pytest.raises(NotEstimable, match="frequencies alone"):
             ask()
     assert degrees.density().value > 0
-    assert json.loads(degrees.to_json())["mean"] is None
+    assert json.loads(degrees.to_json())["rows"][0]["mean"] is None
     assert degrees.warnings == ()
 
 
@@ -270,16 +275,16 @@ def test_a_summary_is_a_table_with_notes() -> None:
     assert "average degree of an item" in text
     assert "two devices one after the other would be charged 2, 1 more" in text
     assert "Warning: the degree of 1 of 3 items is within noise" in text
-    assert [row.item for row in found.summary(count=2).rows] == ["tea", "coffee"]
+    assert [row.name for row in found.summary(count=2).rows] == ["tea", "coffee"]
 
 
 def test_an_estimate_is_written_as_json() -> None:
     found = estimate(CLUB)
     body = json.loads(found.to_json(indent=1))
-    assert body["schema"] == "deniable/keyvalue-estimate/1"
+    assert (body["schema"], body["type"], body["quantity"]) == ("deniable/result/1", "key-value", "degree")
     assert body["design"] == CLUB.design.hash
-    assert body["degree"]["values"] == pytest.approx(found.degree.tolist())
-    assert body["mean"]["intervals"][2] == [-1.0, 1.0]
+    assert [row["estimate"] for row in body["rows"]] == pytest.approx(found.degree.tolist())
+    assert (body["rows"][2]["name"], body["rows"][2]["mean"]) == ("milk", None)
 
 
 @pytest.mark.parametrize("design", [pckv_ue(ITEMS, 3, padding=2), pckv_grr(ITEMS, 3, padding=2)], ids=["ue", "grr"])
@@ -293,7 +298,9 @@ def test_what_padding_cut_off_is_put_back(design: KeyValueDesign) -> None:
     assert corrected.errors("weight") == pytest.approx(found.errors("weight") * 2.6 / 1.8)
     assert corrected.errors("mean") == pytest.approx(found.errors("mean"))
     assert corrected.density().value == pytest.approx(found.density().value * 2.6 / 1.8)
-    assert np.array(corrected.conf_int()) == pytest.approx(np.array(found.conf_int()) * 2.6 / 1.8)
+    assert np.array(list(corrected.conf_int().values())) == pytest.approx(
+        np.array(list(found.conf_int().values())) * 2.6 / 1.8
+    )
     assert found.corrected({1: 1.0}).kept == 1
     assert found.corrected({0: 1.0}).kept == 1
     for wrong in ({1: 0.5}, {1: 2.0, 2: -1.0}):
@@ -305,9 +312,9 @@ def test_only_padding_needs_a_correction_and_full_places_are_told() -> None:
     with pytest.raises(InvalidRequest, match="with padding"):
         estimate(CLUB).corrected({1: 1.0})
     full = estimate(counted(pckv_grr(ITEMS, 4), np.array([[500, 400, 100], [700, 200, 100], [850, 50, 100]])))
-    assert any("places that everybody has are full" in each for each in full.warnings)
+    assert any("places that everybody has are full" in each.text for each in full.warnings)
     empty = estimate(counted(pckv_grr(ITEMS, 4), np.array([[980, 10, 10], [990, 5, 5], [980, 10, 10]])))
-    assert not any("places" in each for each in empty.warnings)
+    assert not any("places" in each.text for each in empty.warnings)
 
 
 def _many(spread: float) -> tuple[KeyValueEstimate, np.ndarray]:

@@ -26,7 +26,7 @@ def test_what_symbols_do_not_tell_has_no_average_and_no_covariance() -> None:
         with pytest.raises(NotEstimable):
             found.average_weight()
         with pytest.raises(NotEstimable):
-            found.cov_params(["tea"])
+            found.joint_covariance(["tea"])
     assert math.isfinite(sums.average_weight("items").value)
 
 
@@ -36,10 +36,10 @@ def test_an_average_weight_of_no_edges_is_left_out_and_warned_about() -> None:
     assert nothing.degree.tolist() == [0]
     assert math.isnan(nothing.average_weight().value)
     assert nothing.average_weight().error == math.inf
-    assert any("number of all edges is within noise" in each for each in nothing.warnings)
+    assert any("number of all edges is within noise" in each.text for each in nothing.warnings)
     assert "average weight" not in nothing.summary().graph
     plenty = estimate(KeyValueTally(design, np.array([[6000, 3000, 1000]]), 10_000))
-    assert not any("all edges" in each for each in plenty.warnings)
+    assert not any("all edges" in each.text for each in plenty.warnings)
     assert "average weight of an edge" in plenty.summary().graph
 
 
@@ -60,8 +60,8 @@ def test_shares_of_people_that_are_none_are_refused(sizes: object) -> None:
 def test_a_correction_takes_its_own_warning_away() -> None:
     counts = np.array([[500, 400, 100], [600, 300, 100], [600, 300, 100]])
     found = estimate(KeyValueTally(pckv_grr(ITEMS, 3), counts, 1000))
-    assert any("degrees are too low" in each for each in found.warnings)
-    assert not any("degrees are too low" in each for each in found.corrected({2: 1.0}).warnings)
+    assert any("degrees are too low" in each.text for each in found.warnings)
+    assert not any("degrees are too low" in each.text for each in found.corrected({2: 1.0}).warnings)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, True])
@@ -122,6 +122,6 @@ def test_few_responses_still_give_a_covariance(design: KeyValueDesign) -> None:
     given, source = coo_array(([1.0, -1.0], ([0, 1], [2, 3])), shape=(12, 5)), seeded("few responses")
     for _ in range(20):
         found = estimate(collect(design, given, source=source))
-        matrix = found.cov_params(list(design.items))
+        matrix = found.joint_covariance(list(design.items))
         assert np.linalg.eigvalsh(matrix).min() > -1e-9 * np.abs(matrix).max()
         assert np.diag(matrix) == pytest.approx(np.concatenate([found.variance("degree"), found.variance("weight")]))

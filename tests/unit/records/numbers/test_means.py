@@ -77,7 +77,7 @@ def test_mean_and_spread_come_out() -> None:
     found = spread(first, second)
     assert abs(found.value - values.var()) < 6 * found.error
     assert spread(first, second, same_people=True).error > found.error
-    low, high = found.interval()
+    low, high = found.interval("variance")
     assert 0 <= low < found.value < high
     census = first.census_variance(second)
     theory = moments(range_, values[:2000].tolist(), end_design(2))
@@ -92,7 +92,7 @@ def test_people_at_different_stages_are_combined() -> None:
     assert found.respondents == 1000
     alone = mean(dn.estimate(dn.Tally(stages.designs[1], [150, 350])), range_)
     assert found.error < alone.error
-    assert found.interval().low < found.value < found.interval(method="chebyshev").high
+    assert found.interval("mean").low < found.value < found.interval("mean", method="chebyshev").high
 
 
 def test_an_interval_is_that_of_the_share_carried_over() -> None:
@@ -100,7 +100,7 @@ def test_an_interval_is_that_of_the_share_carried_over() -> None:
     found = mean(shares, Range.of(-10, 30))
     for method in (None, "normal", "exact", "chebyshev"):
         low, high = shares.interval("high", method=method, level=0.9)
-        assert found.interval(method=method, level=0.9) == pytest.approx((-10 + 40 * low, -10 + 40 * high))
+        assert found.interval("mean", method=method, level=0.9) == pytest.approx((-10 + 40 * low, -10 + 40 * high))
     assert found.variance == pytest.approx(found.rounding_variance + found.device_variance)
     assert found.value == pytest.approx(float(from_share(Range.of(-10, 30), end_design(1), "3/5")))
 
@@ -112,7 +112,7 @@ def test_other_estimates_and_ranges_are_refused() -> None:
     with pytest.raises(Incompatible, match="0 to 9"):
         spread(first, first)
     with pytest.raises(InvalidRequest):
-        spread(first, mean(first.shares, first.range.squared)).interval(level=2)
+        spread(first, mean(first.shares, first.range.squared)).conf_int(level=2)
     with pytest.raises(InvalidRequest):
         moments(Range.of(0, 1), [2], end_design(1))
     with pytest.raises(InvalidRequest):

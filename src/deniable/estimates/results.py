@@ -1,0 +1,326 @@
+"""The one shape of every result: what was estimated, how sure it is, and how it is told to people and programs.
+
+Shares, combined stages, decks, items, edges, strings and means answer the same questions under the same names, those
+that statsmodels' users know: `params`, `bse`, `cov_params()`, `conf_int()`, `summary()`, `to_frame()`, `plot()`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+
+from deniable import documents
+from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
+from deniable.estimates.covariance import Matrix
+from deniable.estimates.intervals import Interval, one_of, quantile
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+Columns: TypeAlias = tuple[tuple[str, ...], ...]
+SCHEMA = "result"
+PERCENTAGES = ("share", "frequency")
+"""Quantities that people read as percentages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something about a result that calls for care.
+
+    Attributes:
+        code: a word for programs, such as "implausible" or "few".
+        text: a sentence for people.
+    """
+
+    code: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One estimated number.
+
+    Attributes:
+        name: what it is of: a category, an item, a string.
+        estimate: its value.
+        error: the standard error.
+        low: the lower end of the interval.
+        high: the upper end.
+    """
+
+    COLUMNS: ClassVar[Columns] = (("estimate",), ("error",), ("low", "high"))
+    """The columns of a table for people: each a field, or the two ends of an interval."""
+
+    name: str
+    estimate: float
+    error: float
+    low: float
+    high: float
+
+
+AnyRow_co = TypeVar("AnyRow_co", bound=Row, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary(Generic[AnyRow_co]):
+    """A result as a table. Print it, or read its rows.
+
+    Attributes:
+        title: what was estimated, from how many, and how.
+        quantity: what the numbers are: "share", "degree", "mean" and so on.
+        rows: the numbers.
+        notes: what has to be known to read them; the cost of privacy first.
+        warnings: what calls for care.
+        level: how often an interval holds the truth.
+        interval: the method of the intervals.
+        method: how the numbers were estimated.
+        respondents: how many responses were counted.
+        missing: how many people sent nothing.
+        epsilon: the most that a respondent has revealed; infinite where nothing is promised.
+        simultaneous: whether all intervals hold together with this level.
+    """
+
+    title: str
+    quantity: str
+    rows: tuple[AnyRow_co, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[Doubt, ...]
+    level: float
+    interval: str
+    method: str
+    respondents: int
+    missing: int
+    epsilon: float
+    simultaneous: bool = False
+
+    @property
+    def percent(self) -> str:
+        """The level as people write it."""
+        return f"{100 * self.level:g}%"
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the heads and the cells of a table for people; what is not known is a dash."""
+        columns = self.rows[0].COLUMNS if self.rows else Row.COLUMNS
+        known = [each for each in columns if any(getattr(row, each[0]) is not None for row in self.rows)]
+        heads = [_head(self, column[0]) for column in known]
+        shown = [_column([[getattr(row, name) for name in column] for row in self.rows]) for column in known]
+        return ["", *heads], [[row.name, *cells] for row, *cells in zip(self.rows, *shown, strict=True)]
+
+    def __str__(self) -> str:
+        heads, cells = self.table()
+        widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+            for row in (heads, *cells)
+        ]
+        return "\n".join([self.title, *lines, *self.notes, *(f"Warning: {each}" for each in self.warnings)])
+
+
+class Result(ABC):
+    """What every estimate answers. A result is a frozen value: equal where all that it tells is equal."""
+
+    type: ClassVar[str]
+    """The type's name in JSON."""
+
+    @property
+    @abstractmethod
+    def params(self) -> dict[str, float]:
+        """Each estimated number by name."""
+
+    @property
+    @abstractmethod
+    def bse(self) -> dict[str, float]:
+        """The standard error of each number by name."""
+
+    @abstractmethod
+    def cov_params(self) -> Matrix:
+        """Return the covariance matrix of the numbers, in the order of `params`."""
+
+    @abstractmethod
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return an interval for each number by name.
+
+        Args:
+            level: how often such an interval holds the truth.
+            method: of the interval; by default the one that suits the result.
+            simultaneous: let all intervals together hold with this level (Bonferroni).
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
+        """
+
+    @abstractmethod
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        """Return a table with intervals, with what has to be known to read it, and with what calls for care."""
+
+    @property
+    @abstractmethod
+    def warnings(self) -> tuple[Doubt, ...]:
+        """What calls for care, as data."""
+
+    def interval(self, name: str, *, level: float = 0.95, method: str | None = None) -> Interval:
+        """Return the interval of one number.
+
+        Raises:
+            InvalidRequest: there is no number of this name.
+        """
+        intervals = self.conf_int(level=level, method=method)
+        if name not in intervals:
+            some = ", ".join(map(repr, list(intervals)[:5]))
+            raise InvalidRequest(f"{name!r:.40} was not estimated; expected a name such as {some:.200}.")
+        return intervals[name]
+
+    def to_frame(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> pd.DataFrame:
+        """Return a pandas table: a row for each name; estimate, error, low, high, and what this type adds.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra(
+                "a data frame needs the package 'pandas', which is not installed.", "Install it: pip install pandas."
+            ) from None
+        rows = self._whole(level=level, method=method, simultaneous=simultaneous).rows
+        return pd.DataFrame([dataclasses.asdict(row) for row in rows]).set_index("name")
+
+    def to_json(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+        indent: int | None = None,
+    ) -> str:
+        """Return the result as JSON: names beside numbers, the design's hash, and all that it was made from."""
+        summary = self._whole(level=level, method=method, simultaneous=simultaneous)
+        body: dict[str, Any] = {
+            "type": self.type,
+            "design": self._design_hash,
+            **dataclasses.asdict(summary),
+            "source": self._source(),
+        }
+        return documents.seal(SCHEMA, _finite(body), indent=indent)
+
+    def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> Summary[Row]:
+        """Return the summary with every number in it, in the order of `params`."""
+        return self.summary(level=level, method=method, simultaneous=simultaneous)
+
+    @classmethod
+    def from_json(cls, text: str | bytes, design: Any) -> Self:
+        """Read a result: it is made again from the counts and choices in the file.
+
+        Args:
+            text: what `to_json` wrote.
+            design: what the responses were drawn with; None for a result that names none.
+
+        Raises:
+            UnreadableFile: truncated, edited, of another version, or another type of result.
+            Incompatible: it belongs to another design.
+        """
+        body = documents.unseal(SCHEMA, text)
+        if body.get("type") != cls.type:
+            raise UnreadableFile(f"this is a result of the type {body.get('type')!r:.40}; expected {cls.type!r}.")
+        known = "" if design is None else design.hash
+        if body.get("design") != known:
+            raise Incompatible(
+                f"the result belongs to the design {body.get('design')!s:.19}…; expected {known or 'none':.19}….",
+                "Hand over the design that the responses were drawn with.",
+            )
+        made: Self = cls._remade(documents.field(body, "source", dict), design)
+        return made
+
+    @property
+    @abstractmethod
+    def _design_hash(self) -> str: ...
+
+    @abstractmethod
+    def _source(self) -> dict[str, Any]:
+        """Return what `_remade` needs besides the design."""
+
+    @classmethod
+    @abstractmethod
+    def _remade(cls, source: Mapping[str, Any], design: Any) -> Any:
+        """Make the result again."""
+
+    def plot(self, *, level: float = 0.95, method: str | None = None, title: str = "") -> Figure:
+        """Draw each number with its interval; of very many, the largest."""
+        from deniable.estimates.charts import chart
+
+        return chart(self.summary(level=level, method=method), title=title)
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        from deniable.estimates.formats import to_html
+
+        return to_html(self.summary())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Result) or other.type != self.type:
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> str:
+        return documents.digest(_finite({"type": self.type, "design": self._design_hash, "source": self._source()}))
+
+
+def around(
+    params: Mapping[str, float], bse: Mapping[str, float], *, level: float, method: str | None = None, events: int = 1
+) -> dict[str, Interval]:
+    """Return value ± a multiple of the error: "normal" (the default), or "chebyshev" for any distribution.
+
+    Raises:
+        InvalidRequest: another method, or a level outside (0, 1).
+    """
+    confidence = one_of(events, level)
+    factors = {"normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
+    chosen = method or "normal"
+    if chosen not in factors:
+        raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(factors)}.")
+    widths = {name: factors[chosen] * error for name, error in bse.items()}
+    return {name: Interval(value - widths[name], value + widths[name]) for name, value in params.items()}
+
+
+def _finite(value: Any) -> Any:
+    """Return JSON in which what is not finite is null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value
+
+
+def _head(summary: Summary[Row], field: str) -> str:
+    if field.endswith("low"):
+        return "asked directly" if field == "direct_low" else f"{summary.percent} interval"
+    names = {"estimate": summary.quantity, "effective": "worth", "frequency_error": "error", "weight_error": "error"}
+    return names.get(field, field.replace("_", " "))
+
+
+def _column(cells: Sequence[Sequence[float | None]]) -> list[str]:
+    """Return the cells of a column, all with as many digits as its largest number suffers."""
+    finite = [abs(each) for cell in cells for each in cell if each is not None and math.isfinite(each)]
+    largest = max(finite, default=0.0)
+    digits = 0 if largest >= 1000 else 1 if largest >= 100 else 2 if largest >= 10 else 4
+    return [_cell(cell, digits) for cell in cells]
+
+
+def _cell(cell: Sequence[float | None], digits: int) -> str:
+    told = [f"{each:,.{digits}f}" for each in cell if each is not None and math.isfinite(each)]
+    return " … ".join(told) if len(told) == len(cell) else "—"

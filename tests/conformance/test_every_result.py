@@ -1,0 +1,366 @@
+"""Every type of result answers the same questions under the same names."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import pickle
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import deniable as dn
+from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
+from deniable.estimates import Doubt, Interval, Result, Summary, cross_table, estimate_deck
+from deniable.estimates.shares import Estimate
+from deniable.estimates.stages import combine
+from deniable.order.relaxation import ladder
+from deniable.records.edges.designs import one_edge
+from deniable.records.edges.estimates import estimate as estimate_edges
+from deniable.records.edges.tallies import tally as tally_edges
+from deniable.records.key_value.designs import lpp_club, pckv_ue, vpp
+from deniable.records.key_value.estimates import estimate as estimate_items
+from deniable.records.key_value.tallies import KeyValueTally
+from deniable.records.key_value.tallies import tally as tally_items
+from deniable.records.numbers.designs import Range, end_design, number_design
+from deniable.records.numbers.estimates import Mean, mean, spread
+from deniable.records.numbers.estimates import estimate as estimate_numbers
+from deniable.records.numbers.tallies import NumberTally
+from deniable.records.strings.bloom import Bloom
+from deniable.records.strings.designs import string_design
+from deniable.records.strings.estimates import estimate as estimate_strings
+from deniable.records.strings.tallies import StringTally
+from deniable.tallies.stages import count_stages
+
+PROPERTIES = ("params", "bse", "warnings")
+METHODS = ("cov_params", "conf_int", "summary", "to_frame", "to_json", "from_json", "plot", "_repr_html_")
+RISKY = "=<b>&|_%"  # a name that means something to HTML, Markdown, LaTeX and spreadsheets
+
+
+def _shares() -> tuple[Result, Any]:
+    design = dn.k_ary([RISKY, "once", "often"], epsilon=2)
+    return dn.estimate(dn.Tally(design, [150, 90, 60], missing=7)), design
+
+
+def _likelihood() -> tuple[Result, Any]:
+    design = dn.k_ary([RISKY, "once", "often"], epsilon=2)
+    return dn.estimate(dn.Tally(design, [150, 90, 60]), method="likelihood", population=5000), design
+
+
+def _sets() -> tuple[Result, Any]:
+    design = dn.unary([RISKY, "b", "c"], 2)
+    return dn.estimate(dn.Tally(design, [150, 90, 60], respondents=200)), design
+
+
+def _few() -> tuple[Result, Any]:
+    design = dn.warner("1/2")
+    return dn.estimate(dn.Tally(design, [2, 2])), design
+
+
+def _projected() -> tuple[Result, Any]:
+    design = dn.warner(2, categories=["no", RISKY])
+    with pytest.warns(dn.errors.ImplausibleResponses):
+        return dn.estimate(dn.Tally(design, [200, 2])).projected(), design
+
+
+def _cross_table() -> tuple[Result, Any]:
+    design = dn.product({"smokes": dn.warner(p="3/4"), RISKY: dn.warner(p="3/4")})
+    return cross_table(dn.estimate(dn.Tally(design, [400, 200, 250, 150]))), design
+
+
+def _stages() -> tuple[Result, Any]:
+    stages = ladder([dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)])
+    columns = [["a"] * 60 + [RISKY] * 40, ["a"] * 25 + [RISKY] * 15 + ["c"] * 10 + [None] * 50]
+    tallies = count_stages(stages, columns, reached=[1] * 50 + [0] * 50)
+    return combine(tallies, guess=[0.5, 0.3, 0.2]), stages
+
+
+def _deck() -> tuple[Result, Any]:
+    deck = dn.Deck((40, 10, 50), people=100, categories=("no", RISKY))
+    return estimate_deck(deck, {1: 40, 2: 10, 3: 48, None: 2}, population=100), deck
+
+
+def _items() -> tuple[Result, Any]:
+    design = lpp_club([RISKY, "coffee", "milk"], 1)
+    counts = np.array([[1000, 1500, 500], [1500, 800, 700], [2000, 500, 500]])
+    return estimate_items(KeyValueTally(design, counts, 9000)), design
+
+
+def _means() -> tuple[Result, Any]:
+    design = pckv_ue([RISKY, "coffee"], 3, padding=2, low=1, high=5)
+    counts = np.array([[400, 500, 100], [700, 200, 100]])
+    return estimate_items(KeyValueTally(design, counts, 1000)).corrected({2: 1.0}).about("mean"), design
+
+
+def _sums() -> tuple[Result, Any]:
+    design = vpp([RISKY, "coffee"], 1)
+    return estimate_items(tally_items(design, [f"+ {RISKY}", "- coffee", "+ coffee", f"+ {RISKY}"])), design
+
+
+def _edges() -> tuple[Result, Any]:
+    design = one_edge([RISKY, "transport", "nobody's"], 3)
+    sent = [f"1 {RISKY}"] * 90 + [f"0 {RISKY}"] * 10 + ["1/2 transport"] * 5
+    return estimate_edges(tally_edges(design, sent), population=500), design
+
+
+def _strings() -> tuple[Result, Any]:
+    design = string_design(Bloom(16, hashes=1, cohorts=4), epsilon=4)
+    ones, texts = np.zeros((4, 16), np.int64), [RISKY, "other"]
+    hit, stray = StringTally(design, ones, np.full(4, 1000)).rates()
+    for cohort in range(4):
+        shares = np.zeros(16)
+        for text, share in zip(texts, (0.7, 0.3), strict=True):
+            shares[list(design.bloom.places(text, cohort))] += share
+        ones[cohort] = np.rint(1000 * (stray + (hit - stray) * shares))
+    return estimate_strings(StringTally(design, ones, np.full(4, 1000)), [*texts, "absent"]), design
+
+
+def _mean() -> tuple[Result, Any]:
+    design = end_design(1)
+    return mean(dn.estimate(dn.Tally(design, [400, 600])), Range.of(0, 10)), design
+
+
+def _mean_of_stages() -> tuple[Result, Any]:
+    stages = ladder([end_design(0.5), end_design(2)])
+    columns = [["low"] * 40 + ["high"] * 60, ["low"] * 15 + ["high"] * 35 + [None] * 50]
+    return mean(combine(count_stages(stages, columns, reached=[1] * 50 + [0] * 50)), Range.of(0, 10)), stages
+
+
+def _variance() -> tuple[Result, Any]:
+    first, design = _mean()
+    assert isinstance(first, Mean)
+    return spread(first, mean(dn.estimate(dn.Tally(design, [450, 550])), first.range.squared)), design
+
+
+MADE: dict[str, Callable[[], tuple[Result, Any]]] = {
+    name.removeprefix("_"): made
+    for name, made in list(globals().items())
+    if inspect.isfunction(made) and made.__module__ == __name__ and name.startswith("_") and name != "_types"
+}
+
+
+def _types(base: type[Result] = Result) -> set[type[Result]]:
+    """Every type of result that can be made."""
+    below = {each for sub in base.__subclasses__() for each in _types(sub)}
+    return below | (set() if inspect.isabstract(base) else {base})
+
+
+@cache
+def made(name: str) -> tuple[Result, Any]:
+    return MADE[name]()
+
+
+@pytest.fixture(params=sorted(MADE))
+def both(request: pytest.FixtureRequest) -> tuple[Result, Any]:
+    return made(request.param)
+
+
+@pytest.fixture
+def result(both: tuple[Result, Any]) -> Result:
+    return both[0]
+
+
+def lacking(kind: type[Any]) -> list[str]:
+    """Return the members that a type lacks, or has as something else than every other type."""
+    properties = [name for name in PROPERTIES if callable(getattr(kind, name, print))]
+    methods = [name for name in METHODS if not callable(getattr(kind, name, None))]
+    shaped = [
+        name
+        for name in METHODS
+        if callable(getattr(kind, name, None))
+        and not set(inspect.signature(getattr(Result, name)).parameters)
+        <= set(inspect.signature(getattr(kind, name)).parameters)
+    ]
+    return [*properties, *methods, *shaped]
+
+
+def test_every_type_is_tried() -> None:
+    ours = {kind for kind in _types() if kind.__module__.startswith("deniable.")}
+    assert {type(made(name)[0]) for name in MADE} == ours
+    names = [kind.type for kind in ours]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("kind", sorted(_types(), key=lambda kind: kind.__name__))
+def test_every_type_has_every_member(kind: type[Result]) -> None:
+    assert issubclass(kind, Result)
+    assert lacking(kind) == []
+
+
+def test_a_type_that_lacks_or_misnames_a_member_is_found() -> None:
+    """Faults planted: one left out, one under another name, one with other parameters, one that is no property."""
+
+    class Misnamed:
+        params = bse = warnings = property(lambda _: {})
+        cov_params = summary = to_frame = to_json = from_json = plot = _repr_html_ = Estimate.summary
+        confidence_intervals = Estimate.conf_int
+
+    class Positional(Estimate):
+        def conf_int(self, level: float = 0.95) -> Any:  # type: ignore[override]
+            return super().conf_int(level=level)
+
+    class Called(Estimate):
+        def bse(self) -> Any:  # type: ignore[override]
+            return {}
+
+    assert "conf_int" in lacking(Misnamed)
+    assert lacking(Positional) == ["conf_int"]
+    assert lacking(Called) == ["bse"]
+
+
+def test_numbers_errors_and_intervals_have_the_same_names(result: Result) -> None:
+    names = list(result.params)
+    assert names
+    assert all(isinstance(name, str) for name in names)
+    assert all(isinstance(value, float) for value in (*result.params.values(), *result.bse.values()))
+    intervals = result.conf_int()
+    assert list(result.bse) == list(intervals) == names
+    assert all(isinstance(each, Interval) for each in intervals.values())
+    for name in names:
+        if np.isfinite(result.params[name]):
+            assert result.bse[name] >= 0
+            assert result.interval(name) == intervals[name]
+    with pytest.raises(InvalidRequest, match="was not estimated"):
+        result.interval("nothing of this name")
+
+
+def test_the_covariance_matrix_has_the_order_of_the_numbers(result: Result) -> None:
+    matrix = result.cov_params()
+    assert matrix.shape == (len(result.params),) * 2
+    assert matrix.dtype == np.float64
+    errors = np.array(list(result.bse.values()))
+    known = np.isfinite(errors) & (np.diagonal(matrix) > 0)
+    assert np.sqrt(np.diagonal(matrix)[known]) == pytest.approx(errors[known])
+    assert np.allclose(matrix, matrix.T, equal_nan=True)
+    matrix[:] = 7  # somebody's own copy
+    assert not (result.cov_params() == 7).all()
+
+
+def test_intervals_grow_with_their_level(result: Result) -> None:
+    narrow, wide, together = (
+        np.array(list(each.values()))
+        for each in (result.conf_int(level=0.5), result.conf_int(level=0.99), result.conf_int(simultaneous=True))
+    )
+    known = np.isfinite(narrow).all(axis=1)
+    assert (wide[known, 0] <= narrow[known, 0]).all()
+    assert (narrow[known, 1] <= wide[known, 1]).all()
+    alone = np.array(list(result.conf_int().values()))
+    assert (np.ptp(together[known], axis=1) >= np.ptp(alone[known], axis=1) - 1e-12).all()
+    for level in (0, 1, 95, float("nan")):
+        with pytest.raises(InvalidRequest, match="level"):
+            result.conf_int(level=level)
+    with pytest.raises(InvalidRequest, match="method"):
+        result.conf_int(method="bootstrap")
+
+
+def test_warnings_are_data(result: Result) -> None:
+    assert isinstance(result.warnings, tuple)
+    for each in result.warnings:
+        assert isinstance(each, Doubt)
+        assert each.code
+        assert " " not in each.code
+        assert not each.text.startswith("Warning")
+        assert f"Warning: {each.text}" in str(result.summary())
+
+
+def test_what_tells_nothing_is_doubted() -> None:
+    found, _ = _few()
+    assert [each.code for each in found.warnings] == ["few"]
+    assert "4 responses are too few" in found.warnings[0].text
+
+
+def test_the_summary_tells_the_same_numbers(result: Result) -> None:
+    summary = result.summary(level=0.9)
+    assert isinstance(summary, Summary)
+    assert summary.level == 0.9
+    intervals = result.conf_int(level=0.9)
+    for row in summary.rows:
+        told = (row.estimate, row.error, row.low, row.high)
+        expected = (result.params[row.name], result.bse[row.name], *intervals[row.name])
+        assert told == pytest.approx(expected, nan_ok=True)
+    assert summary.title in str(summary)
+    assert "90% interval" in str(summary) or ("90% interval" not in summary.table()[0])
+
+
+def test_the_frame_has_a_row_for_each_name(result: Result) -> None:
+    frame = result.to_frame(level=0.9)
+    assert list(frame.columns[:4]) == ["estimate", "error", "low", "high"]
+    assert list(frame.index) == list(result.params)
+    assert frame["estimate"].tolist() == pytest.approx(list(result.params.values()), nan_ok=True)
+    ends = list(zip(frame["low"], frame["high"], strict=True))
+    assert np.array(ends) == pytest.approx(np.array(list(result.conf_int(level=0.9).values())), nan_ok=True)
+
+
+def test_without_pandas_the_frame_says_what_to_install(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(MissingExtra, match="pip install pandas"):
+        result.to_frame()
+
+
+def test_json_has_one_shape_and_is_read_back(both: tuple[Result, Any]) -> None:
+    result, design = both
+    text = result.to_json(level=0.9)
+    body = json.loads(text)
+    assert body["schema"] == "deniable/result/1"
+    assert {"type", "design", "quantity", "method", "respondents", "missing", "level", "interval", "warnings",
+            "epsilon", "simultaneous", "title", "notes", "source", "hash"} <= set(body)  # fmt: skip
+    assert body["design"] == design.hash
+    assert [row["name"] for row in body["rows"]] == list(result.params)
+    for row, value in zip(body["rows"], result.params.values(), strict=True):
+        assert list(row)[:5] == ["name", "estimate", "error", "low", "high"]
+        assert row["estimate"] == (value if np.isfinite(value) else None)
+    assert body["warnings"] == [{"code": each.code, "text": each.text} for each in result.warnings]
+    again = type(result).from_json(text, design)
+    assert again == result
+    assert hash(again) == hash(result)
+    assert again.to_json(level=0.9) == text
+    assert np.array_equal(again.cov_params(), result.cov_params(), equal_nan=True)
+
+
+def test_a_mean_is_read_back_with_the_design_of_its_numbers() -> None:
+    design = number_design(0, 10, epsilon=1)
+    found = estimate_numbers(NumberTally(design, np.array([400, 600])))
+    assert Mean.from_json(found.to_json(), design) == found
+
+
+def test_another_design_and_another_type_are_refused(both: tuple[Result, Any]) -> None:
+    result, design = both
+    with pytest.raises(Incompatible):
+        type(result).from_json(result.to_json(), dn.k_ary(7, 1))
+    with pytest.raises(UnreadableFile):
+        type(result).from_json(result.to_json()[:-20], design)
+    other = made("shares" if result.type != "shares" else "deck")[0]
+    with pytest.raises(UnreadableFile, match="expected"):
+        type(result).from_json(other.to_json(), design)
+    assert result != other
+    assert result != "a result"
+
+
+def test_the_picture_has_a_title_and_labels(result: Result) -> None:
+    figure = result.plot(level=0.9)
+    assert isinstance(figure, Figure)
+    axes = figure.axes[0]
+    assert axes.get_title(loc="left")
+    assert "90% intervals" in axes.get_xlabel()
+    assert [each.get_text() for each in axes.get_yticklabels()] == [row.name for row in result.summary().rows]
+    assert result.plot(title="Who smokes?").axes[0].get_title(loc="left") == "Who smokes?"
+
+
+def test_notebooks_are_shown_an_escaped_table(result: Result) -> None:
+    page = result._repr_html_()
+    assert page.startswith("<table>")
+    assert "<b>" not in page
+    if RISKY in result.params:
+        assert "=&lt;b&gt;&amp;|_%" in page
+
+
+def test_a_result_is_a_frozen_value(result: Result) -> None:
+    for field in dataclasses.fields(result):  # type: ignore[arg-type]
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(result, field.name, None)
+    assert pickle.loads(pickle.dumps(result)) == result
