@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import deniable as dn
-from deniable.db import durable
+from deniable import db
 from deniable.order.relaxation import ladder
 from deniable.release.ledger import Ledger
 from tests.support.traces import law
@@ -20,7 +20,7 @@ STAGES = ladder([dn.warner(p=p) for p in ("2/3", "3/4", "4/5")])
 def test_stages_have_the_law_of_the_ladder(
     planned: bool, order: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(durable, "_SETTINGS", ("synchronous = OFF", "journal_mode = MEMORY"))
+    monkeypatch.setattr(db, "DURABLE", ("synchronous = OFF", "journal_mode = MEMORY"))
     path = tmp_path / "mine.ledger"
 
     def released() -> tuple[int, ...]:

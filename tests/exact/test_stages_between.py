@@ -11,7 +11,7 @@ import deniable as dn
 from deniable.errors import InvalidRequest
 from deniable.order.relaxation import ladder
 from deniable.order.steps import Step, sent
-from deniable.release.chain import place, step
+from deniable.release.stages import place, step
 from tests.support.ladders import families, small
 from tests.support.traces import law
 

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable.db import durable
+from deniable import db
 from deniable.errors import InvalidRequest
 from deniable.release.ledger import Ledger
 from tests.support.ladders import small
@@ -30,7 +30,7 @@ def test_stages_are_drawn_once_and_counted_once(name: str, orders: list[tuple[st
     out: dict[tuple[str, int], str] = {}
     with (
         tempfile.TemporaryDirectory() as folder,
-        patch.object(durable, "_SETTINGS", QUICK),
+        patch.object(db, "DURABLE", QUICK),
         Ledger.create(Path(folder) / "mine.ledger") as ledger,
     ):
         for question in "ab":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, open_store
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, OverBudget
+from deniable.release.ledger import SECRET
 from deniable.tallies.stages import StageTallies
 from tests.support.collector import listening
 from tests.support.surveys import small
@@ -107,16 +109,9 @@ def test_the_answer_is_neither_in_the_file_nor_on_the_way(
     posted = b"".join(sent)
     assert drawn.encode() in posted
     assert b"green" not in posted
-    stages = [row for row in _tables(tmp_path / str(attempt)) if row[0] == "question"]
-    assert [row[4] for row in stages] == [None], "the column for an answer is empty"
-
-
-def _tables(path: Path) -> list[tuple[Any, ...]]:
-    connection = sqlite3.connect(path)
-    try:
-        return [("question", *row) for row in connection.execute("SELECT * FROM question")]
-    finally:
-        connection.close()
+    with closing(sqlite3.connect(tmp_path / str(attempt))) as connection:
+        kept = connection.execute("SELECT answer, length(secret) FROM release_answer").fetchall()
+    assert kept == [(None, SECRET)], "neither the answer nor what draws from it are made with"
 
 
 def test_what_was_acknowledged_but_not_noted_is_sent_again_and_counts_once(

@@ -30,7 +30,6 @@ from deniable.order.relaxation import ladder
 from deniable.release import receipts
 from deniable.release.ledger import Ledger, Status
 from deniable.release.panel import Panel
-from deniable.release.panel.book import Book
 from tests.support import ladders
 from tests.support.ladders import COLOURS
 
@@ -116,8 +115,7 @@ class OfPanel:
         return [self.panel.release("colour", design, respondents=[f"p{number}"]).symbols[0]]
 
     def spent(self, number: int) -> float:
-        with self.panel._store.transaction(write=False) as tables:
-            book = Book(tables)
+        with self.panel.transaction(write=False) as book:
             question = book.known("colour").id
             place = book.reached([f"p{number}"])[f"p{number}"][question]
             return log_above(Fraction(book.stages(question)[place].parity))
@@ -127,6 +125,7 @@ class OfPanel:
 
     def check(self) -> None:
         receipts.read(self.panel.history())
+        self.panel.check()
 
 
 @contextmanager
@@ -173,13 +172,13 @@ def writer(place: str, pipe: int) -> None:
 
 
 def seconds(place: str) -> float:
-    """Return how long a release takes here and now; a machine may be busy with other things."""
+    """Return how long it takes here and now to open and to release; a machine may be busy with other things."""
     designs = stages()
-    with opened(place) as target:
-        began = time.perf_counter()
-        for number in range(5):
+    began = time.perf_counter()
+    for number in range(5):
+        with opened(place) as target:
             target.release(number, designs[number], "")
-        return (time.perf_counter() - began) / 5
+    return (time.perf_counter() - began) / 5
 
 
 def start(place: str) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from deniable.order.ladders import Ladder
-    from deniable.release.chain import Staged
+    from deniable.release.book import Staged
     from deniable.release.ledger import Released, Standing
 
 app = typer.Typer(
@@ -168,7 +168,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check a history: nothing was changed, left out, added, moved or cut off."""
-    from deniable.release.ledger.state import finite
+    from deniable.release.ledger import finite
     from deniable.release.receipts import Receipt, read
 
     held = [Receipt.from_json(each.read_bytes()) for each in holding or ()]
@@ -202,8 +202,7 @@ def withdraw(
     as_json: Json = False,
 ) -> None:
     """Stop all further releases, erase what is not out, and say what cannot be undone."""
-    from deniable.release.ledger import Ledger
-    from deniable.release.ledger.state import finite
+    from deniable.release.ledger import Ledger, finite
 
     with Ledger.open(path) as ledger:
         told = ledger.withdraw(question)

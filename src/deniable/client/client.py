@@ -94,9 +94,9 @@ class Client(SurveyDevice):
         made = path.is_file() and path.stat().st_size > 0
         self._ledger = Ledger.open(path, source=source) if made else Ledger.create(path, budget=budget, source=source)
         try:
-            self._state = DeviceState(where, Connection(where.base, patience=patience), self._ledger.transaction)
-            with self._ledger.transaction() as book:
-                self._key = fact(book, "key", source.read(KEY_BYTES).hex())
+            self._state = DeviceState(where, Connection(where.base, patience=patience), self._ledger.database)
+            with self._state.transaction() as tables:
+                self._key = fact(tables, "key", source.read(KEY_BYTES).hex())
         except BaseException:
             self.close()
             raise
@@ -127,8 +127,8 @@ class Client(SurveyDevice):
 
     def waiting(self) -> list[dict[str, str]]:
         """Return what is to be sent: exactly what will leave, question by question."""
-        with self._state.transaction() as book:
-            sent = set(book.rows("SELECT question, design FROM sent"))
+        with self._state.transaction() as tables:
+            sent = set(tables.rows("SELECT question, design FROM sent"))
         return [each for each in self._released() if (each["question"], each["design"]) not in sent]
 
     def send(self) -> int:
@@ -145,9 +145,9 @@ class Client(SurveyDevice):
         for start in range(0, len(responses), _MOST_RESPONSES):
             piece = responses[start : start + _MOST_RESPONSES]
             self._state.ask("POST", "/responses", self._submission(self._key, piece) | admitted)
-            with self._state.transaction() as book:
-                for each in piece:
-                    book.run("INSERT OR IGNORE INTO sent VALUES (?, ?)", each["question"], each["design"])
+            with self._state.transaction() as tables:
+                pairs = [(each["question"], each["design"]) for each in piece]
+                tables.each("INSERT INTO sent VALUES (?, ?) ON CONFLICT DO NOTHING", pairs)
         return len(responses)
 
     def withdraw(self) -> int:
@@ -215,12 +215,12 @@ def _admission_token(state: DeviceState, source: Source) -> dict[str, dict[str, 
     """
     if state.survey.admission != "invitation":
         return {}
-    with state.transaction() as book:
-        token = look_up(book, "token")
+    with state.transaction() as tables:
+        token = look_up(tables, "token")
     if token is None:
         token = json.dumps(_exchanged(state, source))
-        with state.transaction() as book:
-            token = fact(book, "token", token)
+        with state.transaction() as tables:
+            token = fact(tables, "token", token)
     return {"token": json.loads(token)}
 
 
@@ -229,8 +229,8 @@ def _exchanged(state: DeviceState, source: Source) -> dict[str, str]:
         raise NotAllowed(
             f"the survey {state.link.survey!r} is by invitation, and the link has none; expected one behind a #."
         )
-    with state.transaction() as book:
-        started = look_up(book, "blinded")
+    with state.transaction() as tables:
+        started = look_up(tables, "blinded")
     if started is None:
         started = _start(state, source)
     kept = json.loads(started)
@@ -251,8 +251,8 @@ def _start(state: DeviceState, source: Source) -> str:
     message = source.read(_TOKEN_BYTES)
     blinded, factor = blind.blind(message, key, source)
     drawn = {"message": message.hex(), "blinded": str(blinded), "factor": str(factor)}
-    with state.transaction() as book:
-        return fact(book, "blinded", json.dumps(drawn))
+    with state.transaction() as tables:
+        return fact(tables, "blinded", json.dumps(drawn))
 
 
 def _hex(number: int) -> str:

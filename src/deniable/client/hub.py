@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 
@@ -12,9 +11,8 @@ from deniable.chance import SYSTEM, Source
 from deniable.client.client import KEY_BYTES, SurveyDevice
 from deniable.client.connection import Connection, Link
 from deniable.client.state import DeviceState
-from deniable.db.durable import DurableFile
+from deniable.db import DURABLE, SqliteFile
 from deniable.errors import NotAllowed
-from deniable.release.ledger.book import Book
 from deniable.responses import respond
 
 _BATCH_LINES = 5_000  # submissions in a batch: a few megabytes
@@ -43,10 +41,10 @@ class Hub(SurveyDevice):
     ) -> None:
         where = Link.read(link)
         self._source = source
-        self._file = DurableFile(Path(state), "hub", patience=_PATIENCE)
+        self._file = SqliteFile(Path(state), "hub", settings=DURABLE, patience=_PATIENCE)
         self._file.make()
         try:
-            self._state = DeviceState(where, Connection(where.base, patience=patience), self._transaction)
+            self._state = DeviceState(where, Connection(where.base, patience=patience), self._file)
         except BaseException:
             self.close()
             raise
@@ -64,15 +62,14 @@ class Hub(SurveyDevice):
         if self.survey.admission == "invitation":
             raise NotAllowed("this survey is by invitation; expected a device for each respondent.", "Use a Client.")
         drawn = [self._drawn(answers) for answers in people]
-        with self._state.transaction() as book:
-            for key, line in sorted(drawn):
-                book.run("INSERT INTO waiting VALUES (?, ?)", key, line)
+        with self._state.transaction() as tables:
+            tables.insert("waiting", ("key", "line"), sorted(drawn))
         return [key for key, _ in drawn]
 
     def __len__(self) -> int:
         """Return how many respondents' responses are waiting."""
-        with self._state.transaction() as book:
-            return int(book.value("SELECT count(*) FROM waiting"))
+        with self._state.transaction() as tables:
+            return int(tables.value("SELECT count(*) FROM waiting"))
 
     def send(self) -> int:
         """Send what is waiting, in batches; return how many respondents' responses were acknowledged.
@@ -83,23 +80,18 @@ class Hub(SurveyDevice):
         """
         done = 0
         while True:
-            with self._state.transaction() as book:
-                rows = book.rows("SELECT key, line FROM waiting ORDER BY key LIMIT ?", _BATCH_LINES)
+            with self._state.transaction() as tables:
+                rows = tables.rows("SELECT key, line FROM waiting ORDER BY key LIMIT ?", _BATCH_LINES)
             if not rows:
                 return done
             self._state.post_lines([line for _, line in rows])
-            with self._state.transaction() as book:
-                for key, _ in rows:  # and nothing that came meanwhile
-                    book.run("DELETE FROM waiting WHERE key = ?", key)
+            with self._state.transaction() as tables:
+                # And nothing that came meanwhile.
+                tables.each("DELETE FROM waiting WHERE key = ?", [(key,) for key, _ in rows])
             done += len(rows)
 
     def close(self) -> None:
         self._file.close()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[Book]:
-        with self._file.transaction() as connection:
-            yield Book(connection)
 
     def _drawn(self, answers: Mapping[str, str]) -> tuple[str, str]:
         """Return a key, and the submission as a line of JSON."""

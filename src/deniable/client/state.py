@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import cached_property
 
 from deniable.client.connection import Connection, Link
+from deniable.db import Database, Tables
 from deniable.errors import Incompatible, InvalidRequest
-from deniable.release.ledger.book import Book
 from deniable.survey import Survey
 
 _TABLES = (
@@ -25,19 +23,17 @@ class DeviceState:
     Args:
         link: the survey.
         connection: how to ask for its definition.
-        transaction: a transaction on the file.
+        database: the file.
     """
 
-    def __init__(
-        self, link: Link, connection: Connection, transaction: Callable[[], AbstractContextManager[Book]]
-    ) -> None:
+    def __init__(self, link: Link, connection: Connection, database: Database) -> None:
         self.link = link
-        self.transaction = transaction
+        self.transaction = database.transaction
         self._connection = connection
-        with transaction() as book:
+        with self.transaction() as tables:
             for statement in _TABLES:
-                book.run(statement)
-            known = [fact(book, name, value) for name, value in (("base", link.base), ("survey", link.survey))]
+                tables.run(statement)
+            known = [fact(tables, name, value) for name, value in (("base", link.base), ("survey", link.survey))]
         if known != [link.base, link.survey]:
             raise InvalidRequest(
                 f"this file belongs to the survey at {known[0]}/s/{known[1]}; expected another file for another survey."
@@ -56,15 +52,15 @@ class DeviceState:
             NotSent: it was never fetched, and the collector cannot be reached.
             Incompatible: it is the definition of another survey.
         """
-        with self.transaction() as book:
-            text = look_up(book, "definition")
+        with self.transaction() as tables:
+            text = look_up(tables, "definition")
         if text is None:
             text = self._connection.ask("GET", self.path).decode()
             survey = Survey.from_json(text)
             if survey.name != self.link.survey:
                 raise Incompatible(f"the definition is that of {survey.name!r}; expected {self.link.survey!r}.")
-            with self.transaction() as book:
-                text = fact(book, "definition", text)
+            with self.transaction() as tables:
+                text = fact(tables, "definition", text)
         return Survey.from_json(text)
 
     def ask(self, method: str, path: str, body: object = None) -> bytes:
@@ -76,13 +72,13 @@ class DeviceState:
         self._connection.ask("POST", f"{self.path}/batches", "\n".join(lines).encode(), "application/x-ndjson")
 
 
-def look_up(book: Book, name: str) -> str | None:
+def look_up(tables: Tables, name: str) -> str | None:
     """Return a fact; None where there is none."""
-    found = book.value("SELECT value FROM fact WHERE name = ?", name)
+    found = tables.value("SELECT value FROM fact WHERE name = ?", name)
     return None if found is None else str(found)
 
 
-def fact(book: Book, name: str, value: str) -> str:
+def fact(tables: Tables, name: str, value: str) -> str:
     """Keep a fact, unless it is known already; return what is known now."""
-    book.run("INSERT OR IGNORE INTO fact VALUES (?, ?)", name, value)
-    return look_up(book, name) or value
+    tables.run("INSERT INTO fact VALUES (?, ?) ON CONFLICT DO NOTHING", name, value)
+    return look_up(tables, name) or value

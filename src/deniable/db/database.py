@@ -79,6 +79,10 @@ class Tables(ABC):
         """Say whether there is a table of this name."""
 
     @abstractmethod
+    def taken(self, table: str) -> bool:
+        """Say whether what has this table cannot be made here: it is there, or, in a file, anything else is."""
+
+    @abstractmethod
     def lock(self) -> None:
         """Keep all other writers waiting until the end of the transaction."""
 
@@ -302,6 +306,9 @@ class SqliteTables(Tables):
 
     def has(self, table: str) -> bool:
         return self.value("SELECT 1 FROM sqlite_master WHERE name = ?", table) is not None
+
+    def taken(self, table: str) -> bool:  # noqa: ARG002 - a file holds one thing
+        return bool(self.value("SELECT count(*) FROM sqlite_master"))
 
     def lock(self) -> None:
         """Do nothing: whoever writes is alone."""

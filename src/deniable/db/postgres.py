@@ -114,6 +114,9 @@ class PostgresTables(Tables):
     def has(self, table: str) -> bool:
         return self.value("SELECT to_regclass(?)", table) is not None
 
+    def taken(self, table: str) -> bool:
+        return self.has(table)
+
     def lock(self) -> None:
         # "deny", so that it is ours, and the schema, so that another one's writers go on.
         self.run("SELECT pg_advisory_xact_lock(1684369017, hashtext(coalesce(current_schema(), '')))")

@@ -1,4 +1,7 @@
-"""Receipts: who was given which stage of which question, and what was spent by then. No answer or response is in them.
+"""What may be spent, and receipts for what was: who was given which stage of which question, and the ε by then.
+
+Amounts are exact, as products of parities; the ε that is told is their logarithm, rounded up. No answer or response is
+in a receipt.
 
 Each names the hash of the one before. A file of them ends with a line that says how many there are and which is the
 last, so that a line that was changed, left out, added, moved or cut off is found. It is not signed: whoever writes the
@@ -8,21 +11,121 @@ whole file anew can write another history, and only somebody who holds a receipt
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar
 
-from deniable import documents
+from deniable import documents, exact
 from deniable.documents import HashedDocument
-from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
+from deniable.errors import Incompatible, InvalidNumber, InvalidRequest, OverBudget, UnreadableFile
 
-__all__ = ["KINDS", "Receipt", "first_link", "read", "schema", "verify", "write"]
+__all__ = ["KINDS", "Budget", "Receipt", "first_link", "read", "schema", "together", "verify", "write"]
 
 KINDS = ("release", "sale", "withdrawal")
 """What a receipt may be about."""
 
 _TEXTS = ("ledger", "previous", "kind", "question", "design", "holder", "at")
 _AMOUNTS = ("epsilon_before", "epsilon_after", "total_before", "total_after")
+
+_MOST_EPSILON = 100_000  # its e^ε can still be written out
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The ε that may be spent; None for no limit.
+
+    Example:
+        >>> Budget.of("1/2").check(Fraction(8, 5), "this question")
+        >>> Budget.of("1/2").left(Fraction(3, 2))
+        0.09453489189183562
+    """
+
+    epsilon: Fraction | None
+
+    @classmethod
+    def of(cls, number: exact.Rational | None) -> Budget:
+        """Read a budget. A float is the larger of the decimal it shows and the binary number it holds.
+
+        Why: 0.3 has to be enough for 0.1 and 0.2, and a certified ε has to be enough for its own design.
+
+        Raises:
+            InvalidNumber: negative, not finite, or so large that it is no limit.
+        """
+        if number is None:
+            return cls(None)
+        value = exact.non_negative_epsilon(number, name="the budget")
+        if value > _MOST_EPSILON:
+            raise InvalidNumber(
+                f"the budget is {exact.shown(number)}; expected at most {_MOST_EPSILON:,}.",
+                "Leave it out for no limit.",
+            )
+        if isinstance(number, numbers.Real) and not isinstance(number, numbers.Rational):
+            value = max(value, exact.rational(number))
+        return cls(value)
+
+    @classmethod
+    def read(cls, text: str | None) -> Budget:
+        """Read what `written` wrote."""
+        return cls(None if text is None else Fraction(text))
+
+    @property
+    def written(self) -> str | None:
+        """The budget as text, exactly."""
+        return None if self.epsilon is None else str(self.epsilon)
+
+    @property
+    def shown(self) -> float | None:
+        """The budget as a float, for people; None for no limit."""
+        return None if self.epsilon is None else float(self.epsilon)
+
+    @property
+    def limit(self) -> exact.Ratio:
+        """The largest product of parities that may be spent: e^ε, rounded down."""
+        return math.inf if self.epsilon is None else exact.exp_below(self.epsilon)
+
+    def left(self, spent: exact.Ratio) -> float | None:
+        """Return the ε that is left, rounded down and not negative; None for no limit."""
+        if self.epsilon is None:
+            return None
+        gap = Fraction(self.limit) / Fraction(spent) if spent != math.inf else Fraction(1)
+        return max(0.0, -exact.log_above(1 / gap))
+
+    def check(self, needed: exact.Ratio, what: str) -> None:
+        """Refuse to spend more than the budget; rationals are compared.
+
+        Raises:
+            OverBudget: it is more; the error says by how much.
+        """
+        if needed <= self.limit:
+            return
+        assert self.epsilon is not None
+        allowed, wanted = float(self.epsilon), exact.log_above(needed)
+        excess = math.inf if needed == math.inf else exact.log_above(Fraction(needed) / Fraction(self.limit))
+        raise OverBudget(
+            f"this release would spend ε = {wanted:.6g} in all on {what}; expected at most {allowed:.6g}, which is "
+            f"{excess:.3g} less. Nothing was released.",
+            f"Ask for a coarser stage: at most ε = {allowed:.6g} may be spent on {what}.",
+            needed=wanted,
+            budget=allowed,
+            excess=excess,
+        )
+
+
+def together(parities: Iterable[exact.Ratio]) -> exact.Ratio:
+    """Return the parity of several questions together: the product, so that their ε add up.
+
+    Example:
+        >>> together([Fraction(3), Fraction(3, 2)]), together([])
+        (Fraction(9, 2), Fraction(1, 1))
+    """
+    found = Fraction(1)
+    for each in parities:
+        if each == math.inf:
+            return math.inf
+        found *= Fraction(each)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

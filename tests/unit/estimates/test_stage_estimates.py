@@ -12,7 +12,7 @@ from deniable.estimates import covariance, estimate
 from deniable.estimates.stages import afresh, combine, expected_covariance
 from deniable.order.relaxation import ladder
 from deniable.plan.stages import propose
-from deniable.release.budget import Budget
+from deniable.release.receipts import Budget
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies, count_stages
 from tests.support.ladders import small

@@ -8,7 +8,7 @@ import pytest
 from deniable import exact
 from deniable.designs import k_ary
 from deniable.errors import InvalidNumber, OverBudget
-from deniable.release.budget import Budget, together
+from deniable.release.receipts import Budget, together
 
 
 def test_rationals_are_compared() -> None:

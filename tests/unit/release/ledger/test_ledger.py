@@ -94,7 +94,7 @@ def test_planned_stages_wait_and_the_answer_is_not_kept(ledger: Ledger, path: Pa
     with pytest.raises(NotAllowed, match="erased"):
         ledger.release("colour", stage(9))
     with sqlite3.connect(path) as file:
-        assert file.execute("SELECT answer FROM question").fetchall() == [(None,)]
+        assert file.execute("SELECT answer FROM release_answer").fetchall() == [(None,)]
     file.close()
 
 
@@ -136,7 +136,7 @@ def test_an_answer_is_given_once_and_is_not_repeated_by_errors(ledger: Ledger) -
         ledger.release("shape", stage(2))
     with pytest.raises(InvalidRequest, match="no name"):
         ledger.answer(" ", "red", stage(2))
-    with pytest.raises(InvalidRequest, match="no such stage"):
+    with pytest.raises(InvalidRequest, match="no stage 3"):
         ledger.release("colour", 3)
 
 
@@ -153,9 +153,9 @@ def test_withdrawal_stops_erases_and_tells(ledger: Ledger, path: Path) -> None:
     with pytest.raises(NotAllowed, match="withdrew"):
         ledger.release("colour", 0)
     with sqlite3.connect(path) as file:
-        rows = file.execute("SELECT answer, secret FROM question WHERE name = 'colour'").fetchall()
+        rows = file.execute("SELECT answer, secret FROM release_answer WHERE question = 1").fetchall()
         assert rows == [(None, None)]
-        assert file.execute("SELECT count(*) FROM stage").fetchall() == [(1,)]
+        assert file.execute("SELECT count(*) FROM release_response").fetchall() == [(1,)]
     file.close()
     ledger.release("shape", stage(2))
     assert ledger.status().parity == 4  # what was spent stays spent

@@ -14,8 +14,7 @@ import pytest
 
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.order.relaxation import ladder
-from deniable.release.ledger import Ledger
-from deniable.release.ledger.derived import SECRET, Derived
+from deniable.release.ledger import SECRET, DerivedBytes, Ledger
 from tests.support.ladders import stage
 
 
@@ -86,7 +85,7 @@ def test_a_stage_that_was_not_counted_is_found(path: Path, ledger: Ledger) -> No
     ledger.release("colour", 0)
     ledger.check()
     with sqlite3.connect(path) as file:
-        file.execute("UPDATE stage SET released = 1")
+        file.execute("UPDATE release_response SET released = 1")
     file.close()
     with pytest.raises(UnreadableFile, match="without a receipt"):
         ledger.check()
@@ -95,11 +94,14 @@ def test_a_stage_that_was_not_counted_is_found(path: Path, ledger: Ledger) -> No
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("UPDATE stage SET parity = '7'", "is not what the history counts"),
-        ("UPDATE stage SET design = (SELECT max(hash) FROM design WHERE hash != design)", "without a receipt"),
-        ("UPDATE design SET body = (SELECT body FROM design ORDER BY hash LIMIT 1)", "was exchanged"),
-        ("DELETE FROM receipt WHERE number = 1", "does not follow"),
-        ("PRAGMA user_version = 9", "another version"),
+        ("UPDATE release_stage SET parity = '7'", "is not what the history counts"),
+        (
+            "UPDATE OR IGNORE release_stage SET design = (SELECT max(hash) FROM release_design WHERE hash != design)",
+            "without a receipt",
+        ),
+        ("UPDATE release_design SET body = (SELECT body FROM release_design ORDER BY hash LIMIT 1)", "was exchanged"),
+        ("DELETE FROM release_receipt WHERE number = 1", "does not follow"),
+        ("INSERT INTO migration VALUES ('release', 'from the future')", "later version"),
     ],
 )
 def test_what_was_changed_behind_its_back_is_found(ledger: Ledger, path: Path, change: str, told: str) -> None:
@@ -110,7 +112,7 @@ def test_what_was_changed_behind_its_back_is_found(ledger: Ledger, path: Path, c
     ledger.close()
     with sqlite3.connect(path) as file:
         file.execute("PRAGMA foreign_keys = OFF")
-        file.execute(change.replace("UPDATE stage SET design", "UPDATE OR IGNORE stage SET design"))
+        file.execute(change)
     file.close()
     with pytest.raises(UnreadableFile, match=told), Ledger.open(path) as changed:
         changed.check()
@@ -137,7 +139,7 @@ def test_an_erased_answer_is_overwritten(path: Path) -> None:
     ledger = Ledger.create(path)
     ledger.answer("colour", "red", stage(2))
     secret = sqlite3.connect(path)
-    (row,) = secret.execute("SELECT secret FROM question").fetchall()
+    (row,) = secret.execute("SELECT secret FROM release_answer").fetchall()
     secret.close()
     assert row[0] in path.read_bytes()
     ledger.withdraw()
@@ -175,23 +177,26 @@ def test_planned_stages_do_not_follow_from_what_the_file_keeps(path: Path) -> No
 
 def _secrets(path: Path) -> list[bytes]:
     with closing(sqlite3.connect(path)) as file:
-        return [secret for (secret,) in file.execute("SELECT secret FROM question ORDER BY id")]
+        return [secret for (secret,) in file.execute("SELECT secret FROM release_answer ORDER BY question")]
 
 
 def _response(path: Path, question: str) -> str:
     """Return the finest response that is drawn."""
-    statement = "SELECT response FROM stage JOIN question ON question = id WHERE name = ? ORDER BY place DESC LIMIT 1"
+    statement = (
+        "SELECT response FROM release_response JOIN release_stage s ON stage = s.id JOIN release_question q "
+        "ON question = q.id WHERE name = ? ORDER BY place DESC LIMIT 1"
+    )
     with closing(sqlite3.connect(path)) as file:
         return str(file.execute(statement, (question,)).fetchone()[0])
 
 
 def _draws(secret: bytes) -> set[int]:
     """Return what the answer sends, drawn again."""
-    return {stage(4).channel.draw(0, Derived(secret, [stage(4).hash, None, None]))}
+    return {stage(4).channel.draw(0, DerivedBytes(secret, [stage(4).hash, None, None]))}
 
 
 def _planned(secret: bytes) -> int:
-    return stage(2).channel.draw(0, Derived(secret, ["planned"]))
+    return stage(2).channel.draw(0, DerivedBytes(secret, ["planned"]))
 
 
 def test_an_empty_file_becomes_readable_for_its_owner_alone(path: Path) -> None:

@@ -110,7 +110,7 @@ def test_an_offer_whose_stages_told_more_together_would_be_refused(
     market: Market, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more = Worth(best=1, parity=Fraction(3), alone=Fraction(2), same=False, gone_through=True)
-    monkeypatch.setattr("deniable.release.market.market.worth", lambda *_: more)
+    monkeypatch.setattr("deniable.release.market.worth", lambda *_: more)
     with pytest.raises(InvalidRequest, match="tell more together"):
         market.offer("smokes", PRICES)
 

@@ -8,8 +8,7 @@ import pytest
 import deniable as dn
 from deniable.errors import InvalidNumber, InvalidRequest, UnreadableFile
 from deniable.order.relaxation import ladder
-from deniable.release.market import Prices
-from deniable.release.market.prices import NOTHING
+from deniable.release.market import NOTHING, Prices
 
 STAGES = ladder([dn.warner(p=p) for p in ("3/5", "2/3", "3/4")])
 

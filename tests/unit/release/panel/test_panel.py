@@ -29,10 +29,8 @@ from deniable.order.ladders import Ladder
 from deniable.order.relaxation import ladder
 from deniable.order.steps import Tabulated
 from deniable.release import receipts
-from deniable.release.chain import remember
 from deniable.release.panel import Panel
-from deniable.release.panel.book import Book
-from deniable.release.panel.store import open_store
+from deniable.release.stages import remember
 from tests.support.ladders import COLOURS, stage
 
 PEOPLE = {f"person {number}": COLOURS[number % 3] for number in range(30)}
@@ -67,7 +65,7 @@ def test_people_at_different_stages_are_drawn_from_what_they_have(panel: Panel) 
     last = panel.release("colour", stage(2))
     assert last.fresh == 20
     found = panel.tallies("colour")
-    assert list(found.ladder) == [stage(2), stage(4), stage(8)]
+    assert list(found.design) == [stage(2), stage(4), stage(8)]
     assert [each.respondents for each in found.seen] == [30, 30, 15]
     assert [each.respondents for each in found.finest] == [0, 15, 15]
     assert combine(found).value.shape == (3,)
@@ -121,10 +119,8 @@ def test_planned_answers_are_not_kept(where: str) -> None:
             panel.release("colour", stage(9))
         panel.answer("shape", PEOPLE, about=stages, keep=True)
         panel.release("shape", stage(9))
-    store = open_store(where)
-    with store.transaction(write=False) as tables:
-        assert tables.value("SELECT count(*) FROM panel_answer WHERE answer IS NOT NULL") == len(PEOPLE)
-    store.close()
+        with panel.database.transaction(write=False) as tables:
+            assert tables.value("SELECT count(*) FROM release_answer WHERE answer IS NOT NULL") == len(PEOPLE)
 
 
 def other_ladder() -> Ladder:
@@ -147,12 +143,12 @@ def test_stages_stay_with_the_step_that_they_were_drawn_by(where: str) -> None:
         panel.answer("smokes", {"dora": "no"}, about=stages.designs[0])
         panel.release("smokes", 0)
         assert panel.release("smokes", 1).fresh == 3  # dora's is raised by the same step
-        with panel._store.transaction(write=False) as tables:
-            (step,) = Book(tables).steps(1).values()
+        with panel.transaction(write=False) as book:
+            (step,) = book.steps(1).values()
         assert step == remember(stages.steps[0])
 
 
-def test_a_withdrawal_erases_and_stops(panel: Panel, where: str) -> None:
+def test_a_withdrawal_erases_and_stops(panel: Panel) -> None:
     panel.release("colour", stage(2))
     assert panel.withdraw(["person 1", "person 2", "person 1"]) == 2
     assert panel.withdraw(["person 1"]) == 0
@@ -161,10 +157,8 @@ def test_a_withdrawal_erases_and_stops(panel: Panel, where: str) -> None:
         panel.release("colour", stage(4), respondents=["person 1", "person 3"])
     with pytest.raises(InvalidRequest, match="have withdrawn"):
         panel.answer("shape", {"person 1": "red"}, about=stage(2))
-    store = open_store(where)
-    with store.transaction(write=False) as tables:
-        assert tables.rows("SELECT answer FROM panel_answer WHERE respondent = 'person 1'") == [(None,)]
-    store.close()
+    with panel.database.transaction(write=False) as tables:
+        assert tables.rows("SELECT answer FROM release_answer WHERE respondent = 'person 1'") == [(None,)]
 
 
 def test_designs_that_send_sets_are_released_too(panel: Panel) -> None:
@@ -196,7 +190,7 @@ def test_what_does_not_fit_is_refused(panel: Panel, where: str) -> None:
     panel.release("colour", stage(4))
     with pytest.raises(NotOrdered):
         panel.release("colour", dn.matrix([["9/10", "1/10", "1/10"], ["1/10", "9/10", "9/10"]], categories=COLOURS))
-    with pytest.raises(InvalidRequest, match="holds a panel already"):
+    with pytest.raises(InvalidRequest, match="exists already"):
         Panel.create(where)
 
 

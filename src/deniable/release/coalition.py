@@ -14,8 +14,7 @@ from deniable.order.steps import Step, sent
 
 __all__ = ["Worth", "worth"]
 
-_MOST = 100_000
-"""Histories of responses, times answers, that are gone through: a second or two."""
+_MOST_HISTORIES = 100_000  # of responses, times answers, that are gone through: a second or two
 
 Law = dict[tuple[int, ...], list[Fraction]]
 """P(responses | answer), a row for each combination of responses, the coarsest first."""
@@ -83,7 +82,7 @@ def worth(ladder: Ladder, held: Iterable[int]) -> Worth:
 def _law(ladder: Ladder, stages: list[int]) -> Law | None:
     """Write out the law of the responses held, from the finest downwards; None where it is too large."""
     finest = ladder.designs[stages[-1]].channel
-    most = _MOST // finest.answers
+    most = _MOST_HISTORIES // finest.answers
     if finest.responses > most:
         return None
     law: Law = {(r,): row for r, row in _rows(finest).items()}

@@ -1,29 +1,141 @@
-"""Selling stages of an answer from a ledger: consent, price, receipt, withdrawal."""
+"""Selling stages of an answer from a ledger: prices without arbitrage, consent, receipt, withdrawal.
+
+Many buyers at chosen ε, upgrades later, and never more spent than the finest stage sold.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations
+from typing import Any, ClassVar
 
-from deniable import exact
+from deniable import documents, exact
 from deniable.designs import Design
-from deniable.documents import Response
-from deniable.errors import InvalidRequest, NotAllowed
-from deniable.release.chain import check_same
-from deniable.release.ledger import Ledger, Withdrawal
-from deniable.release.ledger.book import Book, Question
-from deniable.release.ledger.history import parity
-from deniable.release.ledger.kinds import read_design
-from deniable.release.ledger.release import known, release
-from deniable.release.market.coalition import worth
-from deniable.release.market.prices import NOTHING, Prices
+from deniable.documents import HashedDocument, Response
+from deniable.errors import InvalidRequest, NotAllowed, UnreadableFile
+from deniable.order.ladders import Ladder
+from deniable.release.book import Book, QuestionRow, parity
+from deniable.release.coalition import Worth, worth
+from deniable.release.ledger import Ledger, Withdrawal, release
 from deniable.release.receipts import Receipt
+from deniable.release.stages import check_same
 
-__all__ = ["ANYBODY", "Consent", "Market", "Sale"]
+__all__ = ["ANYBODY", "NOTHING", "Consent", "Market", "Prices", "Sale", "Worth", "worth"]
 
 ANYBODY = "*"
 """Consent for every buyer."""
+
+NOTHING = -1
+"""The stage of who holds nothing yet."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prices(HashedDocument):
+    """A price for each stage of a ladder, and for each upgrade.
+
+    No trade is cheaper by a detour: more costs no less; whoever holds more pays no more to come to the same stage; and
+    no chain of purchases costs less than going there at once. Buyers who put together what they hold have what the best
+    of them has (`market.worth`), so that there is nothing to be gained by that either.
+
+    Attributes:
+        ladder: the stages, the coarsest first.
+        prices: of each stage, to somebody who holds nothing.
+        upgrades: from a stage to a finer one; where it is not given, the difference of the two prices.
+        currency: what prices are in.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from deniable.order.relaxation import ladder
+        >>> stages = ladder([warner(0.5), warner(1), warner(2)])
+        >>> Prices(stages, ["1.50", 2, 5], currency="EUR").due(0, 2)
+        Fraction(7, 2)
+    """
+
+    SCHEMA: ClassVar[str] = "prices"
+    ladder: Ladder
+    prices: Sequence[exact.Rational]
+    upgrades: Mapping[tuple[int, int], exact.Rational] = field(default_factory=dict)
+    currency: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.prices) != len(self.ladder):
+            raise InvalidRequest(
+                f"there are {len(self.prices)} prices for {len(self.ladder)} stages; expected one each."
+            )
+        prices = tuple(exact.rational(price, name="a price") for price in self.prices)
+        upgrades = {pair: exact.rational(price, name="a price") for pair, price in self.upgrades.items()}
+        for old, new in upgrades:
+            if not 0 <= old < new < len(self.ladder):
+                raise InvalidRequest(f"there is no upgrade from stage {old} to stage {new}; expected a finer stage.")
+        if min([*prices, *upgrades.values()]) < 0:
+            raise InvalidRequest("a price is negative; expected 0 or more.")
+        object.__setattr__(self, "prices", prices)
+        object.__setattr__(self, "upgrades", upgrades)
+        for problem in self._detours():
+            raise InvalidRequest(problem, "Raise or lower one of these prices; or leave upgrades to the difference.")
+
+    def due(self, held: int, wanted: int) -> Fraction:
+        """Return what somebody who holds a stage (−1 for none) pays for another one; what is coarser costs nothing.
+
+        Raises:
+            InvalidRequest: there is no such stage.
+        """
+        if not NOTHING <= held < len(self.ladder) or not 0 <= wanted < len(self.ladder):
+            raise InvalidRequest(f"there is no stage {wanted}; expected 0 to {len(self.ladder) - 1}.")
+        if wanted <= held:
+            return Fraction(0)
+        price = Fraction(self.prices[wanted])
+        if held == NOTHING:
+            return price
+        return Fraction(self.upgrades.get((held, wanted), price - Fraction(self.prices[held])))
+
+    def _detours(self) -> Iterator[str]:
+        """Yield each trade that is cheaper by a detour."""
+        stages = range(NOTHING, len(self.ladder))
+        for held, one, two in ((a, b, c) for a in stages for b, c in combinations(range(a + 1, len(self.ladder)), 2)):
+            if self.due(held, one) > self.due(held, two):
+                yield (
+                    f"from {_named(held)}, stage {one} costs {self.due(held, one)} and the finer stage {two} only "
+                    f"{self.due(held, two)}; expected prices that rise."
+                )
+        for held, one, two in combinations(stages, 3):
+            at_once, detour = self.due(held, two), self.due(held, one) + self.due(one, two)
+            if detour < at_once:
+                yield (
+                    f"from {_named(held)}, stage {two} costs {at_once}, and by way of stage {one} only {detour}; "
+                    "expected no detour to be cheaper."
+                )
+            if self.due(one, two) > at_once:
+                yield (
+                    f"stage {two} costs {self.due(one, two)} for who holds stage {one}, and only {at_once} for who "
+                    f"holds {_named(held)}; expected that holding more never costs more."
+                )
+
+    def to_body(self) -> dict[str, Any]:
+        """Return the price list for JSON, with its ladder: what a buyer is shown."""
+        return {
+            "ladder": self.ladder.to_body(),
+            "prices": [str(price) for price in self.prices],
+            "upgrades": [[old, new, str(price)] for (old, new), price in sorted(self.upgrades.items())],
+            "currency": self.currency,
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Prices:
+        ladder = Ladder.from_body(documents.field(body, "ladder", dict))
+        try:
+            upgrades = {(int(old), int(new)): str(price) for old, new, price in documents.field(body, "upgrades", list)}
+        except (TypeError, ValueError):
+            raise UnreadableFile("the upgrades are not pairs of stages with a price.") from None
+        prices = [str(price) for price in documents.field(body, "prices", list)]
+        return cls(ladder, prices, upgrades, documents.field(body, "currency", str))
+
+
+def _named(held: int) -> str:
+    return "nothing" if held == NOTHING else f"stage {held}"
 
 
 @dataclass(frozen=True)
@@ -103,8 +215,8 @@ class Market:
             if together.parity != together.alone or not together.same:
                 raise InvalidRequest(f"the stages up to {best} tell more together than stage {best} alone.")
         with self._ledger.transaction() as book:
-            row = known(book, question)
-            check_same(read_design(book.design(row.about)), prices.ladder.designs[0])
+            row = book.known(question)
+            check_same(book.design(row.about), prices.ladder.designs[0])
             book.put_record("offer", row.id, "", prices.to_json())
 
     def prices(self, question: str) -> Prices:
@@ -114,7 +226,7 @@ class Market:
             InvalidRequest: nothing is.
         """
         with self._ledger.transaction() as book:
-            return _offered(book, known(book, question))
+            return _offered(book, book.known(question))
 
     def consent(self, question: str, buyer: str, *, up_to: int, purpose: str = "") -> None:
         """Agree that stages up to one may be sold to a buyer; "*" for anybody.
@@ -124,7 +236,7 @@ class Market:
         """
         _check_named(buyer)
         with self._ledger.transaction() as book:
-            row = known(book, question)
+            row = book.known(question)
             offered = _offered(book, row).ladder
             if not 0 <= up_to < len(offered):
                 raise InvalidRequest(f"there is no stage {up_to} on offer; expected 0 to {len(offered) - 1}.")
@@ -140,7 +252,7 @@ class Market:
         """
         _check_named(buyer)
         with self._ledger.transaction() as book:
-            _agree(book, known(book, question), Consent(question, buyer, Fraction(1)))
+            _agree(book, book.known(question), Consent(question, buyer, Fraction(1)))
 
     def sell(self, question: str, buyer: str, stage: int) -> Sale:
         """Sell a stage to a buyer, or an upgrade to who holds a coarser one.
@@ -152,7 +264,7 @@ class Market:
         """
         _check_named(buyer)  # what was released to nobody in particular is held by no buyer
         with self._ledger.transaction() as book:
-            row = known(book, question)
+            row = book.known(question)
             prices = _offered(book, row)
             design = prices.ladder.designs[stage] if 0 <= stage < len(prices.ladder) else None
             if design is None:
@@ -170,9 +282,9 @@ class Market:
     def holders(self, question: str) -> dict[str, int]:
         """Return the finest stage that each buyer holds."""
         with self._ledger.transaction() as book:
-            row = known(book, question)
+            row = book.known(question)
             prices = _offered(book, row)
-            buyers = {Receipt.from_json(each).holder for each in book.receipts_of(row.id)}
+            buyers = {each.holder for each in book.receipts_of(row.id)}
             found = {buyer: _held(book, row, prices, buyer) for buyer in sorted(buyers)}
         return {buyer: stage for buyer, stage in found.items() if stage != NOTHING}
 
@@ -186,19 +298,19 @@ def _check_named(buyer: str) -> None:
         raise InvalidRequest("the buyer has no name; expected some text, or '*' for anybody.")
 
 
-def _offered(book: Book, row: Question) -> Prices:
+def _offered(book: Book, row: QuestionRow) -> Prices:
     text = book.record("offer", row.id, "")
     if text is None:
         raise InvalidRequest(f"nothing is on offer about {row.name!r:.60}; expected an offer.")
     return Prices.from_json(text)
 
 
-def _agree(book: Book, row: Question, consent: Consent) -> None:
+def _agree(book: Book, row: QuestionRow, consent: Consent) -> None:
     body = {"parity": str(consent.parity), "purpose": consent.purpose}
     book.put_record("consent", row.id, consent.buyer, json.dumps(body))
 
 
-def _agreed(book: Book, row: Question, buyer: str, design: Design) -> Consent:
+def _agreed(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent:
     """Return the consent that covers a sale: the buyer's own, else that for anybody."""
     text = book.record("consent", row.id, buyer) or book.record("consent", row.id, ANYBODY)
     body = json.loads(text) if text else {"parity": "1", "purpose": ""}
@@ -217,8 +329,8 @@ def _agreed(book: Book, row: Question, buyer: str, design: Design) -> Consent:
     return consent
 
 
-def _held(book: Book, row: Question, prices: Prices, buyer: str) -> int:
+def _held(book: Book, row: QuestionRow, prices: Prices, buyer: str) -> int:
     """Return the finest stage on offer that a buyer holds."""
     numbers = {design.hash: number for number, design in enumerate(prices.ladder)}
-    owned = (Receipt.from_json(each).design for each in book.receipts_of(row.id, holder=buyer))
+    owned = (each.design for each in book.receipts_of(row.id, holder=buyer))
     return max((numbers.get(design, NOTHING) for design in owned), default=NOTHING)

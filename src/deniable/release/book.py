@@ -1,0 +1,596 @@
+"""The book of releases: questions, answers, stages, what was drawn and what of it is out, receipts.
+
+A ledger is the book of one respondent, a panel that of many: the tables are the same, and only this module knows them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from abc import ABC
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+from deniable import chance, db, exact
+from deniable.db import Database, Migration, SqliteFile, Tables, applied, migrate
+from deniable.designs import Design
+from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.records.strings.cohort import CohortDesign
+from deniable.release.receipts import Budget, Receipt, first_link, together, verify, write
+
+__all__ = [
+    "EVERY_QUESTION",
+    "OWNER",
+    "Book",
+    "Bookkeeper",
+    "Drawn",
+    "QuestionRow",
+    "StageRow",
+    "Staged",
+    "now",
+    "parity",
+]
+
+PART = "release"
+"""Under this name the database records the migrations."""
+
+OWNER = ""
+"""The only respondent of a ledger."""
+
+EVERY_QUESTION = 0
+"""Withdrawn from all questions, also from those that are asked later."""
+
+MIGRATIONS = (
+    Migration(
+        "first",
+        (
+            "CREATE TABLE release_book (id TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT, made TEXT NOT NULL)",
+            "CREATE TABLE release_design (hash TEXT PRIMARY KEY, body TEXT NOT NULL)",
+            """CREATE TABLE release_question (
+                id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, about TEXT NOT NULL REFERENCES release_design,
+                budget TEXT
+            )""",
+            """CREATE TABLE release_stage (
+                id INTEGER PRIMARY KEY, question INTEGER NOT NULL REFERENCES release_question, place INTEGER NOT NULL,
+                design TEXT NOT NULL REFERENCES release_design, parity TEXT NOT NULL, UNIQUE (question, design)
+            )""",
+            """CREATE TABLE release_step (
+                question INTEGER NOT NULL REFERENCES release_question, coarse TEXT NOT NULL, fine TEXT NOT NULL,
+                body TEXT NOT NULL, PRIMARY KEY (question, coarse, fine)
+            )""",
+            """CREATE TABLE release_answer (
+                question INTEGER NOT NULL REFERENCES release_question, respondent TEXT NOT NULL, answer TEXT,
+                secret {bytes}, PRIMARY KEY (question, respondent)
+            )""",
+            """CREATE TABLE release_response (
+                stage INTEGER NOT NULL REFERENCES release_stage, respondent TEXT NOT NULL, response TEXT NOT NULL,
+                released INTEGER NOT NULL, PRIMARY KEY (stage, respondent)
+            )""",
+            """CREATE TABLE release_withdrawal (
+                respondent TEXT NOT NULL, question INTEGER NOT NULL, at TEXT NOT NULL,
+                PRIMARY KEY (respondent, question)
+            )""",
+            """CREATE TABLE release_receipt (
+                number INTEGER PRIMARY KEY, question INTEGER REFERENCES release_question, design TEXT NOT NULL,
+                holder TEXT NOT NULL, body TEXT NOT NULL
+            )""",
+            """CREATE TABLE release_record (
+                kind TEXT NOT NULL, question INTEGER NOT NULL REFERENCES release_question, name TEXT NOT NULL,
+                body TEXT NOT NULL, PRIMARY KEY (kind, question, name)
+            )""",
+        ),
+    ),
+)
+
+_NAMED_RESPONDENTS = 400  # up to so many are asked for by name; beyond it all are read, which is quicker
+
+
+class Staged(Protocol):
+    """What can be a stage: a `Design`, or a string design within a cohort."""
+
+    @property
+    def hash(self) -> str:
+        """The content hash."""
+        ...
+
+    @property
+    def channel(self) -> Any:
+        """How responses are drawn, by number."""
+        ...
+
+    @property
+    def categories(self) -> Any:
+        """What the stages of one question have in common."""
+        ...
+
+    @property
+    def symbols(self) -> Any:
+        """What responses are called, by number."""
+        ...
+
+    @property
+    def parity(self) -> exact.Ratio:
+        """The parity, exactly."""
+        ...
+
+    @property
+    def epsilon(self) -> float:
+        """The ε, rounded up."""
+        ...
+
+    def category_number(self, category: str | Mapping[str, str], /) -> int:
+        """Return the number of an answer."""
+        ...
+
+    def to_json(self) -> str:
+        """Return the design as JSON."""
+        ...
+
+
+class QuestionRow(NamedTuple):
+    """A question as it is stored."""
+
+    id: int
+    name: str
+    about: str
+    budget: str | None
+
+
+class StageRow(NamedTuple):
+    """A stage of a question as it is stored."""
+
+    id: int
+    design: str
+    parity: str
+
+
+class Drawn(NamedTuple):
+    """A response that was drawn, by number, and whether it is out."""
+
+    response: int
+    released: bool
+
+
+class Book:
+    """What a ledger or a panel holds, inside a transaction.
+
+    Args:
+        tables: the tables.
+        kind: "ledger" or "panel".
+        designs: those that this program has read already, by their hashes.
+    """
+
+    def __init__(self, tables: Tables, kind: str, designs: dict[str, Staged]) -> None:
+        self.tables = tables
+        self.kind = kind
+        self._designs = designs
+
+    # The book itself, its questions and their stages
+
+    def name(self) -> str:
+        """Return the book's own name, drawn at random."""
+        return str(self.tables.value("SELECT id FROM release_book"))
+
+    def budget(self) -> Budget:
+        """Return what may be spent on each respondent, all questions together."""
+        return Budget.read(self.tables.value("SELECT budget FROM release_book"))
+
+    def question(self, name: str) -> QuestionRow | None:
+        """Return a question by its name."""
+        found = self.tables.rows("SELECT id, name, about, budget FROM release_question WHERE name = ?", name)
+        return QuestionRow(*found[0]) if found else None
+
+    def questions(self) -> list[QuestionRow]:
+        """Return all questions in the order in which they came."""
+        rows = self.tables.rows("SELECT id, name, about, budget FROM release_question ORDER BY id")
+        return [QuestionRow(*row) for row in rows]
+
+    def known(self, name: str) -> QuestionRow:
+        """Return a question.
+
+        Raises:
+            InvalidRequest: there is none of this name.
+        """
+        found = self.question(name)
+        if found is None:
+            raise InvalidRequest(
+                f"there is no question {name!r:.60} in this {self.kind}; expected one that was answered."
+            )
+        return found
+
+    def add_question(self, name: str, about: Staged, budget: str | None) -> QuestionRow:
+        """Enter a question."""
+        self._add_design(about)
+        row = QuestionRow(self._next("release_question"), name, about.hash, budget)
+        self.tables.insert("release_question", QuestionRow._fields, [row])
+        return row
+
+    def stages(self, question: int) -> list[StageRow]:
+        """Return the stages of a question, the coarsest first."""
+        statement = "SELECT id, design, parity FROM release_stage WHERE question = ? ORDER BY place"
+        return [StageRow(*row) for row in self.tables.rows(statement, question)]
+
+    def add_stage(self, question: int, place: int, design: Staged) -> StageRow:
+        """Put a stage at a place, and move those behind it up."""
+        self._add_design(design)
+        self.tables.run("UPDATE release_stage SET place = place + 1 WHERE question = ? AND place >= ?", question, place)
+        row = StageRow(self._next("release_stage"), design.hash, str(design.parity))
+        self.tables.insert("release_stage", ("id", "design", "parity", "question", "place"), [(*row, question, place)])
+        return row
+
+    def design(self, hash_: str) -> Staged:
+        """Return a design that a stage or a question has."""
+        if hash_ not in self._designs:
+            self._designs[hash_] = self.stored_design(hash_)
+        return self._designs[hash_]
+
+    def stored_design(self, hash_: str) -> Staged:
+        """Return a design as it is in the tables now."""
+        text = str(self.tables.value("SELECT body FROM release_design WHERE hash = ?", hash_))
+        if str(json.loads(text).get("schema")).startswith("deniable/cohort-design/"):
+            return CohortDesign.from_json(text)
+        return Design.from_json(text)
+
+    def _add_design(self, design: Staged) -> None:
+        if self.tables.value("SELECT hash FROM release_design WHERE hash = ?", design.hash) is None:
+            self.tables.insert("release_design", ("hash", "body"), [(design.hash, design.to_json())])
+        self._designs[design.hash] = design
+
+    def steps(self, question: int) -> dict[tuple[str, str], str]:
+        """Return the steps by which stages of a question were drawn, by the hashes of their designs."""
+        rows = self.tables.rows("SELECT coarse, fine, body FROM release_step WHERE question = ?", question)
+        return {(coarse, fine): body for coarse, fine, body in rows}
+
+    def add_step(self, question: int, pair: tuple[str, str], body: str) -> None:
+        """Keep the step between two stages, once; there is one for everybody.
+
+        Raises:
+            InvalidRequest: another one was drawn with before.
+        """
+        known = self.steps(question).get(pair)
+        if known is None:
+            self.tables.insert("release_step", ("question", "coarse", "fine", "body"), [(question, *pair, body)])
+        elif known != body:
+            raise InvalidRequest(
+                "these stages were drawn by another step for others; expected one step for all respondents.",
+                "Take the same ladder as before.",
+            )
+
+    # Respondents: what they answered, what is drawn for them, what of it is out
+
+    def answered(self, question: int, respondents: Sequence[str] | None = None) -> list[str]:
+        """Return who has answered, also those who withdrew. No answer is read."""
+        statement = "SELECT respondent FROM release_answer WHERE question = ?"
+        return [name for (name,) in self._rows_of(statement, respondents, question)]
+
+    def answers(self, question: int, respondents: Sequence[str]) -> list[int | None]:
+        """Return the number of each respondent's answer; None where it was erased, or never kept."""
+        statement = "SELECT respondent, answer FROM release_answer WHERE question = ?"
+        found = dict(self._rows_of(statement, respondents, question))
+        return [None if found[name] is None else int(found[name], 16) for name in respondents]
+
+    def secret(self, question: int, respondent: str) -> bytes:
+        """Return what a respondent's draws are made with, as far as it is kept."""
+        statement = "SELECT secret FROM release_answer WHERE question = ? AND respondent = ?"
+        return bytes(self.tables.value(statement, question, respondent) or b"")
+
+    def add_answers(self, question: int, answers: Iterable[tuple[str, int | None]], secret: bytes | None) -> None:
+        """Enter answers; with the secret of draws from them, in a ledger."""
+        rows = ((question, name, None if number is None else f"{number:x}", secret) for name, number in answers)
+        self.tables.insert("release_answer", ("question", "respondent", "answer", "secret"), rows)
+
+    def erase_answers(self, question: int, kept_secret: int) -> None:
+        """Overwrite all answers to a question, and of each secret what lies behind its first bytes."""
+        self.tables.run(
+            "UPDATE release_answer SET answer = NULL, secret = substr(secret, 1, ?) WHERE question = ?",
+            kept_secret, question,
+        )  # fmt: skip
+
+    def withdrawn(self, question: int) -> dict[str, str]:
+        """Return who has withdrawn from a question, and when."""
+        statement = "SELECT respondent, at FROM release_withdrawal WHERE question IN (?, ?)"
+        return dict(self.tables.rows(statement, question, EVERY_QUESTION))
+
+    def erase(self, respondents: Sequence[str], question: int, when: str) -> None:
+        """Erase answers, secrets and what is not out, of one question or of every one, and note the withdrawal."""
+        each = [(name, question, question) for name in respondents]
+        self.tables.each(
+            "UPDATE release_answer SET answer = NULL, secret = NULL WHERE respondent = ? AND (question = ? OR ? = 0)",
+            each,
+        )
+        self.tables.each(
+            "DELETE FROM release_response WHERE released = 0 AND respondent = ? AND stage IN "
+            "(SELECT id FROM release_stage WHERE question = ? OR ? = 0)",
+            each,
+        )
+        self.tables.insert(
+            "release_withdrawal", ("respondent", "question", "at"), ((name, question, when) for name in respondents)
+        )
+
+    def drawn(self, question: int, respondents: Sequence[str]) -> dict[int, dict[str, Drawn]]:
+        """Return for each stage of a question the response of each respondent for whom it is drawn."""
+        statement = "SELECT respondent, response, released FROM release_response WHERE stage = ?"
+        return {
+            stage.id: {
+                name: Drawn(int(text, 16), bool(out))
+                for name, text, out in self._rows_of(statement, respondents, stage.id)
+            }
+            for stage in self.stages(question)
+        }
+
+    def add_responses(self, stage: int, responses: Iterable[tuple[str, int]], *, released: bool) -> None:
+        """Enter responses of a stage."""
+        rows = ((stage, name, f"{number:x}", int(released)) for name, number in responses)
+        self.tables.insert("release_response", ("stage", "respondent", "response", "released"), rows)
+
+    def mark_released(self, stage: int, respondents: Iterable[str]) -> None:
+        """Note that responses are out."""
+        statement = "UPDATE release_response SET released = 1 WHERE stage = ? AND respondent = ?"
+        self.tables.each(statement, [(stage, name) for name in respondents])
+
+    def reached(self, respondents: Sequence[str]) -> dict[str, dict[int, int]]:
+        """Return for each respondent the place of the finest stage that is out, by question."""
+        statement = (
+            "SELECT respondent, question, place FROM release_response JOIN release_stage ON stage = id "
+            "WHERE released = ?"
+        )
+        found: dict[str, dict[int, int]] = {}
+        for name, question, place in self._rows_of(statement, respondents, 1):
+            own = found.setdefault(name, {})
+            own[question] = max(place, own.get(question, 0))
+        return found
+
+    def spent(self) -> dict[int, exact.Ratio]:
+        """Return for each question the parity of the finest stage that is out for anybody."""
+        rows = self.tables.rows(
+            "SELECT s.question, s.parity FROM release_stage s WHERE EXISTS "
+            "(SELECT 1 FROM release_response r WHERE r.stage = s.id AND r.released = 1) ORDER BY s.question, s.place"
+        )
+        finest = dict(rows)  # the last one of each question stays
+        return {question: parity(text) for question, text in finest.items()}
+
+    def out(self, question: int) -> set[int]:
+        """Return the stages of a question that are out for anybody."""
+        statement = (
+            "SELECT DISTINCT stage FROM release_response JOIN release_stage ON stage = id "
+            "WHERE question = ? AND released = 1"
+        )
+        return {stage for (stage,) in self.tables.rows(statement, question)}
+
+    # Receipts, and what others keep beside them
+
+    def receipts(self) -> list[Receipt]:
+        """Return all receipts in order."""
+        rows = self.tables.rows("SELECT body FROM release_receipt ORDER BY number")
+        return [Receipt.from_json(body) for (body,) in rows]
+
+    def receipts_of(self, question: int, *, design: str | None = None, holder: str | None = None) -> list[Receipt]:
+        """Return a question's receipts in order, of one stage and one holder where these are named."""
+        rows = self.tables.rows(
+            "SELECT body FROM release_receipt WHERE question = ? AND design = coalesce(?, design) AND "
+            "holder = coalesce(?, holder) ORDER BY number",
+            question, design, holder,
+        )  # fmt: skip
+        return [Receipt.from_json(body) for (body,) in rows]
+
+    def holders(self, question: int, design: str) -> tuple[str, ...]:
+        """Return who was given a stage, in order."""
+        statement = "SELECT holder FROM release_receipt WHERE question = ? AND design = ? ORDER BY number"
+        return tuple(dict.fromkeys(name for (name,) in self.tables.rows(statement, question, design)))
+
+    def append(
+        self,
+        kind: str,
+        row: QuestionRow | None,
+        before: Mapping[int, exact.Ratio],
+        *,
+        design: str = "",
+        holder: str = "",
+        details: Mapping[str, str] | None = None,
+    ) -> Receipt:
+        """Write the next receipt. Amounts are those of the respondent on whom the most was spent for each question.
+
+        Args:
+            kind: "release", "sale" or "withdrawal".
+            row: the question; None for all of them.
+            before: what `spent` returned before the release.
+            design: the hash of the stage's design.
+            holder: who is given it.
+            details: further facts.
+        """
+        last = self.tables.value("SELECT body FROM release_receipt ORDER BY number DESC LIMIT 1")
+        previous = Receipt.from_json(last) if last else None
+        name, after, question = self.name(), self.spent(), None if row is None else row.id
+        receipt = Receipt(
+            ledger=name,
+            number=previous.number + 1 if previous else 1,
+            previous=previous.hash if previous else first_link(name),
+            kind=kind,
+            question="" if row is None else row.name,
+            design=design,
+            holder=holder,
+            at=now(),
+            epsilon_before=exact.log_above(_of(before, question)),
+            epsilon_after=exact.log_above(_of(after, question)),
+            total_before=exact.log_above(together(before.values())),
+            total_after=exact.log_above(together(after.values())),
+            details=dict(details or {}),
+        )
+        self.tables.insert(
+            "release_receipt",
+            ("number", "question", "design", "holder", "body"),
+            [(receipt.number, question, design, holder, receipt.to_json())],
+        )
+        return receipt
+
+    def record(self, kind: str, question: int, name: str) -> str | None:
+        """Return what was noted under a name."""
+        statement = "SELECT body FROM release_record WHERE kind = ? AND question = ? AND name = ?"
+        found = self.tables.value(statement, kind, question, name)
+        return None if found is None else str(found)
+
+    def put_record(self, kind: str, question: int, name: str, body: str) -> None:
+        """Note something under a name, in the place of what was there."""
+        self.tables.run(
+            "INSERT INTO release_record VALUES (?, ?, ?, ?) ON CONFLICT (kind, question, name) "
+            "DO UPDATE SET body = excluded.body",
+            kind, question, name, body,
+        )  # fmt: skip
+
+    def check(self) -> None:
+        """Check the tables, the history, and that all that is out was counted.
+
+        Raises:
+            UnreadableFile: something is wrong.
+        """
+        if self.tables.damaged():
+            raise UnreadableFile(f"the file of this {self.kind} is damaged.", "Restore it from a copy.")
+        history, spent = self.receipts(), self.spent()
+        verify(history)
+        counted = {receipt.question: receipt.epsilon_after for receipt in history}
+        entered = {(receipt.question, receipt.design) for receipt in history}
+        for row in self.questions():
+            stages, out = self.stages(row.id), self.out(row.id)
+            if any((row.name, each.design) not in entered for each in stages if each.id in out):
+                raise UnreadableFile(f"a stage of {row.name!r:.60} is out without a receipt.")
+            if out and counted[row.name] != exact.log_above(spent[row.id]):
+                raise UnreadableFile(f"what was spent on {row.name!r:.60} is not what the history counts.")
+            if any(self.stored_design(each.design).hash != each.design for each in stages):
+                raise UnreadableFile(f"the design of a stage of {row.name!r:.60} was exchanged.")
+        if history and history[-1].total_after != exact.log_above(together(spent.values())):
+            raise UnreadableFile("what was spent in all is not what the history counts.")
+
+    def _rows_of(self, statement: str, respondents: Sequence[str] | None, value: int) -> list[Any]:
+        """Return the rows of some respondents, or of all, whose names come first."""
+        if respondents is None:
+            return self.tables.rows(statement, value)
+        if len(respondents) > _NAMED_RESPONDENTS:
+            wanted = set(respondents)
+            return [row for row in self.tables.rows(statement, value) if row[0] in wanted]
+        return self.tables.rows_among(f"{statement} AND respondent", respondents, value)
+
+    def _next(self, table: str) -> int:
+        return int(self.tables.value(f"SELECT coalesce(max(id), 0) + 1 FROM {table}"))
+
+
+class Bookkeeper(ABC):
+    """What a ledger and a panel have in common: a database with a book in it."""
+
+    KIND: ClassVar[str]
+    PATIENCE: ClassVar[float]
+    """Seconds to wait for another program that is writing."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._designs: dict[str, Staged] = {}
+
+    @classmethod
+    def _database(cls, where: str | os.PathLike[str]) -> Database:
+        return db.open_database(where, cls.KIND, settings=db.DURABLE, patience=cls.PATIENCE, one_writer=True)
+
+    @classmethod
+    def _created(cls, where: str | os.PathLike[str], budget: exact.Rational | None, source: chance.Source) -> Database:
+        """Make a database with an empty book in it.
+
+        Raises:
+            InvalidRequest: there is something already.
+            InvalidNumber: the budget is no ε.
+        """
+        limit, name = Budget.of(budget).written, source.read(16).hex()
+        database = cls._database(where)
+        try:
+            if isinstance(database, SqliteFile):
+                database.make()
+            with database.transaction() as tables:
+                if tables.taken("release_book"):
+                    raise InvalidRequest(
+                        f"{database.name} exists already and is not empty; expected a new place for a {cls.KIND}.",
+                        "Open it, or choose another name.",
+                    )
+                migrate(tables, PART, MIGRATIONS)
+                columns = ("id", "kind", "budget", "made")
+                tables.insert("release_book", columns, [(name, cls.KIND, limit, now())])
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    @classmethod
+    def _opened(cls, where: str | os.PathLike[str]) -> Database:
+        """Open what `_created` made.
+
+        Raises:
+            UnreadableFile: something else, damaged, or of a later version.
+        """
+        database, how = cls._database(where), f"{cls.__name__}.create()"
+        if isinstance(database, SqliteFile) and not Path(where).is_file():
+            raise UnreadableFile(f"there is no {cls.KIND} at {where}.", f"Make one first: {how}.")
+        try:
+            with database.transaction(write=False) as tables:
+                if not tables.has("release_book") or tables.value("SELECT kind FROM release_book") != cls.KIND:
+                    raise UnreadableFile(f"{database.name} is not a {cls.KIND}.", f"Open what {how} made.")
+                known = applied(tables, PART)
+            if known != {each.name for each in MIGRATIONS}:
+                with database.transaction() as tables:
+                    migrate(tables, PART, MIGRATIONS)
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    @contextmanager
+    def transaction(self, *, write: bool = True) -> Iterator[Book]:
+        """Run a transaction on the book, for those who release under conditions of their own."""
+        with self.database.transaction(write=write) as tables:
+            yield Book(tables, self.KIND, self._designs)
+
+    def receipts(self) -> tuple[Receipt, ...]:
+        """Return the whole history."""
+        with self.transaction(write=False) as book:
+            return tuple(book.receipts())
+
+    def history(self) -> str:
+        """Return the whole history as lines of JSON, closed by a last line."""
+        with self.transaction(write=False) as book:
+            return write(book.receipts(), book.name())
+
+    def check(self) -> None:
+        """Check the file, the history, and that all that is out was counted.
+
+        Raises:
+            UnreadableFile: the file is damaged, or something is out that was not counted.
+        """
+        with self.transaction(write=False) as book:
+            book.check()
+
+    def close(self) -> None:
+        """Close the file, or the connection."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def now() -> str:
+    """Return the time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def parity(text: str) -> exact.Ratio:
+    """Read a parity as it is stored."""
+    return math.inf if text == "inf" else Fraction(text)
+
+
+def _of(spent: Mapping[int, exact.Ratio], question: int | None) -> exact.Ratio:
+    return Fraction(1) if question is None else spent.get(question, Fraction(1))

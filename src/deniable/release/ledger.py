@@ -1,0 +1,460 @@
+"""A respondent's own ledger: answers, what of them is out, and what that has cost. Standard library alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from os import PathLike
+from typing import Any, ClassVar
+
+from deniable import chance, exact
+from deniable.db import Database
+from deniable.documents import Response
+from deniable.errors import InvalidRequest, NotAllowed
+from deniable.order.ladders import Ladder
+from deniable.release.book import OWNER, Book, Bookkeeper, QuestionRow, Staged, now, parity
+from deniable.release.receipts import Budget, Receipt, together
+from deniable.release.stages import Group, chosen, enter
+from deniable.release.stages import release as release_stage
+
+__all__ = ["Ledger", "Released", "Stage", "Standing", "Status", "Withdrawal", "finite", "release"]
+
+SECRET = 32
+"""Bytes of a secret. A question has one for draws from what is out and, as long as the answer is kept, one from it."""
+
+_BLOCK = 4096  # bytes of SHAKE-256 at a time
+
+
+class DerivedBytes:
+    """Random bytes of one question and one moment of its history: SHAKE-256 over a secret and a context, in blocks.
+
+    Guarantee: to whoever does not know the secret, which never leaves the ledger, they are as good as random.
+
+    Why: a copy of the ledger that is asked for the same stages in the same order draws the same responses. Restoring a
+    backup, or opening the file on two devices, does not spend a stage twice.
+
+    Example:
+        >>> one, two, other = (DerivedBytes(bytes(32), [each]).read(8) for each in ("a", "a", "b"))
+        >>> one == two != other
+        True
+    """
+
+    def __init__(self, secret: bytes, context: Sequence[object]) -> None:
+        self._start = hashlib.shake_256(b"deniable/ledger/1\0" + secret + json.dumps(list(context)).encode())
+        self._blocks = 0
+        self._bytes = b""
+
+    def read(self, count: int) -> bytes:
+        """Return the next bytes."""
+        while len(self._bytes) < count:
+            block = self._start.copy()
+            block.update(self._blocks.to_bytes(8, "little"))
+            self._blocks += 1
+            self._bytes += block.digest(_BLOCK)
+        piece, self._bytes = self._bytes[:count], self._bytes[count:]
+        return piece
+
+
+def finite(epsilon: float) -> float | None:
+    """Return an ε for JSON, which knows no infinity: None where the answer is given away."""
+    return None if epsilon == math.inf else epsilon
+
+
+@dataclass(frozen=True)
+class Released:
+    """A response that may leave, with the receipt for it.
+
+    Attributes:
+        response: what is sent.
+        receipt: what was spent.
+        fresh: whether this stage is released for the first time; asking again gives the same response.
+    """
+
+    response: Response
+    receipt: Receipt
+    fresh: bool
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of a question.
+
+    Attributes:
+        design: the hash of its design.
+        epsilon: the ε of all stages up to it, rounded up.
+        released: whether it is out; a planned stage is drawn before.
+        symbol: the response, where it is out.
+        holders: who was given it.
+    """
+
+    design: str
+    epsilon: float
+    released: bool
+    symbol: str | None
+    holders: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a question stands.
+
+    Attributes:
+        question: its name.
+        stages: drawn so far, the coarsest first.
+        parity: spent, exactly.
+        budget: the ε that may be spent; None for no limit of its own.
+        left: the ε that is left of it, rounded down; None for no limit.
+        answer_kept: whether finer stages than these can still be drawn.
+        withdrawn: when the respondent withdrew; None if not.
+    """
+
+    question: str
+    stages: tuple[Stage, ...]
+    parity: exact.Ratio
+    budget: float | None
+    left: float | None
+    answer_kept: bool
+    withdrawn: str | None
+
+    @property
+    def epsilon(self) -> float:
+        """Spent, rounded up."""
+        return exact.log_above(self.parity)
+
+    def to_body(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "question": self.question,
+            "spent": finite(self.epsilon),
+            "budget": self.budget,
+            "left": self.left,
+            "answer_kept": self.answer_kept,
+            "withdrawn": self.withdrawn,
+            "stages": [{**asdict(each), "epsilon": finite(each.epsilon)} for each in self.stages],
+        }
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a ledger stands.
+
+    Attributes:
+        ledger: its name, drawn at random.
+        questions: how each question stands.
+        parity: spent on all of them together, exactly: the product.
+        budget: the ε that may be spent on all of them; None for no limit.
+        left: the ε that is left of it, rounded down; None for no limit.
+    """
+
+    ledger: str
+    questions: tuple[Standing, ...]
+    parity: exact.Ratio
+    budget: float | None
+    left: float | None
+
+    @property
+    def epsilon(self) -> float:
+        """Spent in all, rounded up."""
+        return exact.log_above(self.parity)
+
+    def question(self, name: str) -> Standing:
+        """Return how one question stands.
+
+        Raises:
+            InvalidRequest: there is none of this name.
+        """
+        for each in self.questions:
+            if each.question == name:
+                return each
+        raise InvalidRequest(f"there is no question {name!r:.60} in this ledger; expected one that was answered.")
+
+    def to_body(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "ledger": self.ledger,
+            "spent": finite(self.epsilon),
+            "budget": self.budget,
+            "left": self.left,
+            "questions": [each.to_body() for each in self.questions],
+        }
+
+
+@dataclass(frozen=True)
+class Withdrawal:
+    """What a withdrawal stops, what it erased, and what it cannot undo.
+
+    Attributes:
+        questions: withdrawn now.
+        out: for each stage that is out, the question, its ε and who holds it.
+        receipt: the entry in the history.
+    """
+
+    questions: tuple[str, ...]
+    out: tuple[tuple[str, float, tuple[str, ...]], ...]
+    receipt: Receipt
+
+    @property
+    def told(self) -> str:
+        """The withdrawal in words."""
+        names = ", ".join(map(repr, self.questions)) or "no question"
+        lines = [
+            f"Withdrawn: {names}. Nothing more will be released, and the answers, all that was drawn and not released, "
+            "and what draws are made from were erased from this ledger."
+        ]
+        for question, epsilon, holders in self.out:
+            who = ", ".join(holder or "an unnamed holder" for holder in holders)
+            lines.append(
+                f"Cannot be undone: a response to {question!r} at ε = {epsilon:.6g} is with {who}. Whoever has it "
+                "keeps what it says, and may have passed it on or counted it already."
+            )
+        if not self.out:
+            lines.append("Nothing was out.")
+        return "\n".join(lines)
+
+
+class Ledger(Bookkeeper):
+    """A file in which a respondent keeps answers and gives them out in stages.
+
+    Guarantee: a response is recorded on the disk before it is returned; a stage is drawn once, whoever asks, in however
+    many programs, and whenever one of them is killed; all stages of a question together reveal what the finest one
+    does; what would exceed a budget is refused before anything is drawn.
+
+    The file holds the answers. It is made readable for its owner alone, and is not encrypted.
+
+    Example:
+        >>> import tempfile
+        >>> from deniable.designs import warner
+        >>> ledger = Ledger.create(tempfile.mkdtemp() + "/mine.ledger", budget=2)
+        >>> ledger.answer("smokes", "yes", about=warner(1))
+        >>> first = ledger.release("smokes", warner(1))
+        >>> ledger.release("smokes", warner(1)).response == first.response
+        True
+        >>> ledger.release("smokes", warner(2)).receipt.epsilon_before, ledger.status().epsilon
+        (1.0, 2.0)
+        >>> ledger.close()
+    """
+
+    KIND: ClassVar[str] = "ledger"
+    PATIENCE: ClassVar[float] = 60.0
+
+    def __init__(self, database: Database, source: chance.Source = chance.SYSTEM) -> None:
+        super().__init__(database)
+        self._source = source
+
+    @classmethod
+    def create(
+        cls,
+        path: str | PathLike[str],
+        *,
+        budget: exact.Rational | None = None,
+        source: chance.Source = chance.SYSTEM,
+    ) -> Ledger:
+        """Make a new ledger.
+
+        Args:
+            path: a file that does not exist yet.
+            budget: the ε that may be spent on all questions together; None for no limit.
+            source: random bytes, for secrets; the operating system's by default.
+
+        Raises:
+            InvalidRequest: there is a file already.
+            InvalidNumber: the budget is no ε.
+        """
+        return cls(cls._created(path, budget, source), source)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], *, source: chance.Source = chance.SYSTEM) -> Ledger:
+        """Open a ledger.
+
+        Raises:
+            UnreadableFile: no ledger, damaged, or of another version.
+        """
+        return cls(cls._opened(path), source)
+
+    def answer(
+        self,
+        question: str,
+        answer: str | Mapping[str, str],
+        about: Staged | Ladder,
+        *,
+        budget: exact.Rational | None = None,
+        keep: bool = False,
+    ) -> None:
+        """Enter the answer to a question. Nothing is released by that.
+
+        Args:
+            question: a name for it.
+            answer: the truth.
+            about: a ladder, all of whose stages are drawn at once and may be released one by one (planned); or a design
+                that knows the categories, for stages that come as a surprise (open-ended).
+            budget: the ε that may be spent on this question; None for no limit of its own.
+            keep: keep the answer to a planned question, so that stages beyond the ladder can follow. Without it the
+                answer is not stored at all.
+
+        Raises:
+            InvalidAnswer: not one of the categories. The message does not repeat it.
+            InvalidRequest: the question has been answered already.
+        """
+        design = about.designs[-1] if isinstance(about, Ladder) else about
+        number = design.category_number(answer)
+        if not isinstance(question, str) or not question.strip():
+            raise InvalidRequest("the question has no name; expected some text.")
+        limit = Budget.of(budget).written
+        with self.transaction() as book:
+            if book.question(question) is not None:
+                raise InvalidRequest(
+                    f"the question {question!r:.60} is answered already; expected another one.",
+                    "An answer is given once: a second one would be drawn for anew, and be paid for again.",
+                )
+            row = book.add_question(question, design, limit)
+            kept = keep or not isinstance(about, Ladder)
+            # What a draw from the answer was made with tells the answer, next to its response: erased together.
+            secret = self._source.read(2 * SECRET if kept else SECRET)
+            planned = (about, _planned(about, number, self._source)) if isinstance(about, Ladder) else None
+            enter(book, row, {OWNER: number}, kept=kept, secret=secret, planned=planned)
+
+    def release(self, question: str, stage: Staged | int | None = None, *, to: str = "") -> Released:
+        """Release a stage of a question: what this returns may leave.
+
+        A stage that is out already is returned as it is. One that is coarser than what is out is made from that, once,
+        and costs nothing. One that is finer is raised from what is out.
+
+        Args:
+            question: its name.
+            stage: the design; or the number of a stage that is drawn, counted from 0, the coarsest; or None for the
+                first of them that is not out.
+            to: who is given it, for the receipt.
+
+        Raises:
+            OverBudget: it would spend too much; the error says by how much.
+            NotAllowed: the respondent has withdrawn, or the answer was not kept and is needed.
+            NotOrdered: the design cannot be compared with a stage that is out.
+            InvalidRequest: there is no such question or stage.
+        """
+        with self.transaction() as book:
+            return release(book, question, stage, to)
+
+    def status(self) -> Status:
+        """Return how the ledger stands: what was spent, and what is left."""
+        with self.transaction(write=False) as book:
+            return _status(book)
+
+    def forget(self, question: str) -> None:
+        """Erase the answer: only stages that are drawn, and coarser ones, can be released after that."""
+        with self.transaction() as book:
+            book.erase_answers(book.known(question).id, SECRET)
+
+    def withdraw(self, question: str | None = None) -> Withdrawal:
+        """Stop all further releases of a question, or of all, and erase what is not out.
+
+        Raises:
+            InvalidRequest: there is no such question.
+        """
+        with self.transaction() as book:
+            rows = book.questions() if question is None else [book.known(question)]
+            return _withdraw(book, rows, everything=question is None)
+
+
+def release(
+    book: Book,
+    question: str,
+    stage: Staged | int | None,
+    to: str,
+    *,
+    kind: str = "release",
+    details: Mapping[str, str] | None = None,
+) -> Released:
+    """Release a stage inside a transaction; see `Ledger.release`. A sale leaves a receipt each time it is made."""
+    row = book.known(question)
+    withdrawn = book.withdrawn(row.id)
+    if withdrawn:
+        raise NotAllowed(f"the respondent withdrew {question!r:.60} on {withdrawn[OWNER]}; nothing more is released.")
+    design = _waiting(book, row) if stage is None else chosen(book, book.stages(row.id), stage)
+    before = book.spent()
+    drawn = release_stage(book, row, design, [OWNER], _draw)[OWNER]
+    earlier = book.receipts_of(row.id, design=design.hash, holder=to) if kind == "release" else []
+    receipt = earlier[0] if earlier else book.append(kind, row, before, design=design.hash, holder=to, details=details)
+    return Released(Response(design.hash, design.symbols[drawn.response]), receipt, not drawn.released)
+
+
+def _waiting(book: Book, row: QuestionRow) -> Staged:
+    """Return the first stage that is drawn and not out."""
+    drawn = book.drawn(row.id, [OWNER])
+    for stage in book.stages(row.id):
+        if OWNER in drawn[stage.id] and not drawn[stage.id][OWNER].released:
+            return book.design(stage.design)
+    raise InvalidRequest("no stage is waiting; expected the design of another one.")
+
+
+def _draw(book: Book, row: QuestionRow, group: Group) -> list[int]:
+    """Draw a stage from the question's own secret: from the half that is erased with the answer, if it is needed."""
+    secret = book.secret(row.id, OWNER)
+    half = secret[SECRET:] if group.place.finest else secret[:SECRET]
+    assert len(half) == SECRET, "what draws are made with was erased"
+    coarser, finer = (next(iter(each), None) for each in (group.coarser, group.finer))
+    context = [group.design.hash, _named(group.below, coarser), _named(group.above, finer)]
+    answer = next(iter(group.answers), None)
+    source = DerivedBytes(half, context)
+    return [group.place.draw(group.design, answer, coarser=coarser, finer=finer, source=source)]
+
+
+def _named(design: Staged | None, response: int | None) -> tuple[str, str] | None:
+    return None if design is None else (design.hash, f"{response:x}")
+
+
+def _planned(ladder: Ladder, answer: int, source: chance.Source) -> list[list[int]]:
+    """Draw all stages of a ladder, the finest first; return them with the coarsest first."""
+    responses = [ladder.designs[-1].channel.draw(answer, source)]
+    for step in reversed(ladder.steps):
+        responses.append(step.degrade(responses[-1], source))
+    return [[response] for response in reversed(responses)]
+
+
+def _status(book: Book) -> Status:
+    spent, budget = book.spent(), book.budget()
+    total = together(spent.values())
+    standings = tuple(_standing(book, row, spent.get(row.id, Fraction(1))) for row in book.questions())
+    return Status(book.name(), standings, total, budget.shown, budget.left(total))
+
+
+def _standing(book: Book, row: QuestionRow, spent: exact.Ratio) -> Standing:
+    drawn, budget = book.drawn(row.id, [OWNER]), Budget.read(row.budget)
+    stages = []
+    for each in book.stages(row.id):
+        if OWNER in drawn[each.id]:
+            design, (response, out) = book.design(each.design), drawn[each.id][OWNER]
+            symbol = design.symbols[response] if out else None
+            stages.append(Stage(each.design, design.epsilon, out, symbol, book.holders(row.id, each.design)))
+    return Standing(
+        question=row.name,
+        stages=tuple(stages),
+        parity=spent,
+        budget=budget.shown,
+        left=budget.left(spent),
+        answer_kept=book.answers(row.id, [OWNER]) != [None],
+        withdrawn=book.withdrawn(row.id).get(OWNER),
+    )
+
+
+def _withdraw(book: Book, rows: Sequence[QuestionRow], *, everything: bool) -> Withdrawal:
+    """Withdraw questions: erase what is not out, and say what is.
+
+    Raises:
+        InvalidRequest: nothing is left to withdraw.
+    """
+    open_rows = [row for row in rows if not book.withdrawn(row.id)]
+    if not open_rows:
+        raise InvalidRequest("nothing is left to withdraw.")
+    out: list[tuple[str, float, tuple[str, ...]]] = []
+    for row in open_rows:
+        book.erase([OWNER], row.id, now())
+        released = book.out(row.id)
+        for stage in book.stages(row.id):
+            if stage.id in released:
+                out.append((row.name, exact.log_above(parity(stage.parity)), book.holders(row.id, stage.design)))
+    receipt = book.append("withdrawal", None if everything else open_rows[0], book.spent())
+    return Withdrawal(tuple(row.name for row in open_rows), tuple(out), receipt)

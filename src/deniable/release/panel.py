@@ -1,0 +1,295 @@
+"""Many respondents' answers, released in stages by whoever may hold them: a panel, or the curator of a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import chance, exact
+from deniable.channel.coding import code_type
+from deniable.designs import Design
+from deniable.engines.local.bulk import draw_all
+from deniable.engines.local.gradual import Raiser, release_planned
+from deniable.engines.local.keystream import Keystream
+from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest
+from deniable.order.ladders import Ladder, Relaxation
+from deniable.order.relaxation import ladder
+from deniable.release.book import EVERY_QUESTION, Book, Bookkeeper, QuestionRow, now
+from deniable.release.receipts import Budget, Receipt
+from deniable.release.stages import Group, check_same, chosen, enter, release
+from deniable.tallies import Tally, tally
+from deniable.tallies.stages import StageTallies
+
+__all__ = ["Panel", "Releases"]
+
+
+@dataclass(frozen=True, eq=False)
+class Releases:
+    """A stage of many respondents, which may leave.
+
+    Attributes:
+        design: of the stage.
+        respondents: who they are.
+        responses: in the same order, as engines have them: codes, or packed rows where a design sends sets.
+        receipt: what was spent, on nobody more than this.
+        fresh: how many of them are released for the first time.
+    """
+
+    design: Design
+    respondents: tuple[str, ...]
+    responses: NDArray[Any] = field(repr=False)
+    receipt: Receipt
+    fresh: int
+
+    @property
+    def symbols(self) -> list[str]:
+        """The responses by name."""
+        return [self.design.symbols[number] for number in self.design.channel.coding.unpack(self.responses)]
+
+    def tally(self) -> Tally:
+        """Return the counts of these responses."""
+        return tally(self.design, self.responses)
+
+
+class Panel(Bookkeeper):
+    """A table of respondents with their answers, from which stages are released to all or to some.
+
+    Guarantee: as for a `Ledger`, for each respondent: drawn once, recorded before it is returned, nothing beyond a
+    budget, whatever is killed and however many programs write.
+
+    Example:
+        >>> import tempfile
+        >>> from deniable.designs import warner
+        >>> panel = Panel.create(tempfile.mkdtemp() + "/panel.db", budget=2)
+        >>> panel.answer("smokes", {"anna": "yes", "bert": "no", "carl": "no"}, about=warner(1))
+        >>> first = panel.release("smokes", warner(1))
+        >>> panel.release("smokes", warner(1)).symbols == first.symbols
+        True
+        >>> panel.release("smokes", warner(2), respondents=["anna"]).receipt.epsilon_after
+        2.0
+        >>> panel.close()
+    """
+
+    KIND: ClassVar[str] = "panel"
+    PATIENCE: ClassVar[float] = 600.0  # a release to a large panel takes a while
+
+    @classmethod
+    def create(
+        cls,
+        where: str | os.PathLike[str],
+        *,
+        budget: exact.Rational | None = None,
+        source: chance.Source = chance.SYSTEM,
+    ) -> Panel:
+        """Make a new panel.
+
+        Args:
+            where: a file that does not exist yet, or the address of a Postgres database without a panel.
+            budget: the ε that may be spent on each respondent, all questions together; None for no limit.
+            source: random bytes for the panel's name.
+
+        Raises:
+            InvalidRequest: there is one already.
+            MissingExtra: an address, and psycopg is not installed.
+        """
+        return cls(cls._created(where, budget, source))
+
+    @classmethod
+    def open(cls, where: str | os.PathLike[str]) -> Panel:
+        """Open a panel.
+
+        Raises:
+            UnreadableFile: there is none, or it is damaged or of another version.
+            MissingExtra: an address, and psycopg is not installed.
+        """
+        return cls(cls._opened(where))
+
+    def answer(
+        self,
+        question: str,
+        answers: Mapping[str, str],
+        about: Design | Ladder,
+        *,
+        budget: exact.Rational | None = None,
+        keep: bool = False,
+    ) -> None:
+        """Enter answers to a question, of respondents who have not answered it yet. Nothing is released by that.
+
+        Args:
+            question: a name for it.
+            answers: the truth of each respondent.
+            about: a ladder, all of whose stages are drawn at once (planned); or a design that knows the categories
+                (open-ended).
+            budget: the ε that may be spent on each respondent for this question; None for no limit of its own.
+            keep: keep answers to a planned question, so that stages beyond the ladder can follow.
+
+        Raises:
+            InvalidAnswer: not one of the categories; only the row is told.
+            InvalidRequest: somebody has answered already.
+            Incompatible: the question is about other categories, or has another budget.
+        """
+        design = about.designs[-1] if isinstance(about, Ladder) else about
+        numbers = dict(zip(answers, _read_answers(design, answers), strict=True))
+        limit = Budget.of(budget).written
+        with self.transaction() as book:
+            row = _question(book, question, design, limit)
+            names = list(numbers)
+            twice = {*book.answered(row.id, names), *(book.withdrawn(row.id).keys() & numbers.keys())}
+            if twice:
+                raise InvalidRequest(
+                    f"{len(twice):,} of these respondents have answered already, or have withdrawn; expected others."
+                )
+            planned = (about, _draw_planned(about, list(numbers.values()))) if isinstance(about, Ladder) else None
+            enter(book, row, numbers, kept=keep or planned is None, planned=planned)
+
+    def release(
+        self, question: str, stage: Design | int, *, respondents: Sequence[str] | None = None, to: str = ""
+    ) -> Releases:
+        """Release a stage of a question for respondents: what this returns may leave.
+
+        Args:
+            question: its name.
+            stage: the design, or the number of a stage that is drawn, counted from 0, the coarsest.
+            respondents: who; all who have answered and not withdrawn, if left out.
+            to: who is given it, for the receipt.
+
+        Raises:
+            OverBudget: it would spend too much on somebody; then it is released for nobody.
+            NotAllowed: an answer is needed and was not kept.
+            NotOrdered: the design cannot be compared with a stage of this question.
+            InvalidRequest: no such question, stage or respondent.
+        """
+        with self.transaction() as book:
+            row = book.known(question)
+            design = chosen(book, book.stages(row.id), stage)
+            if not isinstance(design, Design):
+                raise InvalidRequest(f"{design!r} is no design of categories; expected one.")
+            names = _asked_for(book, row, respondents)
+            before = book.spent()
+            drawn = release(book, row, design, names, _draw)
+            fresh = sum(not each.released for each in drawn.values())
+            details = {"respondents": str(len(names)), "fresh": str(fresh)}
+            receipt = book.append("release", row, before, design=design.hash, holder=to, details=details)
+        responses = design.channel.coding.pack([each.response for each in drawn.values()])
+        return Releases(design, tuple(drawn), responses, receipt, fresh)
+
+    def tallies(self, question: str) -> StageTallies:
+        """Return the counts of a question: of each stage that is out, and of everybody at the finest response."""
+        with self.transaction(write=False) as book:
+            row = book.known(question)
+            stages, drawn = book.stages(row.id), book.drawn(row.id, _asked_for(book, row, None))
+            designs = [book.design(stage.design) for stage in stages]
+        out = [{name: each.response for name, each in drawn[stage.id].items() if each.released} for stage in stages]
+        return _count_stages([each for each in designs if isinstance(each, Design)], out)
+
+    def withdraw(self, respondents: Sequence[str]) -> int:
+        """Stop releases for respondents, and erase their answers and what is not out; return how many were withdrawn.
+
+        What is out is with whoever has it, and stays counted in what was spent. It cannot be called back.
+
+        Raises:
+            InvalidRequest: a single text, which would be taken letter by letter.
+        """
+        if isinstance(respondents, str):
+            raise InvalidRequest("the respondents are one text; expected a list of names.")
+        with self.transaction() as book:
+            gone = book.withdrawn(EVERY_QUESTION)
+            names = [name for name in dict.fromkeys(respondents) if name not in gone]
+            book.erase(names, EVERY_QUESTION, now())
+        return len(names)
+
+
+def _read_answers(design: Design, answers: Mapping[str, str]) -> list[int]:
+    """Return the number of each answer.
+
+    Raises:
+        InvalidAnswer: not one of the categories; only the row is told.
+    """
+    found = []
+    for row, answer in enumerate(answers.values()):
+        try:
+            found.append(design.category_number(answer))
+        except InvalidAnswer as error:
+            raise InvalidAnswer(f"the answer at index {row:,}: {error.problem}", error.hint) from None
+    return found
+
+
+def _question(book: Book, name: str, design: Design, budget: str | None) -> QuestionRow:
+    """Return a question; enter it if it is new.
+
+    Raises:
+        Incompatible: it is about other categories, or has another budget.
+    """
+    row = book.question(name)
+    if row is None:
+        return book.add_question(name, design, budget)
+    check_same(book.design(row.about), design)
+    if row.budget != budget:
+        raise Incompatible(f"the question {name!r:.60} has another budget; expected the same for all respondents.")
+    return row
+
+
+def _asked_for(book: Book, row: QuestionRow, respondents: Sequence[str] | None) -> list[str]:
+    """Return those who have answered a question and not withdrawn; all of them, or those who are named.
+
+    Raises:
+        InvalidRequest: some of those who are named have not answered, or have withdrawn.
+    """
+    gone = book.withdrawn(row.id)
+    names = [name for name in book.answered(row.id, respondents) if name not in gone]
+    missing = 0 if respondents is None else len(set(respondents)) - len(names)
+    if missing:
+        raise InvalidRequest(f"{missing:,} of the respondents have not answered, or have withdrawn; expected others.")
+    return names
+
+
+def _count_stages(designs: Sequence[Design], out: Sequence[Mapping[str, int]]) -> StageTallies:
+    """Count the responses of each stage, by respondent, and everybody once."""
+    seen, finest, done = [], [], set[str]()
+    for design, responses in zip(reversed(designs), reversed(out), strict=True):
+        first = {name: each for name, each in responses.items() if name not in done}
+        seen.append(tally(design, design.channel.coding.pack(list(responses.values()))))
+        finest.append(tally(design, design.channel.coding.pack(list(first.values()))))
+        done |= set(first)
+    return StageTallies(ladder(designs), tuple(reversed(seen)), tuple(reversed(finest)))
+
+
+def _draw(book: Book, row: QuestionRow, group: Group) -> list[int]:  # noqa: ARG001 - as every `Draw`
+    """Draw a stage for a group: afresh, raised from the stage below, or made from the stage above."""
+    return _upwards(group) if group.place.finest else _downwards(group)
+
+
+def _upwards(group: Group) -> list[int]:
+    design, below = group.design, group.below
+    assert isinstance(design, Design)
+    answers = np.array(group.answers, code_type(design.channel.answers))
+    if group.place.below is None or below is None:
+        return design.channel.coding.unpack(draw_all(design, answers, codes=True))
+    assert isinstance(below, Design)
+    raiser = Raiser(Relaxation(below, design, group.place.below), codes=True)
+    return design.channel.coding.unpack(raiser.upgrade(below.channel.coding.pack(group.coarser), answers))
+
+
+def _downwards(group: Group) -> list[int]:
+    design, above, place = group.design, group.above, group.place
+    assert isinstance(design, Design)
+    assert isinstance(above, Design)
+    assert place.above is not None
+    if place.below is None:
+        coarsened = Raiser(Relaxation(design, above, place.above)).degrade(above.channel.coding.pack(group.finer))
+        return design.channel.coding.unpack(coarsened)
+    source = Keystream()
+    pairs = zip(group.coarser, group.finer, strict=True)
+    return [place.below.between(place.above, coarse, fine, source) for coarse, fine in pairs]
+
+
+def _draw_planned(ladder: Ladder, answers: Sequence[int]) -> list[list[int]]:
+    """Draw all stages of a ladder; return the responses of each stage."""
+    kind = code_type(ladder.designs[-1].channel.answers)
+    columns = release_planned(ladder, np.array(answers, kind), codes=True)
+    return [design.channel.coding.unpack(column) for design, column in zip(ladder.designs, columns, strict=True)]

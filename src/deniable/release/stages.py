@@ -1,0 +1,394 @@
+"""How a stage is released: its place among the others, the budgets, the draw, the record of it; in one transaction.
+
+One machine for ledgers and panels. What differs is how responses are drawn: see `Draw`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from deniable import chance
+from deniable.designs import Design
+from deniable.errors import Incompatible, InvalidRequest, NotAllowed, NotOrdered
+from deniable.order.blackwell import find_step
+from deniable.order.ladders import Ladder, check_alike, step_from_body, step_to_body
+from deniable.order.relaxation import relax
+from deniable.order.steps import Step
+from deniable.release.book import Book, Drawn, QuestionRow, Staged, StageRow, parity
+from deniable.release.receipts import Budget, together
+
+__all__ = [
+    "Draw",
+    "Find",
+    "Group",
+    "Place",
+    "check_same",
+    "chosen",
+    "enter",
+    "place",
+    "release",
+    "remember",
+    "remembered",
+    "step",
+]
+
+
+Find = Callable[[Staged, Staged], Step | None]
+"""From a coarser and a finer design to the relaxation between them, or None where there is none."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a design stands in a chain of others, each of which is a garbling of the next.
+
+    Attributes:
+        at: how many stages of the chain lie below it.
+        below: the relaxation from the next coarser stage, if there is one.
+        above: the relaxation to the next finer stage, if there is one.
+    """
+
+    at: int
+    below: Step | None
+    above: Step | None
+
+    @property
+    def finest(self) -> bool:
+        """Whether nothing finer is out, so that the answer is needed."""
+        return self.above is None
+
+    def draw(
+        self,
+        design: Staged,
+        answer: int | None,
+        *,
+        coarser: int | None,
+        finer: int | None,
+        source: chance.Source = chance.SYSTEM,
+    ) -> int:
+        """Draw the response of a stage, given the responses of its neighbours that are out.
+
+        Args:
+            design: what stands at this place.
+            answer: the number of the true answer; not looked at where a finer response is out.
+            coarser: the response of the next coarser stage, if there is one.
+            finer: the response of the next finer stage, if there is one.
+            source: random bytes.
+
+        """
+        if self.above is not None and finer is not None:
+            if self.below is None or coarser is None:
+                return self.above.degrade(finer, source)
+            return self.below.between(self.above, coarser, finer, source)
+        assert answer is not None, "a stage that is finer than all others is drawn from the answer"
+        if self.below is None or coarser is None:
+            return int(design.channel.draw(answer, source))
+        return self.below.upgrade(coarser, answer, source)
+
+
+def place(design: Staged, stages: Sequence[Staged], *, find: Find | None = None) -> Place:
+    """Find where a design stands among the stages that are out.
+
+    Args:
+        design: another stage.
+        stages: those that are out, the coarsest first.
+        find: how the relaxation from one design to another is found; `step` by default, and `remembered` where some
+            were drawn already.
+
+    Raises:
+        NotOrdered: it cannot be compared with one of them.
+        Incompatible: it is about other categories.
+        InvalidRequest: it lies between two stages whose step does not lead through it.
+    """
+    find = find or step
+    for each in stages[-1:]:
+        check_same(each, design)
+    at = len(stages)
+    below: Step | None = None
+    while at and below is None:
+        below = find(stages[at - 1], design)
+        at -= below is None
+    if at == len(stages):
+        return Place(at, below, None)
+    above = find(design, stages[at])
+    if above is None:
+        raise _not_in_line(design, stages[at])
+    if below is not None:
+        whole = find(stages[at - 1], stages[at])
+        if whole is None or not below.composes(above, whole):
+            raise InvalidRequest(
+                f"{design!r} lies between two stages that are out, but they were not drawn through it; expected a "
+                "design of their own family.",
+                "Plan the whole ladder beforehand, or release stages in rising order.",
+            )
+    return Place(at, below, above)
+
+
+def check_same(old: Staged, new: Staged) -> None:
+    """Refuse two designs that are not about the same answers.
+
+    Raises:
+        Incompatible: they are not.
+    """
+    if isinstance(old, Design) and isinstance(new, Design):
+        check_alike(old, new)
+    elif old.categories != new.categories:
+        raise Incompatible("the designs are about different answers; expected stages of one question.")
+
+
+def step(old: Staged, new: Staged) -> Step | None:
+    """Return the relaxation from one design to another, or None where there is none."""
+    found = find_step(old.channel, new.channel)
+    return found if isinstance(found, Step) else None
+
+
+def remembered(bodies: Mapping[tuple[str, str], str]) -> Find:
+    """Return how to find relaxations of which some were drawn already.
+
+    Why: where several garblings are right, a search may find another one than the one that was drawn with.
+
+    Args:
+        bodies: what `remember` wrote, by the hashes of the coarser and the finer design.
+    """
+
+    known: dict[tuple[str, str], Step | None] = {}
+
+    def find(old: Staged, new: Staged) -> Step | None:
+        pair = (old.hash, new.hash)
+        if pair not in known:
+            body = bodies.get(pair)
+            known[pair] = step(old, new) if body is None else step_from_body(json.loads(body), old.channel, new.channel)
+        return known[pair]
+
+    return find
+
+
+def remember(step: Step) -> str:
+    """Return a relaxation as JSON, for `remembered`."""
+    return json.dumps(step_to_body(step))
+
+
+def _not_in_line(design: Staged, out: Staged) -> NotOrdered:
+    """Tell why a design has no place: it is neither coarser nor finer than one that is out."""
+    if isinstance(out, Design) and isinstance(design, Design):
+        try:
+            relax(out, design)
+        except NotOrdered as error:
+            return error
+    return NotOrdered(f"{design!r} is neither coarser nor finer than {out!r}, which is out; expected one that is.")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Respondents for whom a stage is drawn from the same neighbours, at once.
+
+    Attributes:
+        design: the stage.
+        place: where it stands between its neighbours.
+        names: who they are.
+        below: the next coarser stage that they hold, if they do.
+        above: the next finer stage that they hold, if they do.
+        coarser: their responses of the stage below.
+        finer: their responses of the stage above.
+        answers: by number; empty where a finer response makes them needless.
+    """
+
+    design: Staged
+    place: Place
+    names: Sequence[str]
+    below: Staged | None
+    above: Staged | None
+    coarser: Sequence[int]
+    finer: Sequence[int]
+    answers: Sequence[int]
+
+
+Draw = Callable[[Book, QuestionRow, Group], Sequence[int]]
+"""Draws the responses of a group: one by one from a secret in a ledger, in bulk in a panel."""
+
+
+def enter(
+    book: Book,
+    row: QuestionRow,
+    answers: Mapping[str, int],
+    *,
+    kept: bool,
+    secret: bytes | None = None,
+    planned: tuple[Ladder, Sequence[Sequence[int]]] | None = None,
+) -> None:
+    """Enter answers to a question, and what was drawn for them beforehand.
+
+    Args:
+        book: where.
+        row: the question.
+        answers: by number, of each respondent.
+        kept: whether the answers themselves are stored.
+        secret: what draws will be made with, in a ledger.
+        planned: a ladder, and the responses of each of its stages.
+
+    Raises:
+        InvalidRequest: the ladder's steps are not those by which stages of others were drawn.
+    """
+    book.add_answers(row.id, [(name, number if kept else None) for name, number in answers.items()], secret)
+    if planned is None:
+        return
+    ladder, columns = planned
+    for (old, new), each in zip(pairwise(ladder.designs), ladder.steps, strict=True):
+        book.add_step(row.id, (old.hash, new.hash), remember(each))
+    for design, responses in zip(ladder.designs, columns, strict=True):
+        _, stage = _place_of(book, row, design)
+        book.add_responses(stage.id, zip(answers, responses, strict=True), released=False)
+
+
+def chosen(book: Book, stages: Sequence[StageRow], stage: Staged | int) -> Staged:
+    """Return the design of a stage, given as such or by number.
+
+    Raises:
+        InvalidRequest: there is no such stage.
+    """
+    if not isinstance(stage, int):
+        return stage
+    if not 0 <= stage < len(stages):
+        raise InvalidRequest(f"there is no stage {stage}; expected one of the {len(stages)} that are drawn.")
+    return book.design(stages[stage].design)
+
+
+def release(book: Book, row: QuestionRow, design: Staged, names: Sequence[str], draw: Draw) -> dict[str, Drawn]:
+    """Release a stage for respondents who have answered and not withdrawn; its receipt is left to the caller.
+
+    Returns:
+        The response of each of them, and whether it had been out before.
+
+    Raises:
+        OverBudget: it would spend too much on somebody. No answer was looked at.
+        NotAllowed: an answer is needed and was not kept.
+        NotOrdered, Incompatible: the design cannot be compared with a stage of this question.
+        InvalidRequest: it lies between two stages that somebody holds, and they were not drawn through it.
+    """
+    at, stage = _place_of(book, row, design)
+    _check_budgets(book, row, stage, at, names)
+    drawn = book.drawn(row.id, names)
+    found = dict(drawn[stage.id])
+    book.mark_released(stage.id, [name for name, each in found.items() if not each.released])
+    lacking = [name for name in names if name not in found]
+    if lacking:
+        for group in _groups(book, row, design, stage, lacking, drawn):
+            responses = list(zip(group.names, draw(book, row, group), strict=True))
+            book.add_responses(stage.id, responses, released=True)
+            found.update((name, Drawn(response, released=False)) for name, response in responses)
+    return {name: found[name] for name in names}
+
+
+def _place_of(book: Book, row: QuestionRow, design: Staged) -> tuple[int, StageRow]:
+    """Return where a design stands among the stages of a question; put it there if it is new."""
+    stages = book.stages(row.id)
+    for at, each in enumerate(stages):
+        if each.design == design.hash:
+            return at, each
+    if row.about != design.hash:
+        check_same(book.design(row.about), design)
+    at = _position(design, [book.design(each.design) for each in stages], remembered(book.steps(row.id)))
+    return at, book.add_stage(row.id, at, design)
+
+
+def _position(design: Staged, designs: Sequence[Staged], find: Find) -> int:
+    """Return how many stages of a chain lie below a design, whether or not anybody holds its neighbours.
+
+    Raises:
+        NotOrdered: it cannot be compared with one of them.
+    """
+    at = len(designs)
+    while at and find(designs[at - 1], design) is None:
+        at -= 1
+    if at < len(designs) and find(design, designs[at]) is None:
+        raise _not_in_line(design, designs[at])
+    return at
+
+
+def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, at: int, names: Sequence[str]) -> None:
+    """Refuse a stage that would spend too much on anybody.
+
+    Raises:
+        OverBudget: it would; the error says for how many, and by how much at most.
+    """
+    budget, own, needed = book.budget(), Budget.read(row.budget), parity(stage.parity)
+    if budget.epsilon is None and own.epsilon is None:
+        return
+    reached = book.reached(names)
+    # Who has a finer response already spends nothing.
+    spending = [name for name in names if reached.get(name, {}).get(row.id, -1) < at]
+    if not spending:
+        return
+    own.check(needed, f"the question {row.name!r:.60}{_for(book, len(spending))}")
+    if budget.epsilon is None:
+        return
+    parities = {each.id: [parity(stage.parity) for stage in book.stages(each.id)] for each in book.questions()}
+    others = Counter(
+        tuple(sorted((question, place) for question, place in reached.get(name, {}).items() if question != row.id))
+        for name in spending
+    )
+    spent = {each: together([*(parities[question][place] for question, place in each), needed]) for each in others}
+    beyond = sum(others[each] for each, amount in spent.items() if amount > budget.limit)
+    budget.check(max(spent.values()), f"all questions together{_for(book, beyond)}")
+
+
+def _for(book: Book, count: int) -> str:
+    return "" if book.kind == "ledger" else f", for {count:,} respondents"
+
+
+def _groups(
+    book: Book,
+    row: QuestionRow,
+    design: Staged,
+    stage: StageRow,
+    names: Sequence[str],
+    drawn: Mapping[int, Mapping[str, Drawn]],
+) -> Iterator[Group]:
+    """Yield respondents by the neighbours of a stage that they hold; note the steps that lead there."""
+    stages, find = book.stages(row.id), remembered(book.steps(row.id))
+    for (low, high), members in _by_neighbours(stages, stage, names, drawn).items():
+        below, above = (None if each is None else book.design(each.design) for each in (low, high))
+        found = place(design, [each for each in (below, above) if each is not None], find=find)
+        if below is not None and found.below is not None:
+            book.add_step(row.id, (below.hash, design.hash), remember(found.below))
+        if above is not None and found.above is not None:
+            book.add_step(row.id, (design.hash, above.hash), remember(found.above))
+        coarser, finer = (
+            [] if each is None else [drawn[each.id][name].response for name in members] for each in (low, high)
+        )
+        answers = _kept_answers(book, row, members) if found.finest else []
+        yield Group(design, found, members, below, above, coarser, finer, answers)
+
+
+def _by_neighbours(
+    stages: Sequence[StageRow], stage: StageRow, names: Sequence[str], drawn: Mapping[int, Mapping[str, Drawn]]
+) -> dict[tuple[StageRow | None, StageRow | None], list[str]]:
+    """Return respondents by the stages next below and next above a stage that they hold."""
+    at = stages.index(stage)
+    found: dict[tuple[StageRow | None, StageRow | None], list[str]] = {}
+    for name in names:
+        low = next((each for each in reversed(stages[:at]) if name in drawn[each.id]), None)
+        high = next((each for each in stages[at + 1 :] if name in drawn[each.id]), None)
+        found.setdefault((low, high), []).append(name)
+    return found
+
+
+def _kept_answers(book: Book, row: QuestionRow, names: Sequence[str]) -> list[int]:
+    """Return answers, which only a stage that is finer than all others needs.
+
+    Raises:
+        NotAllowed: some were erased, or never kept.
+    """
+    known = book.answers(row.id, names)
+    kept = [number for number in known if number is not None]
+    if len(kept) < len(known):
+        whose = "answer was" if book.kind == "ledger" else f"answers of {len(known) - len(kept):,} respondents were"
+        raise NotAllowed(
+            f"the {whose} erased or not kept, and this stage is finer than all that were drawn; expected a coarser "
+            "one.",
+            "Nothing beyond the stages that were drawn can be released any more.",
+        )
+    return kept
