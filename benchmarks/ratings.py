@@ -13,8 +13,8 @@ from deniable.engines.local.edges import Edges
 from deniable.engines.local.keyvalue import collect, read_edges
 from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, pckv_grr
 from deniable.records.key_value.estimates import estimate
-from deniable.records.key_value.spread import spread
 from deniable.records.key_value.tallies import KeyValueTally
+from deniable.records.key_value.variances import second_moments
 
 Real = NDArray[np.float64]
 EPSILONS = (1, 2, 4)
@@ -25,7 +25,7 @@ def variances(design: KeyValueDesign, edges: Edges, asked: Real | None) -> Real:
     """The variances of degree and weight by F15; given how many were asked about each item, the conditional ones."""
     k, w, squares, n = edges.degree, edges.weight_sum, edges.square_sum, edges.people
     shares = np.stack([n - k, (k + w) / 2, (k - w) / 2])
-    told = spread(design.scheme, conditional=asked is not None)
+    told = second_moments(design.scheme, conditional=asked is not None)
     second = np.stack([np.array([float(each) for each in row]) @ shares for row in (told.degree, told.weight)])
     products = np.stack([k, squares])
     if asked is None:

@@ -31,8 +31,7 @@ from deniable.records.numbers.designs import Range, end_design, number_design
 from deniable.records.numbers.estimates import Mean, mean, spread
 from deniable.records.numbers.estimates import estimate as estimate_numbers
 from deniable.records.numbers.tallies import NumberTally
-from deniable.records.strings.bloom import Bloom
-from deniable.records.strings.designs import string_design
+from deniable.records.strings.designs import Bloom, string_design
 from deniable.records.strings.estimates import estimate as estimate_strings
 from deniable.records.strings.tallies import StringTally
 from deniable.tallies.stages import count_stages

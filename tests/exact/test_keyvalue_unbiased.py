@@ -7,15 +7,8 @@ from itertools import combinations, product
 
 import pytest
 
-from deniable.records.key_value.designs import (
-    KeyValueDesign,
-    conditional_moments,
-    lpp_club,
-    lpp_ddagger,
-    moments,
-    pckv_ue,
-)
-from deniable.records.key_value.spread import Moments, scores
+from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_ue
+from deniable.records.key_value.variances import ItemMoments, conditional_moments, moments, scores
 from tests.support.keyvalue import Row, designs, rows
 
 HALF = Fraction(1, 2)
@@ -86,7 +79,9 @@ def test_the_variance_of_one_response_is_that_of_all_responses(design: KeyValueD
             for place, value in enumerate((degree * degree, weight * weight, degree * weight)):
                 second[place] += probability * value
         x, w = Fraction(0 in row), row.get(0, Fraction(0))
-        assert moments(design, [row.get(0)]) == Moments(x, w, second[0] - x * x, second[1] - w * w, second[2] - x * w)
+        assert moments(design, [row.get(0)]) == ItemMoments(
+            x, w, second[0] - x * x, second[1] - w * w, second[2] - x * w
+        )
 
 
 @pytest.mark.parametrize("design", FULL)
@@ -155,7 +150,7 @@ def test_the_conditional_variance_is_that_of_all_samples_and_devices(design: Key
     k, w = first
     assert (k, w) == (3, -HALF)
     found = conditional_moments(design, edges, asked)
-    assert found == Moments(k, w, second[0] - k * k, second[1] - w * w, second[2] - k * w)
+    assert found == ItemMoments(k, w, second[0] - k * k, second[1] - w * w, second[2] - k * w)
 
 
 def _sends(symbol, response, weight):  # type: ignore[no-untyped-def]
@@ -170,3 +165,30 @@ def _ddagger(m: int, p: Fraction, q: Fraction) -> KeyValueDesign:
     from deniable.records.key_value.schemes import Index
 
     return KeyValueDesign("lpp_ddagger", m, Index(m, rr3_ddagger(p, q).channel.dense()))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("design", [lpp_club(3, 1, low=1, high=5), pckv_ue(3, 1, padding=2, low=1, high=5)])
+def test_moments_are_on_the_scale_of_the_design(design: KeyValueDesign) -> None:
+    edges = [5, None, 1, 3]
+    assert moments(design, edges).weight == 9
+    found = [Fraction(0)] * 3
+    for edge in edges:  # every response gone through; a weight stands for 3 + 2·w
+        row = {} if edge is None else {0: Fraction(edge - 3, 2)}
+        x, w = Fraction(edge is not None), Fraction(edge or 0)
+        second = [-x * x, -w * w, -x * w]
+        for response in range(design.scheme.responses):
+            degree, centred = added(design, response)[0]
+            weight = 3 * degree + 2 * centred
+            chance = design.scheme.probability(response, row)
+            for place, product_ in enumerate((degree * degree, weight * weight, degree * weight)):
+                second[place] += chance * product_
+        found = [a + b for a, b in zip(found, second, strict=True)]
+    assert moments(design, edges) == ItemMoments(Fraction(3), Fraction(9), *found)
+
+
+def test_conditional_moments_are_on_the_scale_of_the_design() -> None:
+    edges: list[int | None] = [5, None, 1, 3]
+    plain = conditional_moments(lpp_club(3, 1), [None if edge is None else (edge - 3) / 2 for edge in edges], 2)
+    found = conditional_moments(lpp_club(3, 1, low=1, high=5), edges, 2)
+    assert found.weight == 9
+    assert found.var_weight == 9 * plain.var_degree + 12 * plain.cov + 4 * plain.var_weight

@@ -11,10 +11,7 @@ import pytest
 import deniable as dn
 from deniable.channel import Bits
 from deniable.order.blackwell import Garbling
-from deniable.records.strings.bloom import Bloom
-from deniable.records.strings.cohort import CohortDesign, Filter, FilterStep
-from deniable.records.strings.designs import StringDesign
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import Bloom, CohortDesign, Filter, FilterStep, NoisySampling, StringDesign
 from deniable.records.strings.responses import permanent, respond, sample, upgrade
 from tests.support.traces import law
 

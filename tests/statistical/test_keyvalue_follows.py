@@ -19,7 +19,7 @@ from deniable.engines.local.keyvalue import collect
 from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
 from deniable.records.key_value.estimates import estimate
 from deniable.records.key_value.responses import respond
-from deniable.records.key_value.spread import spread
+from deniable.records.key_value.variances import second_moments
 from tests.support.keyvalue import designs
 from tests.support.seeded import seeded
 
@@ -65,7 +65,7 @@ def graph(people: int, items: int, most: int) -> Edges:
 
 def expected(design: KeyValueDesign, edges: Edges) -> np.ndarray:
     """The variances of degree and weight of each item, from F15: fixed scaling, people as they are."""
-    told = spread(design.scheme)
+    told = second_moments(design.scheme)
     k, w, squares, n = edges.degree, edges.weight_sum, edges.square_sum, edges.people
     shares = np.stack([n - k, (k + w) / 2, (k - w) / 2])
     degree, weight = (np.array([float(each) for each in row]) @ shares for row in (told.degree, told.weight))

@@ -17,7 +17,7 @@ from deniable.audit.simulated_attacks import generator
 from deniable.chance import Source
 from deniable.designs import Deck, Design
 from deniable.order.relaxation import ladder
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import NoisySampling
 from deniable.responses.cards import respond_with_card
 from tests.support import worlds
 from tests.support.worlds import FALSE_ALARM, assert_tallies_follow

@@ -14,7 +14,7 @@ from deniable.audit.simulated_attacks import generator
 from deniable.chance import Source
 from deniable.designs import Deck, Design
 from deniable.plan import variance
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import NoisySampling
 from deniable.reproduce import cards, gradual
 from deniable.reproduce import gradual as experiments
 from deniable.reproduce.cards import Survey

@@ -84,7 +84,7 @@ def show(design: DesignFile, as_json: Json = False) -> None:
 def read_design(path: Path) -> GraphDesign:
     """Read a design of either kind."""
     from deniable.records.edges.designs import EdgeDesign
-    from deniable.records.key_value.mechanism import KeyValueDesign
+    from deniable.records.key_value.designs import KeyValueDesign
 
     text = path.read_bytes()
     try:

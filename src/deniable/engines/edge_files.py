@@ -21,7 +21,7 @@ from deniable.files.writers import writing
 from deniable.records.edges.designs import EdgeDesign
 from deniable.records.edges.tallies import EdgeTally
 from deniable.records.edges.tallies import tally as tally_edges
-from deniable.records.key_value.mechanism import KeyValueDesign
+from deniable.records.key_value.designs import KeyValueDesign
 from deniable.records.key_value.tallies import KeyValueTally
 from deniable.records.key_value.tallies import tally as tally_keyvalue
 from deniable.tallies.files import foreign

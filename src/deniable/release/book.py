@@ -21,7 +21,7 @@ from deniable import chance, db, exact
 from deniable.db import Database, Migration, SqliteFile, Tables, applied, migrate
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, UnreadableFile
-from deniable.records.strings.cohort import CohortDesign
+from deniable.records.strings.designs import CohortDesign
 from deniable.release.receipts import Budget, Receipt, first_link, together, verify, write
 
 __all__ = [

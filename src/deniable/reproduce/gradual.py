@@ -21,7 +21,7 @@ from deniable.order.ladders import Ladder
 from deniable.order.relaxation import family_ladder, ladder, relax
 from deniable.records.numbers.designs import Range, end_design
 from deniable.records.numbers.estimates import moments
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import NoisySampling
 from deniable.reproduce.draw import INK, LINES, dots, legend, line, panels
 from deniable.reproduce.values import Content, Exhibit, Point, Printed, Setting, printed, starting
 

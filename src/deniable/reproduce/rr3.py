@@ -12,7 +12,7 @@ from deniable.estimates import covariance, estimate
 from deniable.exact import exp_below, rational
 from deniable.records.edges.graph_numbers import per_vertex
 from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_ddagger, pckv_ue
-from deniable.records.key_value.stages import symbol_design
+from deniable.records.key_value.responses import symbol_design
 from deniable.report import rr3_omega
 from deniable.reproduce.simulate import moments
 from deniable.reproduce.values import Content, Exhibit, Printed, Setting, Value, printed, starting

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from deniable.designs import Deck, Design
 from deniable.estimates.linear import christofides_inverse, left_inverse
 from deniable.estimates.sets import customary
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import NoisySampling
 from deniable.simulate.people import Counts
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from deniable.audit.attacks import Chain
 from deniable.audit.simulated_attacks import generator, kernel
 from deniable.order.ladders import Ladder
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import NoisySampling
 from deniable.simulate.people import Counts, People, read_people, repeated
 from deniable.simulate.tallies import in_cells, spread
 

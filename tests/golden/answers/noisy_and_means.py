@@ -6,7 +6,7 @@ from typing import Any
 
 from deniable.records.numbers.designs import Range, end_design
 from deniable.records.numbers.estimates import from_share, moments
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import NoisySampling
 from tests.golden.runner import document, quantity
 
 

@@ -14,9 +14,7 @@ import pytest
 
 import deniable as dn
 from deniable.order.relaxation import ladder
-from deniable.records.strings.bloom import Bloom
-from deniable.records.strings.cohort import CohortDesign
-from deniable.records.strings.designs import string_design
+from deniable.records.strings.designs import Bloom, CohortDesign, string_design
 from tests.support.commands import done, run
 
 

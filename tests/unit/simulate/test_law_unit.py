@@ -11,7 +11,7 @@ from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates import estimate, estimate_deck
 from deniable.order.relaxation import ladder
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import NoisySampling
 from deniable.tallies import Tally
 
 DESIGNS = [dn.warner(1), dn.k_ary(4, 1), dn.christofides(1, middle="1/4"), dn.subset(4, 1, t=2), dn.rappor(3, 2)]

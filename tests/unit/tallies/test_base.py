@@ -16,8 +16,7 @@ from deniable.records.key_value.tallies import tally as tally_items
 from deniable.records.numbers.designs import number_design
 from deniable.records.numbers.tallies import NumberTally
 from deniable.records.numbers.tallies import tally as tally_numbers
-from deniable.records.strings.bloom import Bloom
-from deniable.records.strings.designs import StringResponse, string_design
+from deniable.records.strings.designs import Bloom, StringResponse, string_design
 from deniable.records.strings.tallies import StringTally
 from deniable.records.strings.tallies import tally as tally_strings
 from deniable.tallies import Tally, tally

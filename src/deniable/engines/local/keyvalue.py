@@ -23,11 +23,10 @@ from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.keyvalue_vectors import Bounds
 from deniable.engines.local.words import CHUNK, Layout, Slot, WordArray, Words
 from deniable.errors import InvalidRequest
-from deniable.records.key_value.mechanism import KeyValueDesign
-from deniable.records.key_value.schemes import Direct, Index, Unary
+from deniable.records.key_value.designs import KeyValueDesign
+from deniable.records.key_value.schemes import GRID, Direct, Index, Unary
 from deniable.records.key_value.tallies import MOST_ITEMS, KeyValueTally
 from deniable.records.key_value.tallies import tally as count
-from deniable.records.key_value.weights import GRID
 
 __all__ = ["Edges", "collect", "read_edges", "respond"]
 

@@ -16,9 +16,7 @@ from deniable.engines.local.keystream import Keystream
 from deniable.engines.local.tosses import toss_rows
 from deniable.engines.local.words import Layout, Slot, Words
 from deniable.errors import InvalidRequest, InvalidResponse
-from deniable.records.strings.bloom import Bloom
-from deniable.records.strings.designs import StringDesign, relax_strings
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, relax_strings
 from deniable.records.strings.regression import places_of, seeds_of
 from deniable.records.strings.tallies import StringTally
 

@@ -6,15 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar
 
 from deniable import documents, exact
 from deniable.designs import Design, k_ary, labels, rr3_dagger
-from deniable.designs.labels import Labels, Numbered, Places
+from deniable.designs.labels import Labels
 from deniable.designs.three_answers import Weighting
-from deniable.documents import HashedDocument
-from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse
+from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.records.key_value.designs import ItemDesign
 
 __all__ = ["WEIGHTS", "EdgeDesign", "one_edge"]
 
@@ -26,7 +25,7 @@ CAVEAT = "Which item a respondent has an edge to is sent as it is; only the weig
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeDesign(HashedDocument):
+class EdgeDesign(ItemDesign):
     """Items around a three-answer design for the weight of one edge.
 
     Attributes:
@@ -49,53 +48,26 @@ class EdgeDesign(HashedDocument):
             )
 
     @property
-    def parity(self) -> exact.Ratio:
-        """The largest factor by which a response can change the odds between two weights, exactly."""
-        return self.choice.parity
+    def width(self) -> int:
+        return len(NAMES)
 
     @property
-    def epsilon(self) -> float:
-        """The smallest ε at which the weight is locally private, rounded up; the item is not protected."""
-        return self.choice.epsilon
+    def parity(self) -> exact.Ratio:
+        """The largest factor by which a response can change the odds between two weights; the item is not protected."""
+        return self.choice.parity
 
     @property
     def caveat(self) -> str:
         """What the guarantee does not cover."""
         return CAVEAT
 
-    def item_number(self, item: str) -> int:
-        """Return the number of an item.
-
-        Raises:
-            InvalidAnswer: not one of this design's; the message does not repeat it.
-        """
-        number = self._places.find(item)
-        if number is None:
-            raise InvalidAnswer(f"the item is not one of the design's; expected one of {labels.shown(self.items)}.")
-        return number
-
-    @cached_property
-    def _places(self) -> Places:
-        return Places(self.items)
-
     def symbol(self, response: int) -> str:
-        """Write a response, given its number: the weight, then the item."""
-        item, weight = divmod(response, 3)
+        item, weight = divmod(response, self.width)
         return f"{NAMES[weight]} {self.items[item]}"
 
-    def response_number(self, symbol: str) -> int:
-        """Return the number of a response.
-
-        Raises:
-            InvalidResponse: not one that this design sends.
-        """
-        weight, gap, item = symbol.partition(" ") if isinstance(symbol, str) else ("", "", "")
-        number = self._places.find(item) if gap and weight in NAMES else None
-        if number is None:
-            raise InvalidResponse(
-                f"{symbol!r:.40} is not a response of this design; expected '1/2 {self.items[0]:.40}'."
-            )
-        return 3 * number + NAMES.index(weight)
+    def _number(self, symbol: str) -> int:
+        weight, _, item = symbol.partition(" ")
+        return self.width * self._known(item) + NAMES.index(weight)
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> EdgeDesign:
@@ -103,8 +75,7 @@ class EdgeDesign(HashedDocument):
         return cls(documents.field(body, "items", int, list), choice)
 
     def to_body(self) -> dict[str, Any]:
-        items = len(self.items) if isinstance(self.items, Numbered) else list(self.items)
-        return {"items": items, "choice": json.loads(self.choice.to_json())}
+        return {"items": self._names(), "choice": json.loads(self.choice.to_json())}
 
     def __repr__(self) -> str:
         return f"one_edge({labels.shown(self.items, most=5)}; {self.choice.name}, ε = {self.epsilon:.6g})"

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.errors import InvalidResponse
 from deniable.records.edges.designs import EdgeDesign
+from deniable.records.key_value.tallies import ItemTally, zeros
 from deniable.tallies import Tally
-from deniable.tallies.base import AdditiveTally, Counts, count_codes, read_only, response_numbers
+from deniable.tallies.base import Counts, count_codes, response_numbers
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeTally(AdditiveTally[EdgeDesign]):
+class EdgeTally(ItemTally[EdgeDesign]):
     """How often each weight was sent for each item.
 
     Attributes:
@@ -28,11 +28,6 @@ class EdgeTally(AdditiveTally[EdgeDesign]):
     counts: Counts = field(repr=False)
     missing: int = 0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", read_only(self.counts, (len(self.design.items), 3), "items × weights"))
-        if self.missing < 0:
-            raise InvalidResponse("a number of people is negative; expected 0 or more.")
-
     @property
     def respondents(self) -> int:
         """How many responses were counted."""
@@ -40,7 +35,7 @@ class EdgeTally(AdditiveTally[EdgeDesign]):
 
     @classmethod
     def empty(cls, design: EdgeDesign) -> EdgeTally:
-        return cls(design, np.zeros((len(design.items), 3), np.int64))
+        return cls(design, zeros(design))
 
     def of(self, item: str) -> Tally:
         """Return the counts of one item as a tally of its three-answer design, for `deniable.estimate`."""
@@ -64,13 +59,13 @@ def tally(design: EdgeDesign, responses: Any) -> EdgeTally:
         >>> tally(one_edge(["tax", "transport"], 1), ["0 tax", "1/2 transport", "1 tax"]).counts.tolist()
         [[1, 0, 1], [0, 1, 0]]
     """
-    size = 3 * len(design.items)
+    counts, missing = zeros(design).reshape(-1), 0
     if isinstance(responses, np.ndarray):
-        return EdgeTally(design, count_codes(responses, size).reshape(-1, 3))
-    counts, missing = np.zeros(size, np.int64), 0
-    for number in response_numbers(design, responses):
-        if number is None:
-            missing += 1
-        else:
-            counts[number] += 1
-    return EdgeTally(design, counts.reshape(-1, 3), missing)
+        counts = count_codes(responses, counts.size)
+    else:
+        for number in response_numbers(design, responses):
+            if number is None:
+                missing += 1
+            else:
+                counts[number] += 1
+    return EdgeTally(design, counts.reshape(-1, design.width), missing)

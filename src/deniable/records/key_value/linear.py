@@ -9,9 +9,9 @@ import numpy as np
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariance import Matrix, Vector
-from deniable.records.key_value.spread import scores, spread
+from deniable.records.key_value.schemes import NONE
 from deniable.records.key_value.tallies import KeyValueTally
-from deniable.records.key_value.weights import NONE
+from deniable.records.key_value.variances import scores, second_moments
 
 FIXED, CONDITIONAL = "fixed", "conditional"
 
@@ -57,7 +57,7 @@ class Linear:
     @cached_property
     def second(self) -> Matrix:
         """Second moments of what a respondent adds: rows degree, weight and both; columns none, + and −."""
-        told = spread(self.tally.design.scheme, conditional=self.scaling == CONDITIONAL)
+        told = second_moments(self.tally.design.scheme, conditional=self.scaling == CONDITIONAL)
         return np.array([[float(each) for each in row] for row in (told.degree, told.weight, told.both)])
 
     @cached_property

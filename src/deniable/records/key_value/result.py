@@ -17,11 +17,11 @@ from deniable.estimates.covariance import Matrix, Vector
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.results import Doubt, Result
 from deniable.records.edges.graph_numbers import Quantity, density_factor, per_vertex
+from deniable.records.key_value.designs import KeyValueDesign
 from deniable.records.key_value.intervals import NOISE, ends
 from deniable.records.key_value.linear import Linear
-from deniable.records.key_value.mechanism import KeyValueDesign
-from deniable.records.key_value.spread import check_told
 from deniable.records.key_value.tallies import KeyValueTally
+from deniable.records.key_value.variances import check_told
 
 if TYPE_CHECKING:
     from deniable.records.key_value.items import DegreeDistribution, Ranked, Shrunk

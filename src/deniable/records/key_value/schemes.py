@@ -1,8 +1,9 @@
-"""What every key-value scheme can tell, exactly: how a person's row of weights becomes one response."""
+"""How a row of items with weights becomes a response: weights are rounded to a sign, schemes draw."""
 
 from __future__ import annotations
 
 import math
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +14,91 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 from deniable import chance, documents, exact
 from deniable.channel import Dense
 from deniable.channel.base import check_total
-from deniable.errors import InvalidDesign
-from deniable.records.key_value import weights
-from deniable.records.key_value.weights import MINUS, NONE, PLUS
+from deniable.errors import DeniableError, InvalidAnswer, InvalidDesign
+
+Weight: TypeAlias = exact.Rational
+
+NONE, PLUS, MINUS = 0, 1, 2
+"""What is true of one item once its weight is rounded: no edge, an edge of +1, an edge of −1."""
+
+GRID = 1 << 63
+"""A float is read as the nearest multiple of 1/GRID; from 2^-10 up every float is such a multiple."""
+
+_FARTHEST, _FINEST = 10**100, 10**6  # ends whose squares, and weights between which, floats still tell apart
+
+
+def read_scale(low: Weight, high: Weight) -> tuple[Fraction, Fraction]:
+    """Read the smallest and the largest weight there can be.
+
+    Raises:
+        InvalidDesign: they are not in this order, or so large or so close together that floats between them blur.
+    """
+    ends = exact.rational(low, name="low"), exact.rational(high, name="high")
+    if not ends[0] < ends[1]:
+        raise InvalidDesign(f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected low < high.")
+    if max(map(abs, ends)) > _FARTHEST or ends[1] - ends[0] < max(map(abs, ends)) / _FINEST:
+        raise InvalidDesign(
+            f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected ends that floats tell well apart.",
+            "Shift the weights, or measure them in another unit.",
+        )
+    return ends
+
+
+def read_weight(weight: Weight, low: Fraction = Fraction(-1), high: Fraction = Fraction(1)) -> Fraction:
+    """Return a weight between low and high as an exact number between −1 and 1.
+
+    Text, fractions and decimals are scaled exactly. A float or an integer is scaled in floating point, as bulk draws
+    do it, and then is the number that it holds, on a grid of 2^-63.
+
+    Raises:
+        InvalidAnswer: not a number between low and high; the message does not repeat it.
+
+    Example:
+        >>> read_weight("1/3"), read_weight(4, Fraction(1), Fraction(5))
+        (Fraction(1, 3), Fraction(1, 2))
+    """
+    plain = isinstance(weight, numbers.Real) and not isinstance(weight, Fraction | bool)
+    try:
+        if plain:
+            scaled = _scaled(float(weight), low, high)
+        else:
+            scaled = (2 * exact.rational(weight) - low - high) / (high - low)
+    except (DeniableError, OverflowError, ValueError):
+        raise refusal(low, high) from None
+    if not -1 <= scaled <= 1:
+        raise refusal(low, high)
+    return scaled
+
+
+def _scaled(weight: float, low: Fraction, high: Fraction) -> Fraction:
+    bottom, top = float(low), float(high)
+    if not bottom <= weight <= top:
+        raise ValueError
+    if (bottom, top) != (-1.0, 1.0):
+        weight = min(1.0, max(-1.0, (2 * weight - (bottom + top)) / (top - bottom)))
+    return Fraction(round(Fraction(weight) * GRID), GRID)
+
+
+def refusal(low: Fraction, high: Fraction) -> InvalidAnswer:
+    """Return the error for a weight that does not fit."""
+    return InvalidAnswer(f"a weight is not a number from {_text(low)} to {_text(high)}; expected one that is.")
+
+
+def _text(end: Fraction) -> str:
+    return f"{float(end):g}" if math.isclose(float(f"{float(end):g}"), float(end), rel_tol=0) else str(end)
+
+
+def round_weight(weight: Fraction | None, source: chance.Source = chance.SYSTEM) -> int:
+    """Draw +1 with probability (1 + weight)/2, else −1; nothing for no edge, which takes a word all the same.
+
+    Why: then the rounded weight has the weight as its mean, exactly. One word decides whatever the weight is, but once
+    in 2^64 draws, so that how much randomness is taken tells nothing about it.
+    """
+    if weight is None:
+        chance.spare(1, source)
+        return NONE
+    return PLUS if chance.happens((1 + weight) / 2, source) else MINUS
+
 
 Row: TypeAlias = Mapping[int, Fraction]
 """Somebody's items by number with their weights from −1 to 1; an item that is not named is not there."""
@@ -150,14 +233,14 @@ def sign_parity(symbol: Dense) -> exact.Ratio:
 Number = TypeVar("Number", int, float)
 
 
-class Choice(NamedTuple, Generic[Number]):
+class FilledPlaces(NamedTuple, Generic[Number]):
     """Places filled: the sum of their values, and how many items of each kind stand in them."""
 
     total: Number
     taken: tuple[int, ...]
 
 
-def extreme(kinds: Sequence[tuple[Number, int]], empty: Number, places: int, *, largest: bool) -> Choice[Number]:
+def extreme(kinds: Sequence[tuple[Number, int]], empty: Number, places: int, *, largest: bool) -> FilledPlaces[Number]:
     """Return ℓ times the largest (or smallest) average that any choice of items can reach, and the choice.
 
     Args:
@@ -171,7 +254,7 @@ def extreme(kinds: Sequence[tuple[Number, int]], empty: Number, places: int, *, 
 
     Example:
         >>> extreme([(2, 5), (9, 1)], 3, 2, largest=True), extreme([(2, 5), (9, 1)], 3, 2, largest=False)
-        (Choice(total=12, taken=(0, 1)), Choice(total=4, taken=(2, 0)))
+        (FilledPlaces(total=12, taken=(0, 1)), FilledPlaces(total=4, taken=(2, 0)))
     """
     total, left, taken = empty * 0, places, [0] * len(kinds)
     for kind in sorted(range(len(kinds)), key=lambda kind: kinds[kind][0], reverse=largest):
@@ -181,17 +264,10 @@ def extreme(kinds: Sequence[tuple[Number, int]], empty: Number, places: int, *, 
         taken[kind] = min(left, count)
         total += taken[kind] * value
         left -= taken[kind]
-    return Choice(total + left * empty, tuple(taken))
+    return FilledPlaces(total + left * empty, tuple(taken))
 
 
-def drawn_item(given: Row, padding: int, source: chance.Source) -> int | None:
-    """Draw a place and return the item that stands there, in the order of their numbers; None for an empty place."""
-    own = sorted(given)
-    place = chance.below(max(len(own), padding), source)
-    return own[place] if place < len(own) else None
-
-
-def check(items: int, padding: int) -> None:
+def check_padding(items: int, padding: int) -> None:
     """Refuse a number of places that does not fit the number of items.
 
     Raises:
@@ -230,22 +306,18 @@ class Index(Scheme):
 
     @property
     def multiplier(self) -> int:
-        """The number of items: each is looked at in one of so many responses."""
         return self.items
 
     @property
     def responses(self) -> int:
-        """How many responses there are."""
         return self.items * self.symbol.responses
 
     def probability(self, response: int, given: Row) -> Fraction:
-        """Return the exact probability of a response given a row."""
         item, sent = divmod(response, self.symbol.responses)
         return of_weight(self.symbol, sent, given.get(item)) / self.items
 
     @cached_property
     def certificate(self) -> Certificate:
-        """A response and two rows that attain the parity."""
         sent, likely, unlikely = self.symbol.witness
         return Certificate(sent, _ROWS[likely], _ROWS[unlikely])
 
@@ -255,13 +327,11 @@ class Index(Scheme):
         return presence_parity(self.symbol), sign_parity(self.symbol)
 
     def draw(self, given: Row, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw a response to a row."""
         item = chance.below(self.items, source)
-        answer = weights.rounded(given.get(item), source)
+        answer = round_weight(given.get(item), source)
         return item * self.symbol.responses + self.symbol.draw(answer, source)
 
     def cells(self, response: int) -> list[tuple[int, int]]:
-        """Return the item and its symbol."""
         return [divmod(response, self.symbol.responses)]
 
     def text(self, response: int, names: Callable[[int], str]) -> str:
@@ -270,14 +340,12 @@ class Index(Scheme):
         return f"{self.marks[sent]} {names(item)}"
 
     def number(self, text: str, numbers: Callable[[str], int]) -> int:
-        """Read a response."""
         mark, gap, name = text[:1], text[1:2], text[2:]
         if gap != " ":
             raise ValueError
         return numbers(name) * self.symbol.responses + self.marks.index(mark or "?")
 
     def to_body(self) -> dict[str, Any]:
-        """Return the scheme for JSON."""
         return {"kind": self.KIND, "symbol": self.symbol.to_body()}
 
     @classmethod
@@ -304,6 +372,28 @@ def _no_channels(body: Mapping[str, Any]) -> Dense:  # pragma: no cover - a tabl
     raise AssertionError(body)
 
 
+class Padded(Scheme):
+    """Schemes that pad somebody's items to ℓ places, draw one of them, and say something about every item.
+
+    Attributes:
+        padding: ℓ.
+    """
+
+    one_each: ClassVar[bool] = False
+    padding: int
+
+    @property
+    def multiplier(self) -> int:
+        return self.padding
+
+    def drawn(self, given: Row, source: chance.Source) -> tuple[int | None, int]:
+        """Draw a place, and round the weight of the item that stands there; None for an empty place."""
+        own = sorted(given)
+        place = chance.below(max(len(own), self.padding), source)
+        item = own[place] if place < len(own) else None
+        return item, round_weight(None if item is None else given[item], source)
+
+
 class Levels(NamedTuple, Generic[Number]):
     """By how much an item in the drawn place multiplies the probability of a vector, times a common factor.
 
@@ -321,7 +411,7 @@ class Levels(NamedTuple, Generic[Number]):
 
 
 @dataclass(frozen=True)
-class Unary(Scheme):
+class Unary(Padded):
     """PCKV-UE: padding to ℓ places, one of them drawn, and a vector with a symbol for every item.
 
     The draw: `below(max(s, ℓ))` draws a place of somebody with s items; its weight is rounded as in `Index`, with one
@@ -334,23 +424,16 @@ class Unary(Scheme):
     """
 
     KIND: ClassVar[str] = "unary"
-    one_each: ClassVar[bool] = False
     items: int
     padding: int
     symbol: Dense
 
     def __post_init__(self) -> None:
         check_symbol(self.symbol, even=True)
-        check(self.items, self.padding)
-
-    @property
-    def multiplier(self) -> int:
-        """The number of places: each item is looked at in one of so many responses."""
-        return self.padding
+        check_padding(self.items, self.padding)
 
     @property
     def responses(self) -> int:
-        """How many responses there are."""
         return int(3**self.items)
 
     @property
@@ -360,7 +443,6 @@ class Unary(Scheme):
         return Levels(none * stray, lost * stray, max(kept, turned) * none, min(kept, turned) * none)
 
     def probability(self, response: int, given: Row) -> Fraction:
-        """Return the exact probability of a vector given a row."""
         sent = self.vector(response)
         symbol = self.symbol
         base = math.prod(symbol.probability(each, given=NONE) for each in sent)
@@ -403,9 +485,7 @@ class Unary(Scheme):
         return max(ratio, 1 / ratio) if ratio else math.inf, sign
 
     def draw(self, given: Row, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw a vector for a row."""
-        item = drawn_item(given, self.padding, source)
-        answer = weights.rounded(None if item is None else given[item], source)
+        item, answer = self.drawn(given, source)
         number = 0
         for place in range(self.items):
             number += self.symbol.draw(answer if place == item else NONE, source) * 3**place
@@ -428,13 +508,11 @@ class Unary(Scheme):
         return "".join(self.marks[symbol] for symbol in self.vector(response))
 
     def number(self, text: str, numbers: Callable[[str], int]) -> int:  # noqa: ARG002 - items stand in their order
-        """Read a vector."""
         if len(text) != self.items:
             raise ValueError
         return sum(self.marks.index(mark) * 3**place for place, mark in enumerate(text))
 
     def to_body(self) -> dict[str, Any]:
-        """Return the scheme for JSON."""
         return {"kind": self.KIND, "padding": self.padding, "symbol": self.symbol.to_body()}
 
     @classmethod
@@ -452,7 +530,9 @@ def marks(items: int, padding: int) -> tuple[int, ...]:
     return (padding,) if items >= 2 * padding else tuple(sorted({0, items - padding, padding, items}))
 
 
-def extremes(levels: Levels[Number], items: int, padding: int, marked: int) -> tuple[Choice[Number], Choice[Number]]:
+def extremes(
+    levels: Levels[Number], items: int, padding: int, marked: int
+) -> tuple[FilledPlaces[Number], FilledPlaces[Number]]:
     """Return the likeliest and the least likely row for a vector with so many items marked."""
     plain = items - marked
     high = extreme([(levels.high, marked), (levels.unmarked, plain)], levels.empty, padding, largest=True)
@@ -469,7 +549,7 @@ _FIELDS = ("same", "turned", "other", "total")
 
 
 @dataclass(frozen=True)
-class Direct(Scheme):
+class Direct(Padded):
     """PCKV-GRR: padding to ℓ places, one of them drawn, and one item with a sign sent, or nothing.
 
     An item with its sign is sent with weight `same` of `total`, with the other sign with `turned`, every item that was
@@ -482,7 +562,6 @@ class Direct(Scheme):
     """
 
     KIND: ClassVar[str] = "direct"
-    one_each: ClassVar[bool] = False
     items: int
     padding: int
     same: int
@@ -491,7 +570,7 @@ class Direct(Scheme):
     total: int
 
     def __post_init__(self) -> None:
-        check(self.items, self.padding)
+        check_padding(self.items, self.padding)
         check_total(self.total)
         if min(self.same, self.turned, self.other) < 0 or self.other == 0:
             raise InvalidDesign("a weight is negative, or other items are never sent; expected positive weights.")
@@ -525,17 +604,11 @@ class Direct(Scheme):
         )
 
     @property
-    def multiplier(self) -> int:
-        """The number of places: each item is looked at in one of so many responses."""
-        return self.padding
-
-    @property
     def responses(self) -> int:
         """How many responses there are: each item with each sign, and nothing as the last one."""
         return 2 * self.items + 1
 
     def probability(self, response: int, given: Row) -> Fraction:
-        """Return the exact probability of a response given a row."""
         places = max(len(given), self.padding)
         if response == 2 * self.items:
             total: Fraction | int = len(given) * self.nothing + (places - len(given)) * self.idle
@@ -576,9 +649,7 @@ class Direct(Scheme):
         return max(exact.ratio(max(row), min(row)) for row in rows), sign_parity(self.symbol)
 
     def draw(self, given: Row, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw a response to a row."""
-        item = drawn_item(given, self.padding, source)
-        answer = weights.rounded(None if item is None else given[item], source)
+        item, answer = self.drawn(given, source)
         position = chance.below(self.total, source)
         if item is None:
             return 2 * self.items if position < self.idle else (position - self.idle) // self.other
@@ -600,7 +671,6 @@ class Direct(Scheme):
         return MARKS[0] if response == 2 * self.items else f"{MARKS[1 + response % 2]} {names(response // 2)}"
 
     def number(self, text: str, numbers: Callable[[str], int]) -> int:
-        """Read a response."""
         if text == MARKS[0]:
             return 2 * self.items
         if text[:2] not in ("+ ", "- "):
@@ -608,7 +678,6 @@ class Direct(Scheme):
         return 2 * numbers(text[2:]) + (text[0] == "-")
 
     def to_body(self) -> dict[str, Any]:
-        """Return the scheme for JSON."""
         return {"kind": self.KIND, "padding": self.padding, **{name: str(getattr(self, name)) for name in _FIELDS}}
 
     @classmethod

@@ -3,24 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest, InvalidResponse
-from deniable.records.key_value.mechanism import KeyValueDesign
-from deniable.records.key_value.weights import NONE
+from deniable.records.key_value.designs import ItemDesign, KeyValueDesign
+from deniable.records.key_value.schemes import NONE
 from deniable.tallies.base import AdditiveTally, Counts, count_codes, read_only, response_numbers
 
+D = TypeVar("D", bound=ItemDesign)
 MOST_ITEMS = 1 << 24
 """Items up to which counts are held, and up to which one word draws one of them."""
 
 _ROWS = 1 << 16  # responses of a vector design that are counted at a time
 
 
+class ItemTally(AdditiveTally[D]):
+    """Counts with a row for each item and a column for each symbol.
+
+    Attributes:
+        counts: the counts, read-only.
+    """
+
+    counts: Counts
+
+    def __post_init__(self) -> None:
+        shape = (len(self.design.items), self.design.width)
+        object.__setattr__(self, "counts", read_only(self.counts, shape, "items × symbols"))
+        if self.missing < 0 or self.respondents < 0:
+            raise InvalidResponse("a number of people is negative; expected 0 or more.")
+
+    @property
+    def asked(self) -> Counts:
+        """How many responses say something about each item."""
+        return np.asarray(self.counts.sum(axis=1), np.int64)
+
+
+def zeros(design: ItemDesign) -> Counts:
+    """Return a count of 0 for each item and symbol.
+
+    Raises:
+        InvalidRequest: more items than can be counted.
+    """
+    if len(design.items) > MOST_ITEMS:
+        raise InvalidRequest(f"there are {len(design.items):,} items; expected at most {MOST_ITEMS:,} to count them.")
+    return np.zeros((len(design.items), design.width), np.int64)
+
+
 @dataclass(frozen=True, eq=False)
-class KeyValueTally(AdditiveTally[KeyValueDesign]):
+class KeyValueTally(ItemTally[KeyValueDesign]):
     """How often each symbol was sent about each item: all that any estimate needs.
 
     Attributes:
@@ -38,20 +71,16 @@ class KeyValueTally(AdditiveTally[KeyValueDesign]):
     missing: int = 0
 
     def __post_init__(self) -> None:
-        scheme = self.design.scheme
-        counts = read_only(self.counts, (scheme.items, scheme.symbol.responses), "items × symbols")
-        if self.missing < 0 or self.respondents < 0:
-            raise InvalidResponse("a number of people is negative; expected 0 or more.")
-        sums = counts.sum() if scheme.one_each else counts.sum(axis=1)
+        super().__post_init__()
+        sums = self.counts.sum() if self.design.scheme.one_each else self.asked
         if (sums != self.respondents).any():
             raise InvalidResponse(
                 f"the counts do not belong to {self.respondents:,} respondents; expected a number that they add up to."
             )
-        object.__setattr__(self, "counts", counts)
 
     @classmethod
     def empty(cls, design: KeyValueDesign) -> KeyValueTally:
-        return cls(design, _zeros(design), 0)
+        return cls(design, zeros(design), 0)
 
     @classmethod
     def of_marks(cls, design: KeyValueDesign, marked: Counts, respondents: int, missing: int = 0) -> KeyValueTally:
@@ -60,11 +89,6 @@ class KeyValueTally(AdditiveTally[KeyValueDesign]):
         counts[:, 1:] = marked
         counts[:, NONE] = respondents - counts[:, 1:].sum(axis=1)
         return cls(design, counts, respondents, missing)
-
-    @property
-    def asked(self) -> Counts:
-        """How many responses say something about each item."""
-        return np.asarray(self.counts.sum(axis=1), np.int64)
 
 
 def tally(design: KeyValueDesign, responses: Any) -> KeyValueTally:
@@ -88,7 +112,7 @@ def tally(design: KeyValueDesign, responses: Any) -> KeyValueTally:
     if isinstance(responses, np.ndarray):
         return _vectors(design, responses) if responses.ndim == 2 else _codes(design, responses)
     scheme = design.scheme
-    counts = _zeros(design)
+    counts = zeros(design)
     respondents = missing = 0
     for number in response_numbers(design, responses):
         if number is None:
@@ -100,12 +124,6 @@ def tally(design: KeyValueDesign, responses: Any) -> KeyValueTally:
     if scheme.one_each:
         return KeyValueTally(design, counts, respondents, missing)
     return KeyValueTally.of_marks(design, counts[:, 1:], respondents, missing)
-
-
-def _zeros(design: KeyValueDesign) -> Counts:
-    if len(design.items) > MOST_ITEMS:
-        raise InvalidRequest(f"there are {len(design.items):,} items; expected at most {MOST_ITEMS:,} to count them.")
-    return np.zeros((design.scheme.items, design.scheme.symbol.responses), np.int64)
 
 
 def _codes(design: KeyValueDesign, codes: NDArray[Any]) -> KeyValueTally:

@@ -1,25 +1,294 @@
-"""What a respondent sends about a string: randomized bits, the cohort, and the hash of the design."""
+"""Step 1: how a string becomes bits, other ones in each cohort, and how the bits are randomized."""
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from deniable import chance, documents, exact
 from deniable import channel as channels
-from deniable.channel import Bits
+from deniable.channel import Bits, Channel
 from deniable.designs import Bitstrings
-from deniable.documents import Document, HashedDocument
-from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, InvalidResponse, NotOrdered, UnreadableFile
-from deniable.order.bits import Bit, BitByBit, bit_garbling
-from deniable.records.strings.bloom import Bloom
-from deniable.records.strings.noisy import NoisySampling
+from deniable.documents import Document, HashedDocument, Response
+from deniable.errors import (
+    Incompatible,
+    InvalidAnswer,
+    InvalidDesign,
+    InvalidRequest,
+    InvalidResponse,
+    NotOrdered,
+    UnreadableFile,
+)
+from deniable.order.bits import Bit, BitByBit, bit_garbling, draw_bits
+from deniable.order.closed_forms import FORMS
+from deniable.order.ladders import Ladder
+from deniable.order.steps import Step
 
-__all__ = ["StringDesign", "StringResponse", "relax_strings", "schedule", "string_design"]
+__all__ = [
+    "GOLDEN",
+    "MIXES",
+    "Bloom",
+    "CohortDesign",
+    "Filter",
+    "FilterStep",
+    "NoisySampling",
+    "StringDesign",
+    "StringResponse",
+    "relax_strings",
+    "schedule",
+    "seed_of",
+    "string_design",
+    "string_ladder",
+]
+
+
+GOLDEN = 0x9E3779B97F4A7C15
+MIXES = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+"""The constants of SplitMix64: a step, then twice a shift and a multiplication, then a shift by 31."""
+
+_WORD = (1 << 64) - 1
+_MOST_BITS = 1 << 20
+_MOST_HASHES = 16
+_MOST_COHORTS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Bloom:
+    """How a string becomes bits: each hash sets one of them.
+
+    The hash, for whoever writes it again: a seed is the first 8 bytes, little-endian, of BLAKE2b over the string in
+    Unicode's NFC and UTF-8. From that seed SplitMix64 draws one word after another. Hash i (from 0) in cohort c takes
+    the word number c·hashes + i; the upper 32 bits of it, times `bits`, divided by 2^32, is the place of the bit. Two
+    hashes may meet in one place. Nothing about privacy rests on the hash.
+
+    Attributes:
+        bits: how many places there are.
+        hashes: how many bits a string sets.
+        cohorts: how many groups of respondents there are, each with hashes of its own. More of them tell strings apart
+            that share their bits in one cohort.
+
+    Example:
+        >>> Bloom(128, hashes=2, cohorts=64).places("Smith", 3)
+        (84, 77)
+    """
+
+    bits: int
+    hashes: int = 1
+    cohorts: int = 64
+
+    def __post_init__(self) -> None:
+        limits = (("bits", 2, _MOST_BITS), ("hashes", 1, _MOST_HASHES), ("cohorts", 1, _MOST_COHORTS))
+        for name, least, most in limits:
+            if type(getattr(self, name)) is not int or not least <= getattr(self, name) <= most:
+                raise InvalidDesign(f"{name} is {getattr(self, name)!r:.40}; expected {least} to {most:,}.")
+
+    def places(self, text: str, cohort: int) -> tuple[int, ...]:
+        """Return the place that each hash sets; two of them may be equal.
+
+        Raises:
+            InvalidRequest: there is no such cohort.
+            InvalidAnswer: no text. The message does not repeat it.
+        """
+        if not 0 <= cohort < self.cohorts:
+            raise InvalidRequest(f"there is no cohort {cohort}; expected 0 to {self.cohorts - 1}.")
+        seed = seed_of(text)
+        words = (_mixed(seed, cohort * self.hashes + number) for number in range(self.hashes))
+        return tuple((word >> 32) * self.bits >> 32 for word in words)
+
+    def filter(self, text: str, cohort: int) -> int:
+        """Return the bits of a string as a number, bit j for place j."""
+        found = 0
+        for place in self.places(text, cohort):
+            found |= 1 << place
+        return found
+
+    def draw_cohort(self, source: chance.Source = chance.SYSTEM) -> int:
+        """Draw a respondent's cohort, once and for all; it is public and says nothing about the answer."""
+        return chance.below(self.cohorts, source)
+
+    @property
+    def ones(self) -> float:
+        """How many bits a string sets on average: a little fewer than it has hashes."""
+        return self.bits * (1 - (1 - 1 / self.bits) ** self.hashes)
+
+    def to_body(self) -> dict[str, Any]:
+        """Return the filter for JSON."""
+        return {"hash": "blake2b+splitmix64", "bits": self.bits, "hashes": self.hashes, "cohorts": self.cohorts}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Bloom:
+        """Read what `to_body` wrote."""
+        if documents.field(body, "hash", str) != "blake2b+splitmix64":
+            raise InvalidDesign(f"the hash is {body['hash']!r:.40}; expected 'blake2b+splitmix64'.")
+        return cls(*(documents.whole(body, name) for name in ("bits", "hashes", "cohorts")))
+
+
+def seed_of(text: str) -> int:
+    """Return the seed of a string: the first 8 bytes of BLAKE2b, little-endian.
+
+    Raises:
+        InvalidAnswer: no text, or text that no file can hold. The message does not repeat it.
+
+    Example:
+        >>> seed_of("é") == seed_of("é")
+        True
+    """
+    try:
+        content = unicodedata.normalize("NFC", text).encode()
+    except (TypeError, UnicodeEncodeError):
+        raise InvalidAnswer("the answer is no text that can be written; expected a string.") from None
+    return int.from_bytes(hashlib.blake2b(content).digest()[:8], "little")
+
+
+def _mixed(seed: int, number: int) -> int:
+    """Return a word of SplitMix64, counted from 0."""
+    word = (seed + (number + 1) * GOLDEN) & _WORD
+    for shift, factor in MIXES:
+        word = (word ^ word >> shift) * factor & _WORD
+    return word ^ word >> 31
+
+
+@dataclass(frozen=True)
+class NoisySampling:
+    """A permanent bit, equal to the true one with probability α; then samples, 1 with probability p or q.
+
+    Attributes:
+        alpha: how often the permanent bit is the true one; above 1/2.
+        p: how often a sample is 1 where the permanent bit is 1.
+        q: how often a sample is 1 where the permanent bit is 0; below p.
+
+    Example:
+        >>> NoisySampling.of("3/4", "7/10", "4/10").parity(3)
+        Fraction(25, 11)
+    """
+
+    alpha: Fraction
+    p: Fraction
+    q: Fraction
+
+    def __post_init__(self) -> None:
+        if not Fraction(1, 2) < self.alpha <= 1 or not 0 <= self.q < self.p <= 1:
+            raise InvalidDesign(
+                f"α = {self.alpha}, p = {self.p}, q = {self.q}; expected 1/2 < α ≤ 1 and 0 ≤ q < p ≤ 1.",
+                "RAPPOR's own are α = 1 − f/2 with f = 1/2, p = 3/4 and q = 1/2.",
+            )
+
+    @classmethod
+    def of(cls, alpha: exact.Rational, p: exact.Rational, q: exact.Rational) -> NoisySampling:
+        """Read the three probabilities exactly.
+
+        Raises:
+            InvalidDesign: they are not in order.
+            InvalidNumber: not probabilities.
+        """
+        read = (exact.probability(each, name=name) for each, name in ((alpha, "alpha"), (p, "p"), (q, "q")))
+        return cls(*read)
+
+    @classmethod
+    def symmetric(cls, permanent: exact.Rational, sample: exact.Rational) -> NoisySampling:
+        """Build from the ε of the permanent bit and the ε of one sample of it, with p = 1 − q; rounded towards privacy.
+
+        Raises:
+            InvalidNumber: an ε that is not positive.
+
+        Example:
+            >>> NoisySampling.symmetric(1, 0.5).epsilon(1) < 0.2273363
+            True
+        """
+        alpha, p = (_kept(exact.exp_below(exact.positive_epsilon(each))) for each in (permanent, sample))
+        return cls(alpha, p, 1 - p)
+
+    @staticmethod
+    def check_samples(samples: int, *, least: int = 1) -> None:
+        """Refuse what is no number of samples.
+
+        Raises:
+            InvalidRequest: fewer than the least, or no whole number.
+        """
+        if type(samples) is not int or samples < least:
+            raise InvalidRequest(f"there are {samples!r:.40} samples; expected {least} or more.")
+
+    def ratios(self, samples: int) -> tuple[exact.Ratio, exact.Ratio]:
+        """Return by how much K samples can favour a true 1 against a 0, and a true 0 against a 1.
+
+        Implements: F13: G((p/q)^K) and G(((1 − q)/(1 − p))^K) with G(r) = (αr + 1 − α) / ((1 − α)r + α); also for p ≠
+        1 − q.
+
+        Why: K samples favour a permanent 1 by a factor that rises with the number of ones among them, so that all
+        ones and all zeros are the extremes; and G carries a factor on the permanent bit over to the true one.
+
+        Raises:
+            InvalidRequest: not a whole number of samples.
+        """
+        self.check_samples(samples, least=0)
+        ones, zeros = exact.ratio(self.p, self.q), exact.ratio(1 - self.q, 1 - self.p)
+        return self._carried(ones, samples), self._carried(zeros, samples)
+
+    def parity(self, samples: int) -> exact.Ratio:
+        """Return the parity of one bit after K samples, exactly."""
+        return max(self.ratios(samples))
+
+    def epsilon(self, samples: int) -> float:
+        """Return the ε of one bit after K samples, rounded up; it rises towards ln(α / (1 − α)).
+
+        Implements: [Pan24], eq. (65), and F13 for p ≠ 1 − q.
+        """
+        return exact.log_above(self.parity(samples))
+
+    def response_epsilon(self, samples: int, hashes: int = 1) -> float:
+        """Return the ε of a whole response after K samples: two strings may differ in 2h bits, h each way."""
+        one, two = self.ratios(samples)
+        if math.inf in (one, two):
+            return math.inf
+        return exact.log_above((Fraction(one) * Fraction(two)) ** hashes)
+
+    def sum_variance(self, samples: int, *, bit: int) -> Fraction:
+        """Return the variance of the number of ones among K samples, given the true bit.
+
+        Implements: [Pan24], eq. (130), corrected: K·E[π(1 − π)] + K²·(p − q)²·a(1 − a), a = P(permanent 1).
+        """
+        a = self.alpha if bit else 1 - self.alpha
+        inner = a * self.p * (1 - self.p) + (1 - a) * self.q * (1 - self.q)
+        return samples * inner + samples**2 * (self.p - self.q) ** 2 * a * (1 - a)
+
+    def variance(self, samples: int, *, bit: int) -> Fraction:
+        """Return the variance of one respondent's estimated bit, given the true one; a share's is the mean of them / n.
+
+        Implements: F13; with p = 1 − q it is [Pan24], eq. (68), for both bits.
+
+        Raises:
+            InvalidRequest: fewer than one sample.
+        """
+        self.check_samples(samples)
+        return self.sum_variance(samples, bit=bit) / (samples * (self.p - self.q) * (2 * self.alpha - 1)) ** 2
+
+    def share(self, ones: exact.Rational, samples: int) -> Fraction:
+        """Return the unbiased estimate of the share of true ones, from the mean number of ones among K samples.
+
+        Raises:
+            InvalidRequest: fewer than one sample.
+        """
+        self.check_samples(samples)
+        permanent = (exact.rational(ones) / samples - self.q) / (self.p - self.q)
+        return (permanent - (1 - self.alpha)) / (2 * self.alpha - 1)
+
+    def _carried(self, base: exact.Ratio, samples: int) -> exact.Ratio:
+        if base == math.inf and samples:
+            return exact.ratio(self.alpha, 1 - self.alpha)
+        factor = Fraction(base) ** samples if samples else Fraction(1)
+        return exact.ratio(self.alpha * factor + 1 - self.alpha, (1 - self.alpha) * factor + self.alpha)
+
+
+def _kept(ratio: Fraction) -> Fraction:
+    """Return ratio / (ratio + 1) in 64 bits, rounded towards 1/2."""
+    return Fraction(int(chance.TOTAL * ratio / (ratio + 1)), chance.TOTAL)
 
 
 @dataclass(frozen=True)
@@ -268,3 +537,126 @@ def _rounded(bloom: Bloom, one: Fraction, two: Fraction) -> Bits:
 def _bits(bloom: Bloom, hit: Fraction, stray: Fraction) -> Bits:
     total = math.lcm(hit.denominator, stray.denominator)
     return Bits(bloom.bits, int(hit * total), int(stray * total), total)
+
+
+@dataclass(frozen=True)
+class Filter(Bits):
+    """Independent bits of which any may be truly 1: an answer is the number that its bits write."""
+
+    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Randomize the bits of a filter."""
+        return draw_bits(self.size, Bit.of(self), given, source)
+
+    def probability(self, response: int, *, given: int) -> Fraction:
+        """Return the probability of bits, given those of the filter."""
+        hit, stray = Bit.of(self)
+        ones, zeros = given.bit_count(), self.size - given.bit_count()
+        kept, gained = (response & given).bit_count(), (response & ~given).bit_count()
+        found = hit**kept * (1 - hit) ** (ones - kept) * stray**gained * (1 - stray) ** (zeros - gained)
+        return Fraction(found)
+
+
+@dataclass(frozen=True)
+class FilterStep(BitByBit):
+    """A relaxation bit by bit, whichever bits are truly 1."""
+
+    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        """Upgrade every bit; the answer is the number that the true bits write."""
+        return self.upgrade_bits(old, given, source)
+
+
+@dataclass(frozen=True, eq=False)
+class CohortDesign(HashedDocument):
+    """A string design within a cohort, as a stage of a ledger. The answer is a string.
+
+    Attributes:
+        design: for all cohorts.
+        cohort: the respondent's.
+
+    Example:
+        >>> from deniable.records.strings.designs import string_design
+        >>> mine = CohortDesign(string_design(Bloom(128), epsilon=4), cohort=7)
+        >>> mine.epsilon, mine.categories
+        (4.0, (Bloom(bits=128, hashes=1, cohorts=64), 7))
+    """
+
+    SCHEMA: ClassVar[str] = "cohort-design"
+    design: StringDesign
+    cohort: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.cohort < self.design.bloom.cohorts:
+            raise InvalidRequest(f"there is no cohort {self.cohort}; expected 0 to {self.design.bloom.cohorts - 1}.")
+
+    @property
+    def channel(self) -> Filter:
+        """How the bits of a filter are randomized."""
+        bits = self.design.channel
+        return Filter(bits.size, bits.hit, bits.stray, bits.total)
+
+    @property
+    def categories(self) -> tuple[Bloom, int]:
+        """What strings become: stages of one question have it in common."""
+        return self.design.bloom, self.cohort
+
+    @property
+    def symbols(self) -> Bitstrings:
+        """What bits are called."""
+        return Bitstrings(self.design.bloom.bits)
+
+    @property
+    def parity(self) -> exact.Ratio:
+        """The parity of a whole response, exactly."""
+        return self.design.parity
+
+    @property
+    def epsilon(self) -> float:
+        """The ε of a whole response, rounded up."""
+        return self.design.epsilon
+
+    def category_number(self, answer: str | Mapping[str, str]) -> int:
+        """Return the number that the bits of a string write.
+
+        Raises:
+            InvalidAnswer: no text. The message does not repeat it.
+        """
+        return self.design.bloom.filter(answer, self.cohort)  # type: ignore[arg-type]  # refused if it is no text
+
+    def counted(self, response: Response) -> StringResponse:
+        """Return a response of a ledger as one that is counted, with its cohort."""
+        return StringResponse.of(self.design, self.cohort, self.symbols.index(response.symbol))
+
+    def to_body(self) -> dict[str, Any]:
+        return {"design": self.design.to_body(), "cohort": self.cohort}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> CohortDesign:
+        return cls(StringDesign.from_body(documents.field(body, "design", dict)), documents.whole(body, "cohort"))
+
+
+def string_ladder(designs: Iterable[StringDesign], cohort: int) -> Ladder:
+    """Return the ladder of string designs within a cohort, for a planned question of a ledger.
+
+    Raises:
+        NotOrdered: a stage that cannot follow the one before.
+        Incompatible: the filters differ.
+
+    Example:
+        >>> from deniable.records.strings.designs import string_design
+        >>> len(string_ladder([string_design(Bloom(128), epsilon) for epsilon in (1, 2, 4)], cohort=7))
+        3
+    """
+    stages = tuple(CohortDesign(design, cohort) for design in designs)
+    for one, two in pairwise(stages):
+        relax_strings(one.design, two.design)
+    steps = tuple(FilterStep(one.channel, two.channel) for one, two in pairwise(stages))
+    return Ladder(stages, steps)  # type: ignore[arg-type]  # they have all that a ladder asks of designs
+
+
+def _filters(old: Channel, new: Channel) -> Step | None:
+    assert isinstance(old, Filter)
+    assert isinstance(new, Filter)
+    return FilterStep(old, new) if bit_garbling(Bit.of(old), Bit.of(new)) else None
+
+
+FORMS[Filter, Filter] = _filters

@@ -29,7 +29,7 @@ def share_error(design: StringDesign, respondents: int, *, share: float = 0.0, o
         InvalidRequest: nobody, or a share outside [0, 1].
 
     Example:
-        >>> from deniable.records.strings.bloom import Bloom
+        >>> from deniable.records.strings.designs import Bloom
         >>> from deniable.records.strings.designs import string_design
         >>> round(share_error(string_design(Bloom(128), epsilon=4), 1_000_000), 6)
         0.000436
@@ -71,7 +71,7 @@ def detection_limit(
         InvalidRequest: numbers out of range, or no share would be found.
 
     Example:
-        >>> from deniable.records.strings.bloom import Bloom
+        >>> from deniable.records.strings.designs import Bloom
         >>> from deniable.records.strings.designs import string_design
         >>> design = string_design(Bloom(128, cohorts=1024), epsilon=4, optimized=True)
         >>> round(detection_limit(design, 1_000_000, candidates=10_000), 5)

@@ -17,8 +17,7 @@ from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix
 from deniable.estimates.intervals import Interval, quantile
 from deniable.estimates.results import Columns, Doubt, Result, Row, Summary, around
-from deniable.records.strings.bloom import Bloom
-from deniable.records.strings.designs import StringDesign
+from deniable.records.strings.designs import Bloom, StringDesign
 from deniable.records.strings.regression import Fit, Floats, Regression, alike, seeds_of, table
 from deniable.records.strings.tallies import NoisyTally, StringTally
 
@@ -222,7 +221,7 @@ def estimate(
         NotEstimable: no responses.
 
     Example:
-        >>> from deniable.records.strings.bloom import Bloom
+        >>> from deniable.records.strings.designs import Bloom
         >>> from deniable.records.strings.designs import string_design
         >>> empty = StringTally.empty(string_design(Bloom(16), epsilon=2))
         >>> estimate(empty, ["a"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.records.strings.bloom import GOLDEN, MIXES, Bloom, seed_of
+from deniable.records.strings.designs import GOLDEN, MIXES, Bloom, seed_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

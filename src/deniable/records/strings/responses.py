@@ -8,9 +8,7 @@ from __future__ import annotations
 from deniable import chance
 from deniable.errors import Incompatible
 from deniable.order.bits import Bit, draw_bits
-from deniable.records.strings.bloom import Bloom
-from deniable.records.strings.designs import StringDesign, StringResponse, relax_strings
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, StringResponse, relax_strings
 
 __all__ = ["degrade", "permanent", "respond", "sample", "upgrade"]
 

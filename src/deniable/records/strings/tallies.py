@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidResponse
-from deniable.records.strings.bloom import Bloom
-from deniable.records.strings.designs import StringDesign, StringResponse
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, StringResponse
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 
 __all__ = ["NoisyTally", "StringTally", "tally"]

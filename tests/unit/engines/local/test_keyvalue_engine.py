@@ -13,8 +13,8 @@ from deniable.engines.local.edges import Edges
 from deniable.engines.local.keyvalue import collect, read_edges, respond
 from deniable.errors import InvalidRequest
 from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, pckv_grr, pckv_ue, vpp
+from deniable.records.key_value.schemes import GRID
 from deniable.records.key_value.tallies import tally
-from deniable.records.key_value.weights import GRID
 from tests.support.hands import Counted
 from tests.support.positions import words
 from tests.support.seeded import seeded

@@ -154,7 +154,7 @@ def test_populations_make_intervals_narrower() -> None:
 
 
 def test_the_census_variance_is_that_of_the_exact_moments() -> None:
-    from deniable.records.key_value.spread import moments
+    from deniable.records.key_value.variances import moments
 
     design, n = lpp_ddagger(4, epsilon1=1, epsilon2=1.5), 400_000
     edges = [1, -1, None, None, None]

@@ -13,9 +13,8 @@ from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidAnswer, InvalidResponse
 from deniable.order.relaxation import relax
 from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
-from deniable.records.key_value.responses import respond
+from deniable.records.key_value.responses import NAMES, released, respond, settle, symbol_design
 from deniable.records.key_value.schemes import Index, Unary
-from deniable.records.key_value.stages import NAMES, released, settle, symbol_design
 from deniable.responses.stages import upgrade
 from tests.support.positions import script
 from tests.support.seeded import seeded

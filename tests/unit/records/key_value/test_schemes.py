@@ -9,18 +9,11 @@ from deniable.channel import Dense
 from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.records.edges.designs import one_edge
 from deniable.records.edges.tallies import tally as tally_edges
-from deniable.records.key_value.designs import (
-    KeyValueDesign,
-    conditional_moments,
-    lpp_club,
-    moments,
-    pckv_grr,
-    pckv_ue,
-    vpp,
-)
+from deniable.records.key_value.designs import KeyValueDesign, lpp_club, pckv_grr, pckv_ue, vpp
 from deniable.records.key_value.estimates import estimate
 from deniable.records.key_value.schemes import Direct, Index, Unary
 from deniable.records.key_value.tallies import KeyValueTally
+from deniable.records.key_value.variances import conditional_moments, moments
 
 EVEN = Dense(((3, 1, 1), (1, 3, 1), (1, 1, 3)), 5)
 UNEVEN = Dense(((3, 1, 1), (1, 3, 2), (1, 1, 2)), 5)

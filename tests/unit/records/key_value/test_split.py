@@ -9,22 +9,35 @@ import pytest
 from scipy.optimize import brentq
 
 from deniable.exact import exp_below
-from deniable.records.key_value.builders import GOALS, Club, Goal, best_index, read_goal
-from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
+from deniable.records.key_value.designs import (
+    GOALS,
+    EvenChannel,
+    KeyValueDesign,
+    VarianceGoal,
+    best_index,
+    lpp,
+    lpp_club,
+    lpp_ddagger,
+    pckv_grr,
+    pckv_ue,
+    read_goal,
+)
 from deniable.records.key_value.schemes import Direct, Unary
-from deniable.records.key_value.spread import spread
+from deniable.records.key_value.variances import second_moments
 
 
-def club(design: KeyValueDesign) -> Club:
+def club(design: KeyValueDesign) -> EvenChannel:
     symbol = design.scheme.symbol
     none, some = float(symbol.probability(0, given=0)), 1 - float(symbol.probability(0, given=1))
-    return Club(none, some, float(symbol.probability(1, given=1)) / some)
+    return EvenChannel(none, some, float(symbol.probability(1, given=1)) / some)
 
 
 def variances(design: KeyValueDesign, frequency: float = 0.1, mean: float = 0.0) -> dict[str, float]:
     places = None if design.scheme.one_each else design.scheme.multiplier
     return {
-        name: Goal({each: float(each == name) for each in GOALS}, frequency, mean).risk(club(design), places=places)
+        name: VarianceGoal({each: float(each == name) for each in GOALS}, frequency, mean).risk(
+            club(design), places=places
+        )
         for name in GOALS
     }
 
@@ -39,7 +52,7 @@ def test_no_member_of_ddagger_is_better(epsilon: float, goal: object, mean: floa
     for step in range(1, 200):
         q = 0.5 + (x / (1 + x) - 0.5) * step / 199
         p = x / (x + 2 * q)
-        assert wanted.risk(Club(p, p, q)) >= best * (1 - 1e-9)
+        assert wanted.risk(EvenChannel(p, p, q)) >= best * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
@@ -52,7 +65,7 @@ def test_no_member_of_club_is_better(epsilon: float) -> None:
         stray, kept, turned = (1 - none) / 2, some * sign, some * (1 - sign)
         rows = ((none, 1 - some), (stray, kept, turned))
         if all(max(row) <= x * min(row) for row in rows) and sign > 0.5:
-            assert wanted.risk(Club(none, some, sign)) >= best * (1 - 1e-9)
+            assert wanted.risk(EvenChannel(none, some, sign)) >= best * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 3.0, 4.0])
@@ -102,7 +115,7 @@ def test_for_the_frequency_alone_nothing_is_spent_on_signs() -> None:
 def test_the_risk_in_floats_is_that_of_the_exact_moments() -> None:
     f, mean = 0.3, -0.4
     for design in (lpp_club(5, 1), pckv_ue(5, 1, padding=2), pckv_grr(5, 1, padding=2)):
-        exact = spread(design.scheme, conditional=True)
+        exact = second_moments(design.scheme, conditional=True)
         shares = (1 - f, f * (1 + mean) / 2, f * (1 - mean) / 2)
         second = [
             sum(share * float(value) for share, value in zip(shares, row, strict=True))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest
-from deniable.records.strings.bloom import Bloom
+from deniable.records.strings.designs import Bloom
 from deniable.records.strings.regression import places_of, seeds_of
 
 TEXTS = ["", "Smith", "smith", "Müller", "李", "a" * 1000, "\0", " Smith"]

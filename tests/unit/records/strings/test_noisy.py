@@ -6,8 +6,9 @@ from itertools import product
 
 import pytest
 
+from deniable import exact
 from deniable.errors import InvalidDesign, InvalidRequest
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import Bloom, NoisySampling, schedule, string_design
 
 CASES = [("3/4", "7/10", "4/10"), ("9/10", "6/10", "4/10"), ("3/5", "1/2", "1/10"), (1, "3/4", "1/2")]
 
@@ -79,3 +80,26 @@ def test_probabilities_must_be_in_order(wrong: tuple[str, str, str]) -> None:
 def test_samples_are_counted_in_whole_numbers() -> None:
     with pytest.raises(InvalidRequest):
         NoisySampling.of("3/4", "7/10", "4/10").parity(-1)
+
+
+EPSILONS = [Fraction(number, 7) for number in range(1, 40)] + [Fraction(1, 10**6), Fraction(20)]
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS, ids=str)
+def test_what_is_built_from_an_epsilon_never_exceeds_it(epsilon: Fraction) -> None:
+    most, step = exact.exp_below(exact.positive_epsilon(epsilon)), Fraction(1, 1 << 64)
+    noisy = NoisySampling.symmetric(epsilon, epsilon)
+    for kept in (noisy.alpha, noisy.p):
+        assert kept / (1 - kept) <= most < (kept + step) / (1 - kept - step)  # as near as 64 bits come
+    assert noisy.p + noisy.q == 1
+    bloom = Bloom(16, hashes=2)
+    for design in (string_design(bloom, epsilon), string_design(bloom, epsilon, optimized=True)):
+        assert design.parity <= most
+    assert string_design(bloom, bit_epsilon=epsilon).bit_parity <= most
+
+
+@pytest.mark.parametrize("case", [*CASES[:3], ("2/3", "9/10", "2/5")])
+def test_a_schedule_never_reveals_more_than_its_samples(case: tuple[str, str, str]) -> None:
+    noisy = NoisySampling.of(*case)
+    for samples, stage in enumerate(schedule(Bloom(8), noisy, 6), start=1):
+        assert all(found <= most for found, most in zip(stage.ratios, noisy.ratios(samples), strict=True))

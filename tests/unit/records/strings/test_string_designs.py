@@ -21,10 +21,17 @@ from deniable.errors import (
     NotOrdered,
     UnreadableFile,
 )
-from deniable.records.strings.bloom import Bloom
-from deniable.records.strings.cohort import CohortDesign, string_ladder
-from deniable.records.strings.designs import StringDesign, StringResponse, relax_strings, schedule, string_design
-from deniable.records.strings.noisy import NoisySampling
+from deniable.records.strings.designs import (
+    Bloom,
+    CohortDesign,
+    NoisySampling,
+    StringDesign,
+    StringResponse,
+    relax_strings,
+    schedule,
+    string_design,
+    string_ladder,
+)
 from deniable.records.strings.responses import degrade, permanent, respond, sample, upgrade
 from deniable.records.strings.tallies import StringTally
 from deniable.records.strings.tallies import tally as tally_strings

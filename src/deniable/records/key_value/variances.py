@@ -15,13 +15,12 @@ from functools import lru_cache
 from deniable.channel import Dense
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.order.programs import solve
-from deniable.records.key_value.mechanism import KeyValueDesign
-from deniable.records.key_value.schemes import Scheme, answers
-from deniable.records.key_value.weights import MINUS, NONE, PLUS, Weight, read
+from deniable.records.key_value.designs import KeyValueDesign
+from deniable.records.key_value.schemes import MINUS, NONE, PLUS, Scheme, Weight, answers, read_weight
 
 
 @dataclass(frozen=True)
-class Spread:
+class SecondMoments:
     """Second moments of what one respondent adds, for the answers none, + and − of one item.
 
     Attributes:
@@ -36,12 +35,12 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Moments:
+class ItemMoments:
     """Expectation and covariance of the estimates for one item, when people are as they are and only devices vary.
 
     Attributes:
         degree: the number of edges.
-        weight: the sum of their weights.
+        weight: the sum of their weights, on the scale of the design.
         var_degree: the variance of the estimated number.
         var_weight: the variance of the estimated sum.
         cov: the covariance of the two.
@@ -53,8 +52,22 @@ class Moments:
     var_weight: Fraction
     cov: Fraction
 
+    def on_scale(self, low: Fraction, high: Fraction) -> ItemMoments:
+        """Return the same for weights from `low` to `high`; a weight w from −1 to 1 stands for (low + high)/2 + w·half.
 
-def spread(scheme: Scheme, *, conditional: bool = False) -> Spread:
+        Why: the sum of the weights is then middle·degree + half·weight, which is linear in the two estimates.
+        """
+        middle, half = (low + high) / 2, (high - low) / 2
+        return ItemMoments(
+            self.degree,
+            middle * self.degree + half * self.weight,
+            self.var_degree,
+            middle**2 * self.var_degree + 2 * middle * half * self.cov + half**2 * self.var_weight,
+            middle * self.var_degree + half * self.cov,
+        )
+
+
+def second_moments(scheme: Scheme, *, conditional: bool = False) -> SecondMoments:
     """Return the second moments of what one respondent adds.
 
     Args:
@@ -67,10 +80,10 @@ def spread(scheme: Scheme, *, conditional: bool = False) -> Spread:
     told = scores(scheme.symbol)
     M = scheme.multiplier
     if scheme.one_each:
-        return Spread(
+        return SecondMoments(
             *(_times(1 if conditional else M, each) for each in (told.squares, told.weight_squares, told.products))
         )
-    return Spread(*(_padded(M, each) for each in (told.squares, told.weight_squares, told.products)))
+    return SecondMoments(*(_padded(M, each) for each in (told.squares, told.weight_squares, told.products)))
 
 
 def _times(factor: int, moments: Sequence[Fraction]) -> tuple[Fraction, Fraction, Fraction]:
@@ -84,7 +97,7 @@ def _padded(places: int, moments: Sequence[Fraction]) -> tuple[Fraction, Fractio
     return places**2 * none, places * plus + rest, places * minus + rest
 
 
-def moments(design: KeyValueDesign, edges: Sequence[Weight | None]) -> Moments:
+def moments(design: KeyValueDesign, edges: Sequence[Weight | None]) -> ItemMoments:
     """Return expectation and covariance of the estimates of one item, exactly, for people with these edges to it.
 
     Implements: F15: the variances of LPP, LPP‡ and PCKV-UE [MW21], Section 4.2, multiplied by the number of items or
@@ -103,22 +116,26 @@ def moments(design: KeyValueDesign, edges: Sequence[Weight | None]) -> Moments:
         >>> found = moments(lpp(4, 1, 1.5), [0.5, None, -1, 0.2, None])
         >>> round(float(found.var_degree), 6), float(found.weight)
         (27.413472, -0.3)
+        >>> from deniable.records.key_value.designs import lpp_club
+        >>> moments(lpp_club(4, 1, low=1, high=5), [5, None, 1, 3]).weight
+        Fraction(9, 1)
     """
     check_told(design)
-    scatter = spread(design.scheme)
-    rows = [None if edge is None else read(edge, design.low, design.high) for edge in edges]
+    scatter = second_moments(design.scheme)
+    rows = [None if edge is None else read_weight(edge, design.low, design.high) for edge in edges]
     there = [weight for weight in rows if weight is not None]
     degree, weight = Fraction(len(there)), sum(there, Fraction(0))
-    return Moments(
+    found = ItemMoments(
         degree,
         weight,
         sum((_mean(scatter.degree, row) for row in rows), Fraction(0)) - degree,
         sum((_mean(scatter.weight, row) for row in rows), Fraction(0)) - sum((w * w for w in there), Fraction(0)),
         sum((_mean(scatter.both, row) for row in rows), Fraction(0)) - weight,
     )
+    return found.on_scale(design.low, design.high)
 
 
-def conditional_moments(design: KeyValueDesign, edges: Sequence[Weight | None], asked: int) -> Moments:
+def conditional_moments(design: KeyValueDesign, edges: Sequence[Weight | None], asked: int) -> ItemMoments:
     """Return the same for the estimate that divides by how many were asked about the item, given that number.
 
     Implements: F15: Var = n²·[(1/n_j − 1/n)·S² + v/n_j], with S² the variance in the population (divisor n − 1) and v
@@ -134,8 +151,8 @@ def conditional_moments(design: KeyValueDesign, edges: Sequence[Weight | None], 
         raise InvalidRequest(
             f"asked is {asked}; expected 1 to {n} respondents of a design that asks about one item each."
         )
-    scatter = spread(design.scheme, conditional=True)
-    rows = [None if edge is None else read(edge, design.low, design.high) for edge in edges]
+    scatter = second_moments(design.scheme, conditional=True)
+    rows = [None if edge is None else read_weight(edge, design.low, design.high) for edge in edges]
     pairs = [(Fraction(0), Fraction(0)) if row is None else (Fraction(1), row) for row in rows]
     degree, weight = (sum(each, Fraction(0)) for each in zip(*pairs, strict=True))
 
@@ -146,9 +163,10 @@ def conditional_moments(design: KeyValueDesign, edges: Sequence[Weight | None], 
         device = (sum((_mean(second, row) for row in rows), Fraction(0)) - product) / n
         return n**2 * ((Fraction(1, asked) - Fraction(1, n)) * between + device / asked)
 
-    return Moments(
+    found = ItemMoments(
         degree, weight, variance(scatter.degree, 0, 0), variance(scatter.weight, 1, 1), variance(scatter.both, 0, 1)
     )
+    return found.on_scale(design.low, design.high)
 
 
 def check_told(design: KeyValueDesign) -> None:
