@@ -51,6 +51,7 @@ class StageTallies(AdditiveTally[Ladder]):
 
     @property
     def missing(self) -> int:
+        """How many respondents sent nothing at their last stage."""
         return sum(each.missing for each in self.finest)
 
     def raised(self, response: Response, previous: Response | None = None) -> StageTallies:
