@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable.collector.store import Batch, Entry, Refusal, Sent, Store, Submission, open_store
+from deniable.collector.store import Batch, Entry, NotStored, Sent, Store, Submission, open_store
 from deniable.errors import DeniableError
 from deniable.tallies import tally
 from deniable.tallies.stages import StageTallies
@@ -77,7 +77,7 @@ def apply(store: Store, entry: Entry, step: Step, keys: list[bytes]) -> bool:
         outcome = store.add([Submission(entry.id, keys[0], step.group, tuple(step.sent))])[0]
         if outcome == "stored":
             assert set(step.sent) <= set(store.stored(entry.id, keys[0]))
-        return isinstance(outcome, Refusal)
+        return isinstance(outcome, NotStored)
     question, stage, code = step.sent[0]
     codes = np.full(len(keys), code)
     if question == 2:

@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from deniable.collector.intake import SubmissionWriter
-from deniable.collector.store import Entry, Refusal, Sent, Store, StoreFailed, Submission, open_store
+from deniable.collector.store import Entry, NotStored, Sent, Store, StoreFailed, Submission, open_store
 from deniable.responses import respond
 from deniable.responses.stages import release_planned
 from deniable.tallies import tally
@@ -72,7 +72,7 @@ async def respondent(entry: Entry, writer: SubmissionWriter, log: int) -> None:
                     break
                 except StoreFailed:  # the database was killed; it comes back
                     await asyncio.sleep(0.02)
-            told = outcome.reason if isinstance(outcome, Refusal) else ""
+            told = outcome.reason if isinstance(outcome, NotStored) else ""
             os.write(log, json.dumps([key.hex(), part, group, told]).encode() + b"\n")
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
 from deniable.collector.refusals import Refused
-from deniable.collector.store import Entry, NoSuchSurvey, Outcome, Refusal, Sent, Store, StoreFailed, Submission
+from deniable.collector.store import Entry, NoSuchSurvey, NotStored, Outcome, Sent, Store, StoreFailed, Submission
 from deniable.collector.store.base import Admission
 from deniable.designs import Design
 from deniable.errors import Incompatible
@@ -256,7 +256,7 @@ async def submit(collector: Collector, name: str, body: SubmissionBody) -> None:
     fielded = await collector.surveys.find(name)
     submission = fielded.submission(body)
     outcome = await collector.writer.add(submission)
-    if isinstance(outcome, Refusal):
+    if isinstance(outcome, NotStored):
         collector.metrics.responses(name, "refused", len(submission.responses))
         raise outcome.error
     collector.metrics.responses(name, outcome, len(submission.responses))

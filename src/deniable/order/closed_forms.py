@@ -43,6 +43,11 @@ def closed(old: Channel, new: Channel) -> Step | None:
     return _looked_up(old, new) if known else through_sets(old, new, _looked_up)
 
 
+def step_to_body(step: Step) -> dict[str, Any]:
+    """Return for JSON what of a step does not follow from its channels."""
+    return {"kind": "derived"} if closed(step.old, step.new) == step else step.to_body()
+
+
 def through_sets(old: Channel, new: Channel, find: Callable[[Any, Any], Found | None]) -> Step | Found | None:
     """Look for a step between the sets that two channels send, a single category being a set of one; else None."""
     one, two = as_sets(old), as_sets(new)

@@ -16,7 +16,7 @@ from deniable.channel import Channel, Dense, Product
 from deniable.designs import Design
 from deniable.documents import HashedDocument
 from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile
-from deniable.order.closed_forms import closed, through_sets
+from deniable.order.closed_forms import closed, step_to_body, through_sets
 from deniable.order.sets import Nested
 from deniable.order.steps import Factors, Step, Tabulated
 
@@ -232,11 +232,6 @@ def check_cells(cells: int) -> None:
             f"{_MOST_HISTORIES:,}.",
             "Ask for the parity or for single probabilities instead, or take fewer stages or categories.",
         )
-
-
-def step_to_body(step: Step) -> dict[str, Any]:
-    """Return for JSON what of a step does not follow from its channels."""
-    return {"kind": "derived"} if closed(step.old, step.new) == step else step.to_body()
 
 
 def step_from_body(body: Mapping[str, Any], old: Channel, new: Channel) -> Step:

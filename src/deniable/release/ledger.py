@@ -18,7 +18,7 @@ from deniable.errors import InvalidRequest, NotAllowed
 from deniable.order.ladders import Ladder
 from deniable.release.book import OWNER, Book, Bookkeeper, QuestionRow, Staged, now, parity
 from deniable.release.receipts import Budget, Receipt, together
-from deniable.release.stages import Group, chosen, enter
+from deniable.release.stages import SameNeighbours, chosen, enter
 from deniable.release.stages import release as release_stage
 
 __all__ = ["Ledger", "Released", "Stage", "Standing", "Status", "Withdrawal", "finite", "release"]
@@ -390,7 +390,7 @@ def _waiting(book: Book, row: QuestionRow) -> Staged:
     raise InvalidRequest("no stage is waiting; expected the design of another one.")
 
 
-def _draw(book: Book, row: QuestionRow, group: Group) -> list[int]:
+def _draw(book: Book, row: QuestionRow, group: SameNeighbours) -> list[int]:
     """Draw a stage from the question's own secret: from the half that is erased with the answer, if it is needed."""
     secret = book.secret(row.id, OWNER)
     half = secret[SECRET:] if group.place.finest else secret[:SECRET]

@@ -21,7 +21,7 @@ from deniable.order.ladders import Ladder, Relaxation
 from deniable.order.relaxation import ladder
 from deniable.release.book import EVERY_QUESTION, Book, Bookkeeper, QuestionRow, now
 from deniable.release.receipts import Budget, Receipt
-from deniable.release.stages import Group, check_same, chosen, enter, release
+from deniable.release.stages import SameNeighbours, check_same, chosen, enter, release
 from deniable.tallies import Tally, tally
 from deniable.tallies.stages import StageTallies
 
@@ -259,12 +259,12 @@ def _count_stages(designs: Sequence[Design], out: Sequence[Mapping[str, int]]) -
     return StageTallies(ladder(designs), tuple(reversed(seen)), tuple(reversed(finest)))
 
 
-def _draw(book: Book, row: QuestionRow, group: Group) -> list[int]:  # noqa: ARG001 - as every `Draw`
+def _draw(book: Book, row: QuestionRow, group: SameNeighbours) -> list[int]:  # noqa: ARG001 - as every `Draw`
     """Draw a stage for a group: afresh, raised from the stage below, or made from the stage above."""
     return _upwards(group) if group.place.finest else _downwards(group)
 
 
-def _upwards(group: Group) -> list[int]:
+def _upwards(group: SameNeighbours) -> list[int]:
     design, below = group.design, group.below
     assert isinstance(design, Design)
     answers = np.array(group.answers, code_type(design.channel.answers))
@@ -275,7 +275,7 @@ def _upwards(group: Group) -> list[int]:
     return design.channel.coding.unpack(raiser.upgrade(below.channel.coding.pack(group.coarser), answers))
 
 
-def _downwards(group: Group) -> list[int]:
+def _downwards(group: SameNeighbours) -> list[int]:
     design, above, place = group.design, group.above, group.place
     assert isinstance(design, Design)
     assert isinstance(above, Design)

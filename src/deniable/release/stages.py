@@ -15,7 +15,8 @@ from deniable import chance
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotAllowed, NotOrdered
 from deniable.order.blackwell import find_step
-from deniable.order.ladders import Ladder, check_alike, step_from_body, step_to_body
+from deniable.order.closed_forms import closed, step_to_body
+from deniable.order.ladders import Ladder, check_alike, step_from_body
 from deniable.order.relaxation import relax
 from deniable.order.steps import Step
 from deniable.release.book import Book, Drawn, QuestionRow, Staged, StageRow, parity
@@ -24,8 +25,8 @@ from deniable.release.receipts import Budget, together
 __all__ = [
     "Draw",
     "Find",
-    "Group",
     "Place",
+    "SameNeighbours",
     "check_same",
     "chosen",
     "enter",
@@ -133,15 +134,18 @@ def check_same(old: Staged, new: Staged) -> None:
     Raises:
         Incompatible: they are not.
     """
+    if old.categories == new.categories:
+        return
     if isinstance(old, Design) and isinstance(new, Design):
         check_alike(old, new)
-    elif old.categories != new.categories:
+    else:
         raise Incompatible("the designs are about different answers; expected stages of one question.")
 
 
 def step(old: Staged, new: Staged) -> Step | None:
     """Return the relaxation from one design to another, or None where there is none."""
-    found = find_step(old.channel, new.channel)
+    # What is known in closed form needs no search.
+    found = closed(old.channel, new.channel) or find_step(old.channel, new.channel)
     return found if isinstance(found, Step) else None
 
 
@@ -167,7 +171,7 @@ def remembered(bodies: Mapping[tuple[str, str], str]) -> Find:
 
 
 def remember(step: Step) -> str:
-    """Return a relaxation as JSON, for `remembered`."""
+    """Return a relaxation as JSON, for `remembered`: what of it does not follow from its channels."""
     return json.dumps(step_to_body(step))
 
 
@@ -182,7 +186,7 @@ def _not_in_line(design: Staged, out: Staged) -> NotOrdered:
 
 
 @dataclass(frozen=True)
-class Group:
+class SameNeighbours:
     """Respondents for whom a stage is drawn from the same neighbours, at once.
 
     Attributes:
@@ -206,7 +210,7 @@ class Group:
     answers: Sequence[int]
 
 
-Draw = Callable[[Book, QuestionRow, Group], Sequence[int]]
+Draw = Callable[[Book, QuestionRow, SameNeighbours], Sequence[int]]
 """Draws the responses of a group: one by one from a secret in a ledger, in bulk in a panel."""
 
 
@@ -346,7 +350,7 @@ def _groups(
     stage: StageRow,
     names: Sequence[str],
     drawn: Mapping[int, Mapping[str, Drawn]],
-) -> Iterator[Group]:
+) -> Iterator[SameNeighbours]:
     """Yield respondents by the neighbours of a stage that they hold; note the steps that lead there."""
     stages, find = book.stages(row.id), remembered(book.steps(row.id))
     for (low, high), members in _by_neighbours(stages, stage, names, drawn).items():
@@ -360,7 +364,7 @@ def _groups(
             [] if each is None else [drawn[each.id][name].response for name in members] for each in (low, high)
         )
         answers = _kept_answers(book, row, members) if found.finest else []
-        yield Group(design, found, members, below, above, coarser, finer, answers)
+        yield SameNeighbours(design, found, members, below, above, coarser, finer, answers)
 
 
 def _by_neighbours(

@@ -37,7 +37,7 @@ _ATTACKED = 8  # people for each repetition
 
 
 @dataclass(frozen=True)
-class Stage:
+class StagePoints:
     """The estimates of one category at one stage: theory and simulation, for the mean and for the variance."""
 
     mean: Point
@@ -61,10 +61,10 @@ class Experiment:
         """How many objects there are."""
         return sum(self.counts)
 
-    def seen(self, setting: Setting) -> list[list[Stage]]:
+    def seen(self, setting: Setting) -> list[list[StagePoints]]:
         """Repeat the experiment; return a list of stages for each category."""
         tallies = law.stages(self.stages, list(self.counts), setting.repetitions, draws=setting.generator)
-        found: list[list[Stage]] = [[] for _ in self.counts]
+        found: list[list[StagePoints]] = [[] for _ in self.counts]
         for design, rows in zip(self.stages, tallies, strict=True):
             true = np.array(self.counts) / self.objects
             estimates = law.shares(design, rows, self.objects)
@@ -73,7 +73,7 @@ class Experiment:
                 name = f"{design.categories[category]} at ε = {design.epsilon:.3g}"
                 mean = Point.of(f"mean of {name}", true[category], estimates[:, category])
                 squares = (estimates[:, category] - true[category]) ** 2
-                stages.append(Stage(mean, Point.of(f"variance of {name}", spread[category], squares)))
+                stages.append(StagePoints(mean, Point.of(f"variance of {name}", spread[category], squares)))
         return found
 
     @cached_property
@@ -413,7 +413,7 @@ def _raised(epsilons: Sequence[float], setting: Setting) -> list[Point]:
     return [stage.variance for stage in ones]
 
 
-def _points(categories: Sequence[Sequence[Stage]]) -> list[Point]:
+def _points(categories: Sequence[Sequence[StagePoints]]) -> list[Point]:
     return [point for stages in categories for stage in stages for point in (stage.mean, stage.variance)]
 
 
@@ -447,7 +447,7 @@ def _figure_1(
 
 
 def _figure_2(
-    experiment: Experiment, stages: Sequence[Stage], noisy: Sequence[Point], attacks: Sequence[Point]
+    experiment: Experiment, stages: Sequence[StagePoints], noisy: Sequence[Point], attacks: Sequence[Point]
 ) -> Figure:
     titles = ("(a) share of ones: mean and 2σ", "(b) variance", "(c) error rates of attacks")
     figure, (left, middle, right) = panels(titles, x="round", y="estimated share", width=5)
@@ -465,7 +465,7 @@ def _figure_2(
     return figure
 
 
-def _figure_3(experiment: Experiment, categories: Sequence[Sequence[Stage]], attacks: Sequence[Point]) -> Figure:
+def _figure_3(experiment: Experiment, categories: Sequence[Sequence[StagePoints]], attacks: Sequence[Point]) -> Figure:
     values = ("one", "two", "three", "four", "five")
     titles = [*(f"({letter}) {value}" for letter, value in zip("abcde", values, strict=True)), "(f) error rates"]
     figure, made = panels(titles, x="ε", y="estimated share", width=4.6, height=3.4, rows=2)
@@ -476,7 +476,7 @@ def _figure_3(experiment: Experiment, categories: Sequence[Sequence[Stage]], att
     return figure
 
 
-def _band(axes: Axes, x: Sequence[float], stages: Sequence[Stage]) -> None:
+def _band(axes: Axes, x: Sequence[float], stages: Sequence[StagePoints]) -> None:
     """Draw means with two standard deviations to each side, and the theory of both."""
     means = np.array([stage.mean.theory for stage in stages])
     theory, seen = (np.sqrt([getattr(stage.variance, which) for stage in stages]) for which in ("theory", "simulated"))

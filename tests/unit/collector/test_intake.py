@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from deniable.collector.intake import SubmissionWriter
-from deniable.collector.store import Outcome, Refusal, Sent, Store, StoreFailed, Submission, open_store
+from deniable.collector.store import NotStored, Outcome, Sent, Store, StoreFailed, Submission, open_store
 from tests.support.surveys import small
 
 
@@ -65,7 +65,7 @@ def test_each_hears_of_its_own_outcome(tmp_path: Path) -> None:
 
     outcomes = asyncio.run(run())
     assert outcomes[:200] == ["stored"] * 200
-    assert isinstance(outcomes[200], Refusal)
+    assert isinstance(outcomes[200], NotStored)
     assert outcomes[201:] == ["repeated"] * 200
     assert store.tallies(entry.id, 0).respondents == 200
     store.shut()

@@ -88,7 +88,7 @@ class Submission(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class NotStored:
     """Why a submission was not stored; nothing of it was.
 
     Attributes:
@@ -103,7 +103,7 @@ class Refusal:
         return self.error.problem
 
 
-Outcome: TypeAlias = Literal["stored", "repeated"] | Refusal
+Outcome: TypeAlias = Literal["stored", "repeated"] | NotStored
 """What became of a submission: durable now; durable since an earlier time; or refused."""
 
 

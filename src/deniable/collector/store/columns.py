@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from deniable.channel.coding import Rows
 from deniable.collector.store import counts
-from deniable.collector.store.base import KEY, Batch, BatchOutcome, Refusal, Sent, Submission
-from deniable.collector.store.counts import SEEN, Counter, Layout
+from deniable.collector.store.base import KEY, Batch, BatchOutcome, NotStored, Sent, Submission
+from deniable.collector.store.counts import SEEN, CountedDesign, Counter
 from deniable.collector.store.responses import Desk, check_open, count_days, group_number
 from deniable.collector.store.surveys import ID, KnownSurvey
 from deniable.db import Tables
@@ -73,7 +73,7 @@ def _one_by_one(tables: Tables, known: KnownSurvey, batch: Batch, rows: Rows, to
     ]
     outcomes = Desk(tables, {batch.survey: known}, today).add(submissions)
     for number, outcome in enumerate(outcomes, start=1):
-        if isinstance(outcome, Refusal):
+        if isinstance(outcome, NotStored):
             error = outcome.error
             raise type(error)(f"row {number:,}: {error.problem}", error.hint)
     stored = outcomes.count("stored")
@@ -123,7 +123,7 @@ def export(tables: Tables, known: KnownSurvey, question: int, groups: frozenset[
         )
 
 
-def _symbols(layouts: tuple[Layout, ...], pairs: list[tuple[int, bytes]]) -> pa.Array[Any]:
+def _symbols(layouts: tuple[CountedDesign, ...], pairs: list[tuple[int, bytes]]) -> pa.Array[Any]:
     """Return what responses are called; each that occurs is looked up once."""
     names: dict[tuple[int, bytes], str] = {}
     for stage, code in set(pairs):

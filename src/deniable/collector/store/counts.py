@@ -31,7 +31,7 @@ _STORED = np.dtype("<i8")
 
 
 @dataclass(frozen=True)
-class Layout:
+class CountedDesign:
     """How the responses of a design are written, and what is counted of them."""
 
     design: Design
@@ -113,7 +113,7 @@ class Counter(NamedTuple):
     group: int
 
 
-def add(tables: Tables, counter: Counter, layout: Layout, rows: Rows, sign: int = 1) -> None:
+def add(tables: Tables, counter: Counter, layout: CountedDesign, rows: Rows, sign: int = 1) -> None:
     """Count responses; with sign −1, take them out again."""
     places, rises = layout.count(rows)
     pieces = places // _PIECE
@@ -138,7 +138,7 @@ def add(tables: Tables, counter: Counter, layout: Layout, rows: Rows, sign: int 
 
 
 def read(
-    tables: Tables, survey: int, question: int, layouts: Iterable[Layout], group: int | None
+    tables: Tables, survey: int, question: int, layouts: Iterable[CountedDesign], group: int | None
 ) -> list[dict[str, Vector]]:
     """Return the counts of each stage, seen and raised; of one group, or of all together."""
     found = [{which: np.zeros(layout.size, np.int64) for which in (SEEN, RAISED)} for layout in layouts]

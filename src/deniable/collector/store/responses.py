@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from deniable import blind
 from deniable.collector.store import counts
-from deniable.collector.store.base import KEY, Entry, Outcome, Refusal, Sent, Submission
+from deniable.collector.store.base import KEY, Entry, NotStored, Outcome, Sent, Submission
 from deniable.collector.store.counts import RAISED, SEEN, Counter
 from deniable.collector.store.surveys import Column, KnownSurvey
 from deniable.db import Tables
@@ -57,7 +57,7 @@ class Desk:
                     raise error
                 found.append(self._one(each))
             except DeniableError as error:
-                found.append(Refusal(error))
+                found.append(NotStored(error))
         self._write()
         return found
 

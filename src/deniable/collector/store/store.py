@@ -128,7 +128,7 @@ class Store:
         """Store submissions in one durable transaction, each of them wholly or not at all.
 
         The same stage with the same code again is "repeated". Another code, a stage that leaves one out, a code that
-        cannot follow the one before, a symbol that is never sent, a survey that is not open: each is a `Refusal`.
+        cannot follow the one before, a symbol that is never sent, a survey that is not open: each is a `NotStored`.
         """
         with self.transaction() as tables:
             known = self._locked(tables, {each.survey for each in submissions})

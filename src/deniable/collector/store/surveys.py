@@ -12,7 +12,7 @@ import numpy as np
 from deniable.channel.coding import Rows
 from deniable.collector.signing import SigningKey
 from deniable.collector.store.base import KEY, Entry, NoSuchSurvey, State
-from deniable.collector.store.counts import Layout
+from deniable.collector.store.counts import CountedDesign
 from deniable.db import Tables
 from deniable.errors import NotAllowed
 from deniable.survey import Question, Survey
@@ -29,9 +29,9 @@ class Column:
     question: Question
 
     @cached_property
-    def layouts(self) -> tuple[Layout, ...]:
+    def layouts(self) -> tuple[CountedDesign, ...]:
         """How the responses of each stage are written and counted."""
-        return tuple(map(Layout, self.question.designs))
+        return tuple(map(CountedDesign, self.question.designs))
 
     @cached_property
     def _start(self) -> hashlib._Hash:
@@ -82,7 +82,7 @@ def prepare(survey: Survey) -> Prepared:
     """Check that a survey's responses can be counted, and make its keys; this takes a moment."""
     for question in survey.questions:
         for design in question.designs:
-            Layout(design)
+            CountedDesign(design)
     if survey.admission != "invitation":
         return Prepared(survey, "")
     key = SigningKey.make()

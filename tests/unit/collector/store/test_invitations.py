@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deniable import blind
-from deniable.collector.store import Entry, Refusal, Sent, Store, Submission
+from deniable.collector.store import Entry, NotStored, Sent, Store, Submission
 from deniable.collector.store.base import Admission, Invitations
 from deniable.errors import DeniableError, InvalidRequest, NotAllowed
 from tests.support.surveys import small
@@ -37,7 +37,7 @@ def submit(entry: Entry, admission: Admission | None, key: bytes = b"k" * 16, *s
 
 def refused(store: Store, submission: Submission) -> DeniableError:
     outcome = store.add([submission])[0]
-    assert isinstance(outcome, Refusal)
+    assert isinstance(outcome, NotStored)
     return outcome.error
 
 
@@ -62,7 +62,7 @@ def test_two_keys_with_one_token_in_one_transaction(store: Store, entry: Entry) 
     token = admitted(store, entry, store.invite("small", 1)[0])
     outcomes = store.add([submit(entry, token, b"a" * 16), submit(entry, token, b"b" * 16)])
     assert outcomes[0] == "stored"
-    assert isinstance(outcomes[1], Refusal)
+    assert isinstance(outcomes[1], NotStored)
 
 
 def test_whoever_was_admitted_may_send_more_later(store: Store, entry: Entry) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from deniable.chance import Source
 from deniable.channel import Sets
-from deniable.collector.store import Batch, BatchOutcome, Entry, Outcome, Refusal, Sent, Store, Submission, open_store
+from deniable.collector.store import Batch, BatchOutcome, Entry, NotStored, Outcome, Sent, Store, Submission, open_store
 from deniable.designs import Design, direct, matrix
 from deniable.errors import DeniableError, InvalidRequest, InvalidResponse, NotAllowed, UnreadableFile
 from deniable.order.relaxation import ladder
@@ -42,7 +42,7 @@ def stages(entry: Entry, answer: str, source: Source) -> list[Sent]:
 
 
 def reason(outcome: Outcome) -> str:
-    assert isinstance(outcome, Refusal)
+    assert isinstance(outcome, NotStored)
     return outcome.reason
 
 
@@ -104,7 +104,7 @@ def test_another_response_under_the_same_key_is_refused(store: Store, entry: Ent
 def test_what_no_design_sends_is_refused(store: Store, entry: Entry, sent: Sent, kind: type[DeniableError]) -> None:
     good = submit(entry, Sent(SMOKES, 0, 0))
     outcomes = store.add([submit(entry, sent), good])
-    assert isinstance(outcomes[0], Refusal)
+    assert isinstance(outcomes[0], NotStored)
     assert isinstance(outcomes[0].error, kind)
     assert outcomes[1] == "stored", "others in the same transaction are not touched"
     assert counted(store, entry, SMOKES).respondents == 1
