@@ -17,8 +17,7 @@ from benchmarks.measure import Row, race, table
 from deniable.channel import Bits, Subset
 from deniable.designs import Design, rappor, subset, truncated_rappor, unary
 from deniable.engines import local
-from deniable.engines.local.keystream import SPARE
-from deniable.engines.local.words import CHUNK
+from deniable.engines.local.words import CHUNK, SPARE
 
 K = 128
 N = 400_000

@@ -19,9 +19,8 @@ from benchmarks.measure import Row, race, table
 from benchmarks.ratings import EPSILONS, bench_movielens, even_split, variances
 from deniable.engines import local
 from deniable.engines.local.edges import Edges
-from deniable.engines.local.keystream import SPARE
-from deniable.engines.local.keyvalue import collect
-from deniable.engines.local.words import CHUNK
+from deniable.engines.local.key_value import collect
+from deniable.engines.local.words import CHUNK, SPARE
 from deniable.records.key_value.designs import lpp_club, lpp_ddagger, pckv_grr, pckv_ue
 from deniable.records.key_value.estimates import estimate
 from deniable.records.key_value.tallies import KeyValueTally

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from deniable.engines.local.edges import Edges
-from deniable.engines.local.keyvalue import collect, read_edges
+from deniable.engines.local.key_value import collect, read_edges
 from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, pckv_grr
 from deniable.records.key_value.estimates import estimate
 from deniable.records.key_value.tallies import KeyValueTally

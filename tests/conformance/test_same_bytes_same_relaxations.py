@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -215,10 +214,3 @@ def test_planned_columns_are_a_response_and_then_degradations() -> None:
         for step in reversed(stages.steps):
             expected.append([step.degrade(each, source) for each in expected[-1]])
         assert [numbers(column) for column in columns] == expected[::-1]
-
-
-def test_the_compiled_kernels_are_tested_here() -> None:
-    """Without Numba the tests above would raise MissingExtra, not pass."""
-    assert import_module("deniable.engines.local.step_kernels").decide is not None
-    assert import_module("deniable.engines.local.toss_kernels").toss is not None
-    assert import_module("deniable.engines.local.nested_kernels").nest is not None

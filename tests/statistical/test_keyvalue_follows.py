@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binom, chi2
 
 from deniable.engines.local.edges import Edges
-from deniable.engines.local.keyvalue import collect
+from deniable.engines.local.key_value import collect
 from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
 from deniable.records.key_value.estimates import estimate
 from deniable.records.key_value.responses import respond

@@ -15,7 +15,7 @@ from deniable.cli.graph_design import DesignFile, Out, read_design
 from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from deniable.engines.edge_files import GraphDesign, GraphTally
+    from deniable.engines.local.key_value import GraphDesign, GraphTally
     from deniable.records.key_value.estimates import KeyValueEstimate
 
 app = typer.Typer(

@@ -15,7 +15,7 @@ from deniable.cli.design import read_labels
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
-    from deniable.engines.edge_files import GraphDesign
+    from deniable.engines.local.key_value import GraphDesign
 
 DesignFile = Annotated[Path, typer.Argument(metavar="DESIGN", help="A design, as written by `deniable graph design`.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the result to this file.")]

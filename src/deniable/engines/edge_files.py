@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.engines.local import graph, keyvalue
-from deniable.engines.local.edge_readers import read_edges
-from deniable.engines.local.edges import COLUMNS, Edges
-from deniable.engines.local.keystream import shuffled
+from deniable.engines.local.edges import COLUMNS, Edges, read_edges
+from deniable.engines.local.key_value import GraphDesign, GraphTally, draw_all
+from deniable.engines.local.words import shuffled
 from deniable.errors import InvalidRequest, InvalidResponse, UnreadableFile
 from deniable.files.atomic import check_free, fresh
 from deniable.files.columns import DESIGN, FORMATS, RESPONSE, File, guess, open_columns
@@ -25,9 +24,6 @@ from deniable.records.key_value.designs import KeyValueDesign
 from deniable.records.key_value.tallies import KeyValueTally
 from deniable.records.key_value.tallies import tally as tally_keyvalue
 from deniable.tallies.files import foreign
-
-GraphDesign: TypeAlias = KeyValueDesign | EdgeDesign
-GraphTally: TypeAlias = KeyValueTally | EdgeTally
 
 _BATCH = 1 << 16  # responses that are written at a time
 
@@ -76,7 +72,7 @@ def respond_edges(
     if format not in FORMATS:
         raise InvalidRequest(f"cannot tell how to write {target.name}; expected a name in .parquet, .csv or .ndjson.")
     check_free(target, overwrite=overwrite)
-    drawn = graph.respond(design, edges) if isinstance(design, EdgeDesign) else keyvalue.respond(design, edges)
+    drawn = draw_all(design, edges)
     drawn = drawn[shuffled(len(drawn))]
     schema = pa.schema([(RESPONSE, _text()), (DESIGN, _text())])
     with fresh(target, overwrite=overwrite) as file, writing(file, format, schema, design.hash) as writer:

@@ -15,7 +15,7 @@ from deniable.channel.coding import code_type
 from deniable.designs import Design
 from deniable.engines.local.bulk import draw_all
 from deniable.engines.local.gradual import Raiser, release_planned
-from deniable.engines.local.keystream import Keystream
+from deniable.engines.local.words import Keystream
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest
 from deniable.order.ladders import Ladder, Relaxation
 from deniable.order.relaxation import ladder

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deniable.engines.edge_files import read_edge_file, respond_edges, tally_edge_file
-from deniable.engines.local.edge_readers import read_edges
+from deniable.engines.local.edges import read_edges
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse, UnreadableFile
 from deniable.records.edges.designs import one_edge
 from deniable.records.key_value.designs import lpp_club, pckv_grr, pckv_ue

@@ -10,8 +10,7 @@ Keystream        secure random words in bulk
 
 from __future__ import annotations
 
-from deniable.engines.local import coded, sets  # noqa: F401 - they register how their channels are drawn
 from deniable.engines.local.bulk import draw_all, draw_stream, join_attributes, tally, tally_stream
-from deniable.engines.local.keystream import Keystream
+from deniable.engines.local.words import Keystream
 
 __all__ = ["Keystream", "draw_all", "draw_stream", "join_attributes", "tally", "tally_stream"]

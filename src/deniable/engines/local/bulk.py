@@ -5,7 +5,7 @@ Nothing in here repeats an answer: a row that is refused is named by its index.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import isnan
 from threading import Lock
@@ -15,20 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.chance import Source
-from deniable.channel import Sets
-from deniable.channel.coding import code_type
+from deniable.channel.coding import Coding, Counts, code_type
 from deniable.designs import Design, Numbered
 from deniable.designs.labels import shown
-from deniable.engines.local import vectors
-from deniable.engines.local.choose import check_threads, compiled, workers
+from deniable.engines.local.backend import Backend, Codes, check_threads, choose_backend, workers
 from deniable.engines.local.draws import Draw, prepare
-from deniable.engines.local.keystream import Keystream
-from deniable.engines.local.vectors import Codes
 from deniable.engines.local.words import CHUNK, Words
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.tallies import Tally, arrow
 from deniable.tallies import tally as tally_any
-from deniable.tallies.counting import count_codes
 
 AnswerCodes: TypeAlias = NDArray[np.integer[Any]]
 Missing: TypeAlias = NDArray[np.bool_]
@@ -36,9 +31,7 @@ Missing: TypeAlias = NDArray[np.bool_]
 BLOCK = 1 << 20
 """Answers that a thread takes at a time: long enough to be worth it, short enough to share the work evenly."""
 
-_CHECKED = 1 << 16  # codes that are checked and then counted while they are in the cache
 _COUNTED = 1 << 22  # codes that a thread counts at a time
-_MOST_SYMBOLS = 1 << 18  # up to which four counts of each, in every thread, are no burden
 
 
 def draw_all(
@@ -130,11 +123,11 @@ class Responder:
         check_threads(threads, source)
         self._design = design
         self._codes = codes
-        self._words = Words(Keystream() if source is None else source)
+        self._words = Words(source)
         self._threads = threads
         self._fast = fast
         self._rows = 0
-        self._kernels: Any = None
+        self._backend: Backend | None = None
         self._draw: Draw | None = None
 
     def draw(self, answers: Any) -> Codes:
@@ -160,10 +153,10 @@ class Responder:
 
     def _ready(self) -> Draw:
         """Return the prepared channel, prepared again when enough rows have come to load the kernels."""
-        kernels = compiled(self._fast, self._rows) or vectors
-        if self._draw is None or kernels is not self._kernels:
-            self._kernels = kernels
-            self._draw = prepare(self._design.channel, kernels)
+        backend = choose_backend(self._fast, self._rows)
+        if self._draw is None or backend is not self._backend:
+            self._backend = backend
+            self._draw = prepare(self._design.channel, backend)
         return self._draw
 
 
@@ -501,73 +494,38 @@ def tally(design: Design, responses: Any, *, threads: int = 1, fast: bool | None
         present, missing = without_gaps(responses)
         counted = tally(design, present, threads=threads, fast=fast)
         return Tally(design, counted.counts, int(missing.sum()), counted.respondents)
-    if isinstance(design.channel, Sets) and _is_rows(responses):
-        return _tally_sets(design, design.channel, responses, threads, fast)
-    if not _is_codes(responses):
+    coding = design.channel.coding
+    if not _is_plain(responses) or responses.ndim != coding.ndim:
         return tally_any(design, responses)
-    kernels = compiled(fast, responses.size)
-    size = design.channel.responses
-    if kernels is None or size > _MOST_SYMBOLS or size != design.channel.cells:
-        return count_codes(design, responses)
-    counts, lock = np.zeros(size, np.int64), Lock()
-
-    def block(start: int) -> bool:
-        part = _count(responses[start : start + _COUNTED], size, kernels.count)
-        with lock:
-            counts[:] += 0 if part is None else part
-        return part is not None
-
-    with workers(threads) as run:
-        done = run(block, range(0, responses.size, _COUNTED))
-    # Where a block holds a code out of range, the slower count finds the row and refuses it.
-    return Tally(design, counts) if all(done) else count_codes(design, responses)
+    rows = coding.read(responses)
+    if coding.ndim > 1 and coding.impossible(rows) is not None:
+        return tally_any(design, rows)  # names the row, and refuses it
+    counts = _counted(coding, rows, threads, choose_backend(fast, rows.size))
+    # Where a code is out of range, the slower count finds the row and refuses it.
+    return tally_any(design, rows, codes=True) if counts is None else Tally(design, counts, respondents=len(rows))
 
 
-def _tally_sets(design: Design, channel: Sets, responses: Any, threads: int, fast: bool | None) -> Tally:
-    """Count packed rows; where one is impossible, the slower count finds it and refuses it."""
-    rows = channel.coding.read(responses)
-    if compiled(fast, rows.size) is None or channel.coding.impossible(rows) is not None:
-        return tally_any(design, rows)
-    from deniable.engines.local import set_kernels
-
-    counts, lock = np.zeros(channel.cells, np.int64), Lock()
-    places = np.zeros(channel.size + 1 if channel.by_size else 0, np.int64)
-    if channel.by_size:
-        places[list(channel.sizes)] = np.arange(len(channel.sizes))
+def _counted(coding: Coding, rows: NDArray[Any], threads: int, backend: Backend) -> Counts | None:
+    """Return the counts of the cells of a tally, or None where a row is seen to be no response."""
+    counts, lock = np.zeros(coding.channel.cells, np.int64), Lock()
+    step = max(1, _COUNTED * 8 // rows.shape[1] if rows.ndim > 1 else _COUNTED)
 
     def block(start: int) -> None:
-        part = np.zeros_like(counts)
-        set_kernels.count(rows[start : start + step], places, part, channel.size)
+        part = backend.count(coding, rows[start : start + step])
         with lock:
             counts[:] += part
 
-    step = max(1, _COUNTED * 8 // rows.shape[1])
-    with workers(threads) as run:
-        run(block, range(0, len(rows), step))
-    return Tally(design, counts, respondents=len(rows))
+    try:
+        with workers(threads) as run:
+            run(block, range(0, len(rows), step))
+    except OverflowError:
+        return None
+    return counts
 
 
-def _is_rows(responses: Any) -> bool:
-    return isinstance(responses, np.ndarray) and not isinstance(responses, np.ma.MaskedArray) and responses.ndim == 2
-
-
-def _is_codes(responses: Any) -> bool:
+def _is_plain(responses: Any) -> bool:
     plain = isinstance(responses, np.ndarray) and not isinstance(responses, np.ma.MaskedArray)
-    return plain and responses.ndim == 1 and responses.dtype.kind in "iu"
-
-
-def _count(
-    codes: NDArray[Any], size: int, count: Callable[[NDArray[Any], NDArray[np.int64]], None]
-) -> NDArray[np.int64] | None:
-    """Return how often each code occurs, or None where one is out of range."""
-    counts = np.zeros((4, size), np.int64)
-    for start in range(0, codes.size, _CHECKED):
-        piece = np.ascontiguousarray(codes[start : start + _CHECKED], dtype=codes.dtype.newbyteorder("="))
-        piece = piece.view(piece.dtype.str.replace("i", "u"))  # negative numbers are the largest unsigned ones
-        if piece.max() >= size:
-            return None
-        count(piece, counts)
-    return np.asarray(counts.sum(axis=0), np.int64)
+    return plain and responses.dtype.kind in ("biu" if responses.ndim > 1 else "iu")
 
 
 def tally_stream(design: Design, chunks: Iterable[Any], *, threads: int = 1, fast: bool | None = None) -> Tally:

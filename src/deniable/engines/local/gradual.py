@@ -21,10 +21,7 @@ from deniable.chance import Source
 from deniable.channel import Channel
 from deniable.channel.coding import Rows, code_type
 from deniable.designs import Design
-from deniable.engines.local import factors as _factors  # noqa: F401 - registers how several attributes are raised
-from deniable.engines.local import keeps as _keeps  # noqa: F401 - registers how responses are kept or drawn afresh
-from deniable.engines.local import nested as _nested  # noqa: F401 - registers how sets of other sizes are drawn
-from deniable.engines.local import vectors
+from deniable.engines.local.backend import Backend, Codes, check_threads, choose_backend, workers
 from deniable.engines.local.bulk import (
     BLOCK,
     Missing,
@@ -35,11 +32,7 @@ from deniable.engines.local.bulk import (
     with_gaps,
     without_gaps,
 )
-from deniable.engines.local.choose import check_threads, compiled, workers
-from deniable.engines.local.keystream import Keystream
-from deniable.engines.local.moves import Move, Ready, ready
-from deniable.engines.local.tosses import toss_rows
-from deniable.engines.local.vectors import Codes
+from deniable.engines.local.steps import PreparedStep, prepare_step, toss_rows
 from deniable.engines.local.words import CHUNK, Words
 from deniable.errors import InvalidResponse
 from deniable.order.bits import BitByBit
@@ -207,12 +200,12 @@ class Raiser:
         check_threads(threads, source)
         self._relaxation = relaxation
         self._codes = codes
-        self._words = Words(Keystream() if source is None else source)
+        self._words = Words(source)
         self._threads = threads
         self._fast = fast
         self._rows = 0
-        self._kernels: Any = None
-        self._moves: dict[bool, Move] = {}
+        self._backend: Backend | None = None
+        self._steps: dict[bool, PreparedStep] = {}
 
     def upgrade(self, responses: Any, answers: Any) -> Codes:
         """Raise the next column."""
@@ -238,27 +231,28 @@ class Raiser:
 
     def _run(self, was: Codes, given: Codes, becomes: Channel, *, down: bool) -> Codes:
         self._rows += len(was)
-        move = self._ready(down=down)
+        prepared = self._ready(down=down)
         out = becomes.coding.space(len(was))
-        step = max(1, CHUNK // move.width)
+        step = max(1, CHUNK // prepared.width)
 
         def block(begin: int) -> None:
             for start in range(begin, min(begin + BLOCK, len(was)), step):
                 part = slice(start, min(start + step, begin + BLOCK))
-                move.into(np.ascontiguousarray(was[part]), np.ascontiguousarray(given[part]), self._words, out[part])
+                olds, answers = np.ascontiguousarray(was[part]), np.ascontiguousarray(given[part])
+                prepared.into(olds, answers, self._words, out[part])
 
         with workers(self._threads) as run:
             run(block, range(0, len(was), BLOCK))
         return out
 
-    def _ready(self, *, down: bool) -> Move:
+    def _ready(self, *, down: bool) -> PreparedStep:
         """Return the prepared step, prepared again when enough rows have come to load the kernels."""
-        kernels = compiled(self._fast, self._rows) or vectors
-        if kernels is not self._kernels:
-            self._kernels, self._moves = kernels, {}
-        if down not in self._moves:
-            self._moves[down] = ready(self._relaxation.step, Ready(kernels, down))
-        return self._moves[down]
+        backend = choose_backend(self._fast, self._rows)
+        if backend is not self._backend:
+            self._backend, self._steps = backend, {}
+        if down not in self._steps:
+            self._steps[down] = prepare_step(self._relaxation.step, backend, down=down)
+        return self._steps[down]
 
 
 def _same_gaps(one: Missing | None, other: Missing | None) -> bool:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from deniable.chance import Source
 from deniable.channel.coding import Rows
 from deniable.engines.local.gradual import upgrade_bits
-from deniable.engines.local.keystream import Keystream
-from deniable.engines.local.tosses import toss_rows
-from deniable.engines.local.words import Layout, Slot, Words
+from deniable.engines.local.steps import toss_rows
+from deniable.engines.local.words import Slot, Slots, Words
 from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, relax_strings
 from deniable.records.strings.regression import places_of, seeds_of
@@ -41,8 +40,8 @@ def draw_cohorts(bloom: Bloom, respondents: int, *, source: Source | None = None
     """Draw a cohort for each respondent, once and for all: each equally likely, from secure random words."""
     if bloom.cohorts == 1:
         return np.zeros(respondents, np.int64)
-    words, slot = Words(Keystream() if source is None else source), Slot.of(bloom.cohorts)
-    found = words.take(respondents, Layout([slot]))[:, 0] // np.uint64(slot.limit // bloom.cohorts)
+    words, slot = Words(source), Slot.of(bloom.cohorts)
+    found = words.take(respondents, Slots([slot]))[:, 0] // np.uint64(slot.limit // bloom.cohorts)
     return found.astype(np.int64)
 
 

@@ -1,21 +1,120 @@
-"""Random words for many draws at once, taken from a source in the order in which scalar draws would take them."""
+"""Secure random words in bulk, taken in the order in which scalar draws would take them.
+
+Keystream   AES-256 in counter mode, keyed by the operating system, at memory speed
+Slot, Slots the words of one `below(total)`, and of one answer
+Words       a source, read in blocks of words
+Replay      words that were read already, then those of the source
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from deniable import chance
-from deniable.engines.local.keystream import SPARE
+from deniable.chance import WORD
 from deniable.errors import OutOfRandomness
 
 WordArray: TypeAlias = NDArray[np.uint64]
+
+KEY = 32
+"""Bytes in a key. AES-128 was not measurably faster where it matters, so the larger margin costs nothing."""
+
+PER_KEY = 1 << 26
+"""Bytes drawn from one key: 64 MiB.
+
+Why: telling 2^22 blocks of AES from random bytes succeeds with probability at most 2^44 / 2^129 above guessing; and
+whoever reads the memory later learns at most the last 64 MiB of draws. A new key takes a few microseconds, the bytes
+of one key about ten milliseconds.
+"""
+
+SPARE = 2
+"""Words to leave at the end of a buffer so that it is filled in place: the cipher asks for 15 bytes of room."""
+
+_ZEROS = memoryview(bytes(1 << 19))  # the plaintext: a keystream is the encryption of zeros
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks  # noqa: PLW0603 - the one thing a forked child must see changed
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+class Keystream(threading.local):
+    """A source of random bytes for bulk draws, to be shared freely.
+
+    Guarantee: every thread that reads from it has a stream of its own under a key of its own, fresh from the
+    operating system; a forked child takes a new key before its first byte, so it never repeats its parent.
+
+    Why: `threading.local` runs `__init__` once in each thread. A fork is seen twice over, by a counter that Python
+    raises in the child and by the process number, which also changes when a C library forks.
+
+    Example:
+        >>> stream = Keystream()
+        >>> len(stream.read(20)), stream.read(16) == stream.read(16)
+        (20, False)
+    """
+
+    def __init__(self) -> None:
+        self._take_key()
+
+    def read(self, count: int) -> bytes:
+        """Return `count` bytes that nobody has seen before."""
+        pieces = []
+        while count > 0:
+            size = min(count, len(_ZEROS), self._left())
+            pieces.append(self._cipher.update(_ZEROS[:size]))
+            self._unused -= size
+            count -= size
+        return b"".join(pieces)
+
+    def fill(self, words: WordArray, count: int) -> None:
+        """Write the first `count` words of an array: the same bytes as `read(8 * count)`, without a copy.
+
+        Args:
+            words: one-dimensional and contiguous. Leave SPARE words behind `count`, or the last ones are copied.
+            count: how many words to write, at most `len(words)`.
+        """
+        room = words.data.cast("B")
+        direct = min(WORD * count, max(0, len(room) - WORD * SPARE))
+        at = 0
+        while at < direct:
+            size = min(direct - at, len(_ZEROS), self._left())
+            self._cipher.update_into(_ZEROS[:size], room[at:])
+            self._unused -= size
+            at += size
+        if at < WORD * count:
+            room[at : WORD * count] = self.read(WORD * count - at)
+        if sys.byteorder == "big":  # pragma: no cover - words are little-endian wherever they are drawn
+            words[:count].byteswap(inplace=True)
+
+    def _left(self) -> int:
+        if self._unused == 0 or self._process != (_forks, os.getpid()):
+            self._take_key()
+        return self._unused
+
+    def _take_key(self) -> None:
+        self._process = (_forks, os.getpid())
+        # Counting from 0 is safe because no key is ever used twice.
+        self._cipher: Any = Cipher(algorithms.AES(os.urandom(KEY)), modes.CTR(bytes(16))).encryptor()
+        self._unused = PER_KEY
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a keystream is not copied: two copies would give the same bytes; build another one")
+
 
 CHUNK = 1 << 16
 """Words held at a time: 512 KiB, which stay in a core's own cache between being drawn and being used.
@@ -64,7 +163,7 @@ class Slot:
         return doubtful[[join(words[row]) >= self.limit for row in doubtful]]
 
 
-class Layout:
+class Slots:
     """The words of one answer: its slots, one after another.
 
     Attributes:
@@ -90,35 +189,40 @@ class Layout:
 
 
 class Words(threading.local):
-    """A source, read in blocks of words; every thread that reads has a buffer of its own."""
+    """A source, read in blocks of words; every thread that reads has a buffer of its own.
 
-    def __init__(self, source: chance.Source) -> None:
+    Why the default is here: everything that is drawn in bulk takes its words from this class, so that there is one
+    place which could key it with anything but the operating system's randomness.
+    """
+
+    def __init__(self, given: chance.Source | None = None) -> None:
+        source: chance.Source = Keystream() if given is None else given
         self.source = source
         self._fill = source.fill if isinstance(source, Filling) else self._copy
         self._buffer: WordArray = np.empty(CHUNK + SPARE, np.uint64)
 
-    def take(self, rows: int, layout: Layout) -> WordArray:
+    def take(self, rows: int, slots: Slots) -> WordArray:
         """Return the accepted words of `rows` answers, a row for each.
 
         Guarantee: the words that as many scalar draws would have accepted, and not a byte more is read.
 
         The array is scratch: it may be written to, and holds until the next call.
         """
-        block = self.unsettled(rows, layout)
-        self.settle(block, layout)
+        block = self.unsettled(rows, slots)
+        self.settle(block, slots)
         return block
 
-    def unsettled(self, rows: int, layout: Layout) -> WordArray:
+    def unsettled(self, rows: int, slots: Slots) -> WordArray:
         """Return the next words of the source, a row for each answer, as if none of them had to be thrown away."""
-        count = rows * layout.width
+        count = rows * slots.width
         buffer = self.room(count)
         self.fill(buffer, count)
-        return buffer[:count].reshape(rows, layout.width)
+        return buffer[:count].reshape(rows, slots.width)
 
-    def settle(self, block: WordArray, layout: Layout) -> None:
+    def settle(self, block: WordArray, slots: Slots) -> None:
         """Throw away, in what `unsettled` returned, the words that scalar draws would, and move up those behind."""
         flat = block.reshape(-1)
-        while (found := layout.first_rejected(block)) is not None:
+        while (found := slots.first_rejected(block)) is not None:
             start, words = found
             flat[start : flat.size - words] = flat[start + words :].copy()
             self.fill(flat[flat.size - words :], words)
@@ -134,12 +238,32 @@ class Words(threading.local):
         self._fill(words, count)
 
     def _copy(self, words: WordArray, count: int) -> None:
-        piece = self.source.read(chance.WORD * count)
-        if len(piece) != chance.WORD * count:  # too few would be spread over all rows without a word
+        piece = self.source.read(WORD * count)
+        if len(piece) != WORD * count:  # too few would be spread over all rows without a word
             raise OutOfRandomness(
-                f"the source gave {len(piece):,} bytes; expected {chance.WORD * count:,}, as many as were asked for."
+                f"the source gave {len(piece):,} bytes; expected {WORD * count:,}, as many as were asked for."
             )
         words[:count] = np.frombuffer(piece, "<u8")
+
+
+class Replay:
+    """Words that were read already, then those of the source."""
+
+    def __init__(self, block: WordArray, source: chance.Source) -> None:
+        self._held = block.astype("<u8").tobytes()
+        self._used = 0
+        self._source = source
+
+    @property
+    def left(self) -> int:
+        """How many of the bytes that were read already are left."""
+        return len(self._held) - self._used
+
+    def read(self, count: int) -> bytes:
+        """Return the next bytes."""
+        piece = self._held[self._used : self._used + count]
+        self._used += len(piece)
+        return piece + (self._source.read(count - len(piece)) if len(piece) < count else b"")
 
 
 def join(words: WordArray) -> int:
@@ -153,3 +277,9 @@ def join(words: WordArray) -> int:
     for word in words:
         number = number << 64 | int(word)
     return number
+
+
+def shuffled(count: int) -> NDArray[np.intp]:
+    """Return the numbers below a count in an order drawn with secure randomness."""
+    # Two equal words, which would leave two of them in their order, come about once in 2^65/count² times.
+    return np.argsort(np.frombuffer(Keystream().read(WORD * count), np.uint64), kind="stable")

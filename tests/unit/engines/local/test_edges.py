@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from deniable.engines.local.edge_readers import read_edges
-from deniable.engines.local.edges import Edges
+from deniable.engines.local.edges import Edges, read_edges
 from deniable.errors import InvalidAnswer
 from deniable.records.key_value.designs import lpp_club
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from deniable.engines.local import keystream
-from deniable.engines.local.keystream import SPARE, Keystream
+from deniable.engines.local import words as keystream
+from deniable.engines.local.words import SPARE, Keystream
 
 
 def stream_of(key: bytes, count: int) -> bytes:

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 
 from deniable.chance import ScriptedSource
 from deniable.engines.local.edges import Edges
-from deniable.engines.local.keyvalue import collect, read_edges, respond
+from deniable.engines.local.key_value import collect, draw_all, read_edges
 from deniable.errors import InvalidRequest
 from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, pckv_grr, pckv_ue, vpp
 from deniable.records.key_value.schemes import GRID
@@ -73,7 +73,7 @@ def test_the_same_bytes_give_the_same_responses(items: int, name: str, fast: boo
     known = read_edges(design, given)
     sources = [Counted(b"", seeded(f"{items} {name}")) for _ in range(3)]
     expected = scalar(design, known, sources[0])
-    drawn = respond(design, given, source=sources[1], fast=fast)
+    drawn = draw_all(design, given, source=sources[1], fast=fast)
     assert numbers(drawn) == expected
     assert sources[1].used == sources[0].used
     counted = collect(design, given, source=sources[2], fast=fast)
@@ -93,7 +93,7 @@ def test_words_at_the_edges_of_decisions(name: str, fast: bool) -> None:
     planted = b"".join(words(marks[i], 1) for i in rng.integers(0, len(marks), 4000))
     sources = [Counted(planted, seeded(name)) for _ in range(2)]
     expected = scalar(design, known, sources[0])
-    assert numbers(respond(design, given, source=sources[1], fast=fast)) == expected
+    assert numbers(draw_all(design, given, source=sources[1], fast=fast)) == expected
     assert sources[1].used == sources[0].used
 
 
@@ -104,7 +104,7 @@ def test_a_word_that_no_place_owns_is_thrown_away() -> None:
     script = b"".join(words(each, 1) for each in [(1 << 64) - 1, 0, 0, 0, (1 << 64) - 1, (1 << 64) - 2, 0, 0])
     for fast in (False, True):
         source = ScriptedSource(script)
-        respond(design, given, source=source, fast=fast)
+        draw_all(design, given, source=source, fast=fast)
         assert source.used == len(script)
 
 
@@ -117,19 +117,19 @@ def test_many_people_are_drawn_in_pieces_and_nobody_is_lost() -> None:
         counted = collect(design, given)
         assert counted.respondents == people
     pieces = [Counted(b"", seeded("pieces")) for _ in range(2)]
-    whole = respond(lpp_club(items, 1), given, source=pieces[0])
+    whole = draw_all(lpp_club(items, 1), given, source=pieces[0])
     known = read_edges(lpp_club(items, 1), given)
     last = Edges(
         1, items, known.start[-2:] - known.start[-2], known.item[known.start[-2] :], known.weight[known.start[-2] :]
     )
     pieces[1].read(pieces[0].used - 24)
-    assert respond(lpp_club(items, 1), last, source=pieces[1]).tolist() == whole[-1:].tolist()
+    assert draw_all(lpp_club(items, 1), last, source=pieces[1]).tolist() == whole[-1:].tolist()
 
 
 def test_nobody_at_all_responds_nothing() -> None:
     none = coo_array((0, 3))
-    assert respond(lpp_club(3, 1), none).shape == (0,)
-    assert respond(pckv_ue(3, 1), none).shape == (0, 3)
+    assert draw_all(lpp_club(3, 1), none).shape == (0,)
+    assert draw_all(pckv_ue(3, 1), none).shape == (0, 3)
     assert collect(pckv_ue(3, 1), none, fast=True).respondents == 0
     alone = coo_array((4, 3))  # people without any item
     for design in (lpp_club(3, 1), pckv_ue(3, 1), pckv_grr(3, 1)):
@@ -139,4 +139,4 @@ def test_nobody_at_all_responds_nothing() -> None:
 
 def test_too_many_items_for_one_word_are_refused() -> None:
     with pytest.raises(InvalidRequest, match="expected at most 16,777,216"):
-        respond(lpp_club((1 << 24) + 1, 1), coo_array((1, (1 << 24) + 1)))
+        draw_all(lpp_club((1 << 24) + 1, 1), coo_array((1, (1 << 24) + 1)))

@@ -15,8 +15,8 @@ from deniable.channel.mixture import Part
 from deniable.designs import Design
 from deniable.engines import local
 from deniable.engines.files import respond_file
-from deniable.engines.local import sets as engine
 from deniable.engines.local import vectors
+from deniable.engines.local.backend import Coins, Picks
 from deniable.engines.local.draws import OneByOne, prepare
 from deniable.errors import InvalidAnswer, InvalidResponse
 from deniable.tallies.files import tally_file
@@ -96,13 +96,13 @@ def test_the_same_bytes_give_the_same_sets(design: Design, fast: bool, script: o
 def test_pieces_of_odd_sizes_change_nothing(
     name: str, fast: bool, chunk: int, block: int, words: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from deniable.engines.local import set_kernels, set_vectors
+    from deniable.engines.local import kernels
 
     module = import_module("deniable.engines.local.bulk")
     monkeypatch.setattr(module, "CHUNK", chunk)
     monkeypatch.setattr(module, "BLOCK", block)
-    monkeypatch.setattr(set_kernels, "WORDS", words)
-    monkeypatch.setattr(set_vectors, "WORDS", words)
+    monkeypatch.setattr(kernels, "COIN_WORDS", words)
+    monkeypatch.setattr(vectors, "COIN_WORDS", words)
     design = HARD[name]
     text = planted(design, N)
     assert bulk(design, N, text, fast=fast) == scalar(design, N, text)
@@ -127,9 +127,9 @@ def test_words_thrown_away_one_after_another(fast: bool) -> None:
     assert used == 40 * len(row)
 
 
-def test_only_totals_of_several_words_and_sure_bits_are_drawn_one_by_one() -> None:
+def test_only_totals_of_several_words_are_drawn_one_by_one() -> None:
     slow = {name for name, design in HARD.items() if isinstance(prepare(design.channel, vectors), OneByOne)}
-    assert slow == {"bits of two words", "sets of two words", "the own bit always", "all stray bits"}
+    assert slow == {"bits of two words", "sets of two words"}
 
 
 @every
@@ -211,11 +211,11 @@ def test_files_hold_labels_and_come_back(suffix: str, tmp_path: Path) -> None:
 
 
 def test_prepared_channels_hold_what_words_are_compared_with() -> None:
-    coins = engine.Coins.of(Bits(65, 3, 1, 4))
+    coins = Coins.of_channel(Bits(65, 3, 1, 4))
     assert (coins.blocks, int(coins.behind)) == (2, 2**64 - 2)
-    assert [int(mask) >> 63 for mask in coins.hit] == [1, 1, 0, 0, 0, 0, 0, 0]
-    assert [int(mask) >> 63 for mask in coins.stray] == [0, 1, 0, 0, 0, 0, 0, 0]
-    picks = engine.Picks.of(5, 2)
+    assert [int(mask) >> 63 for mask in coins.masks(1)] == [1, 1, 0, 0, 0, 0, 0, 0]
+    assert [int(mask) >> 63 for mask in coins.masks(0)] == [0, 1, 0, 0, 0, 0, 0, 0]
+    picks = Picks.of(5, 2)
     assert picks.divisors.tolist() == [2**64 // 3, 2**64 // 4]
     assert [slot.limit for slot in picks.slots] == [2**64 // 3 * 3, 2**64]
 

@@ -11,7 +11,7 @@ from deniable.channel import Product
 from deniable.channel.coding import code_type
 from deniable.designs import Design, k_ary, warner
 from deniable.engines import local
-from deniable.engines.local import choose, vectors
+from deniable.engines.local import backend, vectors
 from deniable.engines.local.draws import OneByOne, Rungs, prepare
 from deniable.errors import InvalidRequest, MissingExtra, OutOfRandomness
 from tests.support.hands import HARD, Counted, around, engine, everybody, scalar
@@ -92,7 +92,6 @@ class Unknown(type(warner(1).channel)):  # type: ignore[misc]
 
 @pytest.fixture
 def strange() -> Design:
-    prepare.register(Unknown, prepare.dispatch(object))  # otherwise it would be taken for its parent
     return around(Unknown(3, 14, 3))
 
 
@@ -110,7 +109,7 @@ def test_a_product_with_an_unregistered_factor(strange: Design) -> None:
 def test_a_ladder_that_would_be_too_long_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
     design = HARD["two words, some thrown away"]
     assert isinstance(prepare(design.channel, vectors), Rungs)
-    monkeypatch.setattr("deniable.engines.local.draws._MOST_STEPS", 999)
+    monkeypatch.setattr("deniable.engines.local.draws._MOST_THRESHOLDS", 999)
     assert isinstance(prepare(design.channel, vectors), OneByOne)
     check(design)
 
@@ -141,26 +140,26 @@ def test_demanding_kernels_without_numba() -> None:
 
 @pytest.mark.usefixtures("without_numba")
 def test_without_numba_numpy_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "ENOUGH", 10)
+    monkeypatch.setattr(backend, "ENOUGH", 10)
     assert local.draw_all(warner(1), [0] * 20).size == 20
     assert local.tally(warner(1), np.zeros(20, np.uint8)).respondents == 20
 
 
 @pytest.mark.usefixtures("without_kernels")
 def test_numba_is_loaded_for_many_rows_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "ENOUGH", 10)
-    assert choose.compiled(None, 9) is None
-    assert choose.compiled(False, 10) is None
-    kernels = choose.compiled(None, 10)
-    assert kernels is not None
-    assert choose.compiled(None, 1) is kernels  # loaded already
-    assert choose.compiled(False, 10) is None
+    monkeypatch.setattr(backend, "ENOUGH", 10)
+    assert backend.choose_backend(None, 9) is vectors
+    assert backend.choose_backend(False, 10) is vectors
+    kernels = backend.choose_backend(None, 10)
+    assert kernels is not vectors
+    assert backend.choose_backend(None, 1) is kernels  # loaded already
+    assert backend.choose_backend(False, 10) is vectors
 
 
 @pytest.mark.usefixtures("without_kernels")
 def test_a_numba_that_cannot_be_imported_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "_HOME", "deniable.engines.local.broken")
-    assert choose.compiled(None, choose.ENOUGH) is None
+    monkeypatch.setattr(backend, "_COMPILED", "deniable.engines.local.broken")
+    assert backend.choose_backend(None, backend.ENOUGH) is vectors
 
 
 def test_engines_are_found_by_name() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from deniable.designs import k_ary, warner
 from deniable.engines import local
+from deniable.engines.local import kernels
 from deniable.errors import InvalidResponse
 from deniable.tallies import Tally
 
@@ -32,7 +33,7 @@ def test_codes_are_counted(fast: bool, kind: str, n: int) -> None:
 def test_threads_and_blocks_count_everything_once(fast: bool, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["deniable.engines.local.bulk"]
     monkeypatch.setattr(module, "_COUNTED", 1000)
-    monkeypatch.setattr(module, "_CHECKED", 77)
+    monkeypatch.setattr(kernels, "_CHECKED_CODES", 77)
     codes = (np.arange(12_345) % 5).astype(np.uint8)
     assert local.tally(DESIGN, codes, threads=threads, fast=fast).counts.tolist() == [2469] * 5
 
@@ -40,7 +41,7 @@ def test_threads_and_blocks_count_everything_once(fast: bool, threads: int, monk
 @hands
 @pytest.mark.parametrize("most", [1 << 18, 1000])
 def test_many_symbols(fast: bool, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["deniable.engines.local.bulk"], "_MOST_SYMBOLS", most)
+    monkeypatch.setattr(kernels, "_MOST_SYMBOLS", most)
     design = k_ary(70_000, epsilon=1)
     codes = np.arange(140_000) % 70_000
     assert (local.tally(design, codes, fast=fast).counts == 2).all()

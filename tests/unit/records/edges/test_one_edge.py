@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable import documents
-from deniable.engines.local.graph import collect
-from deniable.engines.local.graph import respond as respond_all
+from deniable.engines.local.key_value import collect, draw_all
 from deniable.errors import (
     Incompatible,
     IncompatibleTallies,
@@ -79,7 +78,7 @@ def test_one_by_one_and_all_together_draw_alike() -> None:
     table = dict(zip(("person", "item", "weight"), zip(*edges, strict=True), strict=True))
     sources = [Counted(b"", seeded("one edge")) for _ in range(2)]
     alone = [respond(DESIGN, {item: weight}, source=sources[0]).symbol for _, item, weight in edges]
-    together = respond_all(DESIGN, {name: list(values) for name, values in table.items()}, source=sources[1])
+    together = draw_all(DESIGN, {name: list(values) for name, values in table.items()}, source=sources[1])
     assert [DESIGN.symbol(code) for code in together.tolist()] == alone
     assert sources[0].used == sources[1].used
     graph = nx.Graph()
@@ -109,7 +108,7 @@ def test_an_answer_that_does_not_fit_is_never_repeated(item: str, weight: float)
 )
 def test_edges_that_do_not_fit_are_refused(table: dict[str, list[object]], message: str) -> None:
     with pytest.raises(InvalidAnswer, match=message):
-        respond_all(DESIGN, table)
+        draw_all(DESIGN, table)
 
 
 @st.composite

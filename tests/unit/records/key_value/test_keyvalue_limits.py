@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array
 
-from deniable.engines.local.keyvalue import collect
+from deniable.engines.local.key_value import collect
 from deniable.errors import InvalidDesign, InvalidRequest, NotEstimable
 from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue, vpp
 from deniable.records.key_value.estimates import estimate

@@ -11,7 +11,7 @@ import pytest
 import deniable as dn
 from deniable.chance import ScriptedSource, Source
 from deniable.engines import local
-from deniable.engines.local.means import round_values
+from deniable.engines.local.numbers import round_values
 from deniable.errors import Incompatible, InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.estimates.stages import combine
 from deniable.records.numbers.designs import ENDS, NumberDesign, Range, end_design, number_design

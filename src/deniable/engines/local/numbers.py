@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from deniable import chance
 from deniable.chance import Source
-from deniable.engines.local.keystream import Keystream
-from deniable.engines.local.moves import Replay
-from deniable.engines.local.words import CHUNK, Words
+from deniable.engines.local.words import CHUNK, Replay, Words
 from deniable.errors import InvalidAnswer
 from deniable.records.numbers.designs import Range
 from deniable.records.numbers.responses import Function, place_of
@@ -51,7 +49,7 @@ def round_values(
         [0, 1, 1]
     """
     column = _read(values)
-    words = Words(Keystream() if source is None else source)
+    words = Words(source)
     out = np.empty(len(column), np.uint8)
     for start in range(0, len(column), CHUNK):
         part = slice(start, start + CHUNK)

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.channel.coding import code_type
+from deniable.designs import k_ary
 from deniable.engines.local import kernels, vectors
-from deniable.engines.local.ladder import Ladder
+from deniable.engines.local.backend import Backend, Thresholds
 
 MOST = (1 << 64) - 1
 
@@ -75,7 +76,7 @@ def test_flipping_below_a_bound(hand: ModuleType, below: int) -> None:
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 7, 8, 100])
 def test_climbing_counts_the_steps_below(hand: ModuleType, length: int) -> None:
     columns = [sorted((i * i * 7919 + j) << 50 & MOST for i in range(1, length + 1)) for j in range(3)]
-    ladder = Ladder(columns, words=1)
+    ladder = Thresholds(columns, words=1)
     words = sorted({word for column in columns for t in column for word in (t - 1, t, min(t + 1, MOST))} | {0, MOST})
     pairs = [(word, j) for word in words for j in range(3)]
     out = np.empty(len(pairs), np.intp)
@@ -84,7 +85,16 @@ def test_climbing_counts_the_steps_below(hand: ModuleType, length: int) -> None:
     assert out.tolist() == [bisect_left([t - 1 for t in columns[j]], word) for word, j in pairs]
 
 
-def test_counting_adds_up_four_rows() -> None:
-    counts = np.zeros((4, 5), np.int64)
-    kernels.count(np.array([0, 4, 4, 1, 4, 0, 2], np.uint8), counts)
-    assert counts.sum(axis=0).tolist() == [2, 1, 1, 0, 3]
+@both
+def test_counting_codes(hand: ModuleType) -> None:
+    coding = k_ary(5, 1).channel.coding
+    assert hand.count(coding, np.array([0, 4, 4, 1, 4, 0, 2], np.uint8)).tolist() == [2, 1, 1, 0, 3]
+    with pytest.raises(OverflowError):
+        hand.count(coding, np.array([0, 5], np.uint8))
+
+
+@both
+def test_each_backend_offers_the_whole_protocol(hand: ModuleType) -> None:
+    offered = {name for name in vars(Backend) if not name.startswith("_")} | set(Backend.__annotations__)
+    assert {"toss", "fill", "nest", "count", "COIN_WORDS"} <= offered
+    assert all(hasattr(hand, name) for name in offered)
