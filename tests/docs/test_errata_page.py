@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from deniable.reproduce.run import DOCUMENTS, Made, Results
+from deniable.reproduce.run import DOCUMENTS, Made, Reproduction
 from deniable.reproduce.values import everything
 from tests.support.reproduced import FEW, made
 
@@ -15,11 +15,11 @@ NUMBERS = re.findall(r"^\| (\d\.\d+) \|", PAGE, re.MULTILINE)
 GUIDE = (ROOT / "docs" / "guides" / "reproduce.md").read_text(encoding="utf-8")
 
 
-def results() -> Results:
+def results() -> Reproduction:
     found = [
         Made(exhibit, made(document.name)[exhibit.name]) for document in DOCUMENTS for exhibit in document.exhibits
     ]
-    return Results(tuple(found), FEW, whole=True)
+    return Reproduction(tuple(found), FEW, whole=True)
 
 
 def test_every_erratum_has_one_row_with_all_its_cells() -> None:

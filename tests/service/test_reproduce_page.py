@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deniable.reproduce.page import REPORT, Folder
-from deniable.reproduce.run import Made, Results, document
+from deniable.reproduce.run import Made, Reproduction, document
 from tests.support.reproduced import FEW, made
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = Folder(tmp_path_factory.mktemp("reproduced"))
     for each in every:
         folder.add(each)
-    folder.finish(Results(tuple(every), FEW, whole=True))
+    folder.finish(Reproduction(tuple(every), FEW, whole=True))
     return folder.path / REPORT
 
 

@@ -17,11 +17,11 @@ from deniable.plan import variance
 from deniable.records.strings.designs import NoisySampling
 from deniable.reproduce import cards, gradual
 from deniable.reproduce import gradual as experiments
-from deniable.reproduce.cards import Survey
+from deniable.reproduce.cards import Census
 from deniable.reproduce.values import Content, Exhibit, Setting
 
 FAR = 7.5
-FIGURES = [exhibit for exhibit in (*cards.EXHIBITS, *gradual.EXHIBITS) if exhibit.kind == "figure"]
+FIGURES = [exhibit for exhibit in (*cards.exhibit, *gradual.exhibit) if exhibit.kind == "figure"]
 
 
 def made(name: str, source: Source, repetitions: int) -> Content:
@@ -37,12 +37,12 @@ def test_simulated_points_lie_on_their_theory(exhibit: Exhibit, seeded: Source) 
     assert [point for point in content.points if point.distance > FAR] == []
 
 
-def sampled(self: Survey, device: Design | Deck) -> float:
+def sampled(self: Census, device: Design | Deck) -> float:
     """The variance for independent respondents, in place of that of a census."""
     return variance(device, self.people, shares=[1 - self.share, self.share])
 
 
-def put_back(self: Survey, device: Design | Deck) -> float:
+def put_back(self: Census, device: Design | Deck) -> float:
     """The variance of the same cards, put back."""
     design = device.with_replacement() if isinstance(device, Deck) else device
     return variance(design, self.people, shares=[1 - self.share, self.share], population="census")
@@ -59,13 +59,13 @@ FAULTS = [
 @pytest.mark.statistical
 @pytest.mark.parametrize(("fault", "figure", "found"), FAULTS)
 def test_a_wrong_variance_of_cards_is_flagged(
-    fault: Callable[[Survey, Design | Deck], float],
+    fault: Callable[[Census, Design | Deck], float],
     figure: str,
     found: tuple[str, ...],
     seeded: Source,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Survey, "theory", fault)
+    monkeypatch.setattr(Census, "theory", fault)
     flagged = {point.where for point in made(figure, seeded, 10_000).flagged}
     assert set(found) <= flagged
     assert not any(where.startswith("cards put back") for where in flagged) or fault is sampled

@@ -16,13 +16,13 @@ from deniable.audit.simulated_attacks import generator
 from deniable.chance import Source
 from deniable.designs import Design, k_ary, rr3_dagger
 from deniable.estimates import covariance
-from deniable.reproduce import binary, minimax, rr3, simulate
+from deniable.reproduce import binary, figures, minimax, rr3
 from deniable.reproduce.values import Exhibit, Setting
 
 FAR = 7.5
 SIMULATED = ("corollary-1", "corollary-4", "binary-figure-1", "minimax-figure-6")
 EXHIBITS = [
-    exhibit for exhibit in (*rr3.EXHIBITS, *minimax.EXHIBITS, *binary.EXHIBITS) if exhibit.name.endswith(SIMULATED)
+    exhibit for exhibit in (*rr3.exhibit, *minimax.exhibit, *binary.exhibit) if exhibit.name.endswith(SIMULATED)
 ]
 
 
@@ -68,12 +68,12 @@ def test_a_printed_variance_that_is_wrong_is_flagged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     chosen = Setting(generator(seeded), 20_000)
-    right = simulate.moments("here", design, shares, 400, chosen)
+    right = figures.moments("here", design, shares, 400, chosen)
     assert [point for point in right if point.distance > FAR] == []
-    monkeypatch.setattr(simulate, "covariance", fault)
+    monkeypatch.setattr(figures, "covariance", fault)
     flagged = {
         point.where.removeprefix("here: ")
-        for point in simulate.moments("here", design, shares, 400, chosen)
+        for point in figures.moments("here", design, shares, 400, chosen)
         if point.flagged
     }
     assert set(found) <= flagged
@@ -87,8 +87,8 @@ def test_a_constant_that_is_wrong_moves_the_mean(seeded: Source, monkeypatch: py
     def as_printed(*given: object, **options: object) -> np.ndarray:
         return law.shares(*given, **options) - np.array([0.0, 1.0, -1.0])  # type: ignore[arg-type]
 
-    monkeypatch.setattr(simulate, "shares", as_printed)
-    points = simulate.moments("here", rr3_dagger(0.7, 0.6), [0.2, 0.3, 0.5], 400, Setting(generator(seeded), 1_000))
+    monkeypatch.setattr(figures, "shares", as_printed)
+    points = figures.moments("here", rr3_dagger(0.7, 0.6), [0.2, 0.3, 0.5], 400, Setting(generator(seeded), 1_000))
     flagged = {point.where for point in points if point.flagged}
     assert {"here: mean of π_1", "here: mean of π_2", "here: variance of π_1"} <= flagged
     assert "here: mean of π_0" not in flagged
@@ -106,8 +106,8 @@ def test_the_approximate_risk_is_flagged_where_it_does_not_hold(
 
     even = [0.1] * 10
     chosen = Setting(generator(seeded), 4_000)
-    assert [point for point in simulate.risks("right", k_ary(10, 3), even, chosen) if point.distance > FAR] == []
+    assert [point for point in figures.risks("right", k_ary(10, 3), even, chosen) if point.distance > FAR] == []
     assert covariance(k_ary(10, 3), even, 1).trace() > 0
-    monkeypatch.setattr(simulate, "risk", approximate)
-    (point,) = simulate.risks("wrong", k_ary(10, 3), even, chosen)
+    monkeypatch.setattr(figures, "risk", approximate)
+    (point,) = figures.risks("wrong", k_ary(10, 3), even, chosen)
     assert point.flagged

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from deniable.reproduce.run import Made, Results, Told
+    from deniable.reproduce.run import Made, Progress, Reproduction
     from deniable.reproduce.values import Exhibit, Value
 
 Numbers = list[str] | None
@@ -70,7 +70,7 @@ def reproduce(
 
 
 @contextmanager
-def _progress() -> Iterator[Told]:
+def _progress() -> Iterator[Progress]:
     """Show on stderr what is being made and how long it still takes; nothing where stderr is no terminal."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -90,7 +90,7 @@ def _progress() -> Iterator[Told]:
         yield told
 
 
-def _show(results: Results, paths: Sequence[Path]) -> None:
+def _show(results: Reproduction, paths: Sequence[Path]) -> None:
     to = console()
     for made in results.made:
         _show_one(to, made)
@@ -158,7 +158,7 @@ def _values(values: Sequence[Value]) -> Table:
     return table
 
 
-def _document(results: Results, paths: Sequence[Path]) -> dict[str, Any]:
+def _document(results: Reproduction, paths: Sequence[Path]) -> dict[str, Any]:
     return {
         "counts": results.counts,
         "points": len(results.points),

@@ -1,4 +1,4 @@
-"""The error of the estimate, on the region that (ε, δ) leaves: Figure 1 and its equations."""
+"""Document 002: the best designs for two answers under (ε, δ), and the error on the region that (ε, δ) leaves."""
 
 from __future__ import annotations
 
@@ -12,30 +12,33 @@ from deniable.designs import Design, binary, exposing_binary, exposure_threshold
 from deniable.estimates import covariance, coverage
 from deniable.report import threshold_levels
 from deniable.report.regions import draw_feasible
-from deniable.reproduce.draw import INK, LINES, dots, legend, line, panels
-from deniable.reproduce.simulate import errors
-from deniable.reproduce.values import Content, Exhibit, Point, Printed, Setting, Value, printed
+from deniable.reproduce.figures import INK, LINES, dots, errors, legend, line, panels
+from deniable.reproduce.values import Content, Exhibits, Point, Printed, Setting, Value, compared, printed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+exhibit = Exhibits("binary")
 
 _EPSILON, _DELTA = "1/2", "1/10"
 _SHARES = (0.1, 0.25, 0.45)
 _RESPONDENTS = 1_000
 _SEEN = (0.0, 0.25, 0.5, 0.75, 1.0)
+_CASES = ("1", "2", "3", "4")
 
 
-def equation_6(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
+@exhibit("equation", "6")
+def equation_6() -> Content:
     """The variance of the estimate."""
     entry = printed("002-eq6")
     design = binary(entry.inputs["p00"], entry.inputs["p11"])
     return Content((entry.against(variance(design, entry.inputs["pi"])),))
 
 
-def equation_7(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """How often an interval of so many standard errors holds the truth."""
+@exhibit("equation", "7")
+def equation_7() -> Content:
+    """How often an interval holds the truth."""
     chebyshev, normal = printed("002-chebyshev"), printed("002-normal")
     return Content(
         (
@@ -46,8 +49,9 @@ def equation_7(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
     )
 
 
+@exhibit("figure", "1", weight=3)
 def figure_1(setting: Setting) -> Content:
-    """The region, and the error along its middle and along its border."""
+    """What is allowed, and the error along it."""
     middle = {(at, share): _seen(_on_the_middle(at), share, setting) for at in _SEEN[1:] for share in _SHARES}
     border = {(at, share): _seen(_on_the_border(at), share, setting) for at in _SEEN for share in _SHARES}
 
@@ -80,6 +84,70 @@ def figure_1(setting: Setting) -> Content:
             f"the shares that are drawn. Points: {_RESPONDENTS:,} independent respondents a survey.",
         ),
     )
+
+
+@exhibit("theorem", "2")
+def theorem_2() -> Content:
+    """The best design under ε alone."""
+    return Content((compared("002-thm2", lambda given: float(_kept(warner(given["eps"]))[1])),))
+
+
+@exhibit("theorem", "3")
+def theorem_3() -> Content:
+    """The best design under (ε, δ)."""
+    difference, small = printed("002-eq24"), printed("002-sec6c")
+    return Content(
+        (difference.against(_exposing(difference) - _even(difference)), small.against(_best(small))),
+        notes=(
+            "Whoever follows the printed simplification of (24) chooses the other design (erratum 2.1). The design "
+            "(1, δ) has the smallest variance below g(ε, δ), but its response 1 proves the attribute: its ε is "
+            "infinite, and it is offered only to those who ask for it by name (erratum 2.6).",
+        ),
+    )
+
+
+@exhibit("example", "1")
+def example_1() -> Content:
+    """Four cases of Theorem 3."""
+    rows = []
+    for case in _CASES:
+        g, even, exposing = (printed(f"002-ex{case}-{name}") for name in ("g", "sym", "t0"))
+        threshold = g.against(exposure_threshold(g.inputs["eps"], g.inputs["delta"]))
+        rows.append((case, _asked(even), threshold, even.against(_even(even)), exposing.against(_exposing(exposing))))
+    mirror = printed("002-ex3-mirror")
+    other = mirror.against(variance(exposing_binary(mirror.inputs["delta"]), mirror.inputs["pi"]))
+    values = (*(cell for row in rows for cell in row if isinstance(cell, Value)), other)
+    return Content(
+        values,
+        ("case", "ε, δ, π", "g(ε, δ)", "variance, even design", "variance, exposing design"),
+        tuple(rows),
+        notes=(
+            "In case 3 the variance of the exposing design is 0.29, not 0.143 (erratum 2.2), and the point t = 0 with "
+            "a variance of 1.911 is no design; the other corner of the region has 1.89 (erratum 2.3).",
+        ),
+    )
+
+
+@exhibit("figure", "2", weight=1)
+def figure_2() -> Content:
+    """Where the exposing design has the smaller variance."""
+    return Content(
+        described=(
+            "Contours of g(ε, δ): (a) for ε up to 2 and δ up to 1 on linear axes, (b) for ε up to 1/2 and δ from 10⁻⁶ "
+            "to 10⁻¹ on a logarithmic one. A share left of its contour wants the exposing design, right of it the even "
+            "one."
+        ),
+        draw=threshold_levels,
+        notes=("A small δ alone does not make the even design best: near ε = 0 even δ = 10⁻⁵ does not (erratum 2.5).",),
+    )
+
+
+@exhibit("theorem", "4")
+def theorem_4() -> Content:
+    """The best Warner design under (ε, δ)."""
+    entry = printed("002-thm4")
+    design = relaxed_warner(entry.inputs["eps"], entry.inputs["delta"])
+    return Content((entry.against(float(_kept(design)[1])),))
 
 
 def variance(design: Design, share: float) -> float:
@@ -133,79 +201,6 @@ def _ends(share: float) -> tuple[float | str, ...]:
     return share, exposure_threshold(_EPSILON, _DELTA), exposing, even, smaller
 
 
-ERRORS = (
-    Exhibit("binary", "equation", "6", "The variance of the estimate", equation_6),
-    Exhibit("binary", "equation", "7", "How often an interval holds the truth", equation_7),
-    Exhibit("binary", "figure", "1", "What is allowed, and the error along it", figure_1, weight=3),
-)
-
-
-_CASES = ("1", "2", "3", "4")
-
-
-def theorem_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """The best design under ε alone."""
-    entry = printed("002-thm2")
-    return Content((_kept_optima(entry, warner(entry.inputs["eps"])),))
-
-
-def theorem_3(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """The best design under (ε, δ)."""
-    difference, small = printed("002-eq24"), printed("002-sec6c")
-    return Content(
-        (difference.against(_exposing(difference) - _even(difference)), small.against(_best(small))),
-        notes=(
-            "Whoever follows the printed simplification of (24) chooses the other design (erratum 2.1). The design "
-            "(1, δ) has the smallest variance below g(ε, δ), but its response 1 proves the attribute: its ε is "
-            "infinite, and it is offered only to those who ask for it by name (erratum 2.6).",
-        ),
-    )
-
-
-def example_1(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """Four cases."""
-    rows = []
-    for case in _CASES:
-        g, even, exposing = (printed(f"002-ex{case}-{name}") for name in ("g", "sym", "t0"))
-        threshold = g.against(exposure_threshold(g.inputs["eps"], g.inputs["delta"]))
-        rows.append((case, _asked(even), threshold, even.against(_even(even)), exposing.against(_exposing(exposing))))
-    mirror = printed("002-ex3-mirror")
-    other = mirror.against(variance(exposing_binary(mirror.inputs["delta"]), mirror.inputs["pi"]))
-    values = (*(cell for row in rows for cell in row if isinstance(cell, Value)), other)
-    return Content(
-        values,
-        ("case", "ε, δ, π", "g(ε, δ)", "variance, even design", "variance, exposing design"),
-        tuple(rows),
-        notes=(
-            "In case 3 the variance of the exposing design is 0.29, not 0.143 (erratum 2.2), and the point t = 0 with "
-            "a variance of 1.911 is no design; the other corner of the region has 1.89 (erratum 2.3).",
-        ),
-    )
-
-
-def figure_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """Level sets of g."""
-    return Content(
-        described=(
-            "Contours of g(ε, δ): (a) for ε up to 2 and δ up to 1 on linear axes, (b) for ε up to 1/2 and δ from 10⁻⁶ "
-            "to 10⁻¹ on a logarithmic one. A share left of its contour wants the exposing design, right of it the even "
-            "one."
-        ),
-        draw=threshold_levels,
-        notes=("A small δ alone does not make the even design best: near ε = 0 even δ = 10⁻⁵ does not (erratum 2.5).",),
-    )
-
-
-def theorem_4(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """The best Warner design under (ε, δ)."""
-    entry = printed("002-thm4")
-    return Content((_kept_optima(entry, relaxed_warner(entry.inputs["eps"], entry.inputs["delta"])),))
-
-
-def _kept_optima(entry: Printed, design: Design) -> Value:
-    return entry.against(float(design.probability("yes", given="yes")))
-
-
 def _even(entry: Printed) -> float:
     return variance(relaxed_warner(entry.inputs["eps"], entry.inputs["delta"]), entry.inputs["pi"])
 
@@ -223,15 +218,3 @@ def _best(entry: Printed) -> str:
 
 def _asked(entry: Printed) -> str:
     return ", ".join(f"{entry.inputs[name]:.4g}" for name in ("eps", "delta", "pi"))
-
-
-OPTIMA = (
-    Exhibit("binary", "theorem", "2", "The best design under ε alone", theorem_2),
-    Exhibit("binary", "theorem", "3", "The best design under (ε, δ)", theorem_3),
-    Exhibit("binary", "example", "1", "Four cases of Theorem 3", example_1),
-    Exhibit("binary", "figure", "2", "Where the exposing design has the smaller variance", figure_2, weight=1),
-    Exhibit("binary", "theorem", "4", "The best Warner design under (ε, δ)", theorem_4),
-)
-
-
-EXHIBITS = (*ERRORS, *OPTIMA)

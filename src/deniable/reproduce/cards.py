@@ -1,4 +1,7 @@
-"""The four devices of the document in one setting: what theory says, and what simulated surveys show."""
+"""Document 003: finite populations, and devices made of cards.
+
+Four devices in one setting, a census: what theory says of each, and what simulated surveys show.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,21 +18,29 @@ from deniable.designs import Deck, Design, christofides, integer_deck, simmons, 
 from deniable.errors import InvalidDesign
 from deniable.estimates import christofides_inverse, covariance, deck_variance, left_inverse
 from deniable.plan import crossing, crossing_independent, deck_sample_size, ideal_deck_variance, sample_size, variance
-from deniable.reproduce.draw import LINES, dots, legend, line, panels
-from deniable.reproduce.values import Content, Exhibit, Point, Printed, Setting, Value, printed, starting
+from deniable.reproduce.figures import LINES, dots, legend, line, panels
+from deniable.reproduce.values import Content, Exhibits, Point, Printed, Setting, Value, compared, printed, starting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+exhibit = Exhibits("cards")
 
 DEALT = "cards dealt"
 DEVICES = ("Warner", "Simmons", "cards put back", DEALT)
 """The modified Warner, Simmons and Christofides mechanisms, and the improved Christofides mechanism."""
+_BUDGETS = (0.01, 0.05, 0.25, 0.5)
+_STYLES = dict(zip(DEVICES, ("-", (0, (5, 4)), "-", "-"), strict=True))
+_COLOURS = dict(zip(DEVICES, LINES, strict=False))
+_MARKS = dict(zip(DEVICES, ("o", "x", "s", "D"), strict=True))
+_VISIBLE = 0.001  # middle shares that differ by more give curves that differ to the eye
+_WHOLE = "Cards are whole: a simulated deck stands at the ε that it really has, and is compared with its own variance."
+_RANGE = "The document does not print the range of ε of this figure; ours is what the picture shows."
 
 
 @dataclass(frozen=True)
-class Survey:
-    """Everybody of a group is asked.
+class Census:
+    """A survey in which everybody of a group is asked.
 
     Attributes:
         people: how many they are.
@@ -82,67 +92,27 @@ class Survey:
         return Point.of(where, self.theory(device), (estimates - self.share) ** 2)
 
 
-_BUDGETS = (0.01, 0.05, 0.25, 0.5)
+@dataclass(frozen=True)
+class Seen:
+    """The simulated points of one device, with the ε at which each stands."""
+
+    epsilons: tuple[float, ...]
+    points: tuple[Point, ...]
 
 
-def table_1(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """How long the interval of shares is in which Warner's design has the smaller variance."""
-    values = {entry.id: _length(entry) for entry in starting("003-table1-")}
-    return Content(
-        tuple(values.values()),
-        ("middle share", *(f"ε = {epsilon:g}" for epsilon in _BUDGETS)),
-        tuple((middle, *(values[f"003-table1-{middle}-{epsilon}"] for epsilon in _BUDGETS)) for middle in (0.01, 0.05)),
-    )
+_NINE = Census(9, 2, 0.36)
 
 
-def table_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """How many people each design takes for a variance of 0.1 at a share of 10 %."""
-    values = {entry.id: entry.against(_people(entry)) for entry in starting("003-table2-")}
-    rows = (("warner", "Warner, Simmons"), ("mc", "cards put back"), ("ic", "cards dealt"))
-    ideal = printed("003-table2-ic-0.5").inputs
-    whole = deck_sample_size(ideal["eps"], ideal["p2"], variance=ideal["var"], share=ideal["pi"])
-    return Content(
-        tuple(values.values()),
-        ("design", *(f"ε = {epsilon:g}" for epsilon in _BUDGETS)),
-        tuple((title, *(values[f"003-table2-{name}-{epsilon}"] for epsilon in _BUDGETS)) for name, title in rows),
-        notes=(
-            "One number is too large by one, and one is left blank (erratum 3.7).",
-            "All of them are for proportions of cards that need not be whole. In whole cards, the blank cell takes "
-            f"{whole} people.",
-        ),
-    )
-
-
-def _length(entry: Printed) -> Value:
-    low, high = crossing(entry.inputs["N"], entry.inputs["eps"], entry.inputs["p2"])
-    return entry.against(high - low)
-
-
-def _people(entry: Printed) -> int:
-    given, design = entry.inputs, entry.topic.split(", ")[1]
-    if design == "improved":
-        return deck_sample_size(given["eps"], given["p2"], variance=given["var"], share=given["pi"], ideal=True)
-    made = warner(given["eps"]) if design == "warner" else christofides(given["eps"], middle=given["p2"])
-    return sample_size(made, variance=given["var"], shares=[1 - given["pi"], given["pi"]], population="census")
-
-
-TABLES = (
-    Exhibit("cards", "table", "1", "The shares for which Warner's design beats a dealt deck", table_1),
-    Exhibit("cards", "table", "2", "How many people each design takes", table_2),
-)
-
-
-_NINE = Survey(9, 2, 0.36)
-
-
-def equation_1(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """Warner's design if everybody is asked."""
+@exhibit("equation", "1")
+def equation_1() -> Content:
+    """The variance of Warner's design in a census."""
     entry = printed("003-eq1")
     return Content((entry.against(_census(warner(p=entry.inputs["p"]), entry)),))
 
 
-def equation_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """Simmons' design if everybody is asked."""
+@exhibit("equation", "2")
+def equation_2() -> Content:
+    """The variance of Simmons' design in a census."""
     entry = printed("003-eq2")
     return Content(
         (entry.against(_census(simmons(p=entry.inputs["p"], b=entry.inputs["pi_b"]), entry)),),
@@ -150,8 +120,9 @@ def equation_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
     )
 
 
-def section_3(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """What the algorithms estimate on average."""
+@exhibit("section", "3")
+def section_3() -> Content:
+    """What Algorithms 1, 3 and 4 estimate."""
     first, cards = printed("003-alg1"), printed("003-alg34")
     return Content(
         (
@@ -166,22 +137,25 @@ def section_3(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
     )
 
 
-def theorem_3_1(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """Cards that are put back, if everybody is asked."""
+@exhibit("theorem", "3.1")
+def theorem_3_1() -> Content:
+    """The variance of cards put back."""
     entry = printed("003-thm31")
     return Content((entry.against(_census(christofides(cards=entry.inputs["p_cards"]), entry)),))
 
 
-def theorem_4_1(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """Cards that are dealt, if everybody is asked."""
+@exhibit("theorem", "4.1")
+def theorem_4_1() -> Content:
+    """The variance of dealt cards."""
     entry = printed("003-thm41")
     deck = _deck(entry)
     share = Fraction(entry.inputs["n1"], deck.people)
     return Content((entry.against(deck_variance(deck, share, population=deck.people)),))
 
 
-def theorem_4_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """The shares for which cards put back are better than the same cards dealt."""
+@exhibit("theorem", "4.2")
+def theorem_4_2() -> Content:
+    """Where cards put back are better than dealt ones."""
     interval, half = printed("003-thm42"), printed("003-n3")
     low, high = crossing_independent(half.inputs["N"])
     return Content(
@@ -192,13 +166,14 @@ def theorem_4_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
     )
 
 
-def theorem_5_1(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
+@exhibit("theorem", "5.1")
+def theorem_5_1() -> Content:
     """The ε of Warner's design."""
-    entry = printed("003-thm51")
-    return Content((entry.against(warner(p=entry.inputs["p"]).epsilon),))
+    return Content((compared("003-thm51", lambda given: warner(p=given["p"]).epsilon),))
 
 
-def theorem_5_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
+@exhibit("theorem", "5.2")
+def theorem_5_2() -> Content:
     """The ε of Simmons' design."""
     secret, known = printed("003-thm52"), printed("003-thm52-known")
     return Content(
@@ -213,8 +188,9 @@ def theorem_5_2(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
     )
 
 
-def theorem_5_3(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """The variance of Simmons' design at an ε, over the unrelated question."""
+@exhibit("theorem", "5.3")
+def theorem_5_3() -> Content:
+    """The variance of Simmons' design at an ε."""
     even, rare = printed("003-thm53"), printed("003-appC")
     given = even.inputs
     at = [1 - given["pi_A"], given["pi_A"]]
@@ -230,14 +206,15 @@ def theorem_5_3(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
     )
 
 
-def theorem_5_4(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """The ε of cards that are put back."""
-    entry = printed("003-thm54")
-    return Content((entry.against(christofides(cards=entry.inputs["p_cards"]).epsilon),))
+@exhibit("theorem", "5.4")
+def theorem_5_4() -> Content:
+    """The ε of cards put back."""
+    return Content((compared("003-thm54", lambda given: christofides(cards=given["p_cards"]).epsilon),))
 
 
-def theorem_5_5(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """The best three cards at an ε, put back."""
+@exhibit("theorem", "5.5")
+def theorem_5_5() -> Content:
+    """The variance of cards put back at an ε."""
     least, first = printed("003-thm55"), printed("003-thm55-p1")
     design = christofides(first.inputs["eps"], middle=first.inputs["p2"])
     given = least.inputs
@@ -250,8 +227,9 @@ def theorem_5_5(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
     )
 
 
-def theorem_5_6(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """The ε of cards that are dealt, against two kinds of readers."""
+@exhibit("theorem", "5.6")
+def theorem_5_6() -> Content:
+    """The ε of dealt cards."""
     entry = printed("003-thm56")
     deck = _deck(entry)
     spare = [Deck(tuple(times * count for count in deck.counts), deck.people) for times in (1, 2, 4, 8)]
@@ -269,21 +247,23 @@ def theorem_5_6(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
     )
 
 
-def theorem_5_7(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """The best three cards at an ε, dealt."""
+@exhibit("theorem", "5.7")
+def theorem_5_7() -> Content:
+    """The variance of dealt cards at an ε."""
     entry = printed("003-thm57")
     given = entry.inputs
     share = float(Fraction(given["pi"]))
     return Content((entry.against(ideal_deck_variance(given["N"], given["eps"], given["p2"], share)),))
 
 
-def theorem_6_1(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
-    """Which device has the smallest variance, by the share of members."""
+@exhibit("theorem", "6.1")
+def theorem_6_1() -> Content:
+    """Which device has the smallest variance where."""
     interval, difference, cards = (printed(f"003-{name}") for name in ("thm61-ii", "thm61-proof", "deck9"))
     at = interval.inputs
     _, between = crossing_independent(at["N"])
     _, beyond = crossing(at["N"], at["eps"], at["p2"])
-    surveys = [Survey(_NINE.people, members, _NINE.middle) for members in (1, 2, 4)]
+    surveys = [Census(_NINE.people, members, _NINE.middle) for members in (1, 2, 4)]
     return Content(
         (interval.against([between, beyond]), _difference(difference), _middle_cards(cards)),
         ("members of 9", *DEVICES),
@@ -294,6 +274,119 @@ def theorem_6_1(setting: Setting) -> Content:  # noqa: ARG001 - nothing is drawn
             "N, though its result has it (erratum 3.10); and a deck has whole cards (erratum 3.6).",
         ),
     )
+
+
+@exhibit("table", "1")
+def table_1() -> Content:
+    """The shares for which Warner's design beats a dealt deck."""
+    values = {entry.id: _length(entry) for entry in starting("003-table1-")}
+    return Content(
+        tuple(values.values()),
+        ("middle share", *(f"ε = {epsilon:g}" for epsilon in _BUDGETS)),
+        tuple((middle, *(values[f"003-table1-{middle}-{epsilon}"] for epsilon in _BUDGETS)) for middle in (0.01, 0.05)),
+    )
+
+
+@exhibit("table", "2")
+def table_2() -> Content:
+    """How many people each design takes."""
+    values = {entry.id: entry.against(_people(entry)) for entry in starting("003-table2-")}
+    rows = (("warner", "Warner, Simmons"), ("mc", "cards put back"), ("ic", "cards dealt"))
+    ideal = printed("003-table2-ic-0.5").inputs
+    whole = deck_sample_size(ideal["eps"], ideal["p2"], variance=ideal["var"], share=ideal["pi"])
+    return Content(
+        tuple(values.values()),
+        ("design", *(f"ε = {epsilon:g}" for epsilon in _BUDGETS)),
+        tuple((title, *(values[f"003-table2-{name}-{epsilon}"] for epsilon in _BUDGETS)) for name, title in rows),
+        notes=(
+            "One number is too large by one, and one is left blank (erratum 3.7).",
+            "All of them are for proportions of cards that need not be whole. In whole cards, the blank cell takes "
+            f"{whole} people.",
+        ),
+    )
+
+
+@exhibit("figure", "1", weight=0.7)
+def figure_1(setting: Setting) -> Content:
+    """Variance against ε: 100 people, 10 % members."""
+    return _content(
+        Census(100, 10, 0.5),
+        _grid(0.1, 1.0),
+        setting,
+        described="Four falling curves of the variance against ε, in theory and from 10,000 simulated surveys of 100 "
+        "people, 10 % of them members, half of the cards in the middle. The simulation confirms the theory.",
+        notes=(_WHOLE, _RANGE),
+    )
+
+
+@exhibit("figure", "2", weight=0.7)
+def figure_2(setting: Setting) -> Content:
+    """Variance against ε: 9 people, 1 member."""
+    return _nine(
+        1,
+        setting,
+        "Dealt cards have the smallest variance, then Warner and Simmons, then cards put back.",
+        "So it is up to ε of about 1.9. The interval in which Warner's design is best widens with ε, and holds a share "
+        "of 1/9 from there on.",
+    )
+
+
+@exhibit("figure", "3", weight=0.7)
+def figure_3(setting: Setting) -> Content:
+    """Variance against ε: 9 people, 2 members."""
+    return _nine(2, setting, "Warner and Simmons have the smallest variance, then dealt cards, then cards put back.")
+
+
+@exhibit("figure", "4", weight=0.7)
+def figure_4(setting: Setting) -> Content:
+    """Variance against ε: 9 people, 4 members."""
+    entry = printed("003-fig4")
+    survey = Census(9, 4, entry.inputs["p2"])
+    devices = {"MW": DEVICES[0], "MC": DEVICES[2], "IC": DEALT}
+    ours = {name: survey.curve(device, [entry.inputs["eps"]])[0] for name, device in devices.items()}
+    return _nine(
+        4,
+        setting,
+        "Cards put back are said to have the smallest variance, then Warner and Simmons, then dealt cards.",
+        "Warner and Simmons are best, as the document's own Theorem 6.1 has it, then cards put back, then dealt cards "
+        "(erratum 3.8).",
+        values=(entry.against(ours),),
+    )
+
+
+@exhibit("figure", "5", weight=0.8)
+def figure_5(setting: Setting) -> Content:
+    """Variance against ε: health insurance of 3,252,599 people."""
+    entry = printed("003-287")
+    people, share, middle = entry.inputs["N"], entry.inputs["pi"], 0.01
+    dealt, back = (ideal_deck_variance(people, 0.5, middle, share, replaced=each) for each in (False, True))
+    return _content(
+        Census(people, round(people * share), middle),
+        _grid(0.05, 0.5),
+        setting,
+        described="Four falling curves: Warner and Simmons lie on each other, cards put back slightly above them, "
+        "dealt cards far below, at 28.7 % of cards put back.",
+        notes=(
+            "The people are made up: as many as in the extract of HCOVANY that the document used, with the same share "
+            "of members. If everybody is asked, nothing else about them matters.",
+            "Dealt cards have this ε only against a reader of one response; a collector who knows the other answers "
+            "learns an answer almost surely (erratum 3.5).",
+        ),
+        values=(entry.against(dealt / back),),
+    )
+
+
+def _length(entry: Printed) -> Value:
+    low, high = crossing(entry.inputs["N"], entry.inputs["eps"], entry.inputs["p2"])
+    return entry.against(high - low)
+
+
+def _people(entry: Printed) -> int:
+    given, design = entry.inputs, entry.topic.split(", ")[1]
+    if design == "improved":
+        return deck_sample_size(given["eps"], given["p2"], variance=given["var"], share=given["pi"], ideal=True)
+    made = warner(given["eps"]) if design == "warner" else christofides(given["eps"], middle=given["p2"])
+    return sample_size(made, variance=given["var"], shares=[1 - given["pi"], given["pi"]], population="census")
 
 
 def _census(design: Design, entry: Printed) -> float:
@@ -317,121 +410,20 @@ def _deck(entry: Printed) -> Deck:
 def _difference(entry: Printed) -> Value:
     given = entry.inputs
     epsilon = math.log(given["x"])
-    survey = Survey(given["N"], round(given["pi"] * given["N"]), given["p2"])
+    survey = Census(given["N"], round(given["pi"] * given["N"]), given["p2"])
     warner_, dealt = (survey.curve(name, [epsilon])[0] for name in (DEVICES[0], DEVICES[-1]))
     return entry.against(dealt - warner_)
 
 
 def _middle_cards(entry: Printed) -> Value:
-    (deck, *_) = Survey(entry.inputs["N"], 1, entry.inputs["p2"]).decks([1.0])
+    (deck, *_) = Census(entry.inputs["N"], 1, entry.inputs["p2"]).decks([1.0])
     return entry.against(deck.counts[1])
-
-
-_exhibit = partial(Exhibit, "cards")
-
-THEOREMS = (
-    _exhibit("equation", "1", "The variance of Warner's design in a census", equation_1),
-    _exhibit("equation", "2", "The variance of Simmons' design in a census", equation_2),
-    _exhibit("section", "3", "What Algorithms 1, 3 and 4 estimate", section_3),
-    _exhibit("theorem", "3.1", "The variance of cards put back", theorem_3_1),
-    _exhibit("theorem", "4.1", "The variance of dealt cards", theorem_4_1),
-    _exhibit("theorem", "4.2", "Where cards put back are better than dealt ones", theorem_4_2),
-    _exhibit("theorem", "5.1", "The ε of Warner's design", theorem_5_1),
-    _exhibit("theorem", "5.2", "The ε of Simmons' design", theorem_5_2),
-    _exhibit("theorem", "5.3", "The variance of Simmons' design at an ε", theorem_5_3),
-    _exhibit("theorem", "5.4", "The ε of cards put back", theorem_5_4),
-    _exhibit("theorem", "5.5", "The variance of cards put back at an ε", theorem_5_5),
-    _exhibit("theorem", "5.6", "The ε of dealt cards", theorem_5_6),
-    _exhibit("theorem", "5.7", "The variance of dealt cards at an ε", theorem_5_7),
-    _exhibit("theorem", "6.1", "Which device has the smallest variance where", theorem_6_1),
-)
-
-
-_STYLES = dict(zip(DEVICES, ("-", (0, (5, 4)), "-", "-"), strict=True))
-_COLOURS = dict(zip(DEVICES, LINES, strict=False))
-_MARKS = dict(zip(DEVICES, ("o", "x", "s", "D"), strict=True))
-_VISIBLE = 0.001  # middle shares that differ by more give curves that differ to the eye
-_WHOLE = "Cards are whole: a simulated deck stands at the ε that it really has, and is compared with its own variance."
-_RANGE = "The document does not print the range of ε of this figure; ours is what the picture shows."
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The simulated points of one device, with the ε at which each stands."""
-
-    epsilons: tuple[float, ...]
-    points: tuple[Point, ...]
-
-
-def figure_1(setting: Setting) -> Content:
-    """A hundred people, one in ten a member."""
-    return _content(
-        Survey(100, 10, 0.5),
-        _grid(0.1, 1.0),
-        setting,
-        described="Four falling curves of the variance against ε, in theory and from 10,000 simulated surveys of 100 "
-        "people, 10 % of them members, half of the cards in the middle. The simulation confirms the theory.",
-        notes=(_WHOLE, _RANGE),
-    )
-
-
-def figure_2(setting: Setting) -> Content:
-    """Nine people, one of them a member."""
-    return _nine(
-        1,
-        setting,
-        "Dealt cards have the smallest variance, then Warner and Simmons, then cards put back.",
-        "So it is up to ε of about 1.9. The interval in which Warner's design is best widens with ε, and holds a share "
-        "of 1/9 from there on.",
-    )
-
-
-def figure_3(setting: Setting) -> Content:
-    """Nine people, two of them members."""
-    return _nine(2, setting, "Warner and Simmons have the smallest variance, then dealt cards, then cards put back.")
-
-
-def figure_4(setting: Setting) -> Content:
-    """Nine people, four of them members."""
-    entry = printed("003-fig4")
-    survey = Survey(9, 4, entry.inputs["p2"])
-    devices = {"MW": DEVICES[0], "MC": DEVICES[2], "IC": DEALT}
-    ours = {name: survey.curve(device, [entry.inputs["eps"]])[0] for name, device in devices.items()}
-    return _nine(
-        4,
-        setting,
-        "Cards put back are said to have the smallest variance, then Warner and Simmons, then dealt cards.",
-        "Warner and Simmons are best, as the document's own Theorem 6.1 has it, then cards put back, then dealt cards "
-        "(erratum 3.8).",
-        values=(entry.against(ours),),
-    )
-
-
-def figure_5(setting: Setting) -> Content:
-    """Health insurance of 3,252,599 people, 7.78 % of them without."""
-    entry = printed("003-287")
-    people, share, middle = entry.inputs["N"], entry.inputs["pi"], 0.01
-    dealt, back = (ideal_deck_variance(people, 0.5, middle, share, replaced=each) for each in (False, True))
-    return _content(
-        Survey(people, round(people * share), middle),
-        _grid(0.05, 0.5),
-        setting,
-        described="Four falling curves: Warner and Simmons lie on each other, cards put back slightly above them, "
-        "dealt cards far below, at 28.7 % of cards put back.",
-        notes=(
-            "The people are made up: as many as in the extract of HCOVANY that the document used, with the same share "
-            "of members. If everybody is asked, nothing else about them matters.",
-            "Dealt cards have this ε only against a reader of one response; a collector who knows the other answers "
-            "learns an answer almost surely (erratum 3.5).",
-        ),
-        values=(entry.against(dealt / back),),
-    )
 
 
 def _nine(members: int, setting: Setting, described: str, *notes: str, values: tuple[Value, ...] = ()) -> Content:
     setup = f"The variance against ε for 9 people, {members} of them members, 36 % of the cards in the middle."
     return _content(
-        Survey(9, members, 0.36),
+        Census(9, members, 0.36),
         _grid(0.2, 2.0),
         setting,
         described=f"{setup} {described}",
@@ -447,7 +439,7 @@ def _nine(members: int, setting: Setting, described: str, *notes: str, values: t
 
 
 def _content(
-    survey: Survey,
+    survey: Census,
     epsilons: Sequence[float],
     setting: Setting,
     *,
@@ -465,7 +457,7 @@ def _content(
     )
 
 
-def _seen(survey: Survey, name: str, epsilons: Sequence[float], setting: Setting) -> Seen:
+def _seen(survey: Census, name: str, epsilons: Sequence[float], setting: Setting) -> Seen:
     """Simulate a device at each ε; a deck that several of them share is dealt once, at its own."""
     devices: dict[float, Design | Deck]
     if name == DEALT:
@@ -476,7 +468,7 @@ def _seen(survey: Survey, name: str, epsilons: Sequence[float], setting: Setting
     return Seen(tuple(devices), tuple(points))
 
 
-def _picture(survey: Survey, epsilons: Sequence[float], seen: dict[str, Seen]) -> Figure:
+def _picture(survey: Census, epsilons: Sequence[float], seen: dict[str, Seen]) -> Figure:
     """Draw the variances, and beside them, to tell near ones apart, how large they are against Warner's."""
     people = f"{survey.people:,} people, {survey.members:,} of them members"
     titles = (f"{people}; everybody is asked", "The same, against Warner's design")
@@ -492,7 +484,7 @@ def _picture(survey: Survey, epsilons: Sequence[float], seen: dict[str, Seen]) -
         dots(right, held.epsilons, _against(survey, held), colour, marker=_MARKS[name])
     middle = survey.decks(epsilons)[0].counts[1] / survey.people
     if abs(middle - survey.middle) > _VISIBLE:
-        curve = Survey(survey.people, survey.members, middle).curve(DEALT, fine)
+        curve = Census(survey.people, survey.members, middle).curve(DEALT, fine)
         line(left, fine, curve, _COLOURS[DEALT], f"{DEALT}, middle share {middle:.3g}", ":")
         line(right, fine, curve / base, _COLOURS[DEALT], style=":")
     left.set_yscale("log")
@@ -500,7 +492,7 @@ def _picture(survey: Survey, epsilons: Sequence[float], seen: dict[str, Seen]) -
     return figure
 
 
-def _against(survey: Survey, held: Seen) -> list[Point]:
+def _against(survey: Census, held: Seen) -> list[Point]:
     """Return the points with Warner's variance as the unit."""
     units = survey.curve(DEVICES[0], held.epsilons)
     return [
@@ -512,15 +504,3 @@ def _against(survey: Survey, held: Seen) -> list[Point]:
 def _grid(first: float, last: float) -> tuple[float, ...]:
     """Return ten ε at equal distances."""
     return tuple(round(first + (last - first) * step / 9, 6) for step in range(10))
-
-
-FIGURES = (
-    Exhibit("cards", "figure", "1", "Variance against ε: 100 people, 10 % members", figure_1, weight=0.7),
-    Exhibit("cards", "figure", "2", "Variance against ε: 9 people, 1 member", figure_2, weight=0.7),
-    Exhibit("cards", "figure", "3", "Variance against ε: 9 people, 2 members", figure_3, weight=0.7),
-    Exhibit("cards", "figure", "4", "Variance against ε: 9 people, 4 members", figure_4, weight=0.7),
-    Exhibit("cards", "figure", "5", "Variance against ε: health insurance of 3,252,599 people", figure_5, weight=0.8),
-)
-
-
-EXHIBITS = (*THEOREMS, *TABLES, *FIGURES)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from deniable import __version__
 from deniable.files.atomic import check_free, fresh
-from deniable.reproduce.run import DOCUMENTS, Document, Made, Results
+from deniable.reproduce.run import DOCUMENTS, Made, Reproduction, SourceDocument
 from deniable.reproduce.values import Content, Exhibit, Value, as_printed, inputs, judged, shown, simulated, what
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _CLASSES = {"agrees": "agrees", "the document is wrong": "wrong", "differs": "differs"}
 
 
-def page(results: Results, pictures: Mapping[str, bytes]) -> str:
+def page(results: Reproduction, pictures: Mapping[str, bytes]) -> str:
     """Return the page.
 
     Args:
@@ -58,7 +58,7 @@ says, and whether they agree. An erratum's number leads to <code>docs/errata.md<
 """
 
 
-def _counts(results: Results) -> str:
+def _counts(results: Reproduction) -> str:
     counts = results.counts
     cards = [
         ("agrees", counts["agrees"], "printed values agree"),
@@ -79,7 +79,7 @@ def _counts(results: Results) -> str:
     return f'<ul class="counts">{told}</ul>\n{note}{missing}'
 
 
-def _contents(results: Results) -> str:
+def _contents(results: Reproduction) -> str:
     items = []
     for document in DOCUMENTS:
         made = _of(document, results)
@@ -91,11 +91,11 @@ def _contents(results: Results) -> str:
     return f'<nav aria-label="Contents"><ul>{"".join(items)}</ul></nav>'
 
 
-def _of(document: Document, results: Results) -> list[Made]:
+def _of(document: SourceDocument, results: Reproduction) -> list[Made]:
     return [made for made in results.made if made.exhibit.document == document.name]
 
 
-def _document(document: Document, results: Results, pictures: Mapping[str, bytes]) -> str:
+def _document(document: SourceDocument, results: Reproduction, pictures: Mapping[str, bytes]) -> str:
     parts = "\n".join(_exhibit(made, pictures) for made in _of(document, results))
     return f'<section id="{document.name}">\n<h2>{escape(document.title)}</h2>\n{parts}\n</section>'
 
@@ -205,7 +205,7 @@ class Folder:
             self._drawn[name] = rendered(figure, name.rpartition(".")[2])
             self._write(name, self._drawn[name])
 
-    def finish(self, results: Results) -> None:
+    def finish(self, results: Reproduction) -> None:
         """Write the page."""
         self._write(REPORT, page(results, self._drawn).encode())
 

@@ -14,11 +14,11 @@ from deniable.reproduce.values import Content, Exhibit, Kind, Point, Setting, Va
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A document: its package here, which holds its `EXHIBITS`.
+class SourceDocument:
+    """A document, and the module of this package that makes it again.
 
     Attributes:
-        name: on the command line, and of the package.
+        name: on the command line, and of the module.
         number: in the golden file, as "003".
         title: what it is about.
     """
@@ -30,20 +30,19 @@ class Document:
     @property
     def exhibits(self) -> tuple[Exhibit, ...]:
         """What can be made again, in the order of the document."""
-        found: tuple[Exhibit, ...] = import_module(f"deniable.reproduce.{self.name}").EXHIBITS
-        return found
+        return tuple(import_module(f"deniable.reproduce.{self.name}").exhibit)
 
 
 DOCUMENTS = (
-    Document("rr3", "000", "Three answers, and key-value data"),
-    Document("minimax", "001", "What counts as private, and the best designs for many categories"),
-    Document("binary", "002", "The best designs for two answers under (ε, δ)"),
-    Document("cards", "003", "Finite populations, and devices made of cards"),
-    Document("gradual", "004", "A response released in stages"),
+    SourceDocument("rr3", "000", "Three answers, and key-value data"),
+    SourceDocument("minimax", "001", "What counts as private, and the best designs for many categories"),
+    SourceDocument("binary", "002", "The best designs for two answers under (ε, δ)"),
+    SourceDocument("cards", "003", "Finite populations, and devices made of cards"),
+    SourceDocument("gradual", "004", "A response released in stages"),
 )
 
 
-def document(name: str) -> Document:
+def document(name: str) -> SourceDocument:
     """Return a document.
 
     Raises:
@@ -90,7 +89,7 @@ def uncovered(values: Iterable[Value]) -> Iterator[str]:
     return (id for id in everything() if id not in met)
 
 
-Told = Callable[[Exhibit, float], None]
+Progress = Callable[[Exhibit, float], None]
 """Called before each exhibit, with the share of the work that is done."""
 
 FEWEST = 100
@@ -106,7 +105,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
+class Reproduction:
     """What a run made.
 
     Attributes:
@@ -163,9 +162,9 @@ def run(
     chosen: Setting,
     *,
     whole: bool = False,
-    told: Told | None = None,
+    told: Progress | None = None,
     each: Callable[[Made], None] | None = None,
-) -> Results:
+) -> Reproduction:
     """Make exhibits in order.
 
     Args:
@@ -184,4 +183,4 @@ def run(
         if each is not None:
             each(found[-1])
         done += exhibit.weight
-    return Results(tuple(found), chosen.repetitions, whole)
+    return Reproduction(tuple(found), chosen.repetitions, whole)

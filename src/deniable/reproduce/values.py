@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 Verdict: TypeAlias = Literal["agrees", "the document is wrong", "differs"]
 Kind: TypeAlias = Literal["table", "figure", "example", "theorem", "lemma", "corollary", "equation", "section"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_Make = TypeVar("_Make", bound=Callable[..., "Content"])
 
 FLAGGED_BEYOND = 4.0
 """Standard errors between a simulated point and its theory from which on it is flagged."""
@@ -205,6 +208,32 @@ class Exhibit:
         return f"deniable reproduce {self.document} --{self.kind} {self.number}"
 
 
+class Exhibits:
+    """The exhibits of a document, in the order in which the functions that make them are defined.
+
+    `@exhibit(kind, number)` marks a function that makes one: of a `Setting` where it simulates, else of nothing. The
+    first line of its docstring is the title.
+    """
+
+    def __init__(self, document: str) -> None:
+        self._document = document
+        self._made: list[Exhibit] = []
+
+    def __call__(self, kind: Kind, number: str, *, weight: float = 0.2) -> Callable[[_Make], _Make]:
+        def keep(make: _Make) -> _Make:
+            title = (make.__doc__ or "").splitlines()[0].removesuffix(".")
+            simulates = bool(signature(make).parameters)
+            self._made.append(
+                Exhibit(self._document, kind, number, title, make if simulates else lambda _: make(), weight)
+            )
+            return make
+
+        return keep
+
+    def __iter__(self) -> Iterator[Exhibit]:
+        return iter(self._made)
+
+
 def close(wanted: Any, ours: Any, within: float = _CLOSE) -> bool:
     """Compare numbers, words, and structures part by part; beyond `within` only what the floats themselves lose."""
     if isinstance(wanted, Mapping):
@@ -233,6 +262,11 @@ def printed(id: str) -> Printed:
         '0.1'
     """
     return everything()[id]
+
+
+def compared(id: str, ours: Callable[[Mapping[str, Any]], Any]) -> Value:
+    """Return a printed value with ours, a function of the parameters that it is printed for."""
+    return printed(id).against(ours(printed(id).inputs))
 
 
 def starting(prefix: str) -> list[Printed]:

@@ -37,7 +37,7 @@ def test_several_exhibits_for_programs(tmp_path: Path) -> None:
 
 def test_a_whole_document_comes_with_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exhibits = registry.document("minimax").exhibits[:1]
-    monkeypatch.setattr(registry.Document, "exhibits", exhibits)
+    monkeypatch.setattr(registry.SourceDocument, "exhibits", exhibits)
     shown = done("reproduce", "minimax", "--repetitions", "100", "--out", tmp_path).stdout
     assert "report.html" in shown
     assert "Eq.(3.6)" in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -55,7 +55,7 @@ def test_what_does_not_exist_is_refused_before_any_work(tmp_path: Path) -> None:
 def test_a_value_that_differs_is_a_mistake_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = registry.everything()["001-eq36"]
     broken = Exhibit("minimax", "equation", "3.6", "wrong", lambda _: Content((entry.against(8.0),)))
-    monkeypatch.setattr(registry.Document, "exhibits", (broken,))
+    monkeypatch.setattr(registry.SourceDocument, "exhibits", (broken,))
     failed = run("reproduce", "minimax", "--equation", "3.6", "--out", tmp_path)
     assert failed.exit_code == 1
     assert "differs" in failed.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.reproduce.run import DOCUMENTS, Document
+from deniable.reproduce.run import DOCUMENTS, SourceDocument
 from deniable.reproduce.values import starting
 from tests.support.reproduced import made
 
@@ -15,20 +15,20 @@ every_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda docum
 
 
 @every_document
-def test_a_value_is_as_printed_or_the_corrected_one(document: Document) -> None:
+def test_a_value_is_as_printed_or_the_corrected_one(document: SourceDocument) -> None:
     for content in made(document.name).values():
         for value in content.values:
             assert value.verdict == ("the document is wrong" if value.entry.erratum else "agrees"), value.entry.id
 
 
 @every_document
-def test_every_printed_value_is_compared_once(document: Document) -> None:
+def test_every_printed_value_is_compared_once(document: SourceDocument) -> None:
     met = [value.entry.id for content in made(document.name).values() for value in content.values]
     assert sorted(met) == sorted(entry.id for entry in starting(f"{document.number}-"))
 
 
 @every_document
-def test_all_figures_and_tables_are_there(document: Document) -> None:
+def test_all_figures_and_tables_are_there(document: SourceDocument) -> None:
     contents = made(document.name)
     for number in FIGURES[document.name]:
         content = contents[f"{document.name}-figure-{number}"]

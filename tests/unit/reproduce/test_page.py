@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from deniable.errors import InvalidRequest
 from deniable.reproduce.page import REPORT, Folder, page, rendered
-from deniable.reproduce.run import DOCUMENTS, Document, Made, Results, document, select
+from deniable.reproduce.run import DOCUMENTS, Made, Reproduction, SourceDocument, document, select
 from deniable.reproduce.values import Content, Point, Printed
 from tests.support.reproduced import FEW, made
 
@@ -41,13 +41,13 @@ class Outline(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def results() -> Results:
+def results() -> Reproduction:
     exhibits = document("binary").exhibits
     contents = made("binary")
-    return Results(tuple(Made(exhibit, contents[exhibit.name]) for exhibit in exhibits), FEW)
+    return Reproduction(tuple(Made(exhibit, contents[exhibit.name]) for exhibit in exhibits), FEW)
 
 
-def test_the_page_is_whole_and_leads_nowhere_else(results: Results) -> None:
+def test_the_page_is_whole_and_leads_nowhere_else(results: Reproduction) -> None:
     text = page(results, {"binary-figure-1.svg": b"<svg/>"})
     outline = Outline(text)
     assert outline.open == []
@@ -58,7 +58,7 @@ def test_the_page_is_whole_and_leads_nowhere_else(results: Results) -> None:
     assert not re.search(r"url\(|@import|https?:", text)
 
 
-def test_the_page_shows_counts_values_and_commands(results: Results) -> None:
+def test_the_page_shows_counts_values_and_commands(results: Reproduction) -> None:
     text = page(results, {})
     counts = results.counts
     assert f"<strong>{counts['agrees']}</strong> printed values agree" in text
@@ -75,7 +75,7 @@ def test_what_is_flagged_uncovered_or_different_is_told() -> None:
     exhibit = document("binary").exhibits[0]
     wrong = Printed("002-x", "Eq.(<1>)", "a & b", {}, 1.0, 1.0).against(2.0)
     content = Content((wrong,), points=(Point("here", 1.0, 2.0, 0.1),))
-    text = page(Results((Made(exhibit, content),), FEW, whole=True), {})
+    text = page(Reproduction((Made(exhibit, content),), FEW, whole=True), {})
     assert "1 flagged: here: 10.0 standard errors" in text
     assert '<td data-name="verdict" class="differs">differs</td>' in text
     assert "Eq.(&lt;1&gt;): a &amp; b" in text
@@ -94,7 +94,7 @@ def test_pictures_and_page_are_written_once(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "new")
     folder.check([exhibit], report=True)
     folder.add(figure)
-    folder.finish(Results((figure,), FEW))
+    folder.finish(Reproduction((figure,), FEW))
     assert [path.name for path in folder.paths] == ["binary-figure-2.png", "binary-figure-2.svg", REPORT]
     assert folder.paths[0].read_bytes().startswith(b"\x89PNG")
     assert b"<svg" in folder.paths[1].read_bytes()
@@ -109,7 +109,7 @@ def test_the_same_picture_gives_the_same_bytes() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
-def test_every_figure_can_be_drawn(document: Document) -> None:
+def test_every_figure_can_be_drawn(document: SourceDocument) -> None:
     for content in made(document.name).values():
         if content.draw is not None:
             figure = content.draw()

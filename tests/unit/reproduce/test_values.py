@@ -5,7 +5,7 @@ import math
 import pytest
 
 from deniable.errors import InvalidRequest
-from deniable.reproduce.run import DOCUMENTS, FEWEST, Made, Results, run, select, setting, uncovered
+from deniable.reproduce.run import DOCUMENTS, FEWEST, Made, Reproduction, run, select, setting, uncovered
 from deniable.reproduce.values import (
     Content,
     Exhibit,
@@ -111,8 +111,8 @@ def test_what_does_not_exist_is_refused(name: str, wanted: list[tuple[str, str]]
 
 def test_what_nothing_compares_is_listed() -> None:
     assert "000-eq27" in list(uncovered([]))
-    assert Results((), 100, whole=True).uncovered == list(uncovered([]))
-    assert Results((), 100).uncovered == []
+    assert Reproduction((), 100, whole=True).uncovered == list(uncovered([]))
+    assert Reproduction((), 100).uncovered == []
 
 
 def test_a_run_counts_verdicts_and_tells_its_progress() -> None:
