@@ -26,7 +26,7 @@ FIELD = re.compile(r"""(?i)\b(?:name|id|form)=["'][^"']*\banswers?\b""")
 PACKAGES = {"collector", "tallies", "estimates", "report", "survey", "files", "db", "plan", "audit"}
 """The packages that count, estimate, plan, ask and tell; what counts records belongs to them, module by module."""
 
-DRAWING = {"designs", "responses", "builders", "schemes", "mechanism", "stages", "cohort", "bloom", "noisy"}
+DRAWING = {"designs", "responses", "schemes"}
 """Modules of `records` that build designs or draw with them."""
 
 NONE_OF_THEM = {
@@ -50,11 +50,15 @@ def contract() -> dict[str, Any]:
 
 def modules() -> list[Path]:
     """Every module of the collector's side, as the contract names it."""
-    files: list[Path] = []
-    for name in contract()["source_modules"]:
-        place = SOURCE.joinpath(*name.split(".")[1:])
-        files += sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
-    return files
+    return [file for name in contract()["source_modules"] for file in files(name)]
+
+
+def files(name: str) -> list[Path]:
+    """The files of a package or module; a star in its name stands for one folder."""
+    *folders, last = name.split(".")[1:]
+    found = [*SOURCE.glob("/".join([*folders, f"{last}.py"])), *SOURCE.glob("/".join([*folders, last, "**/*.py"]))]
+    assert found, f"the contract names {name}, and there is no such module"
+    return sorted(found)
 
 
 def called_answers(text: str) -> Iterator[str]:
@@ -88,23 +92,15 @@ def test_only_what_is_nobodys_answer_is_called_one() -> None:
 
 
 def test_the_contract_names_every_module_of_the_collectors_side() -> None:
-    named = set(contract()["source_modules"])
-    assert {f"deniable.{name}" for name in PACKAGES} <= named
-    counting = {
-        "deniable." + ".".join(file.relative_to(SOURCE).with_suffix("").parts)
-        for file in (SOURCE / "records").glob("*/*.py")
-        if file.stem not in DRAWING | {"__init__"}
-    }
-    assert counting <= named, "a module of records that neither builds nor draws"
+    assert {f"deniable.{name}" for name in PACKAGES} <= set(contract()["source_modules"])
+    counting = {file for file in (SOURCE / "records").glob("*/*.py") if file.stem not in DRAWING | {"__init__"}}
+    assert counting <= set(modules()), "a module of records that neither builds nor draws"
 
 
 def test_the_contract_forbids_every_module_that_is_handed_answers_to_draw_from() -> None:
-    forbidden = {"deniable.responses", "deniable.release", "deniable.engines"}
-    forbidden |= {
-        "deniable." + ".".join(file.relative_to(SOURCE).with_suffix("").parts)
-        for file in (SOURCE / "records").glob("*/responses.py")
-    }
-    assert forbidden <= set(contract()["forbidden_modules"])
+    forbidden = {file for name in contract()["forbidden_modules"] for file in files(name)}
+    for drawing in ("responses/*.py", "release/**/*.py", "engines/**/*.py", "records/*/responses.py"):
+        assert set(SOURCE.glob(drawing)) <= forbidden
     assert contract()["type"] == "forbidden"
     assert "ignore_imports" not in contract()
 
