@@ -18,8 +18,7 @@ import numpy as np
 
 from deniable.engines.local import strings as engine
 from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, schedule, string_design
-from deniable.records.strings.detection import detection_limit
-from deniable.records.strings.estimates import Candidates, StringEstimate
+from deniable.records.strings.estimates import Candidates, StringEstimate, detection_limit
 from deniable.records.strings.estimates import estimate as estimate_strings
 from deniable.records.strings.tallies import NoisyTally
 

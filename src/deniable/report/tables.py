@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from deniable import exact
 from deniable.designs import Design
 from deniable.records.edges.estimates import EdgeEstimate
-from deniable.records.key_value.summary import KeyValueSummary
+from deniable.records.key_value.estimates import KeyValueSummary
 from deniable.report import words
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from deniable.designs.three_answers_best import Club, optimum, p1_range
 from deniable.errors import InvalidDesign
 from deniable.estimates import covariance, estimate
 from deniable.exact import exp_below, rational
-from deniable.records.edges.graph_numbers import per_vertex
 from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_ddagger, pckv_ue
+from deniable.records.key_value.estimates import per_vertex
 from deniable.records.key_value.responses import symbol_design
 from deniable.report import rr3_omega
 from deniable.reproduce.figures import moments

@@ -9,23 +9,21 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix, Vector
-from deniable.estimates.intervals import Interval
+from deniable.estimates.intervals import Ends, quantile
 from deniable.estimates.linear import left_inverse
-from deniable.estimates.results import Columns, Doubt, Result, Row, Summary, around
+from deniable.estimates.results import Columns, Doubt, Row, Summary
 from deniable.estimates.shares import Estimate, sampled_fraction
 from deniable.estimates.shares import estimate as fit
 from deniable.records.edges.designs import WEIGHTS, EdgeDesign
-from deniable.records.edges.graph_numbers import Quantity, density_factor, per_vertex
 from deniable.records.edges.tallies import EdgeTally
+from deniable.records.key_value.estimates import ItemEstimate, Quantity
 
 __all__ = ["EdgeEstimate", "Quantity", "estimate"]
-
-
-QUANTITIES = ("weight", "mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class EdgeRow(Row):
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeEstimate(Result):
+class EdgeEstimate(ItemEstimate[EdgeTally]):
     """The sum and the mean of the weights of each item's edges. How many edges there are is known, not estimated.
 
     Attributes:
@@ -56,6 +54,7 @@ class EdgeEstimate(Result):
     """
 
     type: ClassVar = "edges"
+    QUANTITIES: ClassVar[tuple[str, ...]] = ("weight", "mean")
 
     tally: EdgeTally
     f: float = field(default=1.0, repr=False)
@@ -84,14 +83,14 @@ class EdgeEstimate(Result):
         """The mean weight of each item's edges, unbiased."""
         return np.asarray(self.shares @ _WEIGHTS, np.float64)
 
-    def variance(self, what: str = "weight") -> Vector:
-        """Return the variance of the "weight" or the "mean" of each item, at its shares brought into the simplex.
+    @property
+    def within_noise(self) -> NDArray[np.bool_]:
+        return np.asarray(self.degree == 0, np.bool_)
 
-        Raises:
-            InvalidRequest: of anything else.
-        """
-        if what not in QUANTITIES:
-            raise InvalidRequest(f"{what!r:.40} is not estimated; expected {' or '.join(QUANTITIES)}.")
+    def variance(self, what: str | None = None) -> Vector:
+        """Return the variance of the "weight" or the "mean" of each item, at its shares brought into the simplex."""
+        what = what or self.quantity
+        self.value(what)  # refuses what is not told
         channel = self.tally.design.choice.channel
         linear = left_inverse(channel)
         score = np.array([float(_WEIGHTS @ linear.shares(each)) for each in np.eye(3)])
@@ -104,37 +103,16 @@ class EdgeEstimate(Result):
         with np.errstate(divide="ignore"):
             return np.asarray(each * self.degree if what == "weight" else each / self.degree, np.float64)
 
-    def errors(self, what: str = "weight") -> Vector:
-        """Return the standard error of the "weight" or the "mean" of each item."""
-        return np.sqrt(self.variance(what))
-
-    def about(self, quantity: str) -> EdgeEstimate:
-        """Return the same estimate with the "weight" or the "mean" of each item as its numbers.
-
-        Raises:
-            InvalidRequest: of anything else.
-        """
-        self.variance(quantity)
-        return replace(self, quantity=quantity)
-
-    @property
-    def params(self) -> dict[str, float]:
-        return self._by_item(self.weight if self.quantity == "weight" else self.mean)
-
-    @property
-    def bse(self) -> dict[str, float]:
-        return self._by_item(self.errors(self.quantity))
-
     def cov_params(self) -> Matrix:
         """Return the covariance matrix: a diagonal, because every respondent has one item, and it is known."""
         return np.diag(self.variance(self.quantity))
 
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        """Return the normal or the Chebyshev interval of each item by name."""
-        events = len(self.degree) if simultaneous else 1
-        return around(self.params, self.bse, level=level, method=method, events=events)
+    def ends(self, what: str, confidence: float, method: str | None = None) -> Ends:
+        factors = {None: quantile(confidence), "normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
+        if method not in factors:
+            raise InvalidRequest(f"the interval method is {method!r:.40}; expected 'normal' or 'chebyshev'.")
+        value, width = self.value(what), factors[method] * self.errors(what)
+        return value - width, value + width
 
     @property
     def warnings(self) -> tuple[Doubt, ...]:
@@ -152,14 +130,13 @@ class EdgeEstimate(Result):
         return replace(whole, rows=tuple(whole.rows[number] for number in order))
 
     def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> Summary[EdgeRow]:
-        design, intervals = self.tally.design, self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        rows = zip(intervals.items(), self.params.values(), self.bse.values(), self.degree.tolist(),
-                   self.mean.tolist(), self.errors("mean").tolist(), strict=True)  # fmt: skip
+        design, own = self.tally.design, self._own_numbers(level, method, simultaneous=simultaneous)
+        more = zip(self.degree.tolist(), self.mean.tolist(), self.errors("mean").tolist(), strict=True)
         average = self.average_weight()
         return Summary(
             title=f"one edge each, ε = {design.epsilon:.4g}, {self.tally.respondents:,} respondents",
             quantity=self.quantity,
-            rows=tuple(EdgeRow(name, value, error, *ends, *more) for (name, ends), value, error, *more in rows),
+            rows=tuple(EdgeRow(*one, *two) for one, two in zip(own, more, strict=True)),
             notes=(f"average weight of an edge: {average.value:.4g} ± {average.error:.2g}", design.caveat),
             warnings=self.warnings,
             level=level,
@@ -171,10 +148,6 @@ class EdgeEstimate(Result):
             simultaneous=simultaneous,
         )
 
-    @property
-    def _design_hash(self) -> str:
-        return self.tally.design.hash
-
     def _source(self) -> dict[str, Any]:
         return {"tally": json.loads(self.tally.to_json()), "f": self.f, "quantity": self.quantity}
 
@@ -184,28 +157,17 @@ class EdgeEstimate(Result):
         made = cls(tally, float(documents.field(source, "f", float, int)))
         return made.about(documents.field(source, "quantity", str))
 
-    def _by_item(self, values: Vector) -> dict[str, float]:
-        return dict(zip(self.tally.design.items, values.tolist(), strict=True))
-
     def of(self, item: str) -> Estimate:
         """Return the estimate of the three shares of one item, with all its intervals."""
         return fit(self.tally.of(item))
 
-    def average_degree(self, over: str = "items") -> Quantity:
-        """Return the average degree: of the items, or over "all" vertices, respondents too. It is known."""
-        n = self.tally.respondents
-        return Quantity(float(n), 0.0).times(per_vertex(n, len(self.degree), over))
-
-    def density(self) -> Quantity:
-        """Return the share of all possible edges that are there. It is known."""
-        n = self.tally.respondents
-        return Quantity(float(n), 0.0).times(density_factor(n, len(self.degree)))
+    def edges(self) -> Quantity:
+        """Return the number of all edges. It is known: everybody has one."""
+        return Quantity(float(self.respondents), 0.0)
 
     def average_weight(self, over: str = "edges") -> Quantity:
-        """Return the average weight of an edge; or the average sum of weights of an item, or of "all" vertices."""
-        n = self.tally.respondents
         total = Quantity(float(self.weight.sum()), float(self.variance("weight").sum()) ** 0.5)
-        return total.times(1 / n if over == "edges" else per_vertex(n, len(self.degree), over))
+        return total.times(1 / self.respondents if over == "edges" else self._per_vertex(over))
 
 
 _WEIGHTS = np.array([float(weight) for weight in WEIGHTS])

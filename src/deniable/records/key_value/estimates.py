@@ -2,19 +2,670 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.results import Doubt
+from deniable.estimates.covariance import Matrix, Vector
+from deniable.estimates.intervals import Ends, Interval, one_of, quantile, wilson
+from deniable.estimates.results import Columns, Doubt, Result, Row, Summary
 from deniable.estimates.shares import sampled_fraction
-from deniable.records.edges.graph_numbers import Quantity
-from deniable.records.key_value.intervals import edges_within_noise
-from deniable.records.key_value.items import crowding
-from deniable.records.key_value.linear import Linear, read_scaling
-from deniable.records.key_value.result import KeyValueEstimate
-from deniable.records.key_value.tallies import KeyValueTally
+from deniable.records.key_value.designs import KeyValueDesign
+from deniable.records.key_value.items import CROWDED, crowding
+from deniable.records.key_value.linear import CONDITIONAL, NOISE, Linear, read_scaling
+from deniable.records.key_value.tallies import ItemTally, KeyValueTally
+from deniable.records.key_value.variances import check_told
+
+if TYPE_CHECKING:
+    pass
+    from deniable.records.key_value.items import DegreeDistribution, Ranked, Shrunk
+
+    pass
+    pass
 
 __all__ = ["KeyValueEstimate", "Quantity", "estimate"]
+
+
+OVER = ("items", "all")
+Counted = TypeVar("Counted", bound=ItemTally[Any])
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number with its standard error.
+
+    Attributes:
+        value: the estimate.
+        error: its standard error.
+    """
+
+    value: float
+    error: float
+
+    def interval(self, *, level: float = 0.95) -> Interval:
+        """Return value ± z·error.
+
+        Raises:
+            InvalidRequest: a level outside (0, 1).
+        """
+        width = quantile(one_of(1, level)) * self.error
+        return Interval(self.value - width, self.value + width)
+
+    def times(self, factor: float) -> Quantity:
+        """Return the quantity in another unit."""
+        return Quantity(self.value * factor, self.error * abs(factor))
+
+
+def per_vertex(people: int, items: int, over: str) -> float:
+    """Return what a sum over edges is multiplied by for an average over vertices.
+
+    Implements: the average degree of [MW21], eq. (6), as an average: over the items, Σ k/m, or over all vertices, where
+    every edge has two ends, 2·Σ k/(n + m). What is printed there is a density.
+
+    Raises:
+        InvalidRequest: over anything else.
+
+    Example:
+        >>> 4 * per_vertex(2, 2, "all")
+        2.0
+    """
+    if over not in OVER:
+        raise InvalidRequest(f"the average is over {over!r:.40}; expected 'items' or 'all' vertices.")
+    return 1 / items if over == "items" else 2 / (people + items)
+
+
+METHODS = {
+    "degree": ("score", "normal"),
+    "frequency": ("score", "normal"),
+    "weight": ("normal",),
+    "mean": ("delta", "fieller"),
+}
+
+
+def edges_within_noise(estimate: KeyValueEstimate) -> bool:
+    """Tell whether the number of all edges is within noise of 0: then nothing is known about their average weight."""
+    total, _w, variance, *_ = estimate.linear.totals()
+    return not total > NOISE * variance**0.5
+
+
+def _score(estimate: KeyValueEstimate, confidence: float) -> Ends:
+    """Return all frequencies whose own variance explains the distance from the estimate."""
+    linear = estimate.linear
+    assert linear.frequency is not None
+    f, w = linear.plausible
+    others, plus, minus = linear.second[0]
+    tilt = np.divide(w, f, out=np.zeros_like(f), where=f > 0)
+    own = plus * (1 + tilt) / 2 + minus * (1 - tilt) / 2
+    n = estimate.respondents
+    share: Any = 1 - (linear.asked / n) * (1 - linear.f) if linear.scaling == CONDITIONAL else linear.f
+    asked: Any = linear.asked
+    return wilson(linear.frequency, own, others, asked, share, confidence)
+
+
+def _fieller(estimate: KeyValueEstimate, confidence: float) -> Ends:
+    """Return all means μ with (w − μf)² ≤ z²·Var(w − μf), cut to the scale; all of it where no end can be given."""
+    z2 = quantile(confidence) ** 2
+    var_f, var_w, cov = estimate.linear.variances
+    f, w = estimate.linear.frequency, estimate.linear.weight
+    assert f is not None
+    assert w is not None
+    a, half, c = f**2 - z2 * var_f, f * w - z2 * cov, w**2 - z2 * var_w
+    inside = half**2 - a * c
+    clear = (a > 0) & (inside >= 0)
+    root = np.sqrt(np.where(clear, inside, 0.0))
+    below = np.where(clear, a, 1.0)
+    low, high = float(estimate.design.low), float(estimate.design.high)
+    middle, scale = (low + high) / 2, (high - low) / 2
+
+    def end(sign: int) -> Vector:
+        ratio = np.where(clear, (half + sign * root) / below, float(sign))
+        return np.asarray(middle + scale * np.clip(ratio, -1.0, 1.0), np.float64)
+
+    return end(-1), end(1)
+
+
+class ItemEstimate(Result, Generic[Counted]):
+    """Numbers about each item, and about the bipartite graph of respondents and items as a whole.
+
+    Attributes:
+        tally: the counts it was made from.
+        quantity: what `params` and all that belongs to them tell of each item; another one by `about`.
+    """
+
+    QUANTITIES: ClassVar[tuple[str, ...]]
+    tally: Counted
+    quantity: str
+
+    @property
+    def respondents(self) -> int:
+        """How many responses were counted."""
+        return self.tally.respondents
+
+    def value(self, what: str | None = None) -> Vector:
+        """Return the quantity that the estimate is about, or another one, of each item.
+
+        Raises:
+            InvalidRequest: something that is not estimated.
+            NotEstimable: the design does not tell it.
+        """
+        name = what or self.quantity
+        if name not in self.QUANTITIES:
+            raise InvalidRequest(f"{name!r:.40} is not estimated; expected one of {', '.join(self.QUANTITIES)}.")
+        return np.asarray(getattr(self, name), np.float64)
+
+    @property
+    @abstractmethod
+    def within_noise(self) -> NDArray[np.bool_]:
+        """Whether so little is known about the edges of each item that nothing is known about their mean weight."""
+
+    @abstractmethod
+    def variance(self, what: str | None = None) -> Vector:
+        """Return the variance of the quantity that the estimate is about, or of another one, of each item.
+
+        Raises:
+            InvalidRequest: something that is not estimated.
+            NotEstimable: the design does not tell it.
+        """
+
+    def errors(self, what: str | None = None) -> Vector:
+        """Return the standard error of the quantity that the estimate is about, or of another one, of each item."""
+        return np.sqrt(np.maximum(self.variance(what), 0.0))
+
+    @abstractmethod
+    def ends(self, what: str, confidence: float, method: str | None = None) -> Ends:
+        """Return the two ends of the interval of each item.
+
+        Raises:
+            InvalidRequest: something that is not estimated, or a method that does not exist or does not fit.
+        """
+
+    def about(self, quantity: str) -> Self:
+        """Return the same estimate with another quantity of each item as its numbers.
+
+        Raises:
+            InvalidRequest: something that is not estimated.
+            NotEstimable: the design does not tell it.
+        """
+        self.value(quantity)
+        return replace(self, quantity=quantity)  # type: ignore[type-var]  # each is a dataclass
+
+    @property
+    def params(self) -> dict[str, float]:
+        return self._by_item(self.value(self.quantity))
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return self._by_item(self.errors(self.quantity))
+
+    def _by_item(self, values: Vector) -> dict[str, float]:
+        return dict(zip(self.tally.design.items, values.tolist(), strict=True))
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        items = self.tally.design.items
+        low, high = self.ends(self.quantity, one_of(len(items) if simultaneous else 1, level), method)
+        return dict(zip(items, map(Interval, low.tolist(), high.tolist()), strict=True))
+
+    def _own_numbers(
+        self, level: float, method: str | None, *, simultaneous: bool
+    ) -> list[tuple[str, float, float, float, float]]:
+        """Return for each item its name, the number in question, its error and the two ends of its interval."""
+        intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        rows = zip(intervals.items(), self.params.values(), self.bse.values(), strict=True)
+        return [(name, value, error, low, high) for (name, (low, high)), value, error in rows]
+
+    @abstractmethod
+    def edges(self) -> Quantity:
+        """Return the number of all edges."""
+
+    def average_degree(self, over: str = "items") -> Quantity:
+        """Return the average degree: of the items, or over "all" vertices, respondents too.
+
+        Example:
+            >>> from deniable.records.key_value.designs import lpp_ddagger
+            >>> from deniable.records.key_value.tallies import tally
+            >>> counted = tally(lpp_ddagger(["tea", "coffee"], 1), ["+ tea", "0 coffee", "- tea", "+ coffee"])
+            >>> found = estimate(counted)
+            >>> round(found.average_degree().value / found.density().value)
+            4
+        """
+        return self.edges().times(self._per_vertex(over))
+
+    def density(self) -> Quantity:
+        """Return the share of all possible edges that are there."""
+        return self.edges().times(1 / (self.respondents * len(self.tally.design.items)))
+
+    @abstractmethod
+    def average_weight(self, over: str = "edges") -> Quantity:
+        """Return the average weight of an edge; or the average sum of weights of an item, or of "all" vertices."""
+
+    def _per_vertex(self, over: str) -> float:
+        return per_vertex(self.respondents, len(self.tally.design.items), over)
+
+    def top(self, count: int = 10, by: str | None = None, *, level: float = 0.95) -> tuple[Ranked, ...]:
+        """Return the items with the largest values, with intervals that hold for all items at once.
+
+        Args:
+            count: how many.
+            by: one of the quantities; the one that the estimate is about, if it is not given.
+            level: how often all intervals together hold.
+
+        Raises:
+            InvalidRequest: fewer than one item, or something that is not estimated.
+        """
+        from deniable.records.key_value.items import top
+
+        return top(self, count, by or self.quantity, level)
+
+    @property
+    def _design_hash(self) -> str:
+        return str(self.tally.design.hash)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow(Row):
+    """One item; None where the design does not tell, or where nothing is known.
+
+    Attributes:
+        frequency: the share of respondents who have it.
+        frequency_low: the lower end of the interval of that share.
+        frequency_high: its upper end.
+        mean: the mean weight of those who have it.
+        mean_low: the lower end of its interval.
+        mean_high: its upper end.
+        weight: the sum of weights.
+        weight_error: its standard error.
+    """
+
+    COLUMNS: ClassVar[Columns] = (
+        ("frequency",),
+        ("frequency_low", "frequency_high"),
+        ("mean",),
+        ("mean_low", "mean_high"),
+    )
+
+    frequency: float | None
+    frequency_low: float | None
+    frequency_high: float | None
+    mean: float | None
+    mean_low: float | None
+    mean_high: float | None
+    weight: float | None
+    weight_error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WeightRow(ItemRow):
+    """One item of a design that tells sums of weights alone."""
+
+    COLUMNS: ClassVar[Columns] = (("weight",), ("weight_error",))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValueSummary(Summary[ItemRow]):
+    """A table of the most frequent items.
+
+    Attributes:
+        graph: numbers of the whole graph.
+        items: how many items there are.
+    """
+
+    graph: dict[str, Quantity] = field(default_factory=dict)
+    items: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class KeyValueEstimate(ItemEstimate[KeyValueTally]):
+    """What is known about each item: how many have it, with how much weight, and the mean value of those who have it.
+
+    All values are unbiased (the mean is a ratio of two that are, and consistent), so they may leave their range.
+    Weights and means are on the scale of the design, from `low` to `high`.
+
+    Attributes:
+        tally: the counts it was made from.
+        linear: the estimates per respondent, on the scale from −1 to 1.
+        population: how many people there are, "census" if all of them responded, None if respondents are independent.
+        kept: the share of edges that padding let through; 1 unless a correction was made.
+        quantity: what `params` and all that belongs to them tell of each item; another one by `about`.
+        warnings: what calls for care.
+    """
+
+    type: ClassVar = "key-value"
+    QUANTITIES: ClassVar[tuple[str, ...]] = ("degree", "frequency", "weight", "mean")
+
+    tally: KeyValueTally
+    linear: Linear = field(repr=False)
+    population: int | str | None = None
+    kept: float = 1.0
+    quantity: str = "degree"
+    warnings: tuple[Doubt, ...] = ()
+
+    @property
+    def design(self) -> KeyValueDesign:
+        """The design the responses were drawn with."""
+        return self.tally.design
+
+    @property
+    def scaling(self) -> str:
+        """Whether counts are divided by how many were asked ("conditional"), or multiplied by what is expected."""
+        return self.linear.scaling
+
+    @property
+    def frequency(self) -> Vector:
+        """The share of respondents who have each item.
+
+        Raises:
+            NotEstimable: the design does not tell edges from none.
+        """
+        if self.linear.frequency is None:
+            raise NotEstimable(
+                f"{self.design.name} does not tell who has an item; expected a design such as lpp_club() or pckv_ue()."
+            )
+        return self.linear.frequency / self.kept
+
+    @property
+    def degree(self) -> Vector:
+        """How many respondents have each item."""
+        return self.frequency * self.respondents
+
+    @property
+    def weight(self) -> Vector:
+        """The sum of the weights of each item.
+
+        Raises:
+            NotEstimable: the design does not tell weights.
+        """
+        return self._weight * self.respondents
+
+    @property
+    def _weight(self) -> Vector:
+        middle, half = self._scale
+        return (middle * self.frequency if middle else 0.0) + half * self._centred
+
+    @property
+    def _centred(self) -> Vector:
+        if self.linear.weight is None:
+            raise NotEstimable(
+                f"{self.design.name} was built for frequencies alone and does not tell weights.",
+                "Build it with an importance for the weight or the mean.",
+            )
+        return self.linear.weight / self.kept
+
+    @property
+    def mean(self) -> Vector:
+        """The mean weight of those who have an item: a ratio, to be read together with `within_noise`."""
+        middle, half = self._scale
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(middle + half * self._centred / self.frequency, np.float64)
+
+    @property
+    def within_noise(self) -> NDArray[np.bool_]:
+        """Whether the degree of each item is within noise of 0, so that nothing is known about its mean."""
+        variance = self.linear.variances[0] / self.kept**2
+        return np.asarray(~(self.frequency > NOISE * np.sqrt(variance)), np.bool_)
+
+    @property
+    def _scale(self) -> tuple[float, float]:
+        return float(self.design.low + self.design.high) / 2, float(self.design.high - self.design.low) / 2
+
+    def variance(self, what: str | None = None) -> Vector:
+        """Return the variance of the degree, frequency, weight or mean of each item; the mean's by the delta method."""
+        what = what or self.quantity
+        self.value(what)  # refuses what is not told
+        var_f, var_w, cov = (each / self.kept**2 for each in self.linear.variances)
+        if what in ("degree", "frequency"):
+            return var_f * (self.respondents**2 if what == "degree" else 1)
+        middle, half = self._scale
+        if what == "weight":
+            total = middle**2 * var_f + 2 * middle * half * cov + half**2 * var_w
+            return np.maximum(total, 0.0) * self.respondents**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = self._centred / self.frequency
+            return np.asarray(half**2 * (var_w - 2 * ratio * cov + ratio**2 * var_f) / self.frequency**2, np.float64)
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return an interval for each item by name.
+
+        Args:
+            level: how often such an interval holds the truth.
+            method: for degree and frequency "score" (the default) or "normal"; for the weight "normal"; for the mean
+                "delta" or "fieller". By default the mean's is by the delta method, and the whole scale for an item
+                whose degree is within noise of 0.
+            simultaneous: let all intervals together hold with this level (Bonferroni).
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
+        """
+        return super().conf_int(level=level, method=method, simultaneous=simultaneous)
+
+    def ends(self, what: str, confidence: float, method: str | None = None) -> Ends:
+        value = self.value(what)
+        if method is not None and method not in METHODS[what]:
+            raise InvalidRequest(f"the method is {method!r:.40}; expected {' or '.join(METHODS[what])} for the {what}.")
+        if what in ("degree", "frequency") and method != "normal":
+            factor = (self.respondents if what == "degree" else 1) / self.kept
+            low, high = _score(self, confidence)
+            return low * factor, high * factor
+        if method == "fieller":
+            return _fieller(self, confidence)
+        width = quantile(confidence) * self.errors(what)
+        low, high = value - width, value + width
+        if what == "mean" and method is None:
+            blind = self.within_noise | ~np.isfinite(value)
+            low = np.where(blind, float(self.design.low), low)
+            high = np.where(blind, float(self.design.high), high)
+        return low, high
+
+    def cov_params(self) -> Matrix:
+        """Return the covariance of the numbers of all items, for independent respondents.
+
+        In a census the covariance is smaller in every direction. That of means is by the delta method.
+
+        Raises:
+            NotEstimable: the design does not tell edges from none, or not the weights.
+        """
+        self.value(self.quantity)  # refuses what the design does not tell
+        size, both = len(self.design.items), self._covariance(list(range(len(self.design.items))))
+        if self.quantity in ("degree", "frequency"):
+            return both[:size, :size] / (self.respondents**2 if self.quantity == "frequency" else 1)
+        if self.quantity == "weight":
+            return both[size:, size:]
+        turn = np.hstack([np.diag(-self.mean / self.degree), np.diag(1 / self.degree)])
+        return np.asarray(turn @ both @ turn.T, np.float64)
+
+    def joint_covariance(self, items: Sequence[str]) -> Matrix:
+        """Return the covariance of the degrees and then the weights of some items, for independent respondents.
+
+        Raises:
+            InvalidAnswer: an item that the design does not know.
+            NotEstimable: the design does not tell edges from none, or not the weights.
+        """
+        check_told(self.design)
+        return self._covariance([self.design.item_number(item) for item in items])
+
+    def _covariance(self, numbers: list[int]) -> Matrix:
+        matrix = self.linear.matrix(numbers) * (self.respondents / self.kept) ** 2
+        middle, half = self._scale
+        eye = np.eye(len(numbers))
+        turn = np.block([[eye, 0 * eye], [middle * eye, half * eye]])
+        return np.asarray(turn @ matrix @ turn.T, np.float64)
+
+    def average_weight(self, over: str = "edges") -> Quantity:
+        """Return the average weight of an edge; or the average sum of weights of an item, or of "all" vertices.
+
+        Of an edge it is a ratio, and says nothing where the number of edges is within noise of 0.
+        """
+        _ = self._centred  # refuses where weights are not told
+        f, w, var_f, var_w, cov = self.linear.totals()
+        middle, half = self._scale
+        if over == "edges":
+            _ = self.frequency  # refuses where edges are not told
+            ratio = w / f if f else math.nan
+            variance = (var_w - 2 * ratio * cov + ratio**2 * var_f) / f**2 if f else math.inf
+            return Quantity(middle + half * ratio, half * max(variance, 0.0) ** 0.5)
+        variance = middle**2 * var_f + 2 * middle * half * cov + half**2 * var_w
+        total = Quantity(middle * f + half * w, max(variance, 0.0) ** 0.5).times(self.respondents / self.kept)
+        return total.times(self._per_vertex(over))
+
+    def edges(self) -> Quantity:
+        _ = self.frequency  # refuses where edges are not told
+        f, _w, var_f, *_ = self.linear.totals()
+        return Quantity(f, var_f**0.5).times(self.respondents / self.kept)
+
+    def degree_distribution(self, points: int = 60) -> DegreeDistribution:
+        """Return how the degrees of the items are distributed, the noise of their estimates taken out."""
+        from deniable.records.key_value.items import degree_distribution
+
+        return degree_distribution(self, points)
+
+    def corrected(self, sizes: Mapping[int, float]) -> KeyValueEstimate:
+        """Return the estimate with what padding cut off put back, given the shares of people by number of items."""
+        from deniable.records.key_value.items import kept_share
+
+        warnings = tuple(each for each in self.warnings if each.code != CROWDED)
+        return replace(self, kept=kept_share(self, sizes), warnings=warnings)
+
+    def shrunk(self) -> Shrunk:
+        """Return frequencies and means drawn towards those of all items, for the least error on the whole; biased."""
+        from deniable.records.key_value.items import shrunk
+
+        return shrunk(self)
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False, count: int = 20
+    ) -> KeyValueSummary:
+        """Return a table of the most frequent items, with the numbers of the whole graph and warnings."""
+        pass
+
+        return summarize(self, level, method, count, simultaneous=simultaneous)
+
+    def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> KeyValueSummary:
+        pass
+
+        return summarize(self, level, method, None, simultaneous=simultaneous)
+
+    def _source(self) -> dict[str, Any]:
+        return {
+            "tally": json.loads(self.tally.to_json()),
+            "scaling": self.scaling,
+            "population": self.population,
+            "kept": self.kept,
+            "corrected": not any(each.code == CROWDED for each in self.warnings),
+            "quantity": self.quantity,
+        }
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: KeyValueDesign) -> KeyValueEstimate:
+        pass
+
+        tally = KeyValueTally.from_json(json.dumps(documents.field(source, "tally", dict)), design)
+        made = estimate(tally, scaling=documents.field(source, "scaling", str), population=source.get("population"))
+        made = replace(made, kept=documents.field(source, "kept", float, int))
+        if source.get("corrected") is True:
+            made = replace(made, warnings=tuple(each for each in made.warnings if each.code != CROWDED))
+        return made.about(documents.field(source, "quantity", str))
+
+
+def summarize(
+    estimate: KeyValueEstimate, level: float, method: str | None, count: int | None, *, simultaneous: bool
+) -> KeyValueSummary:
+    """Return the summary of an estimate; of all items in their order, if no count is given.
+
+    Raises:
+        InvalidRequest: fewer than one item.
+    """
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1):
+        raise InvalidRequest(f"count is {count!r:.40}; expected a whole number of at least 1.")
+    columns = {what: _column(estimate, what, level) for what in ("frequency", "mean", "weight")}
+    told = "weight" if columns["frequency"] is None else "frequency"
+    everything = np.argsort(-np.nan_to_num(estimate.value(told)), kind="stable")
+    order = everything[:count].tolist() if count is not None else range(len(everything))
+    own = estimate._own_numbers(level, method, simultaneous=simultaneous)
+    design, graph = estimate.design, _graph(estimate)
+    return KeyValueSummary(
+        title=f"{design.name}, ε = {design.epsilon:.4g}, {estimate.respondents:,} respondents, "
+        f"{len(design.items):,} items, {estimate.scaling} scaling",
+        quantity=estimate.quantity,
+        rows=tuple(_row(estimate, own[number], columns, number) for number in order),
+        notes=(*(f"{name}: {each.value:.4g} ± {each.error:.2g}" for name, each in graph.items()), *_notes(estimate)),
+        warnings=estimate.warnings,
+        level=level,
+        interval=method or METHODS[estimate.quantity][0],
+        method=estimate.scaling,
+        respondents=estimate.respondents,
+        missing=estimate.tally.missing,
+        epsilon=design.epsilon,
+        simultaneous=simultaneous,
+        graph=graph,
+        items=len(design.items),
+    )
+
+
+def _notes(estimate: KeyValueEstimate) -> list[str]:
+    design = estimate.design
+    saved = f"{design.saving:.3g}" if np.isfinite(design.saving) else "∞"
+    notes = [
+        f"ε = {design.epsilon:.4g} protects all items and weights of a respondent together; two devices one after the "
+        f"other would be charged {design.sequential:.4g}, {saved} more."
+    ]
+    if estimate.tally.missing:
+        notes.append(f"{estimate.tally.missing:,} sent no response and take no part in the estimate.")
+    return notes
+
+
+Column = tuple[list[float], list[float], list[float]]
+
+
+def _column(estimate: KeyValueEstimate, what: str, level: float) -> Column | None:
+    try:
+        value = estimate.value(what)
+        if what == "weight":
+            return value.tolist(), estimate.errors(what).tolist(), []
+        low, high = estimate.ends(what, one_of(1, level))
+    except NotEstimable:
+        return None
+    return value.tolist(), low.tolist(), high.tolist()
+
+
+def _row(
+    estimate: KeyValueEstimate,
+    own: tuple[str, float, float, float, float],
+    columns: dict[str, Column | None],
+    number: int,
+) -> ItemRow:
+    frequency, mean, weight = columns["frequency"], columns["mean"], columns["weight"]
+    clear = mean is not None and not estimate.within_noise[number]
+    kind = WeightRow if frequency is None else ItemRow
+    return kind(
+        *own,
+        *((None,) * 3 if frequency is None else (each[number] for each in frequency)),
+        *((None,) * 3 if mean is None or not clear else (each[number] for each in mean)),
+        *((None,) * 2 if weight is None else (weight[0][number], weight[1][number])),
+    )
+
+
+def _graph(estimate: KeyValueEstimate) -> dict[str, Quantity]:
+    told: dict[str, Quantity] = {}
+    if estimate.linear.frequency is not None:
+        told["average degree of an item"] = estimate.average_degree("items")
+        told["average degree of all vertices"] = estimate.average_degree("all")
+        told["density"] = estimate.density()
+        if estimate.linear.weight is not None and not edges_within_noise(estimate):
+            told["average weight of an edge"] = estimate.average_weight("edges")
+    elif estimate.linear.weight is not None:
+        told["average sum of weights of an item"] = estimate.average_weight("items")
+    return told
 
 
 def estimate(

@@ -1,24 +1,26 @@
-"""What padding cuts off: whoever has more than ℓ items is represented by a part of them."""
+"""What is told of all items together: what padding cuts off, shrinkage, the largest, how degrees are distributed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariance import Vector
 from deniable.estimates.results import Doubt
-from deniable.records.key_value.intervals import NOISE
+from deniable.records.key_value.linear import NOISE
 
 if TYPE_CHECKING:
-    from deniable.records.key_value.result import KeyValueEstimate
+    from deniable.records.key_value.estimates import ItemEstimate, KeyValueEstimate
 
+CROWDED = "crowded"
+"""The code of the doubt that places are full."""
 
-_CROWDED = 0.5  # of all places; then quite some people may well have more items than places
+_MANY_FULL = 0.5  # of all places; then quite some people may well have more items than places
 
 
 def kept_share(estimate: KeyValueEstimate, sizes: Mapping[int, float]) -> float:
@@ -61,14 +63,14 @@ def crowding(estimate: KeyValueEstimate) -> tuple[Doubt, ...]:
         return ()
     total, *_ = estimate.linear.totals()
     full = total / scheme.multiplier
-    if full < _CROWDED:
+    if full < _MANY_FULL:
         return ()
     text = (
         f"about {min(full, 1):.0%} of the {scheme.multiplier} places that everybody has are full: whoever has more "
         "items is counted with a part of them, and degrees are too low. Use corrected() with the numbers of items that "
         "people have, or a larger padding."
     )
-    return (Doubt("crowded", text),)
+    return (Doubt(CROWDED, text),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +157,7 @@ class Ranked:
     sure: bool
 
 
-def top(estimate: KeyValueEstimate, count: int, by: str, level: float) -> tuple[Ranked, ...]:
+def top(estimate: ItemEstimate[Any], count: int, by: str, level: float) -> tuple[Ranked, ...]:
     """Return the items with the largest values.
 
     Why the intervals hold for what was picked: they hold for all items at once, whichever are looked at. An item surely
@@ -164,7 +166,7 @@ def top(estimate: KeyValueEstimate, count: int, by: str, level: float) -> tuple[
     Args:
         estimate: what is known.
         count: how many.
-        by: "degree", "frequency", "weight" or "mean"; by the mean only items whose degree stands clear of noise.
+        by: one of the quantities; by the mean only items whose degree stands clear of noise.
         level: how often all intervals together hold.
 
     Raises:
@@ -178,18 +180,16 @@ def top(estimate: KeyValueEstimate, count: int, by: str, level: float) -> tuple[
     if by == "mean":
         eligible &= ~estimate.within_noise
     order = [number for number in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable") if eligible[number]]
-    highs = np.sort(intervals[:, 1])
+    items, highs = estimate.tally.design.items, np.sort(intervals[:, 1])
     picked = []
     for number in order[:count]:
         low, high = intervals[number]
         rivals = len(highs) - int(np.searchsorted(highs, low)) - (high >= low)
-        picked.append(
-            Ranked(estimate.design.items[number], float(values[number]), float(low), float(high), bool(rivals < count))
-        )
+        picked.append(Ranked(items[number], float(values[number]), float(low), float(high), bool(rivals < count)))
     return tuple(picked)
 
 
-_STEPS = 2000
+_MIXTURE_STEPS = 2000  # of expectation and maximization, far more than it takes to come to rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +241,7 @@ def _mixture(values: Vector, errors: Vector, grid: Vector) -> Vector:
     heights = -0.5 * ((values[:, None] - grid[None, :]) / errors[:, None]) ** 2
     likelihood = np.exp(heights - heights.max(axis=1, keepdims=True))
     shares = np.full(len(grid), 1 / len(grid))
-    for _ in range(_STEPS):
+    for _ in range(_MIXTURE_STEPS):
         posterior = likelihood * shares
         new = (posterior / posterior.sum(axis=1, keepdims=True)).mean(axis=0)
         moved = np.abs(new - shares).max()

@@ -14,6 +14,8 @@ from deniable.records.key_value.tallies import KeyValueTally
 from deniable.records.key_value.variances import scores, second_moments
 
 FIXED, CONDITIONAL = "fixed", "conditional"
+NOISE = 2.0
+"""A degree within so many standard errors of 0 says nothing about the mean of those who have the item."""
 
 
 @dataclass(frozen=True, eq=False)

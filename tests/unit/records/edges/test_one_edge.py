@@ -208,3 +208,13 @@ def test_an_item_without_edges_has_no_mean() -> None:
     assert found.weight[1] == 0
     assert found.errors("weight")[1] == 0
     assert Fraction(1, 2) in WEIGHTS
+
+
+def test_items_of_a_graph_with_one_edge_each_are_ranked() -> None:
+    sent = ["1 tax"] * 900 + ["0 tax"] * 100 + ["0 transport"] * 300 + ["1/2 transport"]
+    found = estimate(tally(one_edge(["tax", "transport", "water"], 3), sent))
+    assert [(each.item, each.sure) for each in found.top(1)] == [("tax", True)]
+    assert [each.item for each in found.top(3, "mean")] == ["tax", "transport"]  # of water nothing is known
+    assert found.average_degree().value == pytest.approx(1301 / 3)
+    with pytest.raises(InvalidRequest, match="degree"):
+        found.value("degree")

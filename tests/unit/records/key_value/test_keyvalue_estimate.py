@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.records.edges.graph_numbers import Quantity
 from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, lpp_ddagger, pckv_grr, pckv_ue, vpp
-from deniable.records.key_value.estimates import KeyValueEstimate, estimate
+from deniable.records.key_value.estimates import KeyValueEstimate, Quantity, estimate
 from deniable.records.key_value.tallies import KeyValueTally, tally
 
 ITEMS = ["tea", "coffee", "milk"]
@@ -238,7 +237,13 @@ def test_top_items_are_ranked_and_sure_ones_told() -> None:
 
 def test_designs_that_do_not_tell_everything_say_so() -> None:
     sums = estimate(tally(vpp(ITEMS, 1), ["+ tea", "- coffee", "+ milk", "+ tea"]))
-    for ask in (lambda: sums.degree, lambda: sums.mean, sums.density, sums.average_degree, lambda: sums.top(1)):
+    for ask in (
+        lambda: sums.degree,
+        lambda: sums.mean,
+        sums.density,
+        sums.average_degree,
+        lambda: sums.top(1, "degree"),
+    ):
         with pytest.raises(NotEstimable, match="does not tell who has an item"):
             ask()
     assert sums.top(1, "weight")[0].item == "tea"

@@ -9,8 +9,7 @@ import pytest
 from deniable.engines.local import strings as engine
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.records.strings.designs import Bloom, NoisySampling, StringResponse, schedule, string_design
-from deniable.records.strings.detection import detection_limit, share_error
-from deniable.records.strings.estimates import Candidates, benjamini_hochberg
+from deniable.records.strings.estimates import Candidates, benjamini_hochberg, detection_limit, share_error
 from deniable.records.strings.estimates import estimate as estimate_strings
 from deniable.records.strings.tallies import NoisyTally, StringTally
 from deniable.records.strings.tallies import tally as tally_strings
