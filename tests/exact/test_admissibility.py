@@ -11,8 +11,7 @@ import pytest
 from deniable.channel import Dense
 from deniable.designs import hadamard, k_ary, matrix, subset, truncated_rappor, warner
 from deniable.order.admissibility import admissible, drop_constant, merge, raise_parity, repair, split_row, split_rows
-from deniable.order.programs import rank
-from tests.support.rational import Table, times
+from tests.support.rational import Table, rank, times
 from tests.support.tables import random_channel, rows
 
 FACTORS = [Fraction(1), Fraction(1), Fraction(11, 10), Fraction(3, 2), Fraction(4)]

@@ -13,9 +13,9 @@ from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Produc
 from deniable.designs import binary, hadamard, k_ary, local_hashing, matrix, subset, warner
 from deniable.order.blackwell import Garbling, Separation, by_tables, compare, garbling
 from deniable.order.followers import subset_garbling, subset_inclusion, subsets_ordered
-from deniable.order.programs import Feasible, Infeasible, feasible, rank, reduce, solve
+from deniable.order.programs import Feasible, Infeasible, feasible, reduce, solve
 from deniable.order.steps import Step
-from tests.support.rational import applied, table, times
+from tests.support.rational import applied, rank, table, times
 from tests.support.tables import random_channel, rows, subset_channel
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from deniable.channel import Channel
+from deniable.order.programs import integers, reduce
 
 Table: TypeAlias = tuple[tuple[Fraction, ...], ...]
 
@@ -61,3 +62,9 @@ def left_inverse(rows: Table) -> Table:
     """Return L with L·P = 1: the inverse, or (PᵀP)⁻¹Pᵀ where there are more responses than answers."""
     across = transposed(rows)
     return times(inverse(times(across, rows)), across)
+
+
+def rank(rows: Sequence[Sequence[Fraction]]) -> int:
+    """Return how many rows are independent."""
+    whole = integers(rows)
+    return len(reduce(whole, len(whole[0])).columns)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import singledispatch
 from itertools import pairwise, product
 from math import prod
 from typing import NamedTuple
@@ -132,38 +131,26 @@ def read_gamma(channel: Channel, gamma: exact.Rational | None) -> Fraction:
     return value
 
 
-@singledispatch
 def _levels(channel: Channel) -> Iterator[tuple[tuple[int, ...], set[Fraction]]]:
-    """Yield the responses that say the same, and the different values of their merged row, up to a common factor."""
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for i, row in enumerate(channel.dense().weights):
-        if any(row):
-            groups.setdefault(tuple(weight // math.gcd(*row) for weight in row), []).append(i)
-    for shape, group in groups.items():
-        yield tuple(group), {Fraction(weight) for weight in shape}
+    """Yield the responses that say the same, and the different values of their merged row, up to a common factor.
 
-
-@_levels.register
-def _(channel: Diagonal) -> Iterator[tuple[tuple[int, ...], set[Fraction]]]:
-    # All rows look alike, so that the first one speaks for a million.
-    values = {Fraction(channel.same), Fraction(channel.other)}
-    yield (0,) if len(values) > 1 else tuple(range(channel.size)), values
-
-
-@_levels.register
-def _(channel: Hadamard) -> Iterator[tuple[tuple[int, ...], set[Fraction]]]:
-    # From three answers on no row is constant on them and no two are alike: columns 1, 2 and 4 … tell rows apart, and
-    # no row is −1 in columns 1, 2 and 3 at once.
-    rows = _levels.dispatch(Channel)(channel) if channel.size < 3 else None
-    yield from rows or [((0,), {Fraction(channel.large), Fraction(channel.small)})]
-
-
-@_levels.register
-def _(channel: Sets) -> Iterator[tuple[tuple[int, ...], set[Fraction]]]:
-    for ones in channel.sizes:
-        odds = channel.odds(ones) if 0 < ones < channel.size else Fraction(1)
-        levels = {Fraction(1), Fraction(0)} if odds == math.inf else {Fraction(1), Fraction(odds)}
-        yield ((1 << ones) - 1,), levels
+    Where responses are alike but for the names of the answers, the first one speaks for a million.
+    """
+    if isinstance(channel, Sets):
+        for ones in channel.sizes:
+            odds = channel.odds(ones) if 0 < ones < channel.size else Fraction(1)
+            yield ((1 << ones) - 1,), {Fraction(1), Fraction(0) if odds == math.inf else Fraction(odds)}
+    elif isinstance(channel, Diagonal) or (isinstance(channel, Hadamard) and channel.size > 2):
+        # A Hadamard row is constant for no three answers, and no two rows are alike: columns 1, 2 and 4 … tell them
+        # apart, and no row is −1 in columns 1, 2 and 3 at once.
+        values = set(channel.extremes(0))
+        yield (0,) if len(values) > 1 else tuple(range(channel.responses)), values
+    else:
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for i, row in enumerate(channel.dense().weights):
+            if any(row):
+                groups.setdefault(tuple(weight // math.gcd(*row) for weight in row), []).append(i)
+        yield from ((tuple(group), set(map(Fraction, shape))) for shape, group in groups.items())
 
 
 def _problem(values: set[Fraction], gamma: Fraction, least: Fraction) -> str:

@@ -16,7 +16,10 @@ from deniable.order.steps import Step
 
 
 class Bit(NamedTuple):
-    """How one bit is randomized: the probability of a 1 where the true bit is 1 (`hit`) and where it is 0 (`stray`)."""
+    """A channel for one bit: the probability of a 1 where the true bit is 1 (`hit`), and where it is 0 (`stray`).
+
+    A garbling of bits is one too; then the true bit is the finer one.
+    """
 
     hit: Fraction
     stray: Fraction
@@ -26,38 +29,26 @@ class Bit(NamedTuple):
         """Return the bit that a channel is made of."""
         return cls(Fraction(channel.hit, channel.total), Fraction(channel.stray, channel.total))
 
-    def one(self, true: int) -> Fraction:
-        """Return the probability of a 1, given the true bit."""
-        return self.hit if true else self.stray
-
-
-class BitGarbling(NamedTuple):
-    """C for one bit: the probability of a coarser 1 where the finer bit is 1, and where it is 0."""
-
-    one: Fraction
-    zero: Fraction
+    def sends(self, bit: int, true: int) -> Fraction:
+        """Return the probability of a bit, given the true bit."""
+        one = self.hit if true else self.stray
+        return one if bit else 1 - one
 
     def after(self, fine: Bit) -> Bit:
-        """Return the bit that comes out when a finer one is sent through."""
-        return Bit(*(self.one * each + self.zero * (1 - each) for each in fine))
-
-    def upgraded(self, fine: Bit, *, old: int, true: int) -> Fraction:
-        """Return the probability that the finer bit is 1, given the coarser and the true bit."""
-        joint = [self._sends(old, new) * (fine.one(true) if new else 1 - fine.one(true)) for new in (0, 1)]
-        # A coarser bit that this true bit never gives: nobody holds it, and any value will do.
-        return joint[1] / sum(joint) if any(joint) else Fraction(0)
+        """Return the bit that comes out when a finer one is sent through this one."""
+        return Bit(*(self.hit * each + self.stray * (1 - each) for each in fine))
 
     def raised(self, fine: Bit) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-        """Return the probability that the finer bit is 1, by the coarser and then by the true bit."""
-        zero, one = ((self.upgraded(fine, old=old, true=0), self.upgraded(fine, old=old, true=1)) for old in (0, 1))
+        """Return the probability that a finer bit is 1, by what this one made of it and then by the true bit."""
+        zero, one = ((self._raised(fine, old, 0), self._raised(fine, old, 1)) for old in (0, 1))
         return zero, one
 
-    def _sends(self, old: int, new: int) -> Fraction:
-        one = self.one if new else self.zero
-        return one if old else 1 - one
+    def _raised(self, fine: Bit, old: int, true: int) -> Fraction:
+        zero, one = (self.sends(old, new) * fine.sends(new, true) for new in (0, 1))
+        return one / (zero + one) if zero + one else Fraction(0)  # a pair that never occurs: any value will do
 
 
-def bit_garbling(coarse: Bit, fine: Bit) -> BitGarbling | None:
+def bit_garbling(coarse: Bit, fine: Bit) -> Bit | None:
     """Return C for one bit, or None where the coarser bit cannot be made from the finer one.
 
     Why: two unknowns, hit₁ = c₁·hit₂ + c₀·(1 − hit₂) and stray₁ = c₁·stray₂ + c₀·(1 − stray₂), both from 0 to 1.
@@ -65,14 +56,14 @@ def bit_garbling(coarse: Bit, fine: Bit) -> BitGarbling | None:
     Example:
         >>> half = Fraction(1, 2)
         >>> bit_garbling(Bit(half, Fraction(2, 5)), Bit(half, Fraction(1, 4)))
-        BitGarbling(one=Fraction(7, 10), zero=Fraction(3, 10))
+        Bit(hit=Fraction(7, 10), stray=Fraction(3, 10))
     """
     gap = fine.hit - fine.stray
     if not gap:
-        return BitGarbling(coarse.hit, coarse.hit) if coarse.hit == coarse.stray else None
+        return Bit(coarse.hit, coarse.hit) if coarse.hit == coarse.stray else None
     one = (coarse.hit * (1 - fine.stray) - coarse.stray * (1 - fine.hit)) / gap
     zero = (coarse.stray * fine.hit - coarse.hit * fine.stray) / gap
-    return BitGarbling(one, zero) if 0 <= one <= 1 and 0 <= zero <= 1 else None
+    return Bit(one, zero) if 0 <= one <= 1 and 0 <= zero <= 1 else None
 
 
 @dataclass(frozen=True)
@@ -88,7 +79,7 @@ class BitByBit(Step):
     new: Bits
 
     @cached_property
-    def each(self) -> BitGarbling:
+    def each(self) -> Bit:
         """C for one bit."""
         found = bit_garbling(Bit.of(self.old), Bit.of(self.new))
         assert found is not None, "the bits are ordered"
@@ -109,8 +100,7 @@ class BitByBit(Step):
         )
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        every = (1 << self.new.size) - 1
-        return toss(self.new.size, [(new, self.each.one), (every & ~new, self.each.zero)], source)
+        return draw_bits(self.new.size, self.each, new, source)
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
         self.chance_of(old, given)
@@ -131,13 +121,13 @@ class BitByBit(Step):
     def composes(self, high: Step, direct: Step) -> bool:
         if not (isinstance(high, BitByBit) and isinstance(direct, BitByBit)):
             return super().composes(high, direct)
-        return BitGarbling(*self.each.after(Bit(*high.each))) == direct.each
+        return self.each.after(high.each) == direct.each
 
     def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
         """Every bit by itself."""
         if not isinstance(high, BitByBit):
             return super().between(high, coarse, fine, source)
-        return toss_by_pairs(self.new.size, coarse, fine, self.each.raised(Bit(*high.each)), source)
+        return toss_by_pairs(self.new.size, coarse, fine, self.each.raised(high.each), source)
 
 
 def toss_by_pairs(

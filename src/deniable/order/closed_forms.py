@@ -104,9 +104,9 @@ def _bridges(old: Subset, new: Sets) -> Step | None:
     return None if shares is None else Nested(old, new, shares)
 
 
-def bit_by_bit(old: Bits, new: Bits) -> Step | None:
+def bit_by_bit(old: Bits, new: Bits, *, kind: type[BitByBit] = BitByBit) -> Step | None:
     """Return the step that makes every bit from its own finer bit."""
-    return BitByBit(old, new) if bit_garbling(Bit.of(old), Bit.of(new)) else None
+    return kind(old, new) if bit_garbling(Bit.of(old), Bit.of(new)) else None
 
 
 def _products(old: Product, new: Product) -> Step | None:

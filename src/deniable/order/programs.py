@@ -90,17 +90,6 @@ def exchange(work: Integers, at: int, column: int, pivot: int) -> int:
     return new
 
 
-def rank(rows: Iterable[Sequence[Fraction]]) -> int:
-    """Return how many rows are independent.
-
-    Example:
-        >>> rank([(Fraction(1), Fraction(2)), (Fraction(2), Fraction(4))])
-        1
-    """
-    whole = integers(rows)
-    return len(reduce(whole, len(whole[0])).columns)
-
-
 def solve(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Row | None:
     """Return x with rows·x = right, free unknowns being 0, or None where there is none.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 from deniable import chance, documents, exact
@@ -36,6 +37,11 @@ class PickPlan(NamedTuple):
 
     picks: tuple[Pick, ...]
     sums: tuple[int, ...]
+
+    @classmethod
+    def of(cls, ways: Sequence[tuple[Pick, Fraction]]) -> PickPlan:
+        """Return the plan that takes each way with its probability."""
+        return cls(tuple(pick for pick, _ in ways), running([probability for _, probability in ways]))
 
 
 def most_picks(plans: Mapping[Hashable, PickPlan]) -> int:
@@ -72,29 +78,6 @@ class SetShare(NamedTuple):
     near: Fraction
     apart: Fraction
     free: Fraction
-
-
-class Way(NamedTuple):
-    """One way in which a coarser and a finer set can lie to each other and to the answer.
-
-    Attributes:
-        fine: the size of the finer set.
-        shared: how many members both have; None where they are drawn without regard to each other.
-        inside: whether the answer is in the finer set.
-        probability: of this way, given the size of the coarser set and whether it holds the answer.
-    """
-
-    fine: int
-    shared: int | None
-    inside: bool
-    probability: Fraction
-
-    def pick(self, *, held: bool) -> Pick:
-        """Say how many members of the finer set are to be drawn from where."""
-        if self.shared is None:
-            return Pick(True, self.fine - self.inside, 0, self.inside)
-        within = self.shared - (self.inside and held)
-        return Pick(False, within, self.fine - self.shared - (self.inside and not held), self.inside)
 
 
 @dataclass(frozen=True)
@@ -146,18 +129,25 @@ class Nested(Step):
         chance.spare(most - pick.within - pick.beyond, source)
         return found | (own if pick.inside else 0)
 
-    def ways(self, size: int, *, held: bool) -> tuple[Way, ...]:
-        """Return all ways from a coarser set of this size that holds the answer or not, by the finer size."""
-        own = self.old.inclusion(size)
-        whole = self.old.weight(size) * (own if held else 1 - own)
-        found = [
-            Way(each.fine, shared, inside, mass * self._meets(each, shared, inside=inside, held=held) / whole)
+    def ways(self, size: int, *, held: bool) -> list[tuple[Pick, Fraction]]:
+        """Return all ways to a finer set from a coarser one of this size that holds the answer or not.
+
+        Each with its probability together with that of the coarser set; by the finer size, then near, apart and free,
+        the answer outside of the finer set before it is inside.
+        """
+        return [
+            (_pick_above(each.fine, shared, inside=inside, held=held), mass * part)
             for each in self.shares
             if each.coarse == size
             for mass, shared in self._masses(each)
             for inside in (False, True)
+            if (part := self._meets(each, shared, inside=inside, held=held))
         ]
-        return tuple(way for way in found if way.probability)
+
+    def _chance_of_size(self, size: int, *, held: bool) -> Fraction:
+        """Return the probability of a coarser set of this size that holds the answer, or of one that does not."""
+        own = self.old.inclusion(size)
+        return self.old.weight(size) * (own if held else 1 - own)
 
     def _masses(self, share: SetShare) -> Iterator[tuple[Fraction, int | None]]:
         s, t = share.coarse, share.fine
@@ -187,13 +177,9 @@ class Nested(Step):
     def upwards(self) -> Mapping[Hashable, PickPlan]:
         """How to upgrade, by the size of the coarser set and whether it holds the answer."""
         table: dict[Hashable, PickPlan] = {}
-        for size in self.old.sizes:
-            own = self.old.inclusion(size)
-            for held in (False, True):
-                if self.old.weight(size) * (own if held else 1 - own):
-                    ways = self.ways(size, held=held)
-                    picks = tuple(way.pick(held=held) for way in ways)
-                    table[size, held] = PickPlan(picks, running([way.probability for way in ways]))
+        for size, held in product(self.old.sizes, (False, True)):
+            if whole := self._chance_of_size(size, held=held):
+                table[size, held] = PickPlan.of([(pick, mass / whole) for pick, mass in self.ways(size, held=held)])
         return table
 
     @cached_property
@@ -201,38 +187,22 @@ class Nested(Step):
         """How to degrade, by the size of the finer set."""
         table: dict[Hashable, PickPlan] = {}
         for size in self.new.sizes:
-            found = [
-                (
-                    mass,
-                    Pick(True, each.coarse, 0, False)
-                    if shared is None
-                    else Pick(False, shared, each.coarse - shared, False),
-                )
-                for each in self.shares
-                if each.fine == size
-                for mass, shared in self._masses(each)
-            ]
-            if found:
-                table[size] = PickPlan(tuple(pick for _, pick in found), running([mass for mass, _ in found]))
+            shares = [each for each in self.shares if each.fine == size]
+            ways = [(_pick_below(each.coarse, shared), mass) for each in shares for mass, shared in self._masses(each)]
+            if ways:
+                table[size] = PickPlan.of(ways)
         return table
 
     def verify(self) -> bool:
         """Compare, for each coarser size, how often it comes out, and how often it then holds the answer."""
         if any(min(each.near, each.apart, each.free) < 0 for each in self.shares):
             return False
-        if not all(sum(_whole(each) for each in self.shares if each.fine == t) == 1 for t in self._sent):
+        sent = [size for size in self.new.sizes if self.new.weight(size)]
+        if any(sum(sum(each[2:]) for each in self.shares if each.fine == t) != 1 for t in sent):
             return False
-        return all(self._comes_out(size, held) for size in self.old.sizes for held in (False, True))
-
-    def _comes_out(self, size: int, held: bool) -> bool:
-        own = self.old.inclusion(size)
-        wanted = self.old.weight(size) * (own if held else 1 - own)
-        return wanted == sum(
-            mass * self._meets(each, shared, inside=inside, held=held)
-            for each in self.shares
-            if each.coarse == size
-            for mass, shared in self._masses(each)
-            for inside in (False, True)
+        return all(
+            self._chance_of_size(size, held=held) == sum(mass for _, mass in self.ways(size, held=held))
+            for size, held in product(self.old.sizes, (False, True))
         )
 
     @property
@@ -246,10 +216,6 @@ class Nested(Step):
             )
             for each in self.shares
         )
-
-    @property
-    def _sent(self) -> list[int]:
-        return [size for size in self.new.sizes if self.new.weight(size)]
 
     def to_body(self) -> dict[str, Any]:
         return {"kind": "nested", "shares": [[each.coarse, each.fine, *map(str, each[2:])] for each in self.shares]}
@@ -321,8 +287,16 @@ def least(s: int, t: int, k: int) -> int:
     return max(0, s + t - k)
 
 
-def _whole(share: SetShare) -> Fraction:
-    return share.near + share.apart + share.free
+def _pick_above(fine: int, shared: int | None, *, inside: bool, held: bool) -> Pick:
+    """Say how a finer set is drawn that shares so many members with a coarser one, and holds the answer or not."""
+    if shared is None:
+        return Pick(True, fine - inside, 0, inside)
+    return Pick(False, shared - (inside and held), fine - shared - (inside and not held), inside)
+
+
+def _pick_below(coarse: int, shared: int | None) -> Pick:
+    """Say how a coarser set is drawn that shares so many members with a finer one."""
+    return Pick(True, coarse, 0, False) if shared is None else Pick(False, shared, coarse - shared, False)
 
 
 def _told(share: SetShare, k: int) -> tuple[str, str, str]:

@@ -196,7 +196,7 @@ class BitStep(PreparedStep):
     """A step bit by bit. How many words a row takes depends on the words, so that rows follow one after another."""
 
     def __init__(self, step: BitByBit, backend: Backend, *, down: bool) -> None:
-        chances = ((step.each.zero,) * 2, (step.each.one,) * 2) if down else step.raised
+        chances = ((step.each.stray,) * 2, (step.each.hit,) * 2) if down else step.raised
         self.tosser = CoinTosser(coins_of(step.new.size, chances), backend)
         self.width = self.tosser.coins.blocks
         self.down = down

@@ -8,13 +8,13 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
 from deniable import chance, documents, exact
 from deniable import channel as channels
-from deniable.channel import Bits, Channel
+from deniable.channel import Bits
 from deniable.designs import Bitstrings
 from deniable.documents import Document, HashedDocument, Response
 from deniable.errors import (
@@ -27,9 +27,8 @@ from deniable.errors import (
     UnreadableFile,
 )
 from deniable.order.bits import Bit, BitByBit, bit_garbling, draw_bits
-from deniable.order.closed_forms import FORMS
+from deniable.order.closed_forms import FORMS, bit_by_bit
 from deniable.order.ladders import Ladder
-from deniable.order.steps import Step
 
 __all__ = [
     "GOLDEN",
@@ -653,10 +652,4 @@ def string_ladder(designs: Iterable[StringDesign], cohort: int) -> Ladder:
     return Ladder(stages, steps)  # type: ignore[arg-type]  # they have all that a ladder asks of designs
 
 
-def _filters(old: Channel, new: Channel) -> Step | None:
-    assert isinstance(old, Filter)
-    assert isinstance(new, Filter)
-    return FilterStep(old, new) if bit_garbling(Bit.of(old), Bit.of(new)) else None
-
-
-FORMS[Filter, Filter] = _filters
+FORMS[Filter, Filter] = partial(bit_by_bit, kind=FilterStep)
