@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from deniable.plan.cards import crossing, crossing_independent, deck_sample_size, ideal_deck_variance
-from deniable.plan.chooser import Candidate, Choice, optimal
-from deniable.plan.comparison import Comparison, Line, compare
+from deniable.plan.chooser import Choice, ConsideredDesign, optimal
+from deniable.plan.comparison import ComparedDesign, Comparison, compare
 from deniable.plan.detection import detection_limit, power, sample_size_for_power
 from deniable.plan.devices import Device, best_device
 from deniable.plan.sizes import sample_size, width
 from deniable.plan.variances import variance
 
 __all__ = [
-    "Candidate",
     "Choice",
+    "ComparedDesign",
     "Comparison",
+    "ConsideredDesign",
     "Device",
-    "Line",
     "best_device",
     "compare",
     "crossing",

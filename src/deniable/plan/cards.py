@@ -16,7 +16,7 @@ from deniable.estimates.intervals import Interval
 from deniable.plan.sizes import target_variance
 from deniable.plan.variances import whole
 
-_MOST = 100_000  # decks that are tried
+_MOST_DECKS = 100_000  # that are tried, one for each number of people
 
 
 def ideal_deck_variance(
@@ -106,11 +106,11 @@ def deck_sample_size(
     least = max(2, math.ceil((1 + spread * _factor(epsilon, middle) / target) * (1 - 1e-12)))
     if ideal:
         return least
-    for people in range(least, least + _MOST):
+    for people in range(least, least + _MOST_DECKS):
         deck = _deck_or_none(people, epsilon, middle)
         if deck is not None and deck_variance(deck, share, population=people) <= target * (1 + 1e-12):
             return people
-    raise InvalidRequest(f"no deck for up to {least + _MOST:,} people keeps this demand.", "Allow a larger ε.")
+    raise InvalidRequest(f"no deck for up to {least + _MOST_DECKS:,} people keeps this demand.", "Allow a larger ε.")
 
 
 def _deck_or_none(people: int, epsilon: exact.Rational, middle: exact.Rational) -> Deck | None:

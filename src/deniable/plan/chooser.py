@@ -34,7 +34,7 @@ _MOST_BY_SIZE = 2_000  # categories beyond which RAPPOR's tally by size is too l
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ConsideredDesign:
     """A design that was looked at.
 
     Attributes:
@@ -69,7 +69,7 @@ class Choice:
     design: Design
     goal: str
     demand: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ConsideredDesign, ...]
     reasons: tuple[str, ...]
     device: Device | None = None
 
@@ -135,7 +135,7 @@ def optimal(
     ]
     if not candidates:
         raise InvalidRequest(f"no response fits into {most_bytes} bytes; expected at least {_bytes(len(known))}.")
-    ranks: dict[str, Callable[[Candidate], tuple[float, float]]] = {
+    ranks: dict[str, Callable[[ConsideredDesign], tuple[float, float]]] = {
         "error": lambda each: (_rounded(each.risk), each.size),
         "unchanged": lambda each: (-each.unchanged, _rounded(each.risk)),
         "wire": lambda each: (each.size, _rounded(each.risk)),
@@ -177,11 +177,11 @@ def _builders(known: Sequence[str], epsilon: exact.Rational) -> dict[str, tuple[
 
 def _candidate(
     name: str, design: Design, shares: Mapping[str, float] | Sequence[float] | None, category: str | None
-) -> Candidate:
+) -> ConsideredDesign:
     risk = variance(design, 1, shares=shares, category=category)
     size = _bytes(design.channel.responses)
     same = float(unchanged(design)) if design.categories == design.symbols else 0.0
-    return Candidate(name, design, risk, same, size)
+    return ConsideredDesign(name, design, risk, same, size)
 
 
 def _one_category(
@@ -191,7 +191,7 @@ def _one_category(
     criterion: Criterion,
     shares: Mapping[str, float] | Sequence[float] | None,
 ) -> Choice:
-    """Ask whether it is this category or not: every design for all of them is a garbling of that, as far as it goes."""
+    """Ask for this category alone: what any design for all categories tells about it is a garbling of that answer."""
     asked = k_ary(known, epsilon)
     number = asked.category_number(category)
     other = f"not {category}"
@@ -238,7 +238,7 @@ def _by_hand(known: Sequence[str], criterion: Criterion) -> Choice:
     return Choice(design, "device", str(criterion), (chosen, by_machine), reasons, device)
 
 
-def _reasons(goal: str, ordered: Sequence[Candidate], known: Sequence[str], most_bytes: int) -> tuple[str, ...]:
+def _reasons(goal: str, ordered: Sequence[ConsideredDesign], known: Sequence[str], most_bytes: int) -> tuple[str, ...]:
     best, *others = ordered
     if not others:
         return ("For two answers Warner's design tells more than any other of the same ε: each is a garbling of it.",)

@@ -12,7 +12,7 @@ from deniable.plan.variances import Population, Shares, variance
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ComparedDesign:
     """One design in a comparison.
 
     Attributes:
@@ -43,14 +43,14 @@ class Comparison:
     """Designs side by side, the smallest variance first. Print it, or read its lines."""
 
     n: int
-    lines: tuple[Line, ...]
+    lines: tuple[ComparedDesign, ...]
 
     @property
-    def best(self) -> Line:
+    def best(self) -> ComparedDesign:
         """The design with the smallest variance."""
         return self.lines[0]
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[ComparedDesign]:
         return iter(self.lines)
 
     def __str__(self) -> str:
@@ -108,11 +108,11 @@ def compare(
     return Comparison(n, tuple(sorted(lines, key=lambda line: line.variance)))
 
 
-def _line(name: str, design: Design | Deck, value: float, least: float) -> Line:
+def _line(name: str, design: Design | Deck, value: float, least: float) -> ComparedDesign:
     ratio = value / least if least > 0 else math.inf if value > 0 else 1.0
     if isinstance(design, Deck):
-        return Line(name, design.epsilon_alone, design.epsilon_collector, value, ratio, design.guarantee)
-    return Line(name, design.epsilon, design.epsilon, value, ratio, design.caveat)
+        return ComparedDesign(name, design.epsilon_alone, design.epsilon_collector, value, ratio, design.guarantee)
+    return ComparedDesign(name, design.epsilon, design.epsilon, value, ratio, design.caveat)
 
 
 def _names(designs: Sequence[Design | Deck]) -> dict[str, Design | Deck]:

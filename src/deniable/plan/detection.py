@@ -9,7 +9,16 @@ from statistics import NormalDist
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.plan.sizes import smallest
-from deniable.plan.variances import MOST, Curve, Goal, Population, between, curve, fraction, whole
+from deniable.plan.variances import (
+    MOST_RESPONDENTS,
+    Goal,
+    Population,
+    VarianceCurve,
+    between,
+    fraction,
+    variance_curve,
+    whole,
+)
 
 _NORMAL = NormalDist()
 
@@ -77,7 +86,7 @@ def sample_size_for_power(
     """
     wanted = between(target, "the target")
     at = _power(design, share, null, alpha, two_sided, category)
-    most = whole(population, "the population") if isinstance(population, int) else MOST
+    most = whole(population, "the population") if isinstance(population, int) else MOST_RESPONDENTS
     found = smallest(lambda n: at(n, fraction(n, population)) >= wanted, most)
     if found is None:
         raise InvalidRequest(
@@ -124,12 +133,12 @@ def detection_limit(
 
 def _power(
     design: Design | Deck, share: float, null: float, alpha: float, two_sided: bool, category: str | None
-) -> Curve:
+) -> VarianceCurve:
     true, rejected = _read_share(share, "share"), _read_share(null, "null")
     if true == rejected:
         raise InvalidRequest(f"share and null are both {share}; expected two different shares.")
     z = -_NORMAL.inv_cdf(between(alpha, "alpha") / (2 if two_sided else 1))
-    at_true, at_null = (_curve_at(design, each, category) for each in (true, rejected))
+    at_true, at_null = (_variance_curve_at(design, each, category) for each in (true, rejected))
 
     def reached(n: int, f: float) -> float:
         error, threshold = math.sqrt(max(at_true(n, f), 0.0)), z * math.sqrt(max(at_null(n, f), 0.0))
@@ -144,14 +153,14 @@ def _above(gap: float, error: float) -> float:
     return _NORMAL.cdf(gap / error) if error > 0 else float(gap > 0)
 
 
-def _curve_at(design: Design | Deck, share: float, category: str | None) -> Curve:
+def _variance_curve_at(design: Design | Deck, share: float, category: str | None) -> VarianceCurve:
     categories = design.categories
     name = categories[-1] if category is None else category
     if name not in categories:
         raise InvalidRequest(f"{name!r:.40} is not a category; expected one of the design's.")
     rest = (1 - share) / (len(categories) - 1)
     shares = [share if each == name else rest for each in categories]
-    return curve(design, shares, Goal(name))
+    return variance_curve(design, shares, Goal(name))
 
 
 def _read_share(number: float, name: str) -> float:

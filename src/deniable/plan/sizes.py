@@ -10,7 +10,7 @@ from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariance import Matrix
 from deniable.estimates.intervals import quantile
-from deniable.plan.variances import MOST, Goal, Population, Shares, between, curve, fraction, whole
+from deniable.plan.variances import MOST_RESPONDENTS, Goal, Population, Shares, between, fraction, variance_curve, whole
 
 _SAME = 1e-12  # a variance that is this close to what was asked for is equal to it, but for rounding
 
@@ -52,8 +52,8 @@ def sample_size(
         1799
     """
     target = target_variance(variance, margin, level, method)
-    at = curve(design, shares, Goal(category, largest=margin is not None), inverse)
-    most = population if isinstance(population, int) and not isinstance(population, bool) else MOST
+    at = variance_curve(design, shares, Goal(category, largest=margin is not None), inverse)
+    most = population if isinstance(population, int) and not isinstance(population, bool) else MOST_RESPONDENTS
     fraction(most if isinstance(population, int) else 1, population)  # refuses what is no population
     found = smallest(lambda n: at(n, fraction(n, population)) <= target * (1 + _SAME), most)
     if found is None:
@@ -85,12 +85,12 @@ def width(
         >>> round(width(warner(epsilon=1), 1799), 3)
         0.1
     """
-    at = curve(design, shares, Goal(category, largest=True), inverse)
+    at = variance_curve(design, shares, Goal(category, largest=True), inverse)
     value = at(whole(n, "n"), fraction(n, population))
     return 2 * math.sqrt(max(value, 0.0) / target_variance(None, 1.0, level, method))
 
 
-def smallest(enough: Callable[[int], bool], most: int = MOST, least: int = 1) -> int | None:
+def smallest(enough: Callable[[int], bool], most: int = MOST_RESPONDENTS, least: int = 1) -> int | None:
     """Return the smallest n from `least` to `most` that is enough, if all larger ones are too; None if none is."""
     high = least
     while not enough(high):

@@ -21,7 +21,7 @@ from deniable.tallies.stages import StageTallies
 
 __all__ = ["Proposal", "propose"]
 
-_STEPS = 1 << 14  # in which an ε is looked for: its proposal is this part of the budget too large at most
+_EPSILON_STEPS = 1 << 14  # in which an ε is looked for: its proposal is this part of the budget too large at most
 
 
 @dataclass(frozen=True)
@@ -121,15 +121,15 @@ def _smallest(
     enough: Callable[[Fraction], bool], build: Callable[[exact.Rational], Design], spent: Fraction, budget: Fraction
 ) -> Design:
     """Return the design at the smallest ε on a grid that is enough; at the whole budget where none is."""
-    low, high = 0, _STEPS
+    low, high = 0, _EPSILON_STEPS
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            found = enough(spent + (budget - spent) * middle / _STEPS)
+            found = enough(spent + (budget - spent) * middle / _EPSILON_STEPS)
         except InvalidDesign:  # too fine an ε for the weights of this family
             found = False
         low, high = (low, middle) if found else (middle, high)
-    return build(spent + (budget - spent) * high / _STEPS)
+    return build(spent + (budget - spent) * high / _EPSILON_STEPS)
 
 
 def _told(

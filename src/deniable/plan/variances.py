@@ -30,14 +30,14 @@ Population: TypeAlias = int | Literal["census"] | None
 Shares: TypeAlias = Mapping[str, float] | Sequence[float]
 """True shares, by name or in the order of the categories."""
 
-Curve: TypeAlias = Callable[[int, float], float]
+VarianceCurve: TypeAlias = Callable[[int, float], float]
 """The variance at a number of respondents and at f."""
 
-MOST = 1 << 62
-"""More respondents than this are not planned for."""
+MOST_RESPONDENTS = 1 << 62
+"""Sizes beyond are not looked for: they no longer fit into 64 bits."""
 
 _MOST_CATEGORIES = 1 << 26  # numbers in a vector of half a gigabyte
-_MOST = 1_000  # answers whose second moments are computed one by one
+_MOST_SEARCHED = 1_000  # categories whose second moments are computed one by one, in a second or two
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def variance(
         >>> round(variance(warner(p="3/4"), 300, population="census"), 6)
         0.0025
     """
-    return curve(design, shares, Goal(category), inverse)(whole(n, "n"), fraction(n, population))
+    return variance_curve(design, shares, Goal(category), inverse)(whole(n, "n"), fraction(n, population))
 
 
 def fraction(n: int, population: Population) -> float:
@@ -92,10 +92,12 @@ def fraction(n: int, population: Population) -> float:
     return sampled_fraction(n, population)
 
 
-def curve(design: Design | Deck, shares: Shares | None, goal: Goal, inverse: Matrix | None = None) -> Curve:
+def variance_curve(
+    design: Design | Deck, shares: Shares | None, goal: Goal, inverse: Matrix | None = None
+) -> VarianceCurve:
     """Return the variance as a function of n and f."""
     if isinstance(design, Deck):
-        return _deck_curve(design, shares)
+        return _deck_variance_curve(design, shares)
     if design.channel.answers > _MOST_CATEGORIES:
         raise InvalidRequest(
             f"there are {design.channel.answers:,} categories; expected at most {_MOST_CATEGORIES:,} to plan with."
@@ -117,7 +119,7 @@ def whole(number: int, name: str, least: int = 1) -> int:
     Raises:
         InvalidRequest: anything else, or less than `least`.
     """
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or not least <= number <= MOST:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or not least <= number <= MOST_RESPONDENTS:
         raise InvalidRequest(
             f"{name} is {exact.shown(number)}; expected a whole number of at least {least}, and at most 2^62."
         )
@@ -179,9 +181,9 @@ def _moments(design: Design, linear: Linear) -> tuple[Vector, Vector, Vector]:
     if linear.ALIKE:
         own, others = linear.spread(np.full(size, 1 / size))
         return own, others, own + (size - 1) * others
-    if size > _MOST:
+    if size > _MOST_SEARCHED:
         raise InvalidRequest(
-            f"the worst case over {size:,} categories is not searched; expected at most {_MOST:,}.",
+            f"the worst case over {size:,} categories is not searched; expected at most {_MOST_SEARCHED:,}.",
             "Give the shares that you expect.",
         )
     table = np.empty((size, size))
@@ -191,7 +193,7 @@ def _moments(design: Design, linear: Linear) -> tuple[Vector, Vector, Vector]:
     return np.diagonal(table).copy(), off.max(axis=1), table.sum(axis=0)
 
 
-def _deck_curve(deck: Deck, shares: Shares | None) -> Curve:
+def _deck_variance_curve(deck: Deck, shares: Shares | None) -> VarianceCurve:
     share = 0.5 if shares is None else float(read_shares(deck.with_replacement(), shares)[1])
 
     def at(n: int, f: float) -> float:

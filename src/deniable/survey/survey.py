@@ -26,7 +26,8 @@ MINIMUM = 20
 RESERVED = frozenset({"login", "logout", "plan"})
 """Names that no survey can have: the collector has pages of its own at these addresses."""
 
-_MOST = 200  # questions, groups
+_MOST_QUESTIONS = 200  # as many responses as a collector takes at a time
+_MOST_GROUPS = 200  # that pages list one below the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,8 +187,8 @@ class Survey(HashedDocument):
 
 
 def _check_questions(questions: tuple[Question, ...], languages: tuple[str, ...]) -> None:
-    if not 1 <= len(questions) <= _MOST:
-        raise InvalidRequest(f"there are {len(questions)} questions; expected 1 to {_MOST}.")
+    if not 1 <= len(questions) <= _MOST_QUESTIONS:
+        raise InvalidRequest(f"there are {len(questions)} questions; expected 1 to {_MOST_QUESTIONS}.")
     names = [each.name for each in questions]
     if len(set(names)) < len(names):
         raise InvalidRequest("two questions have one name; expected a name for each.")
@@ -196,8 +197,8 @@ def _check_questions(questions: tuple[Question, ...], languages: tuple[str, ...]
 
 
 def _check_groups(groups: tuple[str, ...]) -> None:
-    if len(groups) > _MOST or len(set(groups)) < len(groups):
-        raise InvalidRequest(f"the groups repeat, or are more than {_MOST}; expected a few different ones.")
+    if len(groups) > _MOST_GROUPS or len(set(groups)) < len(groups):
+        raise InvalidRequest(f"the groups repeat, or are more than {_MOST_GROUPS}; expected a few different ones.")
     for each in groups:
         spoken.check_text(each, "a group")
 

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 from deniable.errors import InvalidRequest
 
-_MOST = 20_000
-"""Letters in one text; a page of a book has about 2,000."""
+_MOST_LETTERS = 20_000  # in one text; a page of a book has about 2,000
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
@@ -78,8 +77,8 @@ def check_text(text: object, name: str, *, empty: bool = False) -> None:
     if not isinstance(text, str):
         raise InvalidRequest(f"{name} is a {type(text).__name__}; expected text.")
     broken = any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text)
-    if broken or len(text) > _MOST or not (empty or text.strip()):
-        raise InvalidRequest(f"{name} is empty, broken or too long; expected 1 to {_MOST:,} letters.")
+    if broken or len(text) > _MOST_LETTERS or not (empty or text.strip()):
+        raise InvalidRequest(f"{name} is empty, broken or too long; expected 1 to {_MOST_LETTERS:,} letters.")
 
 
 def check_languages(languages: tuple[str, ...]) -> None:

@@ -121,7 +121,7 @@ def test_groups_too_small_for_whole_cards_are_passed_over() -> None:
 
 
 def test_a_demand_that_no_deck_keeps_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.plan.cards._MOST", 50)
+    monkeypatch.setattr("deniable.plan.cards._MOST_DECKS", 50)
     with pytest.raises(InvalidRequest, match="no deck"):
         plan.deck_sample_size("1/1000000", variance=1e20)
 
