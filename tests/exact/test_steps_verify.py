@@ -73,7 +73,7 @@ def test_a_share_below_zero_does_not_verify() -> None:
     crossed = relax(dn.k_ary(3, p="1/5"), dn.k_ary(3, p="2/3")).step
     assert isinstance(crossed, Crossed)
     gap = (Fraction(1, 5) - Fraction(2, 5)) / (Fraction(2, 3) - Fraction(1, 6))
-    wrong = KeepOrFresh(low, high, gap, even(3))
+    wrong = KeepOrFresh(low, high, gap, even(high))
     level = (1 - gap) / 3
     assert all(
         low.probability(i, given=x) == gap * high.probability(i, given=x) + level
@@ -91,16 +91,26 @@ def test_another_share_or_base_does_not_verify(name: str) -> None:
     assert not replace(step, base=step.new).verify()
 
 
+def test_fresh_responses_that_are_not_equally_likely_are_gone_through() -> None:
+    """The base is right where the levels are looked at, and wrong elsewhere."""
+    step = relax(dn.k_ary(3, p="1/2"), dn.k_ary(3, p="3/4")).step
+    third, part = Fraction(1, 3), Fraction(1, 4)
+    base = Dense.of([[third] * 2, [part] * 2, [1 - third - part] * 2])
+    wrong = replace(step, base=base)
+    assert not right(wrong)
+    assert not wrong.verify()
+
+
 def test_channels_that_agree_in_one_response_alone_are_gone_through() -> None:
     """Both hashings have their levels at the first response; beyond it they are about other answers."""
     old, new = Hashing(5, 3, 3, 2), Dense.of(_table(Hashing(5, 3, 3, 2)))
     rows = _table(Hashing(5, 3, 3, 2))
     rows[1], rows[4] = rows[4], rows[1]
-    step = KeepOrFresh(Dense.of(rows), new, Fraction(1), even(new.responses))
+    step = KeepOrFresh(Dense.of(rows), new, Fraction(1), even(new))
     assert not right(step)
     assert not step.verify()
-    assert KeepOrFresh(old, new, Fraction(1), even(new.responses)).verify()
-    other = KeepOrFresh(Hashing(5, 2, 3, 2), old, Fraction(1), even(old.responses))
+    assert KeepOrFresh(old, new, Fraction(1), even(new)).verify()
+    other = KeepOrFresh(Hashing(5, 2, 3, 2), old, Fraction(1), even(old))
     assert not other.verify()
 
 

@@ -19,12 +19,14 @@ from deniable.designs.design import Design
 from deniable.errors import Incompatible, InvalidRequest
 from deniable.order.admissibility import channel_of, rows_of
 from deniable.order.closed_forms import closed, through_sets
-from deniable.order.programs import Feasible, Mixing, Row, Table, check_unknowns, decide, dot, integers, reduce
+from deniable.order.programs import Feasible, Mixing, Row, Table, decide, dot, integers, reduce
 from deniable.order.sets import Nested, SetShare, held_by_ways
 from deniable.order.steps import Factors, Step, Tabulated, as_sets
 
 __all__ = ["Garbling", "Order", "Separation", "compare", "find_step", "garbling"]
 
+MOST_UNKNOWNS = 200_000
+"""Unknowns of the program for two tables in floats: seconds."""
 MOST_PIVOTED = 20_000
 """Cells of the table of the exact simplex method for two tables; beyond this it takes minutes."""
 _MOST_WORK = 300_000_000  # equations cubed times the bits of a weight, in the program for sets: some ten seconds
@@ -383,7 +385,8 @@ def _by_program(ours: Table, theirs: Table) -> Table | dict[int, Row]:
         "expected a few dozen of each.",
         "Compare designs of one family, whose order is known in closed form, or ones with fewer responses.",
     )
-    check_unknowns(len(ours) * n, too_large)
+    if len(ours) * n > MOST_UNKNOWNS:
+        raise too_large
     columns = [{i * k + j: cell for j, cell in enumerate(row) if cell} for i in range(len(ours)) for row in theirs]
     means = [sum(row, Fraction(0)) / k for row in ours]
     target = tuple(cell for row in ours for cell in row)

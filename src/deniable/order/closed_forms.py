@@ -68,7 +68,7 @@ def keep_or_fresh(old: Channel, new: Channel) -> KeepOrFresh | None:
     Implements: F12: C = β·I + (1 − β)·even, β being the quotient of the gaps between the two levels.
     """
     share = _quotient(old, new) if same_supports(old, new) else None
-    return KeepOrFresh(old, new, share, even(new.responses)) if share is not None and 0 <= share <= 1 else None
+    return KeepOrFresh(old, new, share, even(new)) if share is not None and 0 <= share <= 1 else None
 
 
 def _quotient(old: Channel, new: Channel) -> Fraction | None:
@@ -95,7 +95,7 @@ def _subsets(old: Subset, new: Subset) -> Step | None:
     if shares is None:
         return None
     if same_supports(old, new) and not shares[0].apart:  # the nearest set of the same size is the set itself
-        return KeepOrFresh(old, new, shares[0].near, Subset(new.size, new.ones, new.ones, new.size))
+        return KeepOrFresh(old, new, shares[0].near, even(new))
     return Nested(old, new, shares)
 
 

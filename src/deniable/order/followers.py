@@ -294,7 +294,7 @@ def _blends(old: Any, new: Any) -> list[Channel]:
 def _least(build: Callable[[Fraction], Channel], old: Channel, *, open_end: bool = False) -> list[Channel]:
     """Return what is built with the smallest part of 1 that can follow; nothing where no part can."""
     known = closed(old, build(1 - Fraction(open_end, 1 << _BITS))) is not None
-    follows, whole = (_follows_closed, 1 << _BITS) if known else (_follows, 1 << _HALVINGS)
+    follows, whole = (closed, 1 << _BITS) if known else (_follows, 1 << _HALVINGS)
     low, high = 0, whole - open_end
     if not follows(old, build(Fraction(high, whole))):
         return []
@@ -303,10 +303,6 @@ def _least(build: Callable[[Fraction], Channel], old: Channel, *, open_end: bool
         low, high = (low, middle) if follows(old, build(Fraction(middle, whole))) else (middle, high)
     found = build(Fraction(high, whole))
     return [found] if found.parity != math.inf else []
-
-
-def _follows_closed(old: Channel, new: Channel) -> bool:
-    return closed(old, new) is not None
 
 
 def _follows(old: Channel, new: Channel) -> bool:

@@ -20,8 +20,6 @@ Row: TypeAlias = tuple[Fraction, ...]
 Table: TypeAlias = tuple[Row, ...]
 Integers: TypeAlias = list[list[int]]
 
-MOST_UNKNOWNS = 200_000
-"""Unknowns of the program in floats: seconds."""
 MOST_CELLS = 150_000
 """Cells of the table that is solved in exact numbers for the unknowns that floats found positive: seconds."""
 
@@ -220,16 +218,6 @@ class Mixing:
             paid = sum((payoffs[at] * value for at, value in column.items()), Fraction(0))
             best[place] = max(best.get(place, paid), paid)
         return dot(payoffs, self.target) > sum(best.values())
-
-
-def check_unknowns(count: int, too_large: InvalidRequest) -> None:
-    """Refuse a program before it is written.
-
-    Raises:
-        InvalidRequest: it has too many unknowns.
-    """
-    if count > MOST_UNKNOWNS:
-        raise too_large
 
 
 def decide(mixing: Mixing, *, too_large: InvalidRequest, most_pivoted: int) -> Feasible | Infeasible:

@@ -24,12 +24,11 @@ from typing import Any
 
 from deniable import chance, exact
 from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Product, Subset
-from deniable.channel.product import join, split
+from deniable.channel.product import join
 from deniable.errors import InvalidRequest, InvalidResponse
 
 _MOST_TRIPLES = 200_000  # combinations of three stages' responses that are gone through: a second
-_MOST_WRITTEN = 1 << 20  # cells of a garbling that are computed one by one: some seconds
-_MOST_IDENTITY = 10_000_000  # cells of a garbling that changes nothing: as many as `Channel.dense` writes out
+_MOST_WRITTEN = 10_000_000  # cells of a garbling that are computed one by one: as many as `Channel.dense` writes out
 
 
 class Step(ABC):
@@ -178,17 +177,17 @@ class KeepOrFresh(Step):
     def verify(self) -> bool:
         """Compare P₁ with share·P₂ + (1 − share)·u.
 
-        Channels of two levels with the same supports do not have to be gone through: a response and two answers where
-        the levels are attained speak for all.
+        Channels of two levels with the same supports, and fresh responses that are all equally likely, do not have to
+        be gone through: a response and two answers where the levels are attained speak for all.
         """
         if not 0 <= self.share <= 1:
             return False
-        if same_supports(self.old, self.new):
+        if same_supports(self.old, self.new) and self.base == even(self.new):
             response, *answers = self.new.witness
             return all(self._comes_out(response, x) for x in answers)
-        if self.old.responses != self.new.responses or self.old.answers != self.new.answers:
+        if (self.old.responses, self.old.answers) != (self.new.responses, self.new.answers):
             return False
-        return all(self._comes_out(*cell) for cell in product(range(self.new.responses), range(self.new.answers)))
+        return all(self._comes_out(*cell) for cell in product(sent(self.new), range(self.new.answers)))
 
     def _comes_out(self, response: int, given: int) -> bool:
         level = (1 - self.share) * self.base.probability(response, given=0)
@@ -202,11 +201,9 @@ class KeepOrFresh(Step):
         return f"keep the response with probability {exact.shown(self.share)}, else draw any response evenly"
 
     def written(self) -> Channel | None:
-        size = self.new.responses
-        if self.share == 1:
-            return identity(size) if size**2 <= _MOST_IDENTITY else None
-        if not isinstance(self.base, Diagonal):
+        if self.share == 1 or not isinstance(self.base, Diagonal):
             return super().written()
+        size = self.new.responses
         other = (1 - self.share) / size
         return Diagonal(size, *whole_weights([self.share + other, other]))
 
@@ -292,7 +289,7 @@ class Factors(Step):
         return _join(self.old, [step.degrade(u, source) for step, u in parts])
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        parts = zip(self.steps, split(old, _sizes(self.old)), self.new.split_answer(given), strict=True)
+        parts = zip(self.steps, self.old.split_response(old), self.new.split_answer(given), strict=True)
         return _join(self.new, [step.upgrade(i, x, source) for step, i, x in parts])
 
     def verify(self) -> bool:
@@ -420,9 +417,11 @@ class Recoded(Step):
         return self.step.to_body()
 
 
-def even(size: int) -> Diagonal:
-    """Return the channel that sends each of so many responses equally often, whatever the answer."""
-    return Diagonal(size, 1, 1)
+def even(channel: Channel) -> Channel:
+    """Return the channel that sends each response of a two-level channel equally often, whatever the answer."""
+    if isinstance(channel, Subset):
+        return Subset(channel.size, channel.ones, channel.ones, channel.size)
+    return Diagonal(channel.responses, 1, 1)
 
 
 def as_sets(channel: Channel) -> Channel:
@@ -444,11 +443,6 @@ def same_supports(old: Channel, new: Channel) -> bool:
     """Say whether two channels have two levels each, and every response is likely for the same answers."""
     names = _SUPPORTS.get(type(new), ())
     return type(old) is type(new) and bool(names) and all(getattr(old, each) == getattr(new, each) for each in names)
-
-
-def identity(size: int) -> Dense:
-    """Return the channel that sends every answer as it is."""
-    return Dense(tuple(tuple(int(i == j) for j in range(size)) for i in range(size)), 1)
 
 
 def sent(channel: Channel) -> list[int]:
@@ -482,9 +476,5 @@ def running(probabilities: Iterable[Fraction]) -> tuple[int, ...]:
     return tuple(accumulate(whole_weights(probabilities)))
 
 
-def _sizes(product: Product) -> Sequence[int]:
-    return [factor.responses for factor in product.factors]
-
-
 def _join(product: Product, digits: Sequence[int]) -> int:
-    return join(digits, _sizes(product))
+    return join(digits, [factor.responses for factor in product.factors])

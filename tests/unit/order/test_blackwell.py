@@ -62,7 +62,7 @@ def test_a_game_that_is_not_won_proves_nothing() -> None:
 
 def test_tables_too_large_for_exact_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     coarse, fine = subset_channel(5, 3, Fraction(2)), subset_channel(5, 2, Fraction(5, 2))
-    monkeypatch.setattr(programs, "MOST_UNKNOWNS", 50)
+    monkeypatch.setattr(blackwell, "MOST_UNKNOWNS", 50)
     with pytest.raises(InvalidRequest, match="10 with 10 responses over 5 answers"):
         dn.garbling(coarse, fine)
 
