@@ -105,9 +105,9 @@ def check_out(path: Path | None, *, force: bool) -> None:
 
 def write(path: Path, text: str, *, force: bool) -> None:
     """Write a text file that appears when it is complete."""
-    from deniable.files.atomic import fresh
+    from deniable.files.atomic import atomic_write
 
-    with fresh(path, overwrite=force) as file:
+    with atomic_write(path, overwrite=force) as file:
         file.write(text.encode() + b"\n")
 
 

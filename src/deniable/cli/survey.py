@@ -103,7 +103,7 @@ def export(
     force: Force = False,
 ) -> None:
     """Write all responses to a question to a file that `deniable tally` reads, in random order."""
-    from deniable.files.atomic import fresh
+    from deniable.files.atomic import atomic_write
 
     with _store(settings, database) as (store, _):
         from deniable.collector.exports import FORMATS, write
@@ -113,7 +113,7 @@ def export(
             raise InvalidRequest(f"cannot write {out.name}; expected a name that ends in .{' or .'.join(FORMATS)}.")
         entry = store.survey(name)
         number = entry.survey.number(question)
-        with fresh(out, overwrite=force) as file:
+        with atomic_write(out, overwrite=force) as file:
             write(store, entry, number, kind, file)
     say(f"wrote {out}")
 

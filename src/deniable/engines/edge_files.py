@@ -14,7 +14,7 @@ from deniable.engines.local.edges import COLUMNS, Edges, read_edges
 from deniable.engines.local.key_value import GraphDesign, GraphTally, draw_all
 from deniable.engines.local.words import shuffled
 from deniable.errors import InvalidRequest, InvalidResponse, UnreadableFile
-from deniable.files.atomic import check_free, fresh
+from deniable.files.atomic import atomic_write, check_free
 from deniable.files.columns import DESIGN, FORMATS, RESPONSE, File, guess, open_columns
 from deniable.files.writers import writing
 from deniable.records.edges.designs import EdgeDesign
@@ -75,7 +75,7 @@ def respond_edges(
     drawn = draw_all(design, edges)
     drawn = drawn[shuffled(len(drawn))]
     schema = pa.schema([(RESPONSE, _text()), (DESIGN, _text())])
-    with fresh(target, overwrite=overwrite) as file, writing(file, format, schema, design.hash) as writer:
+    with atomic_write(target, overwrite=overwrite) as file, writing(file, format, schema, design.hash) as writer:
         for batch in _batches(design, drawn):
             writer.write(batch)
     return len(drawn)

@@ -15,8 +15,8 @@ from deniable.chance import Source
 from deniable.designs import Design
 from deniable.designs.labels import shown
 from deniable.errors import InvalidAnswer, InvalidRequest
-from deniable.files.atomic import check_free, fresh
-from deniable.files.columns import DESIGN, FORMATS, RESPONSE, Columns, guess, open_columns
+from deniable.files.atomic import atomic_write, check_free
+from deniable.files.columns import DESIGN, FORMATS, RESPONSE, ColumnFile, guess, open_columns
 from deniable.files.writers import Writer, writing
 from deniable.tallies.arrow import is_text
 from deniable.tallies.files import Progress
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenResponses:
     """What was written: how many rows, and in how many of them nothing was sent."""
 
     path: Path
@@ -47,7 +47,7 @@ def respond_file(
     threads: int = 1,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> Written:
+) -> WrittenResponses:
     """Draw a response for each answer of a file, in constant memory, and write the responses to another.
 
     The responses stand in the order of the answers, so that this order must not hang together with them: shuffle
@@ -60,7 +60,8 @@ def respond_file(
         design: what to draw with.
         answers: a Parquet, CSV or NDJSON file. A whole number is the label that it writes: 3 is "3".
         column: which column holds the answers.
-        responses: the file to write. It appears when it is complete; after an error nothing is left of it.
+        responses: the file to write. It appears when it is complete; after an error nothing is left of it. Sets of
+            categories are packed bits in Parquet, `FIXED_LEN_BYTE_ARRAY`; everything else is written as labels.
         keep: columns to carry over, such as a region. They are not protected in any way.
         answers_format: "parquet", "csv" or "ndjson"; by default told by the name.
         format: of the responses; by default told by the name.
@@ -81,12 +82,14 @@ def respond_file(
     _check_paths(Path(answers), target, overwrite=overwrite)
     from deniable.engines.local.bulk import Responder
 
-    job = _Job(design, column, tuple(keep), Responder(design, codes=True, source=source, threads=threads))
+    device = Responder(design, codes=True, source=source, threads=threads)
+    packed = format == "parquet" and design.channel.coding.ndim > 1
+    job = _Job(design, column, tuple(keep), device, packed)
     with open_columns(answers, answers_format) as columns:
         _check_columns(columns, column, keep)
-        with fresh(target, overwrite=overwrite) as file:
+        with atomic_write(target, overwrite=overwrite) as file:
             job.run(columns, file, format, progress)
-    return Written(target, job.rows, job.missing)
+    return WrittenResponses(target, job.rows, job.missing)
 
 
 @dataclass
@@ -95,10 +98,11 @@ class _Job:
     column: str
     keep: tuple[str, ...]
     device: Responder
+    packed: bool
     rows: int = 0
     missing: int = 0
 
-    def run(self, columns: Columns, file: Any, format: str, progress: Progress | None) -> None:
+    def run(self, columns: ColumnFile, file: Any, format: str, progress: Progress | None) -> None:
         import pyarrow as pa
 
         batches = columns.batches([self.column], self.keep)
@@ -112,13 +116,13 @@ class _Job:
             for batch in batches:
                 self._write(writer, self._batch(columns, batch), columns, progress)
 
-    def _write(self, writer: Writer, drawn: Any, columns: Columns, progress: Progress | None) -> None:
+    def _write(self, writer: Writer, drawn: Any, columns: ColumnFile, progress: Progress | None) -> None:
         if len(drawn):
             writer.write(drawn)
         if progress:
             progress(self.rows, columns.share)
 
-    def _batch(self, columns: Columns, batch: Any) -> Any:
+    def _batch(self, columns: ColumnFile, batch: Any) -> Any:
         import pyarrow as pa
 
         numbers = self._numbers(columns, batch.column(self.column))
@@ -130,12 +134,15 @@ class _Job:
         self.missing += int(len(numbers) - present.sum())
         named = pa.DictionaryArray.from_arrays(np.zeros(len(numbers), np.int32), pa.array([self.design.hash]))
         kept = [batch.column(name) for name in self.keep]
-        return pa.record_batch(
-            [self.design.channel.coding.labels(drawn, self.design.symbols, present), *kept, named],
-            names=[RESPONSE, *self.keep, DESIGN],
-        )
+        return pa.record_batch([self._column(drawn, present), *kept, named], names=[RESPONSE, *self.keep, DESIGN])
 
-    def _numbers(self, columns: Columns, answers: Any) -> NDArray[np.int64]:
+    def _column(self, drawn: NDArray[Any], present: NDArray[np.bool_]) -> Any:
+        coding = self.design.channel.coding
+        if self.packed:
+            return coding.to_arrow(drawn, present)
+        return coding.labels(drawn, self.design.symbols, present)
+
+    def _numbers(self, columns: ColumnFile, answers: Any) -> NDArray[np.int64]:
         """Return the numbers of the answers, −1 where there is none."""
         encoded = self._encoded(columns, answers)
         labels = encoded.dictionary.to_pylist()
@@ -157,7 +164,7 @@ class _Job:
         except InvalidAnswer:
             return -2
 
-    def _encoded(self, columns: Columns, answers: Any) -> Any:
+    def _encoded(self, columns: ColumnFile, answers: Any) -> Any:
         import pyarrow as pa
 
         kind = answers.type
@@ -219,7 +226,7 @@ def _check_paths(answers: Path, target: Path, *, overwrite: bool) -> None:
     check_free(target, overwrite=overwrite)
 
 
-def _check_columns(columns: Columns, column: str, keep: Sequence[str]) -> None:
+def _check_columns(columns: ColumnFile, column: str, keep: Sequence[str]) -> None:
     for name in (column, *keep):
         # The columns that there are stay unnamed: in a file without a header they are somebody's answers.
         if columns.names is not None and columns.names.count(name) != 1:

@@ -27,7 +27,7 @@ def check_free(path: Path, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def fresh(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name at the end, complete; after an error nothing is left.
 
     Raises:

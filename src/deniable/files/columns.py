@@ -1,4 +1,4 @@
-"""Lines of JSON, one object each, read into rows of text."""
+"""Files of columns (Parquet, CSV, NDJSON), read batch by batch."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ from deniable.errors import InvalidRequest, UnreadableFile
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 Row = tuple[str | None, ...]
 
-_SEEN = 1 << 12  # lines that are remembered: a file of responses has few different ones
+_REMEMBERED_LINES = 1 << 12  # that are remembered: a file of responses has few different ones
 
 
-class Broken(Exception):
+class BrokenLine(Exception):
     """A line that cannot be read; says which and why, and not what it holds."""
 
     def __init__(self, line: int, problem: str) -> None:
@@ -35,7 +34,7 @@ class Broken(Exception):
         super().__init__(f"line {line} {problem}")
 
 
-def batches(lines: Iterable[bytes], labels: Sequence[str], keep: Sequence[str], size: int) -> Iterator[list[Row]]:
+def _json_batches(lines: Iterable[bytes], labels: Sequence[str], keep: Sequence[str], size: int) -> Iterator[list[Row]]:
     """Read fields of each object as text, `size` lines at a time; null is None.
 
     Args:
@@ -45,7 +44,7 @@ def batches(lines: Iterable[bytes], labels: Sequence[str], keep: Sequence[str], 
         size: how many lines a batch has.
 
     Raises:
-        Broken: a line is no object, or lacks a field.
+        BrokenLine: a line is no object, or lacks a field.
     """
     numbered = iter(enumerate(lines, start=1))
     seen: dict[bytes, Row] = {}
@@ -55,7 +54,7 @@ def batches(lines: Iterable[bytes], labels: Sequence[str], keep: Sequence[str], 
             row = seen.get(line)
             if row is None:
                 row = _row(number, line, labels, keep)
-                if len(seen) >= _SEEN:
+                if len(seen) >= _REMEMBERED_LINES:
                     seen.clear()
                 seen[line] = row
             rows.append(row)
@@ -66,14 +65,14 @@ def _row(number: int, line: bytes, labels: Sequence[str], keep: Sequence[str]) -
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):
-        raise Broken(number, "is not complete JSON") from None
+        raise BrokenLine(number, "is not complete JSON") from None
     if not isinstance(fields, dict):
-        raise Broken(number, "is not a JSON object")
+        raise BrokenLine(number, "is not a JSON object")
     if fields.get("schema") == f"deniable/response/{documents.VERSION}":
         fields = _sealed(number, line)
     missing = [name for name in (*labels, *keep) if name not in fields]
     if missing:
-        raise Broken(number, f"has no field {missing[0]!r}; where there is no value expected null")
+        raise BrokenLine(number, f"has no field {missing[0]!r}; where there is no value expected null")
     return (*(_label(number, name, fields[name]) for name in labels), *(_kept(fields[name]) for name in keep))
 
 
@@ -82,7 +81,7 @@ def _sealed(number: int, line: bytes) -> dict[str, Any]:
     try:
         response = documents.Response.from_json(line)
     except UnreadableFile:
-        raise Broken(number, "is a response whose content does not match its hash") from None
+        raise BrokenLine(number, "is a response whose content does not match its hash") from None
     return {"design": response.design, "response": response.symbol}
 
 
@@ -94,7 +93,7 @@ def _label(number: int, name: str, value: Any) -> str | None:
             return None
         if value == value // 1:
             return str(int(value))
-    raise Broken(number, f"holds a {type(value).__name__} in {name!r}; expected text, a whole number or null")
+    raise BrokenLine(number, f"holds a {type(value).__name__} in {name!r}; expected text, a whole number or null")
 
 
 def _kept(value: Any) -> str | None:
@@ -120,11 +119,11 @@ _SUFFIXES = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv",
     ".ndjson": "ndjson", ".jsonl": "ndjson",
 }  # fmt: skip
-_PACKED = {".gz", ".bz2", ".zst", ".lz4"}
-_PEEK = 1 << 20
+_COMPRESSED = {".gz", ".bz2", ".zst", ".lz4"}
+_HEAD_BYTES = 1 << 20
 
 
-class Columns(ABC):
+class ColumnFile(ABC):
     """An open file of columns."""
 
     def __init__(self, name: str, size: int | None) -> None:
@@ -143,7 +142,7 @@ class Columns(ABC):
 
     @abstractmethod
     def batches(self, labels: Sequence[str], keep: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Read columns of labels, which come as text or as a dictionary, and others as they are."""
+        """Read columns of labels, which come as text, a dictionary or bytes of a fixed size; and others as they are."""
 
     @property
     @abstractmethod
@@ -161,7 +160,7 @@ class Columns(ABC):
         )
 
 
-class _Parquet(Columns):
+class _ParquetFile(ColumnFile):
     def __init__(self, stream: IO[bytes], name: str) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -191,9 +190,11 @@ class _Parquet(Columns):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        schema = self._file.schema_arrow
+        # Labels come as a dictionary: each is read once, and not once for every row. Packed bits are no labels.
+        text = [name for name in labels if not pa.types.is_fixed_size_binary(schema.field(name).type)]
         try:
-            # Labels come as a dictionary: each is read once, and not once for every row.
-            file = pq.ParquetFile(self._stream, read_dictionary=list(labels), page_checksum_verification=True)
+            file = pq.ParquetFile(self._stream, read_dictionary=text, page_checksum_verification=True)
             for batch in file.iter_batches(batch_size=BATCH, columns=[*labels, *keep]):
                 self._rows += len(batch)
                 yield batch
@@ -201,7 +202,7 @@ class _Parquet(Columns):
             raise self.damaged() from None
 
 
-class _Csv(Columns):
+class _CsvFile(ColumnFile):
     def __init__(self, stream: io.BufferedReader, name: str, size: int | None, head: bytes) -> None:
         super().__init__(name, size)
         self._stream = stream
@@ -269,7 +270,7 @@ class _Csv(Columns):
         )
 
 
-class _Ndjson(Columns):
+class _NdjsonFile(ColumnFile):
     def __init__(self, stream: io.BufferedReader, name: str, size: int | None) -> None:
         super().__init__(name, size)
         self._stream = stream
@@ -286,17 +287,17 @@ class _Ndjson(Columns):
         import pyarrow as pa
 
         try:
-            for rows in batches(self._stream, labels, keep, BATCH):
+            for rows in _json_batches(self._stream, labels, keep, BATCH):
                 columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
                 yield pa.record_batch(columns, names=[*labels, *keep])
-        except Broken as error:
+        except BrokenLine as error:
             raise self.damaged(f"line {error.line:,} {error.problem}") from None
         except (OSError, UnicodeError):
             raise self.damaged() from None
 
 
 @contextmanager
-def open_columns(file: File, format: str | None = None) -> Iterator[Columns]:
+def open_columns(file: File, format: str | None = None) -> Iterator[ColumnFile]:
     """Open a file of columns; its format is told by its name, or by how it begins.
 
     Files whose names end in .gz, .bz2, .zst or .lz4 are unpacked while they are read.
@@ -314,18 +315,18 @@ def open_columns(file: File, format: str | None = None) -> Iterator[Columns]:
             name = path.name
             size: int | None = path.stat().st_size
             stream: Any = closing.enter_context(path.open("rb"))
-            if path.suffix.lower() in _PACKED:
+            if path.suffix.lower() in _COMPRESSED:
                 stream, size = _unpacked(stream, path.suffix.lower()), None
         else:
             stream, name, size = file, "the stream", None
         yield _open(stream, name, size, format, closing)
 
 
-def _open(stream: Any, name: str, size: int | None, format: str | None, closing: ExitStack) -> Columns:
+def _open(stream: Any, name: str, size: int | None, format: str | None, closing: ExitStack) -> ColumnFile:
     seekable = stream.seekable()
     start = stream.tell() if seekable else 0
     try:
-        head = stream.read(_PEEK)
+        head = stream.read(_HEAD_BYTES)
     except OSError:
         raise UnreadableFile(f"cannot read {name}: it breaks off or is damaged.") from None
     format = format or guess(name) or _begins(head)
@@ -333,12 +334,12 @@ def _open(stream: Any, name: str, size: int | None, format: str | None, closing:
         if not seekable:
             raise UnreadableFile(f"cannot read Parquet from {name}; expected a file.", "Hand over its path.")
         stream.seek(start)
-        return _Parquet(stream, name)
+        return _ParquetFile(stream, name)
     if seekable:
         stream.seek(start)
-    buffered = io.BufferedReader(stream if seekable else _Again(head, stream), _PEEK)
+    buffered = io.BufferedReader(stream if seekable else _Again(head, stream), _HEAD_BYTES)
     closing.callback(buffered.detach)  # the stream belongs to whoever opened it, and stays open
-    return _Csv(buffered, name, size, head) if format == "csv" else _Ndjson(buffered, name, size)
+    return _CsvFile(buffered, name, size, head) if format == "csv" else _NdjsonFile(buffered, name, size)
 
 
 def _begins(head: bytes) -> str:
@@ -371,7 +372,7 @@ def guess(name: str) -> str | None:
         ('csv', 'parquet', None)
     """
     path = Path(name.lower())
-    return _SUFFIXES.get((Path(path.stem) if path.suffix in _PACKED else path).suffix)
+    return _SUFFIXES.get((Path(path.stem) if path.suffix in _COMPRESSED else path).suffix)
 
 
 def _unpacked(stream: Any, suffix: str) -> Any:

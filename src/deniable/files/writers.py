@@ -30,14 +30,21 @@ class Writer(ABC):
         return
 
 
-class _Parquet(Writer):
+class _ParquetWriter(Writer):
     def __init__(self, file: IO[bytes], schema: pa.Schema, design: str) -> None:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         super().__init__(file)
         self._metadata = {"deniable.design": design}
         named = schema.with_metadata(self._metadata)
-        self._writer = pq.ParquetWriter(file, named, compression="zstd", write_page_checksum=True)
+        # Bits drawn at random cannot be compressed, and would only be read more slowly.
+        packed = {field.name for field in schema if pa.types.is_fixed_size_binary(field.type)}
+        options: Any = {
+            "compression": {name: "none" if name in packed else "zstd" for name in schema.names},
+            "use_dictionary": [name for name in schema.names if name not in packed],
+        }
+        self._writer = pq.ParquetWriter(file, named, write_page_checksum=True, **options)
 
     def write(self, batch: pa.RecordBatch) -> None:
         self._writer.write_batch(batch.replace_schema_metadata(self._metadata))
@@ -46,7 +53,7 @@ class _Parquet(Writer):
         self._writer.close()
 
 
-class _Csv(Writer):
+class _CsvWriter(Writer):
     def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         import pyarrow as pa
         import pyarrow.csv as pacsv
@@ -69,7 +76,7 @@ class _Csv(Writer):
         self._writer.close()
 
 
-class _Ndjson(Writer):
+class _NdjsonWriter(Writer):
     def write(self, batch: pa.RecordBatch) -> None:
         names = batch.schema.names
         if names == [RESPONSE, DESIGN]:
@@ -84,9 +91,9 @@ def writing(file: IO[bytes], format: str, schema: pa.Schema, design: str) -> Ite
     """Begin a file of responses that names their design by its hash; its end is written when all went well."""
     writer: Writer
     if format == "parquet":
-        writer = _Parquet(file, schema, design)
+        writer = _ParquetWriter(file, schema, design)
     else:
-        writer = _Csv(file, schema) if format == "csv" else _Ndjson(file)
+        writer = _CsvWriter(file, schema) if format == "csv" else _NdjsonWriter(file)
     try:
         yield writer
     finally:

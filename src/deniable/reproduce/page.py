@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable import __version__
-from deniable.files.atomic import check_free, fresh
+from deniable.files.atomic import atomic_write, check_free
 from deniable.reproduce.run import DOCUMENTS, Made, Reproduction, SourceDocument
 from deniable.reproduce.values import Content, Exhibit, Value, as_printed, inputs, judged, shown, simulated, what
 
@@ -211,7 +211,7 @@ class Folder:
 
     def _write(self, name: str, content: bytes) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
-        with fresh(self.path / name, overwrite=self.overwrite) as file:
+        with atomic_write(self.path / name, overwrite=self.overwrite) as file:
             file.write(content)
         self.paths.append(self.path / name)
 

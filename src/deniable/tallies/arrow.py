@@ -79,6 +79,9 @@ def add_array(running: Running, array: Any) -> None:
     elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
         present = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
         running.add_numbers(array.drop_null().to_numpy(zero_copy_only=False), present)
+    elif pa.types.is_fixed_size_binary(kind):
+        present = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+        running.add_rows(running.coding.from_arrow(array.drop_null() if array.null_count else array), present)
     elif pa.types.is_boolean(kind):
         raise booleans("the column", running.design)
     else:

@@ -81,8 +81,12 @@ def count_codes(design: Design, codes: NDArray[Any]) -> Tally:
 
 
 def _add_numpy(running: Running, array: NDArray[Any]) -> None:
-    if array.ndim == running.coding.ndim > 1 and not isinstance(array, np.ma.MaskedArray):
-        running.add_rows(array)
+    if array.ndim == running.coding.ndim > 1:
+        missing = np.asarray(np.ma.getmaskarray(array).any(axis=1)) if isinstance(array, np.ma.MaskedArray) else None
+        if missing is None or not missing.any():
+            running.add_rows(np.ma.getdata(array))
+        else:
+            running.add_rows(np.ma.getdata(array)[~missing], ~missing)
         return
     if array.ndim != 1:
         raise InvalidResponse(

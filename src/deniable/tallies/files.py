@@ -1,11 +1,11 @@
 """Files of responses → counts. A file names the design of its responses, and is refused under another one.
 
-Every format has the columns `response` (a label; nothing where nothing was sent) and `design` (the hash of
-the design). The hash stands in each row because rows travel: a comment line, or the metadata of a file, is
-lost when pandas, Excel, SQL or Spark writes it again or two files are joined, and a column is not. `design`
-is the last column of a CSV file, so that a file which breaks off within a row shows it. A Parquet file, in
-which an equal column takes no space, also names the design in its schema metadata under `deniable.design`. A
-line of NDJSON may also be a `Response` as it travels.
+Every format has the columns `response` (a label, or in Parquet the packed bits of a set; nothing where nothing was
+sent) and `design` (the hash of the design). The hash stands in each row because rows travel: a comment line, or the
+metadata of a file, is lost when pandas, Excel, SQL or Spark writes it again or two files are joined, and a column is
+not. `design` is the last column of a CSV file, so that one which breaks off within a row shows it. A Parquet file, in
+which an equal column takes no space, also names the design in its schema metadata under `deniable.design`. A line of
+NDJSON may also be a `Response` as it travels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from deniable.designs import Design
 from deniable.errors import Incompatible, UnreadableFile
-from deniable.files.columns import DESIGN, RESPONSE, Columns, File, open_columns
+from deniable.files.columns import DESIGN, RESPONSE, ColumnFile, File, open_columns
 from deniable.tallies import arrow
 from deniable.tallies.counts import Tally
 from deniable.tallies.running import Running
@@ -54,7 +54,7 @@ def tally_file(design: Design, file: File, format: str | None = None, *, progres
     return running.tally()
 
 
-def _wanted(columns: Columns, design: Design) -> list[str]:
+def _wanted(columns: ColumnFile, design: Design) -> list[str]:
     if columns.design is not None and columns.design != design.hash:
         raise foreign(columns.name, columns.design, design)
     if columns.names is None:
@@ -75,7 +75,7 @@ def _wanted(columns: Columns, design: Design) -> list[str]:
     return [RESPONSE]
 
 
-def _check_rows(columns: Columns, before: int, named: Any, design: Design) -> None:
+def _check_rows(columns: ColumnFile, before: int, named: Any, design: Design) -> None:
     import pyarrow as pa
 
     encoded = named if isinstance(named, pa.DictionaryArray) else named.dictionary_encode()

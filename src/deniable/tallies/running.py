@@ -116,14 +116,23 @@ class Running:
         self.missing += rows - len(batch)
         self.rows += rows
 
-    def add_rows(self, batch: NDArray[Any]) -> None:
-        """Count an array as the channel's coding reads it, such as packed rows of sets."""
+    def add_rows(self, batch: NDArray[Any], present: NDArray[np.bool_] | None = None) -> None:
+        """Count an array as the channel's coding reads it, such as packed rows of sets.
+
+        Args:
+            batch: the rows, without those that are known to be missing.
+            present: where there are missing rows, which of all rows are in the batch.
+        """
         rows = self.coding.read(batch)
         if (first := self.coding.impossible(rows)) is not None:
-            self.refuse(self.coding.show(rows[first]), first)
+            self.refuse(
+                self.coding.show(rows[first]), first if present is None else int(np.flatnonzero(present)[first])
+            )
         self.coding.count_into(self._counts, rows)
         self._respondents += len(rows)
-        self.rows += len(rows)
+        count = len(rows) if present is None else len(present)
+        self.missing += count - len(rows)
+        self.rows += count
 
     def refuse(self, value: object, offset: int) -> NoReturn:
         """Say that a row of this batch holds no response of the design.

@@ -13,9 +13,9 @@ import pytest
 
 from deniable.chance import Source
 from deniable.designs import k_ary, matrix, product, warner
-from deniable.engines.files import Written, respond_file
+from deniable.engines.files import WrittenResponses, respond_file
 from deniable.errors import DeniableError, InvalidAnswer, InvalidRequest, UnreadableFile
-from deniable.files.atomic import fresh
+from deniable.files.atomic import atomic_write
 from deniable.tallies import Tally, tally
 from deniable.tallies.files import tally_file
 from tests.support import answers
@@ -44,7 +44,7 @@ def test_responses_stand_in_the_order_of_the_answers_and_name_their_design(
     held: Path, tmp_path: Path, format: str
 ) -> None:
     out = tmp_path / f"responses.{format}"
-    assert respond_file(OPEN, held, "x", out) == Written(out, rows=5, missing=1)
+    assert respond_file(OPEN, held, "x", out) == WrittenResponses(out, rows=5, missing=1)
     assert answers.read(out) == [{"response": label, "design": OPEN.hash} for label in ["N", "O", None, "F", "N"]]
     assert tally_file(OPEN, out) == tally(OPEN, ["N", "O", None, "F", "N"])
 
@@ -270,10 +270,10 @@ def test_a_kept_column_that_csv_cannot_hold_is_refused(tmp_path: Path) -> None:
 
 
 def test_fresh_refuses_folders_and_takes_no_place_that_was_taken_meanwhile(tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match="not a file"), fresh(tmp_path, overwrite=True):
+    with pytest.raises(InvalidRequest, match="not a file"), atomic_write(tmp_path, overwrite=True):
         pass
     target = tmp_path / "late.txt"
-    with pytest.raises(InvalidRequest, match="exists"), fresh(target):
+    with pytest.raises(InvalidRequest, match="exists"), atomic_write(target):
         target.write_text("somebody else's")
     assert target.read_text() == "somebody else's"
     assert list(tmp_path.iterdir()) == [target]

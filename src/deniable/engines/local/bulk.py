@@ -490,10 +490,6 @@ def tally(design: Design, responses: Any, *, threads: int = 1, fast: bool | None
         array([1, 3])
     """
     check_threads(threads)
-    if isinstance(responses, np.ma.MaskedArray) and responses.ndim == 2:
-        present, missing = without_gaps(responses)
-        counted = tally(design, present, threads=threads, fast=fast)
-        return Tally(design, counted.counts, int(missing.sum()), counted.respondents)
     coding = design.channel.coding
     if not _is_plain(responses) or responses.ndim != coding.ndim:
         return tally_any(design, responses)

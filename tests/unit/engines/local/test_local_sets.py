@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
@@ -208,6 +210,40 @@ def test_files_hold_labels_and_come_back(suffix: str, tmp_path: Path) -> None:
     assert dn.estimate(tally).value == pytest.approx([1 / 3] * 3, abs=0.2)
     if suffix != "parquet":
         assert '"b100"' in target.read_text()
+
+
+def test_parquet_holds_packed_rows(tmp_path: Path) -> None:
+    design = dn.subset(["never", "once", "often", "always", *map(str, range(9))], 2, t=3)
+    given = pa.table({"answer": ["never", "often", None, "once"] * 500, "region": [1, 2, 3, 4] * 500})
+    pq.write_table(given, tmp_path / "answers.parquet")
+    target = tmp_path / "responses.parquet"
+    respond_file(design, tmp_path / "answers.parquet", "answer", target, keep=["region"])
+    written = pq.read_table(target)
+    assert written.schema.field("response").type == pa.binary(2)
+    assert written["region"].to_pylist() == [1, 2, 3, 4] * 500
+    assert [each is None for each in written["response"].to_pylist()] == [False, False, True, False] * 500
+    counted = tally_file(design, target)
+    assert (counted.respondents, counted.missing) == (1500, 500)
+    assert counted == dn.tally(design, written["response"])
+    labels = [
+        None if each is None else design.symbols[int.from_bytes(each, "little")]
+        for each in written["response"].to_pylist()
+    ]
+    text = pa.table({"response": labels, "design": [design.hash] * 2000})
+    pq.write_table(text, tmp_path / "text.parquet")
+    assert tally_file(design, tmp_path / "text.parquet") == counted
+
+
+def test_a_packed_row_that_cannot_be_is_named_by_its_row(tmp_path: Path) -> None:
+    design = dn.subset(9, 1, t=2)
+    rows = pa.array([b"\x03\x00", None, b"\x07\x00"], pa.binary(2))
+    pq.write_table(pa.table({"response": rows, "design": [design.hash] * 3}), tmp_path / "wrong.parquet")
+    with pytest.raises(InvalidResponse, match=r"row 3 of wrong.parquet is '0x0700'; expected the letter b"):
+        tally_file(design, tmp_path / "wrong.parquet")
+    wide = pa.table({"response": pa.array([b"\x03\x00\x00"], pa.binary(3)), "design": [design.hash]})
+    pq.write_table(wide, tmp_path / "wide.parquet")
+    with pytest.raises(InvalidResponse, match="fixed_size_binary"):
+        tally_file(design, tmp_path / "wide.parquet")
 
 
 def test_prepared_channels_hold_what_words_are_compared_with() -> None:
