@@ -25,7 +25,7 @@ from deniable.designs import Design, k_ary, rappor, subset
 from deniable.engines import local
 from deniable.engines.local import gradual
 from deniable.estimates import covariance
-from deniable.estimates.linear import left_inverse
+from deniable.estimates.inverses import left_inverse
 from deniable.estimates.stages import afresh
 from deniable.order.relaxation import Ladder, ladder, relax
 

@@ -30,7 +30,6 @@ DRAWING = {"designs", "responses", "schemes"}
 """Modules of `records` that build designs or draw with them."""
 
 NONE_OF_THEM = {
-    "estimates.coded.scatter(answers)": "a number for each category, to be spread over the responses",
     "estimates.kronecker.answers": "how many categories each factor has",
     "report.tables.'answer'": "the heading of a column of categories, in the table of a design",
     "report.words._sentence(answer)": "the number of a category whose people are told about, whoever they are",

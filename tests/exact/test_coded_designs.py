@@ -8,11 +8,10 @@ from itertools import product
 import pytest
 
 from deniable.channel import Hadamard, Hashing
-from deniable.channel.hadamard import row_of
-from deniable.channel.hashing import is_prime
+from deniable.channel.two_level import is_prime, row_of
 from deniable.designs import hadamard, local_hashing
 from deniable.designs.sets_of_answers import subset_risk
-from deniable.estimates.coded import coded
+from deniable.estimates.supported import supported
 from tests.support import brute
 from tests.support.rational import Table, applied, identity, left_inverse, table, times, transposed
 
@@ -47,8 +46,8 @@ def test_the_closed_form_is_a_left_inverse_and_its_floats_are_those_numbers(chan
     p, s = moments(channel)
     left = tuple(tuple((cell - s) / (p - s) for cell in row) for row in speaks(channel))
     assert times(left, table(channel)) == identity(channel.answers)
-    closed = coded(channel)
-    assert (closed.p, closed.s, closed.gap) == (float(p), float(s), float(p - s))
+    closed = supported(channel)
+    assert (closed.p, closed.q, closed.gap) == (float(p), float(s), float(p - s))
     if channel.answers == channel.responses:
         assert left == left_inverse(table(channel))
 
@@ -118,7 +117,9 @@ def test_two_answers_meet_under_equally_many_hashes(q: int, digits: int) -> None
         met = sum(row[x] == row[y] for row in values)
         assert met == (channel.hashes if x == y else channel.collisions)
     for number, row in enumerate(values):
-        assert [row.count(value) for value in range(q)] == [channel.supporters(number, value) for value in range(q)]
+        assert [row.count(value) for value in range(q)] == [
+            channel.supporters(number * q + value) for value in range(q)
+        ]
 
 
 def test_no_two_hashes_are_multiples_of_each_other() -> None:
@@ -147,10 +148,10 @@ def test_the_default_number_of_values_is_prime_and_not_beaten_by_its_neighbours(
         chosen = local_hashing(size, epsilon).channel
         assert isinstance(chosen, Hashing)
         assert is_prime(chosen.values)
-        best = coded(chosen)
+        best = supported(chosen)
         for q in (2, 3, 5, 7, 11, 53, 59):
             other = local_hashing(size, epsilon, values=q).channel
             assert isinstance(other, Hashing)
             if other.responses <= 1 << 24:
-                rival = coded(other)
-                assert best.s * (1 - best.s) / best.gap**2 <= rival.s * (1 - rival.s) / rival.gap**2 * (1 + 1e-9)
+                rival = supported(other)
+                assert best.q * (1 - best.q) / best.gap**2 <= rival.q * (1 - rival.q) / rival.gap**2 * (1 + 1e-9)

@@ -12,8 +12,7 @@ import pytest
 
 from deniable.chance import TOTAL, ScriptedSource
 from deniable.channel import Bits, Mixture, Sets, Subset, from_body
-from deniable.channel.bits import DIGITS
-from deniable.channel.sets import fill
+from deniable.channel.sets import DIGITS, fill
 from deniable.designs import (
     best_t,
     mixture_risk,

@@ -14,7 +14,7 @@ import pytest
 
 import deniable as dn
 from deniable.channel import Channel, Dense, Diagonal, Hashing, Mixture, Subset
-from deniable.channel.mixture import Part
+from deniable.channel.sets import Part
 from deniable.order.relaxation import relax
 from deniable.order.sets import Nested, SetShare
 from deniable.order.steps import Crossed, Factors, KeepOrFresh, Recoded, Step, even

@@ -13,7 +13,7 @@ import pytest
 import deniable as dn
 from deniable import documents
 from deniable.channel import Bits, Channel, Mixture, Sets, Subset
-from deniable.channel.mixture import Part
+from deniable.channel.sets import Part
 from deniable.order.ladders import Ladder, Relaxation
 from deniable.order.relaxation import ladder
 from deniable.order.steps import Step

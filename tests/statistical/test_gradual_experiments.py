@@ -21,7 +21,7 @@ from deniable.designs import Design
 from deniable.engines import local
 from deniable.engines.local import gradual
 from deniable.estimates import covariance
-from deniable.estimates.linear import left_inverse
+from deniable.estimates.inverses import left_inverse
 from deniable.order.ladders import Ladder
 from deniable.order.relaxation import family_ladder, ladder, relax
 from tests.support.draws import assert_counts_follow, draws_needed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deniable.channel import Bits, Mixture, Sets, Subset
-from deniable.channel.mixture import Part
+from deniable.channel.sets import Part
 from deniable.designs import Bitstrings, Design
 
 SMALL: dict[str, Sets] = {

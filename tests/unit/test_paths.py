@@ -10,7 +10,7 @@ import pytest
 
 from deniable import chance
 from deniable.channel import Dense, Diagonal
-from deniable.channel.bits import Bits
+from deniable.channel.sets import Bits
 from tests.support.paths import TooManyPaths, distribution
 
 

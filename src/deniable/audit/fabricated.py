@@ -8,7 +8,6 @@ in law, between two binomial numbers, and their exact tails bound how probable a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -17,19 +16,16 @@ from scipy.special import rel_entr
 from scipy.stats import binom
 
 from deniable.audit.influence import pulls
-from deniable.channel import Channel, Hadamard, Hashing, Product, Sets
+from deniable.channel import Sets, TwoLevel
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.coded import coded
 from deniable.estimates.covariance import Vector, vector
-from deniable.estimates.linear import left_inverse
-from deniable.estimates.sets import Columns, Pooled, customary, size_law
 from deniable.tallies import Tally
 from deniable.tallies.margins import marginal
 
 RATE = 1e-6
 """How often responses that the device did send are doubted all the same, over all that is looked at in a tally."""
 
-_MOST = 4096  # responses that are looked at one by one
+_MOST_RESPONSES = 4096  # responses that are looked at one by one
 _SHOWN = 5  # doubts that are told
 
 
@@ -89,7 +85,7 @@ def doubts(tally: Tally, *, sizes: Mapping[int, int] | None = None, rate: float 
         raise InvalidRequest(f"the rate of false alarms is {rate}; expected a number between 0 and 1, such as 1e-6.")
     if tally.respondents < 1:
         return ()
-    found = list(_laws(tally.design.channel, tally, _sizes(tally, sizes)))
+    found = list(_laws(tally, _sizes(tally, sizes)))
     looked = 2 * sum(len(law.observed) for law in found)
     doubted = [each for law in found for each in _doubted(law, looked, rate)]
     return tuple(sorted(doubted, key=lambda each: each.chance)[:_SHOWN])
@@ -119,12 +115,12 @@ def _tail(mean: Vector, bound: Vector, n: int) -> Vector:
 def _sizes(tally: Tally, given: Mapping[int, int] | None) -> NDArray[np.int64] | None:
     """Return how many responses have each size that can be sent, if that is known and if it differs at all."""
     channel = tally.design.channel
-    if not isinstance(channel, Sets):
+    if not channel.sizes:
         if given:
             raise InvalidRequest("sizes were given, but this design does not send sets; expected none.")
         return None
     if channel.by_size:
-        return tally.counts.reshape(-1, channel.size + 1)[:, 0]
+        return tally.counts.reshape(-1, channel.answers + 1)[:, 0]
     if given is None or len(channel.sizes) == 1:
         return None
     if not set(given) <= set(channel.sizes):
@@ -134,49 +130,36 @@ def _sizes(tally: Tally, given: Mapping[int, int] | None) -> NDArray[np.int64] |
     return np.array([given.get(ones, 0) for ones in channel.sizes], np.int64)
 
 
-@singledispatch
-def _laws(channel: Channel, tally: Tally, sizes: NDArray[np.int64] | None) -> Iterator[Law]:  # noqa: ARG001 - for sets
-    """Yield what can be said about the counts of a kind of channel."""
-    if channel.responses <= _MOST:
+def _laws(tally: Tally, sizes: NDArray[np.int64] | None) -> Iterator[Law]:
+    """Yield what can be said about the counts: of each symbol, of the support of each category, of sizes, of shares."""
+    channel = tally.design.channel
+    symbols = channel.own_cells and channel.responses <= _MOST_RESPONSES
+    if symbols:
         yield _symbols(tally)
-    yield from _shares(tally)
+    if tally.design.factors:
+        for attribute in tally.design.attributes:
+            yield from _laws(marginal(tally, attribute), None)
+    elif isinstance(channel, TwoLevel):
+        if not (symbols and channel.support.direct):  # where a symbol is a category, both say the same
+            yield _support(tally, channel)
+        if isinstance(channel, Sets) and sizes is not None and len(channel.sizes) > 1 and sizes.any():
+            yield from _size_laws(channel, sizes)
+    else:
+        yield from _shares(tally)
 
 
-@_laws.register
-def _(channel: Product, tally: Tally, sizes: NDArray[np.int64] | None) -> Iterator[Law]:
-    if channel.responses <= _MOST:
-        yield _symbols(tally)
-    for attribute in tally.design.attributes:
-        part = marginal(tally, attribute)
-        yield from _laws(part.design.channel, part, sizes)
-
-
-@_laws.register(Hadamard)
-@_laws.register(Hashing)
-def _(channel: Hadamard | Hashing, tally: Tally, sizes: NDArray[np.int64] | None) -> Iterator[Law]:  # noqa: ARG001
-    if channel.responses <= _MOST:
-        yield _symbols(tally)
-    linear = coded(channel)
-    observed = linear.supports.gather(tally.counts / tally.respondents)
-    yield _named(tally, "a response that speaks for {} was sent by", observed, linear.s, linear.p)
-
-
-@_laws.register
-def _(channel: Sets, tally: Tally, sizes: NDArray[np.int64] | None) -> Iterator[Law]:
-    found = customary(channel)
-    columns = found.columns if isinstance(found, Pooled) else found
-    assert isinstance(columns, Columns)
-    counts = tally.counts
-    if channel.by_size:
-        counts = counts.reshape(-1, channel.size + 1)[:, 1:].sum(axis=0)
-    yield _named(tally, "a set with {} was sent by", counts / tally.respondents, columns.r, columns.p)
-    if sizes is not None and len(channel.sizes) > 1 and sizes.any():
-        yield from _size_laws(channel, sizes)
+def _support(tally: Tally, channel: TwoLevel) -> Law:
+    """Return the law of how often each category was supported, which is between p and q for all of them."""
+    observed = channel.support.gather(tally.counts / tally.respondents)
+    least, most = (np.full(len(observed), float(end)) for end in sorted((channel.stray_rate, channel.hit_rate)))
+    what = "a set with" if channel.sizes else "a response that speaks for"
+    told = lambda at: f"{what} {tally.design.categories[at]!r:.40} was sent by"  # noqa: E731 - as short as its siblings
+    return Law(told, observed, least, most, tally.respondents)
 
 
 def _size_laws(channel: Sets, sizes: NDArray[np.int64]) -> Iterator[Law]:
     """Sizes do not depend on the answers at all: each, and each or a smaller one, has one probability."""
-    law, n = size_law(channel), int(sizes.sum())
+    law, n = channel.size_law(), int(sizes.sum())
     observed = sizes / n
     yield Law(lambda at: f"a set of {channel.sizes[at]:,} was sent by", observed, law, law, n)
     upto = np.minimum(np.cumsum(law), 1.0)[:-1]
@@ -192,18 +175,9 @@ def _symbols(tally: Tally) -> Law:
     return Law(lambda at: f"{design.symbols[at]!r:.40} was sent by", observed, low, high, n)
 
 
-def _named(tally: Tally, name: str, observed: Vector, low: float, high: float) -> Law:
-    """Return the law of an event for each category, with the same two probabilities for all."""
-    least, most = (np.full(len(observed), end) for end in sorted((low, high)))
-    told = lambda at: name.format(f"{tally.design.categories[at]!r:.40}")  # noqa: E731 - as short as its siblings
-    return Law(told, observed, least, most, tally.respondents)
-
-
 def _shares(tally: Tally) -> Iterator[Law]:
     """Yield the law of the estimate itself: E[L_j | answer] is 0 or 1, scaled by the smallest and the largest L_j."""
     try:
-        if left_inverse(tally.design.channel).ALIKE:
-            return  # a share is as far out as the symbols that speak for it
         found = pulls(tally)
     except NotEstimable:
         return

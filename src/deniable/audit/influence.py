@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.coded import Coded
 from deniable.estimates.covariance import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
-from deniable.estimates.linear import Even, Linear, left_inverse
-from deniable.estimates.sets import BySize, Columns
+from deniable.estimates.inverses import left_inverse
+from deniable.estimates.linear import Linear
 from deniable.estimates.stages import Combined
+from deniable.estimates.supported import BySize, Supported
 from deniable.tallies import Tally
 
-_MOST = 1 << 24  # responses times categories that are written out: 134 MB
+_MOST_CELLS = 1 << 24  # responses times categories that are written out: 134 MB
 _SAME = 1e-9  # a combined estimate that is this close to the weighted mean of its stages is that mean
 
 
@@ -43,44 +42,23 @@ def pulls(tally: Tally) -> Pulls:
     return _pulls(left_inverse(tally.design.channel), tally)
 
 
-@singledispatch
 def _pulls(linear: Linear, tally: Tally) -> Pulls:
-    """Go through the cells one by one; kinds of estimates with a few groups register them here."""
+    """Take the few groups of responses that a left inverse by support tells apart; otherwise go cell by cell."""
+    if isinstance(linear, Supported):
+        # A response supports a category or does not: (z − q) / (p − q) with z of 1 or 0.
+        hits = np.rint(linear.support.gather(vector(tally.counts))).astype(np.int64)
+        values = np.repeat([[(1 - linear.q) / linear.gap], [-linear.q / linear.gap]], len(hits), axis=1)
+        return Pulls(values, np.stack([hits, tally.respondents - hits]))
+    if isinstance(linear, BySize):
+        table = tally.counts.reshape(-1, linear.size + 1)
+        inside, width = table[:, 1:], (1, linear.size)
+        sides = [np.tile(each[:, None], width) for each in (linear.base + linear.step, linear.base)]
+        return Pulls(np.vstack(sides), np.vstack([inside, table[:, :1] - inside]))
     cells, size = tally.design.channel.cells, len(tally.design.categories)
-    if cells * size > _MOST:
-        raise NotEstimable(f"there are {cells:,} × {size:,} cells to go through; expected at most {_MOST:,}.")
-    values = np.array([linear.shares(unit) for unit in np.eye(cells)])
-    return Pulls(values, np.broadcast_to(tally.counts[:, None], values.shape))
-
-
-@_pulls.register
-def _(linear: Even, tally: Tally) -> Pulls:
-    return _two(tally, tally.counts, linear.r, linear.gap)
-
-
-@_pulls.register
-def _(linear: Columns, tally: Tally) -> Pulls:
-    return _two(tally, tally.counts, linear.r, linear.gap)
-
-
-@_pulls.register
-def _(linear: Coded, tally: Tally) -> Pulls:
-    return _two(tally, np.rint(linear.supports.gather(vector(tally.counts))).astype(np.int64), linear.s, linear.gap)
-
-
-@_pulls.register
-def _(linear: BySize, tally: Tally) -> Pulls:
-    table = tally.counts.reshape(-1, linear.size + 1)
-    inside = table[:, 1:]
-    size = (1, linear.size)
-    values = [np.tile(each[:, None], size) for each in (linear.base + linear.step, linear.base)]
-    return Pulls(np.vstack(values), np.vstack([inside, table[:, :1] - inside]))
-
-
-def _two(tally: Tally, hits: NDArray[np.int64], other: float, gap: float) -> Pulls:
-    """Return the pulls where a response speaks for a category or does not: (z − r) / (p − r) with z of 1 or 0."""
-    values = np.repeat([[(1 - other) / gap], [-other / gap]], len(hits), axis=1)
-    return Pulls(values, np.stack([hits, tally.respondents - hits]))
+    if cells * size > _MOST_CELLS:
+        raise NotEstimable(f"there are {cells:,} × {size:,} cells to go through; expected at most {_MOST_CELLS:,}.")
+    each = np.array([linear.shares(unit) for unit in np.eye(cells)])
+    return Pulls(each, np.broadcast_to(tally.counts[:, None], each.shape))
 
 
 def swing(subject: Tally | Combined, share: float) -> tuple[Interval, ...]:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from deniable import documents
 from deniable.channel.base import Channel, Witness
-from deniable.channel.bits import Bits
 from deniable.channel.dense import Dense
-from deniable.channel.diagonal import Diagonal
-from deniable.channel.hadamard import Hadamard
-from deniable.channel.hashing import Hashing
-from deniable.channel.mixture import Mixture
 from deniable.channel.product import Product
-from deniable.channel.sets import Sets
-from deniable.channel.subset import Subset
+from deniable.channel.sets import Bits, Mixture, Sets, Subset
+from deniable.channel.two_level import Diagonal, Hadamard, Hashing, TwoLevel
 from deniable.errors import UnreadableFile
 
 __all__ = [
@@ -29,13 +24,31 @@ __all__ = [
     "Product",
     "Sets",
     "Subset",
+    "TwoLevel",
     "Witness",
     "from_body",
+    "register",
 ]
 
-KINDS: dict[str, type[Channel]] = {
-    kind.KIND: kind for kind in (Bits, Dense, Diagonal, Hadamard, Hashing, Mixture, Product, Subset)
-}
+Kind = TypeVar("Kind", bound=type[Channel])
+
+KINDS: dict[str, type[Channel]] = {}
+"""The kinds that a file may name."""
+
+
+def register(kind: Kind) -> Kind:
+    """Let files name a kind of channel; use it as a decorator of the class.
+
+    Raises:
+        ValueError: another kind has this name.
+    """
+    if KINDS.setdefault(kind.KIND, kind) is not kind:
+        raise ValueError(f"there is a kind of channel called {kind.KIND!r} already")
+    return kind
+
+
+for _kind in (Bits, Dense, Diagonal, Hadamard, Hashing, Mixture, Product, Subset):
+    register(_kind)
 
 
 def from_body(body: Mapping[str, Any]) -> Channel:

@@ -1,22 +1,30 @@
-"""What every channel can tell, whatever it is made of."""
+"""What every channel can tell, whatever it is made of.
+
+A kind of channel brings `answers`, `responses`, `probability` and `draw`, and names its fields for JSON. All else has a
+default that writes the channel out or asks response by response: right for every kind, and slow for large ones. A kind
+that knows a closed form overrides the default.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from deniable import chance, exact
+from deniable import chance, documents, exact
 from deniable.errors import InvalidDesign
 
 if TYPE_CHECKING:
     from deniable.channel.coding import Coding
     from deniable.channel.dense import Dense
+    from deniable.channel.support import Matrix
 
 
 _MOST_BITS = 13_000  # 3,914 digits: what `documents.whole` reads back
+_MOST_CELLS = 10_000_000  # exact numbers that are written out: about a gigabyte
 
 
 class Witness(NamedTuple):
@@ -32,9 +40,16 @@ class Channel(ABC):
 
     A channel may be far too large to write out, so a response is a number below `responses` and everything is
     asked by number. Channels are values: equal ones compare equal.
+
+    Attributes:
+        KIND: what the kind is called in files.
+        SIZES: fields that a file holds as numbers.
+        WEIGHTS: fields that a file holds as decimal text, because they may have any number of digits.
     """
 
     KIND: ClassVar[str]
+    SIZES: ClassVar[tuple[str, ...]] = ()
+    WEIGHTS: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
@@ -51,21 +66,22 @@ class Channel(ABC):
         """Return the exact probability of a response given an answer."""
 
     @abstractmethod
-    def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
-        """Return the largest and the smallest probability of a response over all answers (besides one)."""
-
-    @property
-    @abstractmethod
-    def witness(self) -> Witness:
-        """A response and a pair of answers that attain the parity."""
-
-    @abstractmethod
-    def delta(self, gamma: Fraction) -> Fraction:
-        """Return the smallest δ with P(S | x) ≤ γ·P(S | x′) + δ for all answers, all sets S of responses; γ ≥ 1."""
-
-    @abstractmethod
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
         """Draw a response to an answer, with exactly the probabilities of this channel."""
+
+    def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
+        """Return the largest and the smallest probability of a response over all answers (besides one)."""
+        row = [self.probability(response, given=answer) for answer in range(self.answers) if answer != besides]
+        return max(row), min(row)
+
+    @property
+    def witness(self) -> Witness:
+        """A response and a pair of answers that attain the parity."""
+        return self._written.witness
+
+    def delta(self, gamma: Fraction) -> Fraction:
+        """Return the smallest δ with P(S | x) ≤ γ·P(S | x′) + δ for all answers, all sets S of responses; γ ≥ 1."""
+        return self._written.delta(gamma)
 
     def possible(self, response: int) -> bool:
         """Whether a response is one that a tally counts; some kinds number more responses than they send."""
@@ -73,6 +89,16 @@ class Channel(ABC):
 
     several: ClassVar[bool] = False
     """Whether a response counts in several cells of a tally, so that their sum is not the number of respondents."""
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        """The sizes of the sets of categories that can be sent, rising; none where responses are no sets."""
+        return ()
+
+    @property
+    def by_size(self) -> bool:
+        """Whether a tally counts each size of set apart; otherwise it counts how often each category was in."""
+        return False
 
     @property
     def cells(self) -> int:
@@ -95,14 +121,15 @@ class Channel(ABC):
 
         return Codes(self)
 
-    @abstractmethod
     def to_body(self) -> dict[str, Any]:
-        """Return the channel for JSON, integers as decimal text."""
+        """Return the channel for JSON, weights as decimal text."""
+        sizes = {name: getattr(self, name) for name in self.SIZES}
+        return {"kind": self.KIND, **sizes, **{name: str(getattr(self, name)) for name in self.WEIGHTS}}
 
     @classmethod
-    @abstractmethod
-    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Channel:
+    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Self:  # noqa: ARG003 - for kinds with channels inside
         """Read what `to_body` wrote; `read` reads channels inside."""
+        return cls(*(documents.whole(body, name) for name in (*cls.SIZES, *cls.WEIGHTS)))
 
     @property
     def parity(self) -> exact.Ratio:
@@ -128,14 +155,27 @@ class Channel(ABC):
         """
         from deniable.channel.dense import Dense
 
-        cells = self.answers * self.responses
-        if cells > 10_000_000:
+        if self.answers * self.responses > _MOST_CELLS:
             raise InvalidDesign(
                 f"this channel has {exact.shown(self.responses)} × {self.answers:,} cells; "
                 "expected at most 10 million to write out.",
                 "Ask it for single probabilities, or use fewer categories.",
             )
         return Dense.of([[self.probability(i, given=j) for j in range(self.answers)] for i in range(self.responses)])
+
+    @cached_property
+    def _written(self) -> Dense:
+        return self.dense()
+
+    def floats(self) -> Matrix:
+        """Return the probabilities as floats, each rounded once: responses × answers.
+
+        Raises:
+            InvalidDesign: too many cells to write out.
+        """
+        from deniable.channel.support import written
+
+        return written(self._written)
 
     def __matmul__(self, first: Channel) -> Channel:
         """Compose: `C @ P` sends the response of P through C. Post-processing never raises the parity."""
@@ -145,6 +185,13 @@ class Channel(ABC):
                 "expected equal numbers."
             )
         return self.dense().after(first.dense())
+
+
+def lowest_terms(channel: Channel, *names: str) -> None:
+    """Divide the weights of a frozen channel by what they have in common, so that equal channels compare equal."""
+    common = math.gcd(*(getattr(channel, name) for name in names))
+    for name in names:
+        object.__setattr__(channel, name, getattr(channel, name) // common)
 
 
 def check_total(total: int) -> None:

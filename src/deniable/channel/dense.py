@@ -58,12 +58,10 @@ class Dense(Channel):
 
     @property
     def answers(self) -> int:
-        """How many answers there are."""
         return len(self.weights[0])
 
     @property
     def responses(self) -> int:
-        """How many responses there are."""
         return len(self.weights)
 
     @cached_property
@@ -72,17 +70,14 @@ class Dense(Channel):
         return tuple(tuple(accumulate(column)) for column in zip(*self.weights, strict=True))
 
     def probability(self, response: int, *, given: int) -> Fraction:
-        """Return the exact probability of a response given an answer."""
         return Fraction(self.weights[response][given], self.total)
 
     def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
-        """Return the largest and the smallest probability of a response over all answers (besides one)."""
         row = [weight for j, weight in enumerate(self.weights[response]) if j != besides]
         return Fraction(max(row), self.total), Fraction(min(row), self.total)
 
     @cached_property
     def witness(self) -> Witness:
-        """A response and a pair of answers that attain the parity."""
         # A row that never occurs attains nothing, and would hide the other factors of a product behind 0/0.
         rows = (i for i, row in enumerate(self.weights) if any(row))
         best = max(rows, key=lambda i: exact.ratio(max(self.weights[i]), min(self.weights[i])))
@@ -101,11 +96,9 @@ class Dense(Channel):
         return Fraction(excess, down * self.total)
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw a response to an answer."""
         return bisect_right(self.sums[given], chance.below(self.total, source))
 
     def dense(self) -> Dense:
-        """Return itself."""
         return self
 
     def after(self, first: Dense) -> Dense:
@@ -129,13 +122,11 @@ class Dense(Channel):
         return Dense(rows, self.total), tuple(map(tuple, groups.values()))
 
     def to_body(self) -> dict[str, Any]:
-        """Return the channel for JSON."""
         weights = [[str(weight) for weight in row] for row in self.weights]
         return {"kind": self.KIND, "total": str(self.total), "weights": weights}
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Dense:  # noqa: ARG003 - no channels inside
-        """Read what `to_body` wrote."""
         rows = [documents.field({"row": row}, "row", list) for row in documents.field(body, "weights", list)]
         weights = tuple(tuple(documents.whole({"weight": cell}, "weight") for cell in row) for row in rows)
         return cls(weights, documents.whole(body, "total"))

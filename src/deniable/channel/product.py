@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import chance, documents
-from deniable.channel.base import Channel, Witness, check_gamma
+from deniable.channel.base import Channel, Witness
 from deniable.errors import InvalidDesign
+
+if TYPE_CHECKING:
+    from deniable.channel.support import Matrix
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,6 @@ class Product(Channel):
         return split(response, [factor.responses for factor in self.factors])
 
     def probability(self, response: int, *, given: int) -> Fraction:
-        """Return the exact probability of a combination of responses given a combination of answers."""
         parts = zip(self.factors, self.split_response(response), self.split_answer(given), strict=True)
         return math.prod((factor.probability(i, given=j) for factor, i, j in parts), start=Fraction(1))
 
@@ -80,25 +82,22 @@ class Product(Channel):
             join([w.unlikely for w in own], [factor.answers for factor in self.factors]),
         )
 
-    def delta(self, gamma: Fraction) -> Fraction:
-        """Return the exact δ: the largest excess of one combination of answers over another; written out."""
-        check_gamma(gamma)
-        return self.dense().delta(gamma)
+    def floats(self) -> Matrix:
+        from deniable.channel.support import kronecker
+
+        return kronecker([factor.floats() for factor in self.factors])
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Draw a response from each factor in turn."""
         drawn = [
             factor.draw(answer, source) for factor, answer in zip(self.factors, self.split_answer(given), strict=True)
         ]
         return join(drawn, [factor.responses for factor in self.factors])
 
     def to_body(self) -> dict[str, Any]:
-        """Return the channel for JSON."""
         return {"kind": self.KIND, "factors": [factor.to_body() for factor in self.factors]}
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Product:
-        """Read what `to_body` wrote."""
         factors = [documents.field({"factor": each}, "factor", dict) for each in documents.field(body, "factors", list)]
         return cls(tuple(read(each) for each in factors))
 

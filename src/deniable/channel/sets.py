@@ -1,24 +1,30 @@
 """Channels whose responses are sets of categories.
 
-A response is a number whose bit j says whether category j is in the set. No category is treated unlike another, so
-all that an answer decides is whether it lies in the set: every set of one size has the same probability given each
-answer inside it, and the same given each answer outside it. Nothing is ever written out.
+A response is a number whose bit j says whether category j is in the set, and supports the categories in it. No category
+is treated unlike another, so all that an answer decides is whether it lies in the set: every set of one size has the
+same probability given each answer inside it, and the same given each answer outside it. Nothing is ever written out.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from deniable import chance, exact
-from deniable.channel.base import Channel, Witness, check_gamma
-from deniable.errors import InvalidDesign
+from deniable import chance, documents, exact
+from deniable.channel.base import Channel, Witness, check_gamma, check_total, lowest_terms
+from deniable.channel.two_level import TwoLevel
+from deniable.errors import InvalidDesign, UnreadableFile
 
 if TYPE_CHECKING:
     from deniable.channel.coding import PackedRows
+    from deniable.channel.support import Support, Vector
 
 MOST_CATEGORIES = 1 << 24
 """Beyond this a single response takes megabytes; up to it each pick that fills a set takes one word."""
@@ -26,26 +32,18 @@ MOST_CATEGORIES = 1 << 24
 MOST_CELLS = 4_000_000
 """Cells of a tally by size: 32 MB of counts, about 2,000 categories where every size can be sent."""
 
+DIGITS = 8
+"""Binary digits of a probability that are decided for all bits at once; one bit in 256 is open after them."""
 
-class Sets(Channel):
-    """A channel from categories to sets of them.
 
-    Attributes:
-        size: how many categories there are.
-    """
+class Sets(TwoLevel):
+    """A channel from categories to sets of them."""
 
     several: ClassVar[bool] = True
-    size: int
 
     @property
     @abstractmethod
-    def by_size(self) -> bool:
-        """Whether a tally counts each size of set apart; otherwise it counts how often each category was in."""
-
-    @property
-    @abstractmethod
-    def sizes(self) -> Sequence[int]:
-        """The sizes of the sets that can be sent, rising."""
+    def sizes(self) -> Sequence[int]: ...
 
     @abstractmethod
     def weight(self, ones: int) -> Fraction:
@@ -56,18 +54,31 @@ class Sets(Channel):
         """Return the probability that the answer is in the set, given the size of the set."""
 
     @property
-    def answers(self) -> int:
-        """How many answers there are."""
-        return self.size
-
-    @property
     def responses(self) -> int:
         """How many sets there are, also those that are never sent."""
         return 1 << self.size
 
     def possible(self, response: int) -> bool:
-        """Whether a response can be sent at all."""
         return 0 <= response < self.responses and response.bit_count() in self.sizes
+
+    def supports(self, response: int, answer: int) -> bool:
+        return bool(response >> answer & 1)
+
+    def supporters(self, response: int) -> int:
+        return response.bit_count()
+
+    def levels(self, response: int) -> tuple[Fraction, Fraction]:
+        """Return the probability of a set given each answer inside, and outside; 0 where there is no such answer."""
+        ones = response.bit_count()
+        if not self.possible(response):
+            return Fraction(0), Fraction(0)
+        inside = self.level(ones, inside=True) if ones else Fraction(0)
+        return inside, self.level(ones, inside=False) if ones < self.size else Fraction(0)
+
+    def probability(self, response: int, *, given: int) -> Fraction:
+        if not self.possible(response):
+            return Fraction(0)
+        return self.level(response.bit_count(), inside=self.supports(response, given))
 
     def level(self, ones: int, *, inside: bool) -> Fraction:
         """Return the probability of one single set of a size that can be sent, given an answer inside or outside."""
@@ -81,43 +92,49 @@ class Sets(Channel):
         own = self.inclusion(ones)
         return exact.ratio(own * (self.size - ones), (1 - own) * ones)
 
-    def probability(self, response: int, *, given: int) -> Fraction:
-        """Return the exact probability of a set given an answer."""
-        if not self.possible(response):
-            return Fraction(0)
-        return self.level(response.bit_count(), inside=bool(response >> given & 1))
+    @property
+    def hit_rate(self) -> Fraction:
+        return sum((self.weight(ones) * self.inclusion(ones) for ones in self.sizes), Fraction(0))
 
-    def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
-        """Return the largest and the smallest probability of a set over all answers (besides one)."""
-        if not self.possible(response):
-            return Fraction(0), Fraction(0)
-        ones = response.bit_count()
-        levels = [self.level(ones, inside=inside) for inside in self._sides(response, besides)]
-        return max(levels), min(levels)
+    @property
+    def stray_rate(self) -> Fraction:
+        mean = sum((self.weight(ones) * ones for ones in self.sizes), Fraction(0))
+        return (mean - self.hit_rate) / (self.size - 1)
+
+    @property
+    def joint(self) -> tuple[Fraction, Fraction]:
+        """How often a set holds the answer and another category, and two others."""
+        k, parts = self.size, [(ones, self.weight(ones), self.inclusion(ones)) for ones in self.sizes]
+        both = sum((w * own * (t - 1) for t, w, own in parts), Fraction(0)) / (k - 1)
+        if k == 2:  # there are no two others, and q² is what makes their term vanish
+            return both, self.stray_rate**2
+        pairs = sum((w * (own * (t - 1) * (t - 2) + (1 - own) * t * (t - 1)) for t, w, own in parts), Fraction(0))
+        return both, pairs / ((k - 1) * (k - 2))
+
+    @property
+    def support(self) -> Support:
+        from deniable.channel.support import Each, OverSizes
+
+        return OverSizes(self.size, len(self.sizes)) if self.by_size else Each(self.size)
+
+    def size_law(self) -> Vector:
+        """Return the probability of each size of set in floats; it does not depend on the answer."""
+        from deniable.channel.support import rounded
+
+        return rounded([self.weight(ones) for ones in self.sizes])
 
     def bayes_factors(self, response: int, answer: int) -> tuple[exact.Ratio, exact.Ratio]:
-        """Return by how much a set multiplies the odds of an answer against another: at least, at most."""
         ones = response.bit_count()
         if not self.possible(response) or not 0 < ones < self.size:
             return Fraction(1), Fraction(1)
         odds = self.odds(ones)
-        inside, outside = (Fraction(1), Fraction(0)) if odds == math.inf else (Fraction(odds), Fraction(1))
-        own = inside if response >> answer & 1 else outside
-        others = [inside if side else outside for side in self._sides(response, answer)]
+        levels = (Fraction(1), Fraction(0)) if odds == math.inf else (Fraction(odds), Fraction(1))
+        own = levels[not self.supports(response, answer)]
+        others = [level for level, answers in zip(levels, self._sides(response, answer), strict=True) if answers]
         return exact.ratio(own, max(others)), exact.ratio(own, min(others))
-
-    def _sides(self, response: int, besides: int | None) -> Iterator[bool]:
-        """Yield True where an answer (besides one) lies inside the set, and False where one lies outside."""
-        inside = response.bit_count()
-        outside = self.size - inside
-        if besides is not None:
-            own = response >> besides & 1
-            inside, outside = inside - own, outside - (1 - own)
-        yield from [True] * bool(inside) + [False] * bool(outside)
 
     @property
     def witness(self) -> Witness:
-        """A set and a pair of answers that attain the parity."""
         proper = [ones for ones in self.sizes if 0 < ones < self.size]
         if not proper:
             return Witness((1 << self.sizes[0]) - 1, 0, 1)
@@ -144,7 +161,6 @@ class Sets(Channel):
 
     @property
     def coding(self) -> PackedRows:
-        """Sets lie in rows of packed bits."""
         from deniable.channel.coding import PackedRows
 
         return PackedRows(self)
@@ -213,3 +229,291 @@ def check_size(size: int) -> None:
     """
     if not 2 <= size <= MOST_CATEGORIES:
         raise InvalidDesign(f"there are {exact.shown(size)} categories; expected 2 to {MOST_CATEGORIES:,}.")
+
+
+@dataclass(frozen=True)
+class Subset(Sets):
+    """The t-subset channel: a random set of `ones` out of `size` categories.
+
+    The answer is in with weight `inside` of `total`, the rest is even. The draw: the answer is in where
+    `below(total) < inside`; then the set is filled as `fill` says, in min(ones, size − ones) steps.
+    """
+
+    KIND: ClassVar[str] = "subset"
+    SIZES: ClassVar[tuple[str, ...]] = ("size", "ones")
+    WEIGHTS: ClassVar[tuple[str, ...]] = ("inside", "total")
+    size: int
+    ones: int
+    inside: int
+    total: int
+
+    def __post_init__(self) -> None:
+        check_size(self.size)
+        if not 1 <= self.ones < self.size:
+            raise InvalidDesign(
+                f"the sets hold {self.ones} of {self.size} categories; expected at least 1 and not all of them."
+            )
+        check_total(self.total)
+        if not 0 <= self.inside <= self.total:
+            raise InvalidDesign(f"the weight inside is {self.inside}; expected 0 to the total of {self.total}.")
+        lowest_terms(self, *self.WEIGHTS)
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        return range(self.ones, self.ones + 1)
+
+    @property
+    def sets(self) -> int:
+        """How many sets can be sent: m_t of the t-subset design, the rows that are never written out."""
+        return math.comb(self.size, self.ones)
+
+    @property
+    def steps(self) -> int:
+        """How many picks fill a set."""
+        return min(self.ones, self.size - self.ones)
+
+    def weight(self, ones: int) -> Fraction:
+        return Fraction(ones == self.ones)
+
+    def inclusion(self, ones: int) -> Fraction:  # noqa: ARG002 - there is one size
+        return Fraction(self.inside, self.total)
+
+    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        inside = chance.below(self.total, source) < self.inside
+        return fill(self.size, self.ones, given, source, inside=inside, steps=self.steps)
+
+
+@dataclass(frozen=True)
+class Bits(Sets):
+    """Independent bits: the answer's own is 1 with weight `hit` of `total`, every other one with weight `stray`.
+
+    The draw: eight times as many words as hold a coin for each bit (`chance.bits`). A bit is decided by the first of
+    the eight coins that is 1: by the i-th, it becomes the i-th binary digit of its probability. Each bit that is then
+    still open, from the lowest up, is 1 where `below(total)` is less than the rest of its probability's digits.
+
+    Why: the i-th coin is the first with probability 2^-i, so that the digits add up to exactly the probability. How
+    many words are taken depends on the coins alone, never on the answer.
+    """
+
+    KIND: ClassVar[str] = "bits"
+    size: int
+    hit: int
+    stray: int
+    total: int
+    sized: bool = False
+
+    def __post_init__(self) -> None:
+        check_size(self.size)
+        check_total(self.total)
+        for name in ("hit", "stray"):
+            if not 0 <= getattr(self, name) <= self.total:
+                raise InvalidDesign(f"the weight {name} is {getattr(self, name)}; expected 0 to {self.total}.")
+        lowest_terms(self, "hit", "stray", "total")
+        if self.sized:
+            self._check_cells()
+
+    @property
+    def by_size(self) -> bool:
+        return self.sized
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        """The sizes of the sets that can be sent: all of them, unless a weight is 0 or the total."""
+        fewest = (self.size - 1) * (self.stray == self.total) + (self.hit == self.total)
+        most = (self.size - 1) * (self.stray > 0) + (self.hit > 0)
+        return range(fewest, most + 1)
+
+    def digits(self, weight: int) -> tuple[int, int]:
+        """Return the first eight binary digits of a weight's probability as one number, and the weight of the rest.
+
+        Example:
+            >>> Bits(2, 3, 1, 4).digits(3), Bits(2, 3, 1, 4).digits(4)
+            ((192, 0), (255, 4))
+        """
+        head = min((weight << DIGITS) // self.total, (1 << DIGITS) - 1)  # 1 is 0.1111… here, not 1.0000…
+        return head, (weight << DIGITS) - head * self.total
+
+    def weight(self, ones: int) -> Fraction:
+        """Return the probability that so many bits are 1."""
+        inside = math.comb(self.size - 1, ones - 1) * self.level(ones, inside=True) if ones else Fraction(0)
+        outside = math.comb(self.size - 1, ones) * self.level(ones, inside=False) if ones < self.size else Fraction(0)
+        return inside + outside
+
+    def inclusion(self, ones: int) -> Fraction:
+        """Return the probability that the answer's own bit is 1, given how many are."""
+        if not 0 < ones < self.size:
+            return Fraction(bool(ones))
+        # Of all sets of one size, ones of size hold a given category: the odds say how much more often they are sent.
+        inside, outside = self._own_odds()
+        sent = ones * inside + (self.size - ones) * outside
+        return Fraction(ones * inside, sent) if sent else Fraction(ones, self.size)
+
+    def level(self, ones: int, *, inside: bool) -> Fraction:
+        own = self.hit if inside else self.total - self.hit
+        strays = ones - inside
+        others = self.stray**strays * (self.total - self.stray) ** (self.size - 1 - strays)
+        return Fraction(own * others, self.total**self.size)
+
+    def odds(self, ones: int) -> exact.Ratio:  # noqa: ARG002 - the same for every size
+        return exact.ratio(*self._own_odds())
+
+    @property
+    def hit_rate(self) -> Fraction:
+        return Fraction(self.hit, self.total)
+
+    @property
+    def stray_rate(self) -> Fraction:
+        return Fraction(self.stray, self.total)
+
+    @property
+    def joint(self) -> tuple[Fraction, Fraction]:
+        """Bits are independent."""
+        return self.hit_rate * self.stray_rate, self.stray_rate**2
+
+    def size_law(self) -> Vector:
+        """Return the probability of each size; exact ones of a thousand bits have tens of thousands of digits."""
+        from deniable.channel.support import bit_count_law
+
+        return bit_count_law(self.size, self.hit / self.total, self.stray / self.total, self.sizes)
+
+    def _own_odds(self) -> tuple[int, int]:
+        return self.hit * (self.total - self.stray), self.stray * (self.total - self.hit)
+
+    @property
+    def witness(self) -> Witness:
+        """A set and a pair of answers that attain the parity: one bit alone, or all but one."""
+        if self.hit > self.stray:
+            return Witness(1, 0, 1)
+        return Witness((1 << self.size) - 2 if self.hit < self.stray else (1 << self.sizes[0]) - 1, 0, 1)
+
+    def delta(self, gamma: Fraction) -> Fraction:
+        """Return the exact δ: of two answers only their own two bits tell, and only where these differ."""
+        check_gamma(gamma)
+        inside, outside = self._own_odds()
+        return max(Fraction(0), inside - gamma * outside, outside - gamma * inside) / self.total**2
+
+    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        words, every, own = -(-self.size // 64), (1 << self.size) - 1, 1 << given
+        (hit, hit_rest), (stray, stray_rest) = self.digits(self.hit), self.digits(self.stray)
+        drawn, undecided = 0, every
+        for place in reversed(range(DIGITS)):
+            now = chance.bits(words, source) & undecided
+            undecided ^= now
+            if stray >> place & 1:
+                drawn |= now & ~own
+            if hit >> place & 1:
+                drawn |= now & own
+        while undecided:
+            lowest = undecided & -undecided
+            rest = hit_rest if lowest == own else stray_rest
+            drawn |= lowest * (chance.below(self.total, source) < rest)
+            undecided ^= lowest
+        return drawn
+
+    def to_body(self) -> dict[str, Any]:
+        return {
+            "kind": self.KIND,
+            "size": self.size,
+            "hit": str(self.hit),
+            "stray": str(self.stray),
+            "total": str(self.total),
+            "tally": "by size" if self.sized else "by category",
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Bits:  # noqa: ARG003 - no channels inside
+        tally = documents.field(body, "tally", str)
+        if tally not in ("by size", "by category"):
+            raise UnreadableFile(f"the tally is {tally!r:.40}; expected 'by size' or 'by category'.")
+        size, hit, stray, total = (documents.whole(body, name) for name in ("size", "hit", "stray", "total"))
+        return cls(size, hit, stray, total, tally == "by size")
+
+
+class Part(NamedTuple):
+    """One size of set: how often it is sent, and how often it then holds the answer, out of the mixture's total."""
+
+    ones: int
+    weight: int
+    inside: int
+
+
+@dataclass(frozen=True)
+class Mixture(Sets):
+    """A mixture of t-subset channels: first the size, which does not look at the answer, then the set.
+
+    `parts` names each size with its weight and the weight of the answer being in.
+
+    The draw: `below(total)` falls into the stretch of one part, in their order; the answer is in where a second
+    `below(total)` is below the part's `inside`; then the set is filled as `channel.sets.fill` says, always in as many
+    steps as the part that needs most of them.
+    """
+
+    KIND: ClassVar[str] = "mixture"
+    size: int
+    parts: tuple[Part, ...]
+    total: int
+
+    def __post_init__(self) -> None:
+        check_size(self.size)
+        check_total(self.total)
+        sizes = [part.ones for part in self.parts]
+        if sizes != sorted(set(sizes)) or not sizes or not 0 <= sizes[0] <= sizes[-1] <= self.size:
+            raise InvalidDesign(f"the sizes of sets are not all different, rising, and from 0 to {self.size}.")
+        if min(part.weight for part in self.parts) < 1 or sum(part.weight for part in self.parts) != self.total:
+            raise InvalidDesign("the weights of the sizes do not add up; expected positive ones with sum 1.")
+        if any(self._ill_filled(part) for part in self.parts):
+            raise InvalidDesign("an answer is in a set more or less often than there is room for.")
+        common = math.gcd(self.total, *(each for part in self.parts for each in (part.weight, part.inside)))
+        lowest = tuple(Part(part.ones, part.weight // common, part.inside // common) for part in self.parts)
+        object.__setattr__(self, "parts", lowest)
+        object.__setattr__(self, "total", self.total // common)
+        self._check_cells()
+
+    def _ill_filled(self, part: Part) -> bool:
+        lowest = self.total if part.ones == self.size else 0
+        highest = 0 if part.ones == 0 else self.total
+        return not lowest <= part.inside <= highest
+
+    @property
+    def by_size(self) -> bool:
+        """A tally counts each size apart, because a category in a small set says more than one in a large set."""
+        return True
+
+    @cached_property
+    def sizes(self) -> Sequence[int]:
+        return tuple(part.ones for part in self.parts)
+
+    @cached_property
+    def steps(self) -> int:
+        """How many picks fill a set: those of the part that needs most of them."""
+        return max(min(part.ones, self.size - part.ones) for part in self.parts)
+
+    @cached_property
+    def sums(self) -> tuple[int, ...]:
+        """Running sums of the weights: the integers that a drawn position is compared with."""
+        return tuple(accumulate(part.weight for part in self.parts))
+
+    @cached_property
+    def _by_size(self) -> dict[int, Part]:
+        return {part.ones: part for part in self.parts}
+
+    def weight(self, ones: int) -> Fraction:
+        return Fraction(self._by_size[ones].weight, self.total)
+
+    def inclusion(self, ones: int) -> Fraction:
+        return Fraction(self._by_size[ones].inside, self.total)
+
+    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+        part = self.parts[bisect_right(self.sums, chance.below(self.total, source))]
+        inside = chance.below(self.total, source) < part.inside
+        return fill(self.size, part.ones, given, source, inside=inside, steps=self.steps)
+
+    def to_body(self) -> dict[str, Any]:
+        parts = [{"ones": part.ones, "weight": str(part.weight), "inside": str(part.inside)} for part in self.parts]
+        return {"kind": self.KIND, "size": self.size, "total": str(self.total), "parts": parts}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Mixture:  # noqa: ARG003 - no channels inside
+        parts = [documents.field({"part": each}, "part", dict) for each in documents.field(body, "parts", list)]
+        read_parts = tuple(Part(*(documents.whole(each, name) for name in Part._fields)) for each in parts)
+        return cls(documents.whole(body, "size"), read_parts, documents.whole(body, "total"))

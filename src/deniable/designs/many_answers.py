@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from deniable import chance, exact
 from deniable.channel import Dense, Diagonal
-from deniable.channel.hadamard import Hadamard
-from deniable.channel.hashing import MOST_VALUES, Hashing, digits_of, is_prime, next_prime
+from deniable.channel.two_level import MOST_VALUES, Hadamard, Hashing, digits_of, is_prime, next_prime
 from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Labels, Numbered

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from deniable import chance, exact
 from deniable.channel import Bits, Mixture, Subset
-from deniable.channel.mixture import Part
+from deniable.channel.sets import Part
 from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Bitstrings, Labels

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from deniable.estimates import coded, kronecker  # noqa: F401 - they teach `left_inverse` about kinds of channels
 from deniable.estimates.cross_tables import CrossTable, cross_table
 from deniable.estimates.decks import DeckEstimate, deck_variance, estimate_deck
 from deniable.estimates.intervals import Interval, coverage
+from deniable.estimates.inverses import christofides_inverse, left_inverse
 from deniable.estimates.largest_risk import Minimax, minimax
 from deniable.estimates.likelihood import Convergence
-from deniable.estimates.linear import christofides_inverse, left_inverse
 from deniable.estimates.results import Doubt, Result, Row, Summary
 from deniable.estimates.shares import Estimate, ShareRow, covariance, estimate
 

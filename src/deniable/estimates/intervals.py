@@ -25,9 +25,9 @@ from deniable.channel import Channel
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariance import Covariance, Vector
 from deniable.estimates.likelihood import expectation_maximization, level, log_likelihood, most_likely
-from deniable.estimates.linear import Even, Linear, floats
-from deniable.estimates.sets import Columns
+from deniable.estimates.linear import Linear, floats
 from deniable.estimates.simplex import projection
+from deniable.estimates.supported import direct
 
 Ends: TypeAlias = tuple[Vector, Vector]
 
@@ -205,8 +205,8 @@ def default(basis: Basis) -> str:
     95 %, from two on 92 % or more (`benchmarks/coverage.py`).
     """
     if basis.f == 1 and _one_response_decides(basis.channel, basis.linear):
-        linear = basis.linear
-        smallest = min(linear.p, linear.r) if isinstance(linear, Even | Columns) else float(floats(basis.channel).min())
+        linear = direct(basis.linear)
+        smallest = min(linear.p, linear.q) if linear else float(floats(basis.channel).min())
         if basis.respondents * smallest < 2:
             return "exact"
     return "score"
@@ -227,12 +227,12 @@ def _around(basis: Basis, factor: float) -> Ends:
 
 
 def _one_response_decides(channel: Channel, linear: Linear) -> bool:
-    return isinstance(linear, Even | Columns) or channel.answers == channel.responses == 2
+    return direct(linear) is not None or channel.answers == channel.responses == 2
 
 
 def _carry(basis: Basis, responses: Vector) -> Vector:
     """Return the share of each category if the response of its own number had this probability."""
-    if isinstance(basis.linear, Even | Columns):
+    if direct(basis.linear):
         return basis.linear.shares(responses)
     matrix = floats(basis.channel)
     other = matrix[[0, 1], [1, 0]]
@@ -251,12 +251,12 @@ def _profile_ends(basis: Basis, j: int, best: Vector, floor: float) -> tuple[flo
 
 def _profile_height(basis: Basis, j: int, share: float, best: Vector) -> float:
     """Return the largest log-likelihood with one share fixed."""
-    counts, linear = basis.counts, basis.linear
+    counts, linear = basis.counts, direct(basis.linear)
     rest = np.delete(np.arange(len(best)), j)
-    if isinstance(linear, Even):
+    if linear:
         responses = np.empty_like(best)
-        responses[j] = linear.r + linear.gap * share
-        responses[rest] = level(counts[rest], linear.r, rising=linear.gap > 0, mass=1 - responses[j])
+        responses[j] = linear.q + linear.gap * share
+        responses[rest] = level(counts[rest], linear.q, rising=linear.gap > 0, mass=1 - responses[j])
         return max(log_likelihood(counts, responses), -1e300)
     columns = floats(basis.channel)
     mixed = share * columns[:, [j]] + (1 - share) * columns[:, rest]

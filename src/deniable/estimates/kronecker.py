@@ -14,12 +14,13 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from deniable.channel import Channel, Dense, Diagonal, Product
+from deniable.channel import Channel, Product, TwoLevel
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariance import Covariance, Matrix, Vector, vector
-from deniable.estimates.linear import Even, Linear, own_inverse, written_inverse
+from deniable.estimates.linear import Linear, written_inverse
+from deniable.estimates.supported import Supported, supported
 
-MOST = 4096
+MOST_WRITTEN_CELLS = 4096
 """Cells up to which the covariance matrix of a product is written out: 134 MB."""
 
 
@@ -34,7 +35,7 @@ Operator: TypeAlias = Matrix | Blend
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class FactorSide:
     """What is asked of one factor.
 
     Attributes:
@@ -58,24 +59,20 @@ class Side:
 class Factored(Linear):
     """The left inverse of a product, held in its factors."""
 
-    sides: tuple[Side, ...]
+    sides: tuple[FactorSide, ...]
     answers: tuple[int, ...]
     responses: tuple[int, ...]
 
     def shares(self, observed: Vector) -> Vector:
-        """Return L·λ̂."""
         return apply([side.inverse for side in self.sides], observed, self.responses)
 
     def expected(self, shares: Vector) -> Vector:
-        """Return P·π."""
         return apply([side.channel for side in self.sides], shares, self.answers)
 
     def covariance(self, responses: Vector, shares: Vector, f: float, divisor: float) -> Covariance:
-        """Return the covariance of F6, held in factors."""
         return FactoredCovariance(self, vector(responses), vector(shares), f, divisor)
 
     def spread(self, shares: Vector) -> tuple[Vector, Vector]:
-        """Return the second moments of each row of L, given its own answer and given the others."""
         moments = [side.moments for side in self.sides]
         own = reduce(_outer, (side.own for side in self.sides))
         rest = shares.sum() - shares
@@ -115,9 +112,10 @@ class FactoredCovariance:
             InvalidRequest: more than 4,096 cells.
         """
         size = len(self.shares)
-        if size > MOST:
+        if size > MOST_WRITTEN_CELLS:
             raise InvalidRequest(
-                f"the covariance matrix of {size:,} cells has {size**2:,} entries; expected at most {MOST:,} cells.",
+                f"the covariance matrix of {size:,} cells has {size**2:,} entries; "
+                f"expected at most {MOST_WRITTEN_CELLS:,} cells.",
                 "Ask for errors, contrasts, or the tally of fewer attributes: tally.marginal(tally, …).",
             )
         inverse, sizes = [side.inverse for side in self.linear.sides], self.linear.responses
@@ -142,11 +140,8 @@ def along(operators: Sequence[Operator], columns: Matrix, sizes: Sequence[int]) 
     return vector(table.reshape(-1, columns.shape[1]))
 
 
-@own_inverse.register
-def _(channel: Product, guess: Vector | None) -> Linear:
-    square = all(factor.answers == factor.responses for factor in channel.factors)
-    if guess is not None and not square:
-        return written_inverse(channel, guess)  # the best one at a guess is a product only if the guess is
+def factored(channel: Product) -> Factored:
+    """Return the left inverse of a product, each factor's own."""
     return Factored(
         tuple(_side(factor) for factor in channel.factors),
         tuple(factor.answers for factor in channel.factors),
@@ -154,31 +149,28 @@ def _(channel: Product, guess: Vector | None) -> Linear:
     )
 
 
-def _side(channel: Channel) -> Side:
-    if isinstance(channel, Diagonal):
-        even = own_inverse(channel, None)
-        assert isinstance(even, Even)
-        return _even_side(even)
+def _side(channel: Channel) -> FactorSide:
+    if isinstance(channel, TwoLevel) and channel.own_cells and channel.support.direct:
+        return _blended_side(supported(channel))
     # The tally of a product counts responses, also where a factor on its own would count sums of them.
-    written = written_inverse(channel if isinstance(channel, Dense | Product) else channel.dense(), None)
+    written = written_inverse(channel, None)
     inverse, matrix = written.inverse, written.channel
     moments = inverse**2 @ matrix
-    return Side(inverse, inverse.T, matrix, inverse**2, moments, np.diagonal(moments))
+    return FactorSide(inverse, inverse.T, matrix, inverse**2, moments, np.diagonal(moments))
 
 
-def _even_side(even: Even) -> Side:
-    """Return the operators of a diagonal channel: L = (I − r·J)/(p − r), and what follows from it."""
-    gap, r = even.gap, even.r
-    hit, miss = ((1 - r) / gap) ** 2, (r / gap) ** 2
-    inverse = Blend(1 / gap, -r / gap)
-    own, other = hit * even.p + miss * (1 - even.p), hit * r + miss * (1 - r)
-    return Side(
+def _blended_side(linear: Supported) -> FactorSide:
+    """Return the operators of a diagonal channel: L = (I − q·J)/(p − q), and what follows from it."""
+    gap, q = linear.gap, linear.q
+    hit, miss = ((1 - q) / gap) ** 2, (q / gap) ** 2
+    inverse = Blend(1 / gap, -q / gap)
+    return FactorSide(
         inverse,
         inverse,
-        Blend(gap, r),
+        Blend(gap, q),
         Blend(hit - miss, miss),
-        Blend(own - other, other),
-        np.full(even.size, own),
+        Blend(linear.own - linear.other, linear.other),
+        np.full(linear.size, linear.own),
     )
 
 

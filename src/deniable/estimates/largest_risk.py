@@ -9,7 +9,8 @@ import numpy as np
 from deniable.channel import Channel
 from deniable.designs import Design
 from deniable.estimates.covariance import Vector, vector
-from deniable.estimates.linear import Linear, Written, left_inverse
+from deniable.estimates.inverses import left_inverse
+from deniable.estimates.linear import Linear, Written
 from deniable.estimates.simplex import projection
 
 _CLOSE = 1e-12  # relative to the risk: what rounding leaves

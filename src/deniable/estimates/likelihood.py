@@ -11,8 +11,9 @@ from scipy.special import xlogy
 from deniable.channel import Channel
 from deniable.errors import NotEstimable
 from deniable.estimates.covariance import Matrix, Vector
-from deniable.estimates.linear import Even, Linear, floats
+from deniable.estimates.linear import Linear, floats
 from deniable.estimates.simplex import projection
+from deniable.estimates.supported import direct
 
 _CLOSE = 1e-9  # log-likelihood of all respondents together, in nats, that may be left to gain
 _MOST_STEPS = 20_000
@@ -39,7 +40,7 @@ def most_likely(channel: Channel, linear: Linear, counts: Vector) -> tuple[Vecto
     Implements: F6. Where the unbiased estimate of a square channel lies in the simplex it reproduces the observed
     shares and so is the maximum; for a diagonal channel the maximum is a water level; otherwise EM.
     """
-    if channel.several or channel.cells != channel.responses:
+    if not channel.own_cells:
         raise NotEstimable(
             "the likelihood needs a count for every response; the tally of this design keeps sums.",
             'Use method="inversion", and projected() for shares in the simplex.',
@@ -51,9 +52,9 @@ def most_likely(channel: Channel, linear: Linear, counts: Vector) -> tuple[Vecto
         return unbiased, closed
     if channel.answers == 2 == channel.responses:
         return np.clip(unbiased, 0.0, 1.0), closed
-    if isinstance(linear, Even):
-        responses = level(counts, linear.r, rising=linear.gap > 0)
-        shares = np.maximum((responses - linear.r) / linear.gap, 0.0) + 0.0  # no negative zeros
+    if diagonal := direct(linear):
+        responses = level(counts, diagonal.q, rising=diagonal.gap > 0)
+        shares = np.maximum((responses - diagonal.q) / diagonal.gap, 0.0) + 0.0  # no negative zeros
         return shares / shares.sum(), closed
     return expectation_maximization(floats(channel), counts, start=projection(unbiased))
 

@@ -19,11 +19,12 @@ from deniable.estimates import simplex
 from deniable.estimates.covariance import Matrix, Vector, vector
 from deniable.estimates.intervals import METHODS as INTERVALS
 from deniable.estimates.intervals import Basis, Interval, default, one_of
+from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence, most_likely
-from deniable.estimates.linear import Linear, left_inverse
+from deniable.estimates.linear import Linear
 from deniable.estimates.plausible import IMPLAUSIBLE, few, implausible
 from deniable.estimates.results import Columns, Doubt, Result, Row, Summary, around
-from deniable.estimates.sets import customary
+from deniable.estimates.supported import customary
 from deniable.tallies import Tally
 
 

@@ -15,7 +15,8 @@ from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, wilson
-from deniable.estimates.linear import Linear, left_inverse
+from deniable.estimates.inverses import left_inverse
+from deniable.estimates.linear import Linear
 from deniable.estimates.results import Doubt, Result, Summary, around
 from deniable.estimates.shares import Contrast, ShareRow, read_shares
 from deniable.estimates.simplex import projection

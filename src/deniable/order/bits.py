@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from deniable import chance, exact
 from deniable.channel import Bits
-from deniable.channel.bits import DIGITS
+from deniable.channel.sets import DIGITS
 from deniable.order.steps import Step
 
 

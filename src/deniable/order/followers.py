@@ -12,7 +12,7 @@ from typing import Any
 
 from deniable import chance, exact
 from deniable.channel import Bits, Channel, Diagonal, Mixture, Subset
-from deniable.channel.mixture import Part
+from deniable.channel.sets import Part
 from deniable.designs import Bitstrings, Design
 from deniable.designs.sets_of_answers import inside, subset_information
 from deniable.errors import DeniableError, InvalidDesign, InvalidNumber, InvalidRequest, NotOrdered

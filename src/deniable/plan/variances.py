@@ -20,7 +20,8 @@ from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariance import Matrix, Vector
 from deniable.estimates.decks import parts
-from deniable.estimates.linear import Linear, left_inverse
+from deniable.estimates.inverses import left_inverse
+from deniable.estimates.linear import Linear
 from deniable.estimates.shares import read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
 

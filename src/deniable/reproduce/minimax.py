@@ -16,7 +16,7 @@ from deniable.channel import Subset
 from deniable.criteria import BetaFactor, Boundaries, RhoToRho, posterior_bounds
 from deniable.designs import Design, best_t, rappor, subset, subset_risk
 from deniable.designs.sets_of_answers import subset_trace
-from deniable.estimates.linear import left_inverse
+from deniable.estimates.inverses import left_inverse
 from deniable.order.admissibility import largest_trace
 from deniable.report.regions import border, shade
 from deniable.reproduce.figures import INK, LINES, dots, legend, line, panels, risk, risks

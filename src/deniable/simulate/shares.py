@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import Deck, Design
-from deniable.estimates.linear import christofides_inverse, left_inverse
-from deniable.estimates.sets import customary
+from deniable.estimates.inverses import christofides_inverse, left_inverse
+from deniable.estimates.supported import customary
 from deniable.records.strings.designs import NoisySampling
 from deniable.simulate.people import Counts
 

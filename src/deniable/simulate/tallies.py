@@ -110,7 +110,7 @@ def spread(number: Counts, probabilities: NDArray[np.float64], draws: np.random.
 
 def in_cells(channel: Channel, sent: Sequence[int], counts: Counts) -> Counts:
     """Return tallies from how often each response was sent."""
-    if channel.cells == channel.responses == len(sent):
+    if channel.own_cells and channel.responses == len(sent):
         return counts
     held = np.zeros((len(sent), channel.cells), np.int64)
     for place, response in enumerate(sent):

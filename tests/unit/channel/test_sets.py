@@ -8,8 +8,7 @@ import pytest
 
 from deniable.chance import SYSTEM, TOTAL, ScriptedSource
 from deniable.channel import Bits, Channel, Mixture, Subset, from_body
-from deniable.channel.mixture import Part
-from deniable.channel.sets import MOST_CATEGORIES, MOST_CELLS
+from deniable.channel.sets import MOST_CATEGORIES, MOST_CELLS, Part
 from deniable.errors import InvalidDesign, OutOfRandomness, UnreadableFile
 
 HUGE = 100_000

@@ -11,13 +11,13 @@ from scipy.stats import binom
 
 import deniable as dn
 from deniable.channel import Bits, Mixture, Sets, Subset
-from deniable.channel.mixture import Part
+from deniable.channel.sets import Part
 from deniable.engines import local
 from deniable.errors import ImplausibleResponses, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.estimates import covariance, left_inverse
 from deniable.estimates.covariance import LowRank
 from deniable.estimates.linear import Linear
-from deniable.estimates.sets import Columns, customary
+from deniable.estimates.supported import Supported, customary
 from tests.support.sets import TELLING, around
 
 METHODS = {"inversion": left_inverse, "customary": customary}
@@ -99,7 +99,7 @@ def test_the_spread_is_that_of_the_table(channel: Sets, method: str) -> None:
 
 @pytest.mark.parametrize("channel", [pytest.param(each, id=name) for name, each in TELLING.items() if not each.by_size])
 def test_from_column_sums_there_is_one_linear_unbiased_estimate(channel: Sets) -> None:
-    assert isinstance(left_inverse(channel), Columns)
+    assert isinstance(left_inverse(channel), Supported)
 
 
 @pytest.mark.parametrize("channel", [pytest.param(each, id=name) for name, each in TELLING.items() if each.by_size])
@@ -161,8 +161,8 @@ def test_intervals_hold_as_often_as_they_say() -> None:
     """Each count is binomial, so coverage is a sum over counts; the exact interval is never below its level."""
     design, n, share = dn.subset(6, 1, t=2), 300, 0.1
     linear = left_inverse(design.channel)
-    assert isinstance(linear, Columns)
-    chance = linear.r + linear.gap * share
+    assert isinstance(linear, Supported)
+    chance = linear.q + linear.gap * share
     for method, least in (("score", 0.93), ("exact", 0.95)):
         held = 0.0
         for hits in np.flatnonzero(binom.pmf(np.arange(n + 1), n, chance) > 1e-10):
@@ -188,7 +188,7 @@ def test_exact_intervals_are_not_for_sizes_taken_apart() -> None:
         (lambda t: dn.estimate(t, method="likelihood"), NotEstimable, "keeps sums"),
         (lambda t: dn.estimate(t, guess=[0.5, 0.3, 0.2]), InvalidRequest, "a guess needs a count for every response"),
         (lambda t: dn.estimate(t, method="customary", guess=[0.5, 0.3, 0.2]), InvalidRequest, "no guess"),
-        (lambda t: dn.estimate(t, inverse=np.eye(3)), NotEstimable, "cannot be written out"),
+        (lambda t: dn.estimate(t, inverse=np.eye(3)), NotEstimable, "an inverse needs a count for every response"),
         (lambda t: dn.estimate(t, method="usual"), InvalidRequest, "customary"),
     ],
 )

@@ -11,8 +11,9 @@ import deniable as dn
 from deniable.channel import Dense, Hadamard, Hashing
 from deniable.designs.sets_of_answers import subset_risk
 from deniable.estimates import minimax
+from deniable.estimates.inverses import left_inverse
 from deniable.estimates.largest_risk import hardest, moments
-from deniable.estimates.linear import floats, left_inverse
+from deniable.estimates.linear import floats
 from deniable.order.admissibility import repair
 from tests.support.tables import random_channel, subset_channel
 

@@ -58,7 +58,7 @@ def test_combinations_are_unbiased_and_beat_every_other_weighting(name: str) -> 
     tallies = []
     for design, n in zip(stages, people, strict=True):
         scale = 10**9  # as many people as make the expected counts whole numbers, to nine digits
-        from deniable.estimates.linear import left_inverse
+        from deniable.estimates.inverses import left_inverse
 
         expected = np.rint(left_inverse(design.channel).expected(shares) * n * scale).astype(np.int64)
         respondents = n * scale if design.channel.several else int(expected.sum())

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.chance import Source
-from deniable.channel.bits import DIGITS, Bits
 from deniable.channel.coding import Coding, Rows
-from deniable.channel.hashing import Hashing
+from deniable.channel.sets import DIGITS, Bits
+from deniable.channel.two_level import Hashing
 from deniable.engines.local import vectors
 from deniable.engines.local.words import Slot, WordArray
 from deniable.errors import InvalidRequest, MissingExtra

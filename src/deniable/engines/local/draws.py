@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from deniable import chance
 from deniable.channel import Bits, Channel, Dense, Diagonal, Hadamard, Hashing, Mixture, Product, Subset
-from deniable.channel.bits import DIGITS
 from deniable.channel.coding import Rows, code_type
+from deniable.channel.sets import DIGITS
 from deniable.engines.local.backend import Backend, Codes, Coins, Flags, HashForms, Picks, Signs, Thresholds
 from deniable.engines.local.vectors import hashed, send
 from deniable.engines.local.words import Replay, Slot, Slots, WordArray, Words

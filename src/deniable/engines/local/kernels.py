@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from deniable.channel.bits import DIGITS
 from deniable.channel.coding import GROUP, SPREAD, Coding, Rows
+from deniable.channel.sets import DIGITS
 from deniable.engines.local.backend import SHORT_DIVISOR
 from deniable.engines.local.words import CHUNK, WordArray
 

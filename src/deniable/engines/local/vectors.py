@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.chance import WORD
-from deniable.channel.bits import DIGITS
 from deniable.channel.coding import Coding, Rows
+from deniable.channel.sets import DIGITS
 from deniable.engines.local.words import WordArray
 
 if TYPE_CHECKING:

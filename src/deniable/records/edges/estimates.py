@@ -15,7 +15,7 @@ from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix, Vector
 from deniable.estimates.intervals import Ends, quantile
-from deniable.estimates.linear import left_inverse
+from deniable.estimates.inverses import left_inverse
 from deniable.estimates.results import Columns, Doubt, Row, Summary
 from deniable.estimates.shares import Estimate, sampled_fraction
 from deniable.estimates.shares import estimate as fit

@@ -13,7 +13,7 @@ import pytest
 import deniable as dn
 from deniable.chance import WORD, ScriptedSource
 from deniable.channel import Bits, Mixture, Sets, Subset
-from deniable.channel.mixture import Part
+from deniable.channel.sets import Part
 from deniable.designs import Design
 from deniable.engines import local
 from deniable.engines.files import respond_file

@@ -7,15 +7,19 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.channel import Channel, Hadamard, Hashing
+from deniable.channel import Channel, Diagonal, Hadamard, Hashing, TwoLevel
+from deniable.channel.support import Table, walsh
 from deniable.engines import local
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.coded import Coded, coded, walsh
-from deniable.estimates.linear import Written, floats, left_inverse
+from deniable.estimates.inverses import left_inverse
+from deniable.estimates.linear import Written, floats
+from deniable.estimates.supported import Supported, supported
 from tests.support.seeded import seeded
 
-CHANNELS: list[Channel] = [Hadamard(k, 5, 2) for k in (2, 3, 6, 7, 20)] + [
-    Hashing(k, q, 5, 2) for q in (2, 3, 5, 7) for k in (2, 4, 9, 26)
+CHANNELS: list[TwoLevel] = [
+    *(Diagonal(k, 5, 2) for k in (2, 3, 9)),
+    *(Hadamard(k, 5, 2) for k in (2, 3, 6, 7, 20)),
+    *(Hashing(k, q, 5, 2) for q in (2, 3, 5, 7) for k in (2, 4, 9, 26)),
 ]
 every = pytest.mark.parametrize("channel", CHANNELS, ids=repr)
 
@@ -32,19 +36,21 @@ def shares_of(channel: Channel) -> np.ndarray:
 
 
 @every
-def test_the_transforms_are_those_of_the_table(channel: Channel) -> None:
-    linear, matrix = coded(channel), written(channel)
+def test_the_transforms_are_those_of_the_table(channel: TwoLevel) -> None:
+    linear, matrix = supported(channel), written(channel)
     assert np.allclose(floats(channel), matrix, rtol=1e-14)
     table = (matrix > matrix.min() * 1.5).T
     cells, answers = np.linspace(-1, 2, channel.responses), np.linspace(3, -1, channel.answers)
-    assert np.allclose(linear.supports.gather(cells), table @ cells)
-    assert np.allclose(linear.supports.scatter(answers), table.T @ answers)
-    assert np.array_equal(linear.table(), table)
+    for support in (linear.support, Table.of(channel)):
+        assert (support.size, support.cells) == (channel.answers, channel.responses)
+        assert np.allclose(support.gather(cells), table @ cells)
+        assert np.allclose(support.scatter(answers), table.T @ answers)
+        assert np.array_equal(support.table(), table)
 
 
 @every
-def test_it_is_a_left_inverse_with_the_covariance_of_the_formula(channel: Channel) -> None:
-    linear, matrix, pi = coded(channel), written(channel), shares_of(channel)
+def test_it_is_a_left_inverse_with_the_covariance_of_the_formula(channel: TwoLevel) -> None:
+    linear, matrix, pi = supported(channel), written(channel), shares_of(channel)
     inverse = np.array([linear.shares(unit) for unit in np.eye(channel.responses)]).T
     assert np.allclose(inverse @ matrix, np.eye(channel.answers), atol=1e-10)
     lam = matrix @ pi
@@ -59,8 +65,8 @@ def test_it_is_a_left_inverse_with_the_covariance_of_the_formula(channel: Channe
 
 
 @every
-def test_the_spread_does_not_depend_on_the_other_answer(channel: Channel) -> None:
-    linear, matrix = coded(channel), written(channel)
+def test_the_spread_does_not_depend_on_the_other_answer(channel: TwoLevel) -> None:
+    linear, matrix = supported(channel), written(channel)
     inverse = np.array([linear.shares(unit) for unit in np.eye(channel.responses)]).T
     moments = inverse**2 @ matrix
     own, others = linear.spread(shares_of(channel))
@@ -76,13 +82,13 @@ def test_walsh_is_its_own_inverse_up_to_the_length() -> None:
 def test_a_guess_asks_for_the_locally_best_inverse() -> None:
     channel = Hashing(5, 3, 5, 2)
     guess = np.array([0.6, 0.1, 0.1, 0.1, 0.1])
-    assert isinstance(left_inverse(channel), Coded)
+    assert isinstance(left_inverse(channel), Supported)
     best = left_inverse(channel, guess=guess)
     assert isinstance(best, Written)
     lam = floats(channel) @ guess
     plain = left_inverse(channel).covariance(lam, guess, 1.0, 1.0).variances.sum()
     assert best.covariance(lam, guess, 1.0, 1.0).variances.sum() < plain
-    assert isinstance(left_inverse(Hadamard(7, 3, 1), guess=np.full(7, 1 / 7)), Coded)
+    assert isinstance(left_inverse(Hadamard(7, 3, 1), guess=np.full(7, 1 / 7)), Supported)
 
 
 @pytest.mark.parametrize("build", [dn.hadamard, dn.local_hashing])
@@ -112,7 +118,7 @@ def test_a_likelihood_that_would_need_the_table_is_refused() -> None:
 
 def test_a_small_design_has_a_likelihood() -> None:
     design = dn.hadamard(5, epsilon=2)
-    counts = np.rint(1000 * coded(design.channel).expected(np.array([0.5, 0.3, 0.2, 0.0, 0.0]))).astype(int)  # type: ignore[arg-type]
+    counts = np.rint(1000 * supported(design.channel).expected(np.array([0.5, 0.3, 0.2, 0.0, 0.0]))).astype(int)  # type: ignore[arg-type]
     found = dn.estimate(dn.Tally(design, counts), method="likelihood")
     assert np.allclose(found.value, [0.5, 0.3, 0.2, 0.0, 0.0], atol=0.01)
     assert found.value.min() >= 0
@@ -133,8 +139,8 @@ def test_the_table_of_a_million_categories_is_computed() -> None:
         diagonal = dn.k_ary(size, epsilon).channel
         for shown, p, s in (
             (plain, float(diagonal.probability(0, given=0)), float(diagonal.probability(0, given=1))),
-            (signs, coded(dn.hadamard(size, epsilon).channel).p, coded(dn.hadamard(size, epsilon).channel).s),  # type: ignore[arg-type]
-            (hashed, coded(hashing).p, coded(hashing).s),
+            (signs, supported(dn.hadamard(size, epsilon).channel).p, supported(dn.hadamard(size, epsilon).channel).q),  # type: ignore[arg-type]
+            (hashed, supported(hashing).p, supported(hashing).q),
             (best, held, (subset.ones - held) / (size - 1)),  # type: ignore[attr-defined]
         ):
             assert s * (1 - s) / (p - s) ** 2 == pytest.approx(float(shown), rel=5e-4)

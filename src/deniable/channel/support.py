@@ -1,0 +1,289 @@
+"""How often the responses of a tally support each answer, counted for all answers at once.
+
+A `Support` stands for a table B of zeros and ones, a row for each answer and a column for each cell of the tally, that
+is hardly ever written out: `gather` is B·v, `scatter` is Bᵀ·v. `channel.support` returns that of a two-level channel;
+NumPy is loaded with this module, and so only where something is estimated.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from deniable.channel.dense import Dense
+    from deniable.channel.two_level import TwoLevel
+
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+
+MOST_CELLS = 1 << 25
+"""Cells of a table of answers and responses that is written out: 256 MiB."""
+
+
+class Support(ABC):
+    """Which cells of a tally speak for which answers.
+
+    Attributes:
+        size: how many answers there are.
+        direct: whether the cells are the answers, in their order.
+    """
+
+    size: int
+    direct: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """How many cells there are."""
+
+    @abstractmethod
+    def gather(self, cells: Vector) -> Vector:
+        """Return for each answer the sum over the cells that speak for it."""
+
+    @abstractmethod
+    def scatter(self, answers: Vector) -> Vector:
+        """Return for each cell the sum over the answers that it speaks for."""
+
+    def table(self) -> Matrix:
+        """Write B out, answers × cells.
+
+        Raises:
+            InvalidRequest: too large.
+        """
+        if self.size * self.cells > MOST_CELLS:
+            raise InvalidRequest(
+                f"a table of {self.size:,} categories and {self.cells:,} responses is too large to write out; "
+                f"expected at most {MOST_CELLS:,} cells.",
+                "Variances, intervals and contrasts do not need it.",
+            )
+        return np.array([np.rint(self.scatter(unit)) for unit in np.eye(self.size)])
+
+
+@dataclass(frozen=True)
+class Each(Support):
+    """A cell for each answer: a response that is a category, and sets whose tally counts each category."""
+
+    size: int
+    direct: ClassVar[bool] = True
+
+    @property
+    def cells(self) -> int:
+        return self.size
+
+    def gather(self, cells: Vector) -> Vector:
+        return cells
+
+    def scatter(self, answers: Vector) -> Vector:
+        return answers
+
+
+@dataclass(frozen=True)
+class OverSizes(Support):
+    """Sets of several sizes, counted apart: a stretch for each size, its count and then a cell for each category."""
+
+    size: int
+    stretches: int
+
+    @property
+    def cells(self) -> int:
+        return self.stretches * (self.size + 1)
+
+    def gather(self, cells: Vector) -> Vector:
+        return np.asarray(cells.reshape(-1, self.size + 1)[:, 1:].sum(axis=0), np.float64)
+
+    def scatter(self, answers: Vector) -> Vector:
+        return np.tile(np.concatenate([[0.0], answers]), self.stretches)
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Support):
+    """Any two-level channel, its support written out."""
+
+    entries: Matrix
+
+    @classmethod
+    def of(cls, channel: TwoLevel) -> Table:
+        """Ask a channel for every answer and response.
+
+        Raises:
+            InvalidRequest: too large.
+        """
+        if channel.answers * channel.responses > MOST_CELLS:
+            raise InvalidRequest(
+                f"a table of {channel.answers:,} categories and {channel.responses:,} responses is too large to write "
+                f"out; expected at most {MOST_CELLS:,} cells."
+            )
+        responses = range(channel.responses)
+        rows = [[channel.supports(response, answer) for response in responses] for answer in range(channel.answers)]
+        return cls(np.array(rows, np.float64))
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """How many answers there are."""
+        return len(self.entries)
+
+    @property
+    def cells(self) -> int:
+        return int(self.entries.shape[1])
+
+    def gather(self, cells: Vector) -> Vector:
+        return self.entries @ cells
+
+    def scatter(self, answers: Vector) -> Vector:
+        return answers @ self.entries
+
+
+@dataclass(frozen=True)
+class Signs(Support):
+    """Hadamard response: response r speaks for answer x where row r + 1 of the matrix is +1 in column x + 1."""
+
+    size: int
+    order: int
+
+    @property
+    def cells(self) -> int:
+        return self.order - 1
+
+    def gather(self, cells: Vector) -> Vector:
+        spectrum = walsh(np.concatenate([[0.0], cells]))
+        return np.asarray((cells.sum() + spectrum[1 : self.size + 1]) / 2, np.float64)
+
+    def scatter(self, answers: Vector) -> Vector:
+        padded = np.zeros(self.order)
+        padded[1 : self.size + 1] = answers
+        return np.asarray((answers.sum() + walsh(padded)[1:]) / 2, np.float64)
+
+
+@dataclass(frozen=True)
+class Forms(Support):
+    """Local hashing: a response (hash, value) speaks for the answers that have this value under this hash.
+
+    Why one transform does it: 1{h(x) = v} = Σ_t ω^(t(h(x) − v)) / q, and t·h runs through all linear forms but 0 just
+    once as t and h run. So B·c is the Fourier transform, over vectors of digits modulo q, of the transforms of the
+    counts of each hash.
+    """
+
+    size: int
+    values: int
+    digits: int
+
+    @property
+    def hashes(self) -> int:
+        """How many hashes there are."""
+        power: int = self.values**self.digits
+        return (power - 1) // (self.values - 1)
+
+    @property
+    def cells(self) -> int:
+        return self.hashes * self.values
+
+    def gather(self, cells: Vector) -> Vector:
+        from scipy import fft
+
+        if self.digits == 1:
+            return np.asarray(cells[: self.size], np.float64)
+        table = cells.reshape(self.hashes, self.values)
+        if self.values == 2:
+            spectrum = walsh(np.concatenate([[0.0], table[:, 0] - table[:, 1]]))
+            return np.asarray((cells.sum() + spectrum[: self.size]) / 2, np.float64)
+        own = fft.fft(table, axis=1)
+        forms = np.empty(self.values**self.digits, np.complex128)
+        forms[0] = cells.sum()
+        for t, rows, places in self._multiples():
+            forms[places] = own[rows, t]
+        sums = fft.ifftn(forms.reshape(self._shape), overwrite_x=True).real.reshape(-1)
+        return np.asarray(sums[: self.size] * self.values ** (self.digits - 1), np.float64)
+
+    def scatter(self, answers: Vector) -> Vector:
+        from scipy import fft
+
+        padded = np.zeros(self.values**self.digits)
+        padded[: self.size] = answers
+        if self.digits == 1:
+            return padded
+        if self.values == 2:
+            spectrum = walsh(padded)[1:]
+            return np.asarray(
+                np.column_stack([padded.sum() + spectrum, padded.sum() - spectrum]).reshape(-1) / 2, np.float64
+            )
+        forms = fft.fftn(padded.reshape(self._shape)).reshape(-1)
+        own = np.empty((self.hashes, self.values), np.complex128)
+        own[:, 0] = forms[0]
+        for t, rows, places in self._multiples():
+            own[rows, t] = forms[places]
+        return np.asarray(fft.ifft(own, axis=1, overwrite_x=True).real.reshape(-1), np.float64)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return (self.values,) * self.digits
+
+    def _multiples(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
+        """Yield t, a stretch of hashes whose highest digit is the same, and where their t-folds are numbered."""
+        q = self.values
+        for t in range(1, q):
+            scaled = np.arange(q) * t % q
+            lower = np.zeros(1, np.int64)  # the t-fold of all vectors of the lower digits
+            start, power = 0, 1
+            for digit in range(self.digits):
+                yield t, slice(start, start + power), t * power + lower
+                if digit + 1 < self.digits:
+                    lower = np.add.outer(scaled * power, lower).reshape(-1)
+                    start, power = start + power, power * q
+
+
+def walsh(values: Vector) -> Vector:
+    """Return the Walsh–Hadamard transform Σ_j (−1)^(ones in i & j)·v_j, for a length that is a power of two.
+
+    Example:
+        >>> walsh(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
+        [10.0, -2.0, -4.0, 0.0]
+    """
+    work, half = np.array(values, np.float64), 1
+    while half < work.size:
+        pairs = work.reshape(-1, 2, half)
+        pairs[:, 0] += pairs[:, 1]
+        pairs[:, 1] *= -2
+        pairs[:, 1] += pairs[:, 0]
+        half *= 2
+    return work
+
+
+def written(table: Dense) -> Matrix:
+    """Return the probabilities of a table as floats, each rounded once."""
+    return np.array([[weight / table.total for weight in row] for row in table.weights])
+
+
+def kronecker(factors: Sequence[Matrix]) -> Matrix:
+    """Return the Kronecker product of matrices."""
+    product = factors[0]
+    for factor in factors[1:]:
+        product = np.asarray(np.kron(product, factor), np.float64)
+    return product
+
+
+def rounded(numbers: Iterable[Fraction]) -> Vector:
+    """Return exact numbers as floats, each rounded once."""
+    return np.array([float(number) for number in numbers])
+
+
+def level_arrays(levels: Sequence[tuple[Fraction, Fraction]]) -> tuple[Vector, Vector]:
+    """Return the second of the two levels of each response, and by how much the first is higher."""
+    return rounded(low for _, low in levels), rounded(high - low for high, low in levels)
+
+
+def bit_count_law(size: int, hit: float, stray: float, counts: Sequence[int]) -> Vector:
+    """Return how probable each number of ones is among bits of which one is 1 with another probability."""
+    from scipy.stats import binom
+
+    ones = np.array(counts)
+    law = hit * binom.pmf(ones - 1, size - 1, stray) + (1 - hit) * binom.pmf(ones, size - 1, stray)
+    return np.asarray(law, np.float64)

@@ -1,0 +1,98 @@
+"""The left inverse of a channel: its own, the best one at a guess, or one that is given."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from deniable.channel import Channel, Product, Sets, TwoLevel
+from deniable.designs import Design
+from deniable.errors import InvalidRequest, NotEstimable
+from deniable.estimates.covariance import Matrix, Vector
+from deniable.estimates.kronecker import factored
+from deniable.estimates.linear import Linear, Written, floats, written_inverse
+from deniable.estimates.supported import by_sizes, supported
+
+
+def left_inverse(channel: Channel, *, guess: Vector | None = None, inverse: Matrix | None = None) -> Linear:
+    """Return a left inverse: the channel's own, the best one at a guess of the shares, or one that is given.
+
+    Implements: L = (P′D⁻¹P)⁻¹P′D⁻¹ with D = diag(P·guess), the locally best linear unbiased estimator of F6; where P is
+    square every choice is P⁻¹. Without a guess it is taken at even shares.
+
+    Raises:
+        NotEstimable: the channel has not full rank.
+        InvalidRequest: what is given is no left inverse of the channel.
+    """
+    if inverse is not None:
+        return _given(channel, np.asarray(inverse, np.float64))
+    return own_inverse(channel, guess)
+
+
+def own_inverse(channel: Channel, guess: Vector | None) -> Linear:
+    """Return the left inverse of a channel by its structure: factors, support, or written out."""
+    square = channel.answers == channel.responses
+    if guess is not None and not channel.own_cells:
+        raise InvalidRequest(
+            "a guess needs a count for every response; the tally of this design keeps sums.",
+            "Leave the guess away: the estimate is the best one at even shares.",
+        )
+    if guess is not None and not square:
+        return written_inverse(channel, guess)  # of a product, it is one only if the guess is
+    if isinstance(channel, Product):
+        return factored(channel)
+    if isinstance(channel, Sets) and channel.by_size:
+        return by_sizes(channel)
+    return supported(channel) if isinstance(channel, TwoLevel) else written_inverse(channel, guess)
+
+
+def _given(channel: Channel, inverse: Matrix) -> Linear:
+    if not channel.own_cells:
+        raise NotEstimable("an inverse needs a count for every response; the tally of this design keeps sums.")
+    matrix = floats(channel)
+    if inverse.shape != matrix.T.shape:
+        raise InvalidRequest(f"the left inverse has shape {inverse.shape}; expected {matrix.T.shape}.")
+    if not np.allclose(inverse @ matrix, np.eye(channel.answers), rtol=0, atol=1e-8):
+        raise InvalidRequest(
+            "L·P is not the identity, so the estimate would be biased; expected a left inverse of the channel."
+        )
+    return Written(inverse, matrix)
+
+
+def christofides_inverse(design: Design) -> Matrix:
+    """Return the left inverse that estimates by the mean response: (mean − EY) / (L + 1 − 2·EY), EY the mean card.
+
+    Hand it to `estimate(tally, inverse=…)` or `covariance(…, inverse=…)`. For two and three cards it is the inverse
+    that `estimate` takes by itself; for more cards `estimate` takes the one with the smallest variance at even shares.
+
+    Implements: the estimator of [Chr03].
+
+    Raises:
+        InvalidRequest: not a design of cards, where members send L + 1 − card.
+        NotEstimable: the mean card is in the middle.
+
+    Example:
+        >>> from deniable.designs import christofides
+        >>> design = christofides(cards=["1/10", "3/10", "6/10"])
+        >>> christofides_inverse(design)[1].round(6).tolist()
+        [1.5, 0.5, -0.5]
+    """
+    channel = design.channel
+    size = channel.responses
+    if channel.answers != 2 or any(
+        channel.probability(r, given=0) != channel.probability(size - 1 - r, given=1) for r in range(size)
+    ):
+        raise InvalidRequest(
+            f"{design!r} is not a design of cards; expected one in which members send L + 1 − card.",
+            "Build it with christofides().",
+        )
+    mean = sum(((r + 1) * channel.probability(r, given=0) for r in range(size)), Fraction(0))
+    gap = size + 1 - 2 * mean
+    if gap == 0:
+        raise NotEstimable(
+            f"the mean card is {mean}, in the middle, so that the mean response tells nothing about the members.",
+            "Leave the inverse away: other differences between the responses still tell the shares.",
+        )
+    members = [(r - mean) / gap for r in range(1, size + 1)]
+    return np.array([[float(1 - weight) for weight in members], [float(weight) for weight in members]])
