@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from deniable.criteria.base import Bounds, Breach, Criterion, Labelled, Strict, Verdict
-from deniable.criteria.belief import Belief, Range, bayes_error, least_bayes_error, posterior, posterior_range
+from deniable.criteria.belief import Belief, BeliefRange, bayes_error, least_bayes_error, posterior, posterior_range
 from deniable.criteria.boundaries import Boundaries
 from deniable.criteria.relaxed import Relaxed, delta_curve
 from deniable.criteria.strict import (
@@ -31,6 +31,7 @@ from deniable.criteria.strict import (
 __all__ = [
     "BayesFactor",
     "Belief",
+    "BeliefRange",
     "BetaFactor",
     "Boundaries",
     "Bounds",
@@ -40,7 +41,6 @@ __all__ = [
     "KnownPrior",
     "Labelled",
     "PosteriorCap",
-    "Range",
     "Relaxed",
     "RhoToRho",
     "Strict",

@@ -26,7 +26,7 @@ class Belief(NamedTuple):
     posterior: Fraction
 
 
-class Range(NamedTuple):
+class BeliefRange(NamedTuple):
     """The responses after which an event is least and most probable."""
 
     least: Belief
@@ -53,7 +53,7 @@ def posterior(subject: Subject, prior: Prior, response: int) -> tuple[Fraction, 
     return tuple(part / whole for part in joint)
 
 
-def posterior_range(subject: Subject, prior: Prior, event: Event) -> Range:
+def posterior_range(subject: Subject, prior: Prior, event: Event) -> BeliefRange:
     """Return how improbable and how probable an event can become, exactly, and after which responses.
 
     Raises:
@@ -72,7 +72,7 @@ def posterior_range(subject: Subject, prior: Prior, event: Event) -> Range:
         Belief(response, before, sum((joint[j] for j in chosen), Fraction(0)) / sum(joint))
         for response, joint in joints(channel_of(subject), belief)
     ]
-    return Range(min(found, key=lambda each: each.posterior), max(found, key=lambda each: each.posterior))
+    return BeliefRange(min(found, key=lambda each: each.posterior), max(found, key=lambda each: each.posterior))
 
 
 def bayes_error(subject: Subject, prior: Prior) -> Fraction:

@@ -465,16 +465,16 @@ def _along(risk: Callable[[Floats], float], one: Corner, two: Corner) -> list[tu
     found = [(scanned[0], one.point, True), (scanned[-1], two.point, True)]
     for i in range(1, _SCAN):
         if scanned[i] < math.inf and scanned[i] <= min(scanned[i - 1], scanned[i + 1]):
-            place = _lowest(height, (i - 1) / _SCAN, (i + 1) / _SCAN)
+            place = lowest_between(height, (i - 1) / _SCAN, (i + 1) / _SCAN)
             found.append((height(place), at(place), False))
     return found
 
 
-def _lowest(height: Callable[[float], float], low: float, high: float) -> float:
+def lowest_between(height: Callable[[float], float], low: float, high: float, within: float = 1e-10) -> float:
     """Return where a function is lowest between two places, by golden sections."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = height(left), height(right)
-    while high - low > 1e-10:
+    while high - low > within:
         if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - _GOLDEN * (high - low)

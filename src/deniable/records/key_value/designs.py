@@ -15,6 +15,7 @@ from deniable.designs import Design, labels
 from deniable.designs.labels import Labels, Numbered, Places
 from deniable.designs.rounding import realize
 from deniable.designs.three_answers_best import edges as region_edges
+from deniable.designs.three_answers_best import lowest_between
 from deniable.documents import HashedDocument
 from deniable.errors import (
     Incompatible,
@@ -247,7 +248,6 @@ def _read_names(body: Mapping[str, Any]) -> Sequence[str]:
 
 
 _SCAN = 48  # places that are looked at before a search narrows
-_GOLDEN = (math.sqrt(5) - 1) / 2
 GOALS = ("frequency", "weight", "mean")
 DEFAULT = {"frequency": 1.0, "weight": 1.0}
 
@@ -372,23 +372,8 @@ def lowest(height: Callable[[float], float], low: float, high: float, *, rough: 
     step = (high - low) / scan
     best = min(range(scan + 1), key=lambda i: height(low + i * step))
     left, right = low + max(best - 1, 0) * step, low + min(best + 1, scan) * step
-    near = _golden(height, left, right, 1e-5 if rough else 1e-11)
+    near = lowest_between(height, left, right, 1e-5 if rough else 1e-11)
     return min((low + best * step, near), key=height)
-
-
-def _golden(height: Callable[[float], float], low: float, high: float, within: float) -> float:
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left, at_right = height(left), height(right)
-    while high - low > within:
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - _GOLDEN * (high - low)
-            at_left = height(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + _GOLDEN * (high - low)
-            at_right = height(right)
-    return (low + high) / 2
 
 
 _Kind = TypeVar("_Kind", bound=Scheme)

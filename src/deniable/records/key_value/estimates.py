@@ -20,7 +20,7 @@ from deniable.estimates.results import Columns, Doubt, Result, Row, Summary
 from deniable.estimates.shares import sampled_fraction
 from deniable.records.key_value.designs import KeyValueDesign
 from deniable.records.key_value.items import CROWDED, crowding
-from deniable.records.key_value.linear import CONDITIONAL, NOISE, Linear, read_scaling
+from deniable.records.key_value.linear import CONDITIONAL, NOISE, ItemLinear, read_scaling
 from deniable.records.key_value.tallies import ItemTally, KeyValueTally
 from deniable.records.key_value.variances import check_told
 
@@ -343,7 +343,7 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
     QUANTITIES: ClassVar[tuple[str, ...]] = ("degree", "frequency", "weight", "mean")
 
     tally: KeyValueTally
-    linear: Linear = field(repr=False)
+    linear: ItemLinear = field(repr=False)
     population: int | str | None = None
     kept: float = 1.0
     quantity: str = "degree"
@@ -697,7 +697,7 @@ def estimate(
     """
     if tally.respondents == 0:
         raise NotEstimable("there are no responses; expected at least one.")
-    linear = Linear(tally, read_scaling(tally, scaling), _fraction(tally.respondents, population))
+    linear = ItemLinear(tally, read_scaling(tally, scaling), _fraction(tally.respondents, population))
     made = KeyValueEstimate(tally, linear, population, quantity="weight" if linear.frequency is None else "degree")
     return replace(made, warnings=_warnings(made))
 

@@ -19,7 +19,7 @@ NOISE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class ItemLinear:
     """The unbiased estimates of a tally, on the scale from −1 to 1 and per respondent.
 
     Attributes:
@@ -173,12 +173,12 @@ def choose(tally: KeyValueTally) -> str:
     """
     if not tally.design.scheme.one_each or not tally.respondents or (tally.asked == 0).any():
         return FIXED
-    f, w = (float(each.mean()) for each in Linear(tally, FIXED, 1.0).values)
+    f, w = (float(each.mean()) for each in ItemLinear(tally, FIXED, 1.0).values)
     f = min(1.0, max(0.0, f))
     shares, squares = _shares(f, w), np.array([f**2, w**2])
     variance = {}
     for scaling in (FIXED, CONDITIONAL):
-        linear = Linear(tally, scaling, 1.0)
+        linear = ItemLinear(tally, scaling, 1.0)
         second = (linear.second[:2] @ shares - squares) * float((1 / linear.asked).mean())
         variance[scaling] = float(second.sum())
     return min(variance, key=variance.__getitem__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -167,12 +167,22 @@ class Mean(_OneNumber):
         return float(self.range.low) + float(self.range.width) * share
 
 
-def estimate(tally: NumberTally, **options: Any) -> Mean:
+def estimate(
+    tally: NumberTally,
+    *,
+    method: str = "inversion",
+    population: int | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    inverse: Sequence[Sequence[float]] | Matrix | None = None,
+) -> Mean:
     """Estimate the mean of the numbers.
 
     Args:
         tally: the counts.
-        options: how the shares of the two ends are estimated: `method`, `population`, `guess`, `inverse`.
+        method: how the shares of the two ends are estimated, as for categories.
+        population: how many people there are altogether, if they are not very many.
+        guess: shares of the two ends at which an inverse is chosen.
+        inverse: another left inverse of the channel.
 
     Raises:
         NotEstimable: there are no responses.
@@ -184,11 +194,12 @@ def estimate(tally: NumberTally, **options: Any) -> Mean:
         >>> round(found.value, 3), round(found.error, 3)
         (7.164, 0.335)
     """
-    return mean(estimate_shares(tally.ends, **options), tally.design.range)
+    shares = estimate_shares(tally.ends, method=method, population=population, guess=guess, inverse=inverse)
+    return mean(shares, tally.design.range)
 
 
 def mean(shares: Estimate | Combined, range_: Range) -> Mean:
-    """Carry an estimate of the two ends over to the values; one stage's, or `gradual.estimate.combine`'s.
+    """Carry an estimate of the two ends over to the values; one stage's, or that of `combine`.
 
     Implements: [Pan24], §5.2, eq. (70), corrected: low + (high − low)·π, for any design about the ends.
 

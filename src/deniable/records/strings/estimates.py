@@ -80,6 +80,7 @@ class StringEstimate(Result):
         covariance: of the shares of the strings found, in their order.
         design: the hash of the design; empty for noisy samples, which have none.
         epsilon: the most that a respondent has revealed; infinite where the samples alone do not tell it.
+        missing: how many respondents sent nothing.
     """
 
     type: ClassVar = "strings"
@@ -95,6 +96,7 @@ class StringEstimate(Result):
     covariance: Matrix = field(repr=False)
     design: str = ""
     epsilon: float = math.inf
+    missing: int = 0
 
     @property
     def params(self) -> dict[str, float]:
@@ -141,7 +143,7 @@ class StringEstimate(Result):
             interval=method or "normal",
             method="regression",
             respondents=self.respondents,
-            missing=0,
+            missing=self.missing,
             epsilon=self.epsilon,
             simultaneous=simultaneous,
         )
@@ -152,7 +154,7 @@ class StringEstimate(Result):
 
     def _source(self) -> dict[str, Any]:
         seen = np.flatnonzero(self.p_values != 1).tolist()
-        names = ("tested", "fdr", "respondents", "unexplained", "unexplained_error", "excess", "epsilon")
+        names = ("tested", "fdr", "respondents", "unexplained", "unexplained_error", "excess", "epsilon", "missing")
         return {
             **{name: getattr(self, name) for name in names},
             "found": [asdict(each) for each in self.found],
@@ -263,6 +265,7 @@ def estimate(
         covariance=spread[np.ix_(order, order)],
         design="" if design is None else design.hash,
         epsilon=math.inf if design is None else design.epsilon,
+        missing=tally.missing if isinstance(tally, StringTally) else 0,
     )
 
 
@@ -321,8 +324,8 @@ def _covariance(fit: Fit, tally: StringTally | NoisyTally) -> Floats:
 
 
 _NORMAL = NormalDist()
-_ROUNDS = 200
-_MOST = 10**15
+_LIMIT_ROUNDS = 200  # of a fixed point that is reached in a few
+_MOST_CANDIDATES = 10**15  # beyond them fdr/candidates is smaller than normal quantiles tell apart
 
 
 def share_error(design: StringDesign, respondents: int, *, share: float = 0.0, others: float = 0.0) -> float:
@@ -387,11 +390,13 @@ def detection_limit(
         >>> round(detection_limit(design, 1_000_000, candidates=10_000), 5)
         0.00171
     """
-    if not respondents >= 1 or not 1 <= candidates <= _MOST or not 0 < fdr < 1 or not 0 < target < 1:
-        raise InvalidRequest(f"expected at least one respondent, 1 to {_MOST:,} candidates, and rates between 0 and 1.")
+    if not respondents >= 1 or not 1 <= candidates <= _MOST_CANDIDATES or not 0 < fdr < 1 or not 0 < target < 1:
+        raise InvalidRequest(
+            f"expected at least one respondent, 1 to {_MOST_CANDIDATES:,} candidates, and rates between 0 and 1."
+        )
     strict, sure = -_NORMAL.inv_cdf(fdr / candidates), _NORMAL.inv_cdf(target)
     limit = 0.0
-    for _ in range(_ROUNDS):
+    for _ in range(_LIMIT_ROUNDS):
         rest = limit if others is None else others
         null = share_error(design, respondents, others=rest)
         wanted = strict * null + sure * share_error(design, respondents, share=min(limit, 1.0), others=rest)

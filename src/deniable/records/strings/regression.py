@@ -1,4 +1,4 @@
-"""The places of many strings in all cohorts at once; the same as `Bloom.places`, string by string."""
+"""Bits that strings set in all cohorts at once, and least squares with few of very many candidates."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def places_of(bloom: Bloom, seeds: NDArray[np.uint64], cohorts: NDArray[Any] | N
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
-_ROUNDS = 60
-_AT_A_TIME = 200
-_SWEEPS = 500
-_STILL = 1e-7
-_PIECE = 20_000
+_LASSO_ROUNDS = 60  # in which candidates come in, before the search is given up
+_BATCH = 200  # candidates that come in at a time
+_SWEEPS = 500  # of coordinate descent at most
+_STILL = 1e-7  # shares that move by less have come to rest
+_PIECE = 20_000  # candidates whose places are worked out at a time, to bound memory
 
 
 def table(bloom: Bloom, seeds: NDArray[np.uint64], used: NDArray[np.bool_]) -> csr_matrix:
@@ -153,11 +153,11 @@ class Regression:
         """
         active: Numbers = np.empty(0, np.intp)
         shares: Floats = np.empty(0)
-        for _ in range(_ROUNDS):
+        for _ in range(_LASSO_ROUNDS):
             scores = self.scores(self.residual(active, shares))
             scores[active] = 0.0
             fresh = np.flatnonzero(scores > threshold)
-            room = min(_AT_A_TIME, most - active.size)
+            room = min(_BATCH, most - active.size)
             fresh = fresh[np.argsort(-scores[fresh])][:room]
             if not fresh.size:
                 break
