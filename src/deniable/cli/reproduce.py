@@ -57,8 +57,8 @@ def reproduce(
     exhibits, report = select(document, wanted), not wanted
     chosen, folder = setting(repetitions), Folder(out, overwrite=force)
     folder.check(exhibits, report=report)
-    with _progress() as told:
-        results = run(exhibits, chosen, whole=document == "all", told=told, each=folder.add)
+    with _progress() as progress:
+        results = run(exhibits, chosen, whole=document == "all", progress=progress, on_made=folder.add)
     if report:
         folder.finish(results)
     if as_json:
@@ -84,10 +84,10 @@ def _progress() -> Iterator[Progress]:
     with Progress(*columns, console=err, transient=True, disable=quiet, speed_estimate_period=3600) as bar:
         task = bar.add_task("beginning", total=1.0)
 
-        def told(exhibit: Exhibit, share: float) -> None:
+        def show(exhibit: Exhibit, share: float) -> None:
             bar.update(task, completed=share, description=f"{exhibit.document}, {exhibit.kind} {exhibit.number}")
 
-        yield told
+        yield show
 
 
 def _show(results: Reproduction, paths: Sequence[Path]) -> None:
@@ -132,14 +132,14 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from deniable.reproduce.values import Value, shown
+    from deniable.reproduce.values import Value, as_text
 
     table = Table(box=None, header_style="dim")
     for column in columns:
         table.add_column(Text(column))
     for row in rows:
         styles = (_STYLES[cell.verdict] if isinstance(cell, Value) else "" for cell in row)
-        table.add_row(*(Text(shown(cell), style) for cell, style in zip(row, styles, strict=True)))
+        table.add_row(*(Text(as_text(cell), style) for cell, style in zip(row, styles, strict=True)))
     return table
 
 
@@ -147,14 +147,14 @@ def _values(values: Sequence[Value]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from deniable.reproduce.values import as_printed, inputs, judged, shown, what
+    from deniable.reproduce.values import as_printed, as_text, inputs, judged, what
 
     table = Table(box=None, header_style="dim")
     for column in ("id", "what", "at", "printed", "ours", "verdict"):
         table.add_column(column, overflow="fold")
     for value in values:
-        told = (value.entry.id, what(value), inputs(value), as_printed(value), shown(value.ours))
-        table.add_row(*map(Text, told), Text(judged(value), _STYLES[value.verdict]))
+        cells = (value.entry.id, what(value), inputs(value), as_printed(value), as_text(value.ours))
+        table.add_row(*map(Text, cells), Text(judged(value), _STYLES[value.verdict]))
     return table
 
 

@@ -91,8 +91,8 @@ class Client(SurveyDevice):
     ) -> None:
         where, path = Link.read(link), Path(state)
         self._source = source
-        made = path.is_file() and path.stat().st_size > 0
-        self._ledger = Ledger.open(path, source=source) if made else Ledger.create(path, budget=budget, source=source)
+        exists = path.is_file() and path.stat().st_size > 0
+        self._ledger = Ledger.open(path, source=source) if exists else Ledger.create(path, budget=budget, source=source)
         try:
             self._state = DeviceState(where, Connection(where.base, patience=patience), self._ledger.database)
             with self._state.transaction() as tables:
@@ -129,7 +129,7 @@ class Client(SurveyDevice):
         """Return what is to be sent: exactly what will leave, question by question."""
         with self._state.transaction() as tables:
             sent = set(tables.rows("SELECT question, design FROM sent"))
-        return [each for each in self._released() if (each["question"], each["design"]) not in sent]
+        return [response for response in self._released() if (response["question"], response["design"]) not in sent]
 
     def send(self) -> int:
         """Send what is waiting; return how many responses the collector has acknowledged.
@@ -146,7 +146,7 @@ class Client(SurveyDevice):
             piece = responses[start : start + _MOST_RESPONSES]
             self._state.ask("POST", "/responses", self._submission(self._key, piece) | admitted)
             with self._state.transaction() as tables:
-                pairs = [(each["question"], each["design"]) for each in piece]
+                pairs = [(response["question"], response["design"]) for response in piece]
                 tables.each("INSERT INTO sent VALUES (?, ?) ON CONFLICT DO NOTHING", pairs)
         return len(responses)
 
@@ -157,7 +157,7 @@ class Client(SurveyDevice):
             NotSent: the collector cannot be reached; nothing was withdrawn.
         """
         erased = int(json.loads(self._state.ask("DELETE", f"/responses/{self._key}"))["withdrawn"])
-        if any(each.withdrawn is None for each in self._ledger.status().questions):
+        if any(standing.withdrawn is None for standing in self._ledger.status().questions):
             self._ledger.withdraw()
         return erased
 
@@ -171,7 +171,7 @@ class Client(SurveyDevice):
         text = self._state.ask("GET", f"/receipts/{self._key}").decode()
         listed = documents.field(documents.unseal("stored", text), "responses", list)
         waiting = self.waiting()
-        sent = [each for each in self._released() if each not in waiting]
+        sent = [response for response in self._released() if response not in waiting]
         if sorted(map(_as_json, listed)) != sorted(map(_as_json, sent)):
             raise Incompatible(
                 f"the receipt lists {len(listed)} responses, and they are not the {len(sent)} that were sent; expected "
@@ -189,10 +189,10 @@ class Client(SurveyDevice):
 
     def _finish_answers(self) -> None:
         """Release what was answered just before this device was switched off; not what the budget had refused."""
-        for each in self._ledger.status().questions:
-            if each.withdrawn is None and not any(stage.released for stage in each.stages):
+        for standing in self._ledger.status().questions:
+            if standing.withdrawn is None and not any(stage.released for stage in standing.stages):
                 with suppress(OverBudget):
-                    self._ledger.release(each.question, 0, to=self.survey.name)
+                    self._ledger.release(standing.question, 0, to=self.survey.name)
 
     def _released(self) -> list[dict[str, str]]:
         return [

@@ -51,10 +51,10 @@ def read_lines(fielded: FieldedSurvey, raw: bytes) -> list[Batch]:
         if not line.strip():
             continue
         body = _line(fielded, number, line)
-        for each in body.responses:
-            to = _Destination(each.question, each.design, body.group)
+        for response in body.responses:
+            to = _Destination(response.question, response.design, body.group)
             keys.setdefault(to, []).append(body.key)
-            symbols.setdefault(to, []).append(each.symbol)
+            symbols.setdefault(to, []).append(response.symbol)
     raw_keys = {to: np.frombuffer(bytes.fromhex("".join(texts)), np.uint8) for to, texts in keys.items()}
     return _coarse_first([_batch(fielded, to, raw_keys[to].reshape(-1, KEY), pa.array(symbols[to])) for to in keys])
 
@@ -85,8 +85,8 @@ def _line(fielded: FieldedSurvey, number: int, line: bytes) -> SubmissionBody:
     try:
         body: SubmissionBody = parsed(_LINES.decode, line)
         fielded.check_hash(body.survey)
-        for each in body.responses:
-            fielded.place(each.question, each.design).design.symbol_number(each.symbol)
+        for response in body.responses:
+            fielded.place(response.question, response.design).design.symbol_number(response.symbol)
     except DeniableError as error:
         error.problem = f"line {number:,}: {error.problem}"
         raise
@@ -95,23 +95,23 @@ def _line(fielded: FieldedSurvey, number: int, line: bytes) -> SubmissionBody:
 
 def _split(fielded: FieldedSurvey, table: pa.Table) -> Iterator[Batch]:
     """Yield a batch for each question, design and group that occurs in a table."""
-    column = "symbol" if "symbol" in table.column_names else "code"
-    for name in ("key", "question", "design", column):
+    sent_as = "symbol" if "symbol" in table.column_names else "code"
+    for name in ("key", "question", "design", sent_as):
         if name not in table.column_names or table[name].null_count:
             raise Refused(422, f"the column {name!r} is missing, or has empty cells; expected one without.")
     names = ["question", "design", *(["group"] if "group" in table.column_names else [])]
     labels = [_labels(table[name], name) for name in names]
-    if any(len(each.values) > _MOST_LABELS for each in labels):
+    if any(len(column.values) > _MOST_LABELS for column in labels):
         raise Refused(422, f"there are more than {_MOST_LABELS:,} questions, designs or groups; expected a few.")
-    keys, sent = _keys(table["key"]), table[column].combine_chunks()
+    keys, sent = _keys(table["key"]), table[sent_as].combine_chunks()
     numbers = np.zeros(len(table), np.int64)
-    for each in labels:
-        numbers = numbers * (len(each.values) + 1) + each.numbers + 1
+    for column in labels:
+        numbers = numbers * (len(column.values) + 1) + column.numbers + 1
     _, firsts, kinds = np.unique(numbers, return_index=True, return_inverse=True)
     order = np.argsort(kinds, kind="stable")
     starts = np.searchsorted(kinds[order], np.arange(len(firsts)))
     for first, rows in zip(firsts.tolist(), np.split(order, starts)[1:], strict=True):
-        common = [each.value(int(each.numbers[first])) for each in labels]
+        common = [column.value(int(column.numbers[first])) for column in labels]
         yield _batch(fielded, _Destination(*common, *[None] * (3 - len(common))), keys[rows], sent.take(rows))
 
 
@@ -153,7 +153,7 @@ def _codes(design: Design, sent: Any) -> NDArray[Any]:
         return design.channel.coding.from_arrow(sent)
     labels = _labels(sent, "symbol")
     used, rows = np.unique(labels.numbers, return_inverse=True)
-    numbers = [design.symbol_number(labels.value(each)) for each in used.tolist()]
+    numbers = [design.symbol_number(labels.value(number)) for number in used.tolist()]
     return np.asarray(design.channel.coding.pack(numbers)[rows])
 
 

@@ -115,9 +115,9 @@ def read(store: Store, entry: Entry, question: int, group: int | None = None) ->
         NotAllowed: too few responses, or a group that is hidden.
     """
     counts = counts_shown(store, entry, question, group)
-    asked, made = entry.survey.questions[question], _estimated(counts)
-    summary = made.summary(level=LEVEL)
-    shares = _shares(asked, entry.survey.language, summary, made)
+    asked, estimate = entry.survey.questions[question], _estimated(counts)
+    summary = estimate.summary(level=LEVEL)
+    shares = _shares(asked, entry.survey.language, summary, estimate)
     return Results(
         respondents=summary.respondents,
         level=LEVEL,
@@ -128,8 +128,8 @@ def read(store: Store, entry: Entry, question: int, group: int | None = None) ->
         notes=summary.notes,
         protection=_protection(asked),
         device=(*words.frequencies(asked.designs[-1]), *words.odds(asked.designs[-1])),
-        signals=(*_fabricated(store, entry, question, counts, group), *_compliance(made)),
-        stages=_stages(made),
+        signals=(*_fabricated(store, entry, question, counts, group), *_compliance(estimate)),
+        stages=_stages(estimate),
     )
 
 
@@ -138,11 +138,13 @@ def groups(store: Store, entry: Entry, question: int) -> tuple[GroupResult, ...]
     asked, results = entry.survey.questions[question], []
     for number in groups_shown(store, entry, question):
         try:
-            made = _estimated(store.tallies(entry.id, question, number))
+            estimate = _estimated(store.tallies(entry.id, question, number))
         except NotEstimable:
             continue
-        shares = _shares(asked, entry.survey.language, made.summary(level=LEVEL), made)
-        results.append(GroupResult(entry.survey.groups[number], _counts(made).respondents, _sentence(shares), shares))
+        shares = _shares(asked, entry.survey.language, estimate.summary(level=LEVEL), estimate)
+        results.append(
+            GroupResult(entry.survey.groups[number], _counts(estimate).respondents, _sentence(shares), shares)
+        )
     return tuple(results)
 
 
@@ -155,14 +157,14 @@ def _estimated(counts: Tally | StageTallies) -> Estimate | Combined:
     return combine(counts) if isinstance(counts, StageTallies) else fitted(counts)
 
 
-def _counts(made: Estimate | Combined) -> Tally | StageTallies:
-    return made.tallies if isinstance(made, Combined) else made.tally
+def _counts(estimate: Estimate | Combined) -> Tally | StageTallies:
+    return estimate.tallies if isinstance(estimate, Combined) else estimate.tally
 
 
 def _shares(
-    asked: Question, language: str, summary: Summary[ShareRow], made: Estimate | Combined
+    asked: Question, language: str, summary: Summary[ShareRow], estimate: Estimate | Combined
 ) -> tuple[CategoryResult, ...]:
-    subject = made if isinstance(made, Combined) else made.tally
+    subject = estimate if isinstance(estimate, Combined) else estimate.tally
     try:
         moved = [swing(subject, share) for share in FAKES]
     except NotEstimable:  # a design for which the bound is not known
@@ -186,20 +188,20 @@ def _protection(asked: Question) -> tuple[str, ...]:
     return (*promises, "All stages together reveal what the finest one reveals, and no more.", *caveat)
 
 
-def _compliance(made: Estimate | Combined) -> tuple[Signal, ...]:
-    rate = plausible.RATE if isinstance(made, Estimate) else stages.RATE
+def _compliance(estimate: Estimate | Combined) -> tuple[Signal, ...]:
+    rate = plausible.RATE if isinstance(estimate, Estimate) else stages.RATE
     return tuple(
-        Signal("compliance", capital(each.text), rate)
-        for each in made.warnings
-        if each.code in (plausible.IMPLAUSIBLE, stages.DIFFER)
+        Signal("compliance", capital(doubt.text), rate)
+        for doubt in estimate.warnings
+        if doubt.code in (plausible.IMPLAUSIBLE, stages.DIFFER)
     )
 
 
-def _stages(made: Estimate | Combined) -> tuple[StageResult, ...]:
-    if isinstance(made, Estimate):
+def _stages(estimate: Estimate | Combined) -> tuple[StageResult, ...]:
+    if isinstance(estimate, Estimate):
         return ()
-    counts = made.tallies
-    rows = zip(counts.design.epsilons, counts.seen, counts.finest, made.weights, strict=True)
+    counts = estimate.tallies
+    rows = zip(counts.design.epsilons, counts.seen, counts.finest, estimate.weights, strict=True)
     return tuple(
         StageResult(epsilon, seen.respondents, left.respondents, weight) for epsilon, seen, left, weight in rows
     )

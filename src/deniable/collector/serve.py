@@ -95,12 +95,12 @@ def _listening(settings: Settings) -> socket.socket:
 @contextmanager
 def _ending() -> Iterator[None]:
     """Let a signal end the collector and nothing else: uvicorn raises it anew when all is done."""
-    before = {each: signal.signal(each, lambda *_: None) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _local(host: str) -> bool:

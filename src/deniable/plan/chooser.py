@@ -74,12 +74,11 @@ class Choice:
     device: Device | None = None
 
     def __str__(self) -> str:
-        wide = max(len(each.name) for each in self.candidates)
+        wide = max(len(candidate.name) for candidate in self.candidates)
         head = f"{'design':<{wide}}  {'ε':>8}  {'n · variance':>12}  {'unchanged':>9}  {'bytes':>7}"
         rows = [
-            f"{each.name:<{wide}}  {each.design.epsilon:>8.4g}  {each.risk:>12.5g}  {each.unchanged:>9.3f}  "
-            f"{each.size:>7,}"
-            for each in self.candidates
+            f"{one.name:<{wide}}  {one.design.epsilon:>8.4g}  {one.risk:>12.5g}  {one.unchanged:>9.3f}  {one.size:>7,}"
+            for one in self.candidates
         ]
         return "\n".join([f"{self.design.name}, for {self.demand}", *self.reasons, head, *rows])
 
@@ -119,29 +118,29 @@ def optimal(
         raise InvalidRequest(
             "a category goes with the goal 'category', and only with it.", 'For example category="yes".'
         )
-    known = naming.read(categories)
+    labels = naming.read(categories)
     criterion = demand if isinstance(demand, Criterion) else Epsilon(demand)
     epsilon = criterion.as_epsilon() if isinstance(demand, Criterion) else demand
     _check_demand(criterion)
     if goal == "device":
-        return _by_hand(known, criterion)
+        return _by_hand(labels, criterion)
     if goal == "category":
         assert category is not None
-        return _one_category(known, category, epsilon, criterion, shares)
+        return _one_category(labels, category, epsilon, criterion, shares)
     candidates = [
         _candidate(name, build(), shares, None)
-        for name, (build, size) in _builders(known, epsilon).items()
+        for name, (build, size) in _builders(labels, epsilon).items()
         if size <= most_bytes
     ]
     if not candidates:
-        raise InvalidRequest(f"no response fits into {most_bytes} bytes; expected at least {_bytes(len(known))}.")
+        raise InvalidRequest(f"no response fits into {most_bytes} bytes; expected at least {_bytes(len(labels))}.")
     ranks: dict[str, Callable[[ConsideredDesign], tuple[float, float]]] = {
-        "error": lambda each: (_rounded(each.risk), each.size),
-        "unchanged": lambda each: (-each.unchanged, _rounded(each.risk)),
-        "wire": lambda each: (each.size, _rounded(each.risk)),
+        "error": lambda candidate: (_rounded(candidate.risk), candidate.size),
+        "unchanged": lambda candidate: (-candidate.unchanged, _rounded(candidate.risk)),
+        "wire": lambda candidate: (candidate.size, _rounded(candidate.risk)),
     }
     ordered = tuple(sorted(candidates, key=ranks[goal]))
-    return Choice(ordered[0].design, goal, str(criterion), ordered, _reasons(goal, ordered, known, most_bytes))
+    return Choice(ordered[0].design, goal, str(criterion), ordered, _reasons(goal, ordered, labels, most_bytes))
 
 
 def _check_demand(criterion: Criterion) -> None:
@@ -152,27 +151,27 @@ def _check_demand(criterion: Criterion) -> None:
         )
 
 
-def _builders(known: Sequence[str], epsilon: exact.Rational) -> dict[str, tuple[Callable[[], Design], int]]:
+def _builders(labels: Sequence[str], epsilon: exact.Rational) -> dict[str, tuple[Callable[[], Design], int]]:
     """Return, for each design that fits the number of categories, how to build it and the bytes of a response."""
-    size = len(known)
+    size = len(labels)
     if size == 2:
-        return {"warner": (lambda: warner(epsilon, categories=known), 1)}
+        return {"warner": (lambda: warner(epsilon, categories=labels), 1)}
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
     short, bits = _bytes(size), -(-size // 8)
     # Where two are equally good the one that stands first is chosen.
-    found: dict[str, tuple[Callable[[], Design], int]] = {"k_ary": (lambda: k_ary(known, epsilon), short)}
+    builders: dict[str, tuple[Callable[[], Design], int]] = {"k_ary": (lambda: k_ary(labels, epsilon), short)}
     if (t := best_t(size, gamma)) > 1:
-        found[f"subset, t = {t:,}"] = (lambda: subset(known, epsilon, t=t), bits)
-    found |= {
-        "hadamard": (lambda: hadamard(known, epsilon), _bytes(2 * size)),
-        "local_hashing": (lambda: local_hashing(known, epsilon), _bytes(8 * size)),
-        "unary": (lambda: unary(known, epsilon), bits),
-        "unary, optimized": (lambda: unary(known, epsilon, optimized=True), bits),
+        builders[f"subset, t = {t:,}"] = (lambda: subset(labels, epsilon, t=t), bits)
+    builders |= {
+        "hadamard": (lambda: hadamard(labels, epsilon), _bytes(2 * size)),
+        "local_hashing": (lambda: local_hashing(labels, epsilon), _bytes(8 * size)),
+        "unary": (lambda: unary(labels, epsilon), bits),
+        "unary, optimized": (lambda: unary(labels, epsilon, optimized=True), bits),
     }
     if size <= _MOST_BY_SIZE:
-        found["rappor"] = (lambda: rappor(known, epsilon), bits)
-        found["truncated_rappor"] = (lambda: truncated_rappor(known, epsilon), bits)
-    return found
+        builders["rappor"] = (lambda: rappor(labels, epsilon), bits)
+        builders["truncated_rappor"] = (lambda: truncated_rappor(labels, epsilon), bits)
+    return builders
 
 
 def _candidate(
@@ -185,14 +184,14 @@ def _candidate(
 
 
 def _one_category(
-    known: Sequence[str],
+    labels: Sequence[str],
     category: str,
     epsilon: exact.Rational,
     criterion: Criterion,
     shares: Mapping[str, float] | Sequence[float] | None,
 ) -> Choice:
     """Ask for this category alone: what any design for all categories tells about it is a garbling of that answer."""
-    asked = k_ary(known, epsilon)
+    asked = k_ary(labels, epsilon)
     number = asked.category_number(category)
     other = f"not {category}"
     design = warner(epsilon, categories=(other, category))
@@ -200,11 +199,11 @@ def _one_category(
     two = None if share is None else [1 - share, share]
     rest = [
         _candidate(name, build(), shares, category)
-        for name, (build, size) in _builders(known, epsilon).items()
-        if len(known) > 2 and size <= 4_096
+        for name, (build, size) in _builders(labels, epsilon).items()
+        if len(labels) > 2 and size <= 4_096
     ]
     best = _candidate("warner", design, two, category)
-    ordered = (best, *sorted(rest, key=lambda each: each.risk))
+    ordered = (best, *sorted(rest, key=lambda candidate: candidate.risk))
     reasons = [
         f"Only the share of {category!r} is wanted, so ask just that: {category!r} or {other!r}. For two answers "
         "Warner's design tells more than every other one of the same ε, whatever the share is.",
@@ -223,11 +222,11 @@ def _share_of(design: Design, shares: Mapping[str, float] | Sequence[float], num
     return float(read_shares(design, shares)[number])
 
 
-def _by_hand(known: Sequence[str], criterion: Criterion) -> Choice:
-    device = best_device(known, criterion.parity)
+def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
+    device = best_device(labels, criterion.parity)
     design = device.design
     chosen = _candidate(device.name, design, None, None)
-    free = k_ary(known, criterion.as_epsilon())
+    free = k_ary(labels, criterion.as_epsilon())
     by_machine = _candidate(f"{free.name}, by a machine", free, None, None)
     reasons = (
         device.instructions,
@@ -238,7 +237,7 @@ def _by_hand(known: Sequence[str], criterion: Criterion) -> Choice:
     return Choice(design, "device", str(criterion), (chosen, by_machine), reasons, device)
 
 
-def _reasons(goal: str, ordered: Sequence[ConsideredDesign], known: Sequence[str], most_bytes: int) -> tuple[str, ...]:
+def _reasons(goal: str, ordered: Sequence[ConsideredDesign], labels: Sequence[str], most_bytes: int) -> tuple[str, ...]:
     best, *others = ordered
     if not others:
         return ("For two answers Warner's design tells more than any other of the same ε: each is a garbling of it.",)
@@ -257,13 +256,13 @@ def _reasons(goal: str, ordered: Sequence[ConsideredDesign], known: Sequence[str
         f"{best.name} has a total squared error of {best.risk:.4g}/n; {next_one.name} comes next with "
         f"{next_one.risk:.4g}/n, so it would need {next_one.risk / best.risk:.3g} times as many people."
     ]
-    if best.design.name in ("subset", "k_ary") and -(-len(known) // 8) <= most_bytes:
+    if best.design.name in ("subset", "k_ary") and -(-len(labels) // 8) <= most_bytes:
         reasons.append(
             "No design of this ε has a linear unbiased estimate with a better worst case: this one is minimax."
         )
-    elif -(-len(known) // 8) > most_bytes:
+    elif -(-len(labels) // 8) > most_bytes:
         reasons.append(
-            f"Designs that send a bit for each of the {len(known):,} categories would take {-(-len(known) // 8):,} "
+            f"Designs that send a bit for each of the {len(labels):,} categories would take {-(-len(labels) // 8):,} "
             f"bytes a response; at most {most_bytes:,} were allowed."
         )
     return tuple(reasons)

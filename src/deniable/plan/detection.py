@@ -87,13 +87,13 @@ def sample_size_for_power(
     wanted = between(target, "the target")
     at = _power(design, share, null, alpha, two_sided, category)
     most = whole(population, "the population") if isinstance(population, int) else MOST_RESPONDENTS
-    found = smallest(lambda n: at(n, fraction(n, population)) >= wanted, most)
-    if found is None:
+    size = smallest(lambda n: at(n, fraction(n, population)) >= wanted, most)
+    if size is None:
         raise InvalidRequest(
             f"even if all {most:,} people respond the power stays below {wanted}.",
             "Look for a larger difference, or allow a larger ε.",
         )
-    return found
+    return size
 
 
 def detection_limit(

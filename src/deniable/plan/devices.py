@@ -55,18 +55,18 @@ def best_device(categories: Sequence[str], parity: exact.Ratio) -> Device:
         'two coins'
     """
     size = len(categories)
-    found: list[tuple[Fraction, int, str, int]] = []
+    fitting: list[tuple[Fraction, int, str, int]] = []
     for name, outcomes in DEVICES.items():
         for forced in range(1, outcomes // size + 1):
             reached = Fraction(outcomes - (size - 1) * forced, forced)
             if 1 < reached <= parity:
-                found.append((reached, -outcomes, name, forced))
-    if not found:
+                fitting.append((reached, -outcomes, name, forced))
+    if not fitting:
         raise InvalidRequest(
             f"no coins, dice or cards hide {size} categories with a factor of at most {float(parity):.3g}.",
             "Ask for fewer categories, allow a larger ε, or let a machine draw.",
         )
-    _, outcomes, name, forced = max(found)
+    _, outcomes, name, forced = max(fitting)
     return _device(categories, name, -outcomes, forced)
 
 

@@ -55,14 +55,14 @@ def sample_size(
     at = variance_curve(design, shares, Goal(category, largest=margin is not None), inverse)
     most = population if isinstance(population, int) and not isinstance(population, bool) else MOST_RESPONDENTS
     fraction(most if isinstance(population, int) else 1, population)  # refuses what is no population
-    found = smallest(lambda n: at(n, fraction(n, population)) <= target * (1 + _SAME), most)
-    if found is None:
+    size = smallest(lambda n: at(n, fraction(n, population)) <= target * (1 + _SAME), most)
+    if size is None:
         least = at(most, fraction(most, population))
         raise InvalidRequest(
             f"even if all {most:,} people respond the variance is {least:.4g}; expected at most {target:.4g}.",
             "Allow a larger variance or margin, or a larger ε.",
         )
-    return found
+    return size
 
 
 def width(

@@ -96,8 +96,8 @@ def propose(
     at = None if category is None else tallies.design.designs[-1].category_number(category)
     error = _error(now.errors, at)
     if error <= wanted:
-        told = f"The standard error is {error:.3g}, the target {wanted:.3g}: stop asking."
-        return Proposal(True, True, error, wanted, None, error, tallies.respondents, told)
+        reason = f"The standard error is {error:.3g}, the target {wanted:.3g}: stop asking."
+        return Proposal(True, True, error, wanted, None, error, tallies.respondents, reason)
 
     def expected(design: Design) -> float:
         groups = [(each.design, each.respondents * (1 - willing)) for each in tallies.finest]
@@ -107,14 +107,16 @@ def propose(
     spent = exact.rational(tallies.design.designs[-1].epsilon)
     budget = exact.rational(most, name="most")
     if budget <= spent:
-        told = f"The standard error is {error:.3g}, the target {wanted:.3g}: ε = {float(budget):.4g} is spent already."
-        return Proposal(True, False, error, wanted, None, error, _needed(tallies.respondents, error, wanted), told)
+        reason = (
+            f"The standard error is {error:.3g}, the target {wanted:.3g}: ε = {float(budget):.4g} is spent already."
+        )
+        return Proposal(True, False, error, wanted, None, error, _needed(tallies.respondents, error, wanted), reason)
     design = _smallest(lambda e: expected(build(e)) <= wanted, build, spent, budget)
     relax(tallies.design.designs[-1], design)  # refuses what cannot follow
     after = expected(design)
     reached, needed = after <= wanted, _needed(tallies.respondents, after, wanted)
-    told = _told(tallies, design, willing, (error, after, wanted), needed)
-    return Proposal(False, reached, error, wanted, design, after, needed, told)
+    reason = _reason(tallies, design, willing, (error, after, wanted), needed)
+    return Proposal(False, reached, error, wanted, design, after, needed, reason)
 
 
 def _smallest(
@@ -132,7 +134,7 @@ def _smallest(
     return build(spent + (budget - spent) * high / _EPSILON_STEPS)
 
 
-def _told(
+def _reason(
     tallies: StageTallies, design: Design, willing: float, errors: tuple[float, float, float], needed: int
 ) -> str:
     error, after, wanted = errors

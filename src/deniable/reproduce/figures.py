@@ -34,13 +34,13 @@ def panels(
 
     columns = len(titles) // rows
     figure = Figure(figsize=(max(6.4, width * columns), height * rows), layout="constrained")
-    made = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for axes, title in zip(made, titles, strict=True):
+    every = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for axes, title in zip(every, titles, strict=True):
         axes.set_title(title, loc="left", color=INK, fontsize=11)
         axes.set_xlabel(x, color=INK)
         axes.set_ylabel(y, color=INK)
         plain(axes)
-    return figure, made
+    return figure, every
 
 
 def line(axes: Axes, x: Any, y: Any, color: str, label: str = "", style: Any = "-") -> None:
@@ -92,11 +92,11 @@ def moments(name: str, design: Design, true: Sequence[float], respondents: int, 
     """Compare the mean and the variance of every estimated share with the theory: unbiased, and of this variance."""
     (seen,) = errors(design, true, respondents, setting)
     spread = np.diagonal(covariance(design, true, respondents))
-    found = []
+    points = []
     for category, share in enumerate(true):
-        found.append(Point.of(f"{name}: mean of π_{category}", share, share + seen[:, category]))
-        found.append(Point.of(f"{name}: variance of π_{category}", spread[category], seen[:, category] ** 2))
-    return found
+        points.append(Point.of(f"{name}: mean of π_{category}", share, share + seen[:, category]))
+        points.append(Point.of(f"{name}: variance of π_{category}", spread[category], seen[:, category] ** 2))
+    return points
 
 
 def risk(design: Design, true: Sequence[float], method: Method = "inversion") -> float:

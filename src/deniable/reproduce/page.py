@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from deniable import __version__
 from deniable.files.atomic import atomic_write, check_free
 from deniable.reproduce.run import DOCUMENTS, Made, Reproduction, SourceDocument
-from deniable.reproduce.values import Content, Exhibit, Value, as_printed, inputs, judged, shown, simulated, what
+from deniable.reproduce.values import Content, Exhibit, Value, as_printed, as_text, inputs, judged, simulated, what
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,7 +68,7 @@ def _counts(results: Reproduction) -> str:
     if results.whole:
         cards.append(("uncovered", len(results.uncovered), "printed values without a comparison"))
     cards.append(("points", len(results.points), f"simulated points, {len(results.flagged)} flagged"))
-    told = "".join(
+    items = "".join(
         f'<li class="{kind}"><strong>{number:,}</strong> {escape(what)}</li>' for kind, number, what in cards
     )
     note = (
@@ -76,7 +76,7 @@ def _counts(results: Reproduction) -> str:
         "more than 4 standard errors from its theory, which chance does to about one in 16,000.</p>"
     )
     missing = f"<p>Not compared: {escape(', '.join(results.uncovered))}</p>" if results.uncovered else ""
-    return f'<ul class="counts">{told}</ul>\n{note}{missing}'
+    return f'<ul class="counts">{items}</ul>\n{note}{missing}'
 
 
 def _contents(results: Reproduction) -> str:
@@ -131,7 +131,7 @@ def _parts(made: Made, pictures: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _values(content: Content) -> str:
-    rows = ((what(value), inputs(value), as_printed(value), shown(value.ours), value) for value in content.values)
+    rows = ((what(value), inputs(value), as_printed(value), as_text(value.ours), value) for value in content.values)
     cells = "\n".join(
         f'<tr><th scope="row">{escape(name)} <small>{value.entry.id}</small></th><td data-name="at">{escape(at)}</td>'
         f'<td data-name="printed">{escape(printed)}</td><td data-name="ours">{escape(ours)}</td>'
@@ -153,10 +153,10 @@ def _table(caption: str, columns: Iterable[str], rows: Iterable[Iterable[object]
 
 def _cell(cell: object) -> str:
     if not isinstance(cell, Value):
-        return f"<td>{escape(shown(cell))}</td>"
+        return f"<td>{escape(as_text(cell))}</td>"
     kind = _CLASSES[cell.verdict]
     printed = "" if kind == "agrees" else f" <small>printed: {escape(as_printed(cell))}; {escape(judged(cell))}</small>"
-    return f'<td class="{kind}">{escape(shown(cell))}{printed}</td>'
+    return f'<td class="{kind}">{escape(as_text(cell))}{printed}</td>'
 
 
 def _framed(caption: str, columns: Iterable[str], body: str, kind: str = "grid") -> str:

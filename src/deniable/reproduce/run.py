@@ -162,8 +162,8 @@ def run(
     chosen: Setting,
     *,
     whole: bool = False,
-    told: Progress | None = None,
-    each: Callable[[Made], None] | None = None,
+    progress: Progress | None = None,
+    on_made: Callable[[Made], None] | None = None,
 ) -> Reproduction:
     """Make exhibits in order.
 
@@ -171,16 +171,16 @@ def run(
         exhibits: which.
         chosen: how; see `setting`.
         whole: whether these are all exhibits of all documents.
-        told: is told of the progress.
-        each: is handed each exhibit when it is made.
+        progress: is told before each exhibit.
+        on_made: is handed each exhibit when it is made.
     """
     total, done = sum(exhibit.weight for exhibit in exhibits), 0.0
-    found = []
+    made = []
     for exhibit in exhibits:
-        if told is not None:
-            told(exhibit, done / total)
-        found.append(Made(exhibit, exhibit.make(chosen)))
-        if each is not None:
-            each(found[-1])
+        if progress is not None:
+            progress(exhibit, done / total)
+        made.append(Made(exhibit, exhibit.make(chosen)))
+        if on_made is not None:
+            on_made(made[-1])
         done += exhibit.weight
-    return Reproduction(tuple(found), chosen.repetitions, whole)
+    return Reproduction(tuple(made), chosen.repetitions, whole)

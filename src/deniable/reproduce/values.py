@@ -292,21 +292,21 @@ def _read(entry: dict[str, Any]) -> Printed:
     )
 
 
-def shown(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Return a value as a reader wants it: six digits, and signs for what is blank or infinite.
 
     Example:
-        >>> [shown(each) for each in (0.30000000000000004, [1, 2.5], None, math.inf, {"a": 1})]
+        >>> [as_text(each) for each in (0.30000000000000004, [1, 2.5], None, math.inf, {"a": 1})]
         ['0.3', '1, 2.5', '(blank)', '∞', 'a 1']
     """
     if isinstance(value, Value):
-        return shown(value.ours)
+        return as_text(value.ours)
     if value is None:
         return "(blank)"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {shown(each)}" for name, each in value.items())
+        return ", ".join(f"{name} {as_text(each)}" for name, each in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(map(shown, value))
+        return ", ".join(map(as_text, value))
     if isinstance(value, float):
         return "∞" if value == math.inf else f"{value:.6g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
@@ -322,7 +322,7 @@ def as_printed(value: Value) -> str:
     entry = value.entry
     if entry.digits and isinstance(entry.printed, float):
         return f"{entry.printed:.{entry.digits}f}"
-    return shown(entry.printed)
+    return as_text(entry.printed)
 
 
 def judged(value: Value) -> str:
@@ -342,7 +342,7 @@ def simulated(content: Content) -> str:
 
 def inputs(value: Value) -> str:
     """Return the parameters of a printed value."""
-    return ", ".join(f"{name} = {shown(each)}" for name, each in value.entry.inputs.items())
+    return ", ".join(f"{name} = {as_text(each)}" for name, each in value.entry.inputs.items())
 
 
 def plain(value: Any) -> Any:

@@ -60,7 +60,7 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
     return Survey(
         name=given.get("name", ""),
         texts=spoken.from_body(SurveyTexts, given.get("texts"), "the survey"),
-        questions=tuple(_question(each, folder) for each in questions),
+        questions=tuple(_question(question, folder) for question in questions),
         languages=tuple(languages),
         groups=tuple(_list(given.get("groups", []), "groups")),
         **others,
@@ -108,12 +108,12 @@ def _built(parameters: dict[str, Any]) -> Design:
     family = parameters.pop("family", None)
     if not isinstance(family, str) or family not in FAMILIES:
         raise InvalidRequest(f"the family is {family!r:.40}; expected one of {', '.join(sorted(FAMILIES))}.")
-    known = ", ".join(inspect.signature(FAMILIES[family].build).parameters)
+    expected = ", ".join(inspect.signature(FAMILIES[family].build).parameters)
     try:
         return FAMILIES[family].build(**parameters)
     except (TypeError, AttributeError):  # a parameter that it does not have, or one of another kind
         raise InvalidRequest(
-            f"{family} cannot be built of {', '.join(parameters) or 'nothing'}; expected {known}."
+            f"{family} cannot be built of {', '.join(parameters) or 'nothing'}; expected {expected}."
         ) from None
 
 
@@ -153,7 +153,7 @@ def _day(given: object, name: str) -> date | None:
         raise InvalidRequest(f"{name} is {given!r:.40}; expected a day such as 2026-03-31.") from None
 
 
-def _refuse_unknown(given: Mapping[str, Any], known: set[str], name: str) -> None:
-    unknown = sorted(set(given) - known)
+def _refuse_unknown(given: Mapping[str, Any], fields: set[str], name: str) -> None:
+    unknown = sorted(set(given) - fields)
     if unknown:
-        raise InvalidRequest(f"{name} has a field {unknown[0]!r:.40}; expected {', '.join(sorted(known))}.")
+        raise InvalidRequest(f"{name} has a field {unknown[0]!r:.40}; expected {', '.join(sorted(fields))}.")

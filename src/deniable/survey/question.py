@@ -55,8 +55,8 @@ class Question:
             )
         if self.device == "physical":
             self._check_physical()
-        for each in self.texts.values():
-            self._check_labels(each)
+        for texts in self.texts.values():
+            self._check_labels(texts)
         object.__setattr__(self, "texts", dict(self.texts))
 
     @property
@@ -85,8 +85,8 @@ class Question:
         Raises:
             Incompatible: a design of something else.
         """
-        for number, each in enumerate(self.designs):
-            if each.hash == design:
+        for number, stage in enumerate(self.designs):
+            if stage.hash == design:
                 return number
         raise Incompatible(
             f"the design {design!r:.30} is not one of {self.name!r}; expected {self.design.hash:.19}…"

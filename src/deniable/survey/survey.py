@@ -61,8 +61,8 @@ class Survey(HashedDocument):
     key: Key | None = None
 
     def __post_init__(self) -> None:
-        for each in ("questions", "languages", "groups"):
-            object.__setattr__(self, each, tuple(getattr(self, each)))
+        for name in ("questions", "languages", "groups"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "texts", dict(self.texts))
         check_slug(self.name, "the survey")
         if self.name in RESERVED:
@@ -97,10 +97,10 @@ class Survey(HashedDocument):
         Raises:
             InvalidRequest: there is no such question.
         """
-        for number, each in enumerate(self.questions):
-            if each.name == question:
+        for number, asked in enumerate(self.questions):
+            if asked.name == question:
                 return number
-        names = ", ".join(repr(each.name) for each in self.questions[:8])
+        names = ", ".join(repr(asked.name) for asked in self.questions[:8])
         raise InvalidRequest(f"there is no question {question!r:.50} in this survey; expected one of {names}.")
 
     def question(self, name: str) -> Question:
@@ -118,8 +118,8 @@ class Survey(HashedDocument):
             InvalidRequest: there is no such group.
         """
         if name not in self.groups:
-            known = ", ".join(repr(each) for each in self.groups[:8]) or "none: this survey has no groups"
-            raise InvalidRequest(f"there is no group {name!r:.50} in this survey; expected one of {known}.")
+            groups = ", ".join(map(repr, self.groups[:8])) or "none: this survey has no groups"
+            raise InvalidRequest(f"there is no group {name!r:.50} in this survey; expected one of {groups}.")
         return self.groups.index(name)
 
     def takes(self, day: date) -> bool:
@@ -173,7 +173,7 @@ class Survey(HashedDocument):
             "name": self.name,
             "languages": list(self.languages),
             "texts": spoken.to_body(self.texts),
-            "questions": [each.to_body() for each in self.questions],
+            "questions": [question.to_body() for question in self.questions],
             "groups": list(self.groups),
             "minimum": self.minimum,
             "opens": self.opens.isoformat() if self.opens else "",
@@ -189,18 +189,18 @@ class Survey(HashedDocument):
 def _check_questions(questions: tuple[Question, ...], languages: tuple[str, ...]) -> None:
     if not 1 <= len(questions) <= _MOST_QUESTIONS:
         raise InvalidRequest(f"there are {len(questions)} questions; expected 1 to {_MOST_QUESTIONS}.")
-    names = [each.name for each in questions]
+    names = [question.name for question in questions]
     if len(set(names)) < len(names):
         raise InvalidRequest("two questions have one name; expected a name for each.")
-    for each in questions:
-        spoken.check_spoken(each.texts, languages, f"the question {each.name!r}")
+    for question in questions:
+        spoken.check_spoken(question.texts, languages, f"the question {question.name!r}")
 
 
 def _check_groups(groups: tuple[str, ...]) -> None:
     if len(groups) > _MOST_GROUPS or len(set(groups)) < len(groups):
         raise InvalidRequest(f"the groups repeat, or are more than {_MOST_GROUPS}; expected a few different ones.")
-    for each in groups:
-        spoken.check_text(each, "a group")
+    for group in groups:
+        spoken.check_text(group, "a group")
 
 
 def _strings(body: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -60,12 +60,12 @@ class QuestionTexts:
         check_text(self.text, "the text of a question")
         check_text(self.help, "help", empty=True)
         for name in ("labels", "symbols"):
-            known = tuple(getattr(self, name))
-            for label in known:
+            labels = tuple(getattr(self, name))
+            for label in labels:
                 check_text(label, name)
-            if len(set(known)) < len(known):
+            if len(set(labels)) < len(labels):
                 raise InvalidRequest(f"{name} holds one of its texts twice; expected different ones.")
-            object.__setattr__(self, name, known)
+            object.__setattr__(self, name, labels)
 
 
 def check_text(text: object, name: str, *, empty: bool = False) -> None:
@@ -89,9 +89,9 @@ def check_languages(languages: tuple[str, ...]) -> None:
     """
     if not languages or len(set(languages)) < len(languages):
         raise InvalidRequest("the languages are missing or repeat; expected at least one, each once.")
-    for each in languages:
-        if not isinstance(each, str) or not _LANGUAGE.fullmatch(each):
-            raise InvalidRequest(f"{each!r:.40} is no language; expected a tag such as 'en', 'de' or 'pt-BR'.")
+    for tag in languages:
+        if not isinstance(tag, str) or not _LANGUAGE.fullmatch(tag):
+            raise InvalidRequest(f"{tag!r:.40} is no language; expected a tag such as 'en', 'de' or 'pt-BR'.")
 
 
 def check_spoken(texts: Mapping[str, object], languages: tuple[str, ...], name: str) -> None:
@@ -111,9 +111,9 @@ def to_body(texts: Mapping[str, Any]) -> dict[str, Any]:
     """Return texts for JSON, by language; what is empty is left out."""
     return {
         language: {
-            each.name: list(value) if isinstance(value, tuple) else value
-            for each in fields(spoken)
-            if (value := getattr(spoken, each.name))
+            field.name: list(value) if isinstance(value, tuple) else value
+            for field in fields(spoken)
+            if (value := getattr(spoken, field.name))
         }
         for language, spoken in texts.items()
     }
@@ -131,13 +131,13 @@ def from_body(kind: type[_T], given: object, name: str) -> dict[str, _T]:
 
 
 def _spoken(kind: type[_T], given: Mapping[str, Any], name: str) -> _T:
-    known = {each.name for each in fields(kind)}
-    unknown = set(given) - known
+    names = {field.name for field in fields(kind)}
+    unknown = set(given) - names
     first = next(iter(fields(kind))).name
     if unknown or first not in given:
         what = f"{sorted(unknown)[0]!r:.40} is no text" if unknown else f"{first!r} is missing"
-        raise InvalidRequest(f"in the texts of {name} {what}; expected {', '.join(sorted(known))}.")
-    for each in ("labels", "symbols"):
-        if each in given and not isinstance(given[each], list | tuple):
-            raise InvalidRequest(f"{each} of {name} is no list; expected a list of texts.")
+        raise InvalidRequest(f"in the texts of {name} {what}; expected {', '.join(sorted(names))}.")
+    for field in ("labels", "symbols"):
+        if field in given and not isinstance(given[field], list | tuple):
+            raise InvalidRequest(f"{field} of {name} is no list; expected a list of texts.")
     return kind(**given)

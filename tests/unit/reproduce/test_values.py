@@ -13,10 +13,10 @@ from deniable.reproduce.values import (
     Printed,
     Setting,
     as_printed,
+    as_text,
     close,
     judged,
     plain,
-    shown,
     simulated,
 )
 
@@ -73,7 +73,7 @@ def test_points_are_flagged_beyond_four_standard_errors() -> None:
 
 def test_words_for_values() -> None:
     wrong = entry(101011, 101010, "3.7", digits=0).against(101010)
-    assert (as_printed(wrong), shown(wrong), judged(wrong)) == (
+    assert (as_printed(wrong), as_text(wrong), judged(wrong)) == (
         "101,011",
         "101,010",
         "the document is wrong (erratum 3.7)",

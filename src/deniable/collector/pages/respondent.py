@@ -67,7 +67,7 @@ async def take_part(request: Request) -> HTMLResponse:
         return _message(fielded, language, 409, words["draft"], words["draft_next"])
     closed = _closed(fielded)
     group = request.query_params.get("group", "")
-    made = survey_page(
+    context = survey_page(
         fielded.survey,
         language,
         links,
@@ -75,7 +75,7 @@ async def take_part(request: Request) -> HTMLResponse:
         form=_form(request) if closed or works_without_script(fielded.survey) else None,
         closed=closed,
     )
-    return _with_form(request, made, made.form)
+    return _with_form(request, context, context.form)
 
 
 async def post(request: Request) -> HTMLResponse:

@@ -201,7 +201,7 @@ def survey_page(
     """
     texts = survey.texts[language]
     words = locale(language).words
-    drawn = next((each for each in survey.questions if each.device == "browser"), None)
+    drawn = next((question for question in survey.questions if question.device == "browser"), None)
     return page(
         SurveyPage,
         language,
@@ -216,7 +216,7 @@ def survey_page(
         group=group,
         groups=() if group else survey.groups,
         invited=survey.admission == "invitation",
-        questions=tuple(asked_question(each, language) for each in survey.questions),
+        questions=tuple(asked_question(question, language) for question in survey.questions),
         trial=trial(drawn.design, words["try"]["labels"]) if drawn else None,
         form=form,
         closed=closed,
@@ -236,7 +236,7 @@ def asked_question(question: Question, language: str) -> AskedQuestion:
         labels=question.labels(language),
         symbols=tuple(named),
         few=(question.design.channel.responses if physical else question.design.channel.answers) <= _MOST_SIDE_BY_SIDE,
-        stages=tuple(odds(each) for each in question.designs),
+        stages=tuple(odds(design) for design in question.designs),
         tool=tool_for(question.design, locale(language).words["device"]) if physical else None,
     )
 
@@ -253,8 +253,8 @@ def trial(design: Design, fruits: Sequence[str]) -> Trial | None:
     alike = design.symbols == design.categories
     if size <= len(fruits) and (alike or design.channel.several):
         labels = tuple(fruits[:size])
-        made = Design("matrix", labels, labels if alike else design.symbols, design.channel)
-        return Trial(made.to_json(), labels, same=True)
+        harmless = Design("matrix", labels, labels if alike else design.symbols, design.channel)
+        return Trial(harmless.to_json(), labels, same=True)
     if not 0 < design.epsilon < math.inf:
         return None
     labels = tuple(fruits[:_TRIAL_CATEGORIES])
