@@ -126,8 +126,8 @@ def test_a_run_counts_verdicts_and_tells_its_progress() -> None:
     results = run(
         [exhibit(0), exhibit(1)],
         setting(FEWEST),
-        told=lambda made, share: told.append((made.number, share)),
-        each=handed.append,
+        progress=lambda made, share: told.append((made.number, share)),
+        on_made=handed.append,
     )
     assert results.counts == {"agrees": 1, "the document is wrong": 1, "differs": 1}
     assert told == [("0", 0.0), ("1", 0.25)]

@@ -7,7 +7,7 @@ import { readLadder, respond, upgrade } from "./respond.js";
 import { textOf } from "./draw/wire.js";
 import { Changed, Declined, Unreachable, ask, definition, exchange } from "./page/collector.js";
 import { open } from "./page/storage.js";
-import { bar, called, download, element, fill } from "./page/words.js";
+import { bar, called, download, element, fill } from "./page/wording.js";
 import { start as startTrial } from "./page/trial.js";
 
 const find = (selector, within = document) => within.querySelector(selector);

@@ -1,6 +1,6 @@
 /** Try the device on a harmless question. Nothing of it is sent or kept. */
 import { readDesign, respond } from "../respond.js";
-import { bar, element, fill, members } from "./words.js";
+import { bar, element, fill, members } from "./wording.js";
 
 /** Make the section of the trial work. */
 export async function start(section, words) {
