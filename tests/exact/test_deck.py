@@ -15,6 +15,7 @@ from deniable.designs.cards import excess
 from deniable.estimates import estimate_deck
 from deniable.estimates.decks import parts
 from deniable.exact import Ratio
+from deniable.tallies.decks import tally as tally_deck
 from tests.support.brute import quotient
 from tests.support.cards import deals, law, sent, worlds
 from tests.support.positions import script
@@ -42,7 +43,7 @@ def moments(values: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction
 
 def estimates(deck: Deck, answers: tuple[int, ...], weight: Fraction = Fraction(1)) -> list[tuple[Fraction, Fraction]]:
     return [
-        (estimate_deck(deck, sent(deck, answers, hand)).exactly, weight * p)
+        (estimate_deck(tally_deck(deck, sent(deck, answers, hand))).exactly, weight * p)
         for hand, p in deals(deck, len(answers)).items()
     ]
 
@@ -108,7 +109,7 @@ def test_the_estimate_of_the_variance_is_unbiased(deck: Deck) -> None:
     for answers in worlds(n):
         share = Fraction(sum(answers), n)
         guesses = [
-            (estimate_deck(deck, sent(deck, answers, hand), population=n).variance, p)
+            (estimate_deck(tally_deck(deck, sent(deck, answers, hand)), population=n).variance, p)
             for hand, p in deals(deck).items()
         ]
         truth = (constant + slope * share * (1 - share)) / n
@@ -119,7 +120,9 @@ def test_where_it_cannot_be_estimated_the_largest_variance_is_told() -> None:
     deck = Deck((1, 2, 3), 6)
     constant, slope = parts(deck, 6)
     assert slope >= 6
-    assert estimate_deck(deck, [1, 2, 2, 3, 3, 3], population=6).variance == float((constant + slope / 4) / 6)
+    assert estimate_deck(tally_deck(deck, [1, 2, 2, 3, 3, 3]), population=6).variance == float(
+        (constant + slope / 4) / 6
+    )
 
 
 def collector(deck: Deck) -> list[tuple[Fraction, Fraction]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deniable.designs.attributes import attribute_epsilons, direct, items, product
 from deniable.designs.cards import Deck, christofides, integer_deck
-from deniable.designs.design import Design, Factor
+from deniable.designs.design import AnyDesign, Design, Factor
 from deniable.designs.labels import Bitstrings, Numbered
 from deniable.designs.many_answers import forced_response, hadamard, k_ary, local_hashing, matrix
 from deniable.designs.registry import FAMILIES, Family
@@ -34,6 +34,7 @@ from deniable.designs.two_answers_relaxed import (
 
 __all__ = [
     "FAMILIES",
+    "AnyDesign",
     "BinaryChoice",
     "Bitstrings",
     "Deck",

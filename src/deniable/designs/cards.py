@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 
 from deniable import chance, documents, exact
 from deniable.channel import Dense
-from deniable.designs.design import Design
+from deniable.designs.design import AnyDesign, Design
 from deniable.designs.labels import Labels, read
 from deniable.designs.registry import register
-from deniable.documents import HashedDocument
 from deniable.errors import InvalidDesign, InvalidRequest, UnreadableFile
 
 
@@ -148,7 +147,7 @@ def _pair(own: int, other: int, total: int, remaining: int, gamma: Fraction) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Deck(HashedDocument):
+class Deck(AnyDesign):
     """Cards with the numbers 1 … L, of which each of `people` takes one and keeps it.
 
     Members, the people of the second category, send L + 1 − card; the others send the card.
@@ -189,6 +188,9 @@ class Deck(HashedDocument):
                 "average; expected another mean.",
                 "Take more high cards than low ones.",
             )
+
+    def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
+        return [str(code + 1) for code in rows.tolist()]
 
     @property
     def cards(self) -> int:

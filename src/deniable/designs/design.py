@@ -28,8 +28,27 @@ class Factor(NamedTuple):
     design: Design
 
 
+class AnyDesign(HashedDocument):
+    """What every type of design has in common: it is named by its hash, and says what it asks for.
+
+    Attributes:
+        asks: "categories", "deck", "ladder", "key-value", "edges", "strings" or "numbers"; the verbs look it up.
+    """
+
+    asks: ClassVar[str]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the columns of its `Responses` are called; one for most."""
+        return ("response",)
+
+    def symbols_in(self, column: str, rows: Any) -> Sequence[object]:
+        """Return what each row of a column of `Responses` says: a symbol, or whatever else the column holds."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, eq=False)
-class Design(HashedDocument):
+class Design(AnyDesign):
     """A randomized-response mechanism: labels around an exact channel.
 
     Everything about privacy is derived from the channel, whose integer weights are those that are drawn with.
@@ -174,6 +193,9 @@ class Design(HashedDocument):
                 f"{symbol!r:.40} is not a response of this design; expected one of {labels.shown(self.symbols)}."
             )
         return number
+
+    def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
+        return [self.symbols[number] for number in self.channel.coding.unpack(rows)]
 
     @cached_property
     def _category_places(self) -> Places:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from deniable import documents, exact
 from deniable.designs.cards import Deck
-from deniable.documents import Response
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix, vector
 from deniable.estimates.intervals import Interval, one_of, quantile, wilson
 from deniable.estimates.results import Doubt, Result, Summary
 from deniable.estimates.shares import ShareRow, sampled_fraction
 from deniable.estimates.summary import cost
+from deniable.tallies.decks import DeckTally
 
 METHODS = ("score", "normal", "chebyshev")
 
@@ -57,35 +57,28 @@ def deck_variance(
     return float((constant + slope * pi * (1 - pi)) / n)
 
 
-def estimate_deck(
-    deck: Deck, responses: Mapping[Any, int] | Iterable[Response | str | int | None], *, population: int | None = None
-) -> DeckEstimate:
+def estimate_deck(tally: DeckTally, *, population: int | None = None) -> DeckEstimate:
     """Estimate the share of members from the numbers that were sent.
 
     Args:
-        deck: what was dealt.
-        responses: the numbers that were sent, as `Response`, text or integers, or how often each was sent. None is
-            somebody who sent nothing; it is counted and takes no part.
+        tally: how often each number was sent.
         population: how many people there are altogether: the number of respondents for a census, more for a sample
             without replacement, nothing for independent respondents.
 
     Raises:
-        InvalidResponse: a number that is on no card.
-        Incompatible: a response that belongs to another deck.
         NotEstimable: fewer than two responses, or responses that these cards cannot give.
 
     Example:
-        >>> estimate_deck(Deck((1, 2, 3), people=6), {1: 1, 2: 2, 3: 3}).share
+        >>> estimate_deck(DeckTally(Deck((1, 2, 3), people=6), [1, 2, 3])).share
         0.0
     """
-    counts, missing = _count(deck, responses)
-    n = sum(counts)
+    deck, counts, n = tally.design, tuple(tally.counts.tolist()), tally.respondents
     if n < 2:
         raise NotEstimable(f"there are {n} responses; expected at least 2, to say how sure an estimate is.")
     _check_possible(deck, counts, n)
     mean = Fraction(sum(k * count for k, count in enumerate(counts, 1)), n)
     share = (mean - deck.mean) / (deck.numbers + 1 - 2 * deck.mean)
-    return DeckEstimate(deck, counts, missing, share, population)
+    return DeckEstimate(deck, counts, tally.missing, share, population)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,10 +217,8 @@ class DeckEstimate(Result):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Deck) -> DeckEstimate:
-        counts: dict[int | None, int] = dict(enumerate(documents.field(source, "counts", list), 1))
-        return estimate_deck(
-            design, {**counts, None: documents.whole(source, "missing")}, population=source.get("population")
-        )
+        counted = DeckTally(design, documents.field(source, "counts", list), documents.whole(source, "missing"))
+        return estimate_deck(counted, population=source.get("population"))
 
     def _parts(self, f: Fraction | None = None) -> tuple[Fraction, Fraction]:
         n = self.respondents
@@ -265,36 +256,6 @@ def _respondents(deck: Deck, respondents: int | None) -> int:
             f"there are {respondents!r:.40} respondents; expected at least 1 and a card for each, of {deck.cards:,}."
         )
     return respondents
-
-
-def _count(deck: Deck, responses: Mapping[Any, int] | Iterable[Any]) -> tuple[tuple[int, ...], int]:
-    if isinstance(responses, Mapping):
-        pairs = list(responses.items())
-    else:
-        pairs = [(response, 1) for response in responses]
-    counts, missing = [0] * deck.numbers, 0
-    for response, count in pairs:
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise InvalidResponse("a response was sent a number of times that is no count; expected 0 or more.")
-        if response is None:
-            missing += count
-        else:
-            counts[_number(deck, response) - 1] += count
-    return tuple(counts), missing
-
-
-def _number(deck: Deck, response: object) -> int:
-    if isinstance(response, Response):
-        if response.design != deck.hash:
-            raise Incompatible(
-                f"a response belongs to {response.design:.19}…; expected this deck, {deck.hash:.19}….",
-                "Hand over the deck that the response was drawn with.",
-            )
-        response = response.symbol
-    text = str(response)
-    if isinstance(response, bool) or not (text.isascii() and text.isdecimal() and 1 <= int(text) <= deck.numbers):
-        raise InvalidResponse(f"{text!r:.40} is on no card; expected a number from 1 to {deck.numbers}.")
-    return int(text)
 
 
 def _check_possible(deck: Deck, counts: tuple[int, ...], respondents: int) -> None:

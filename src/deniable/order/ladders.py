@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 from deniable import channel as channels
 from deniable import documents, exact
 from deniable.channel import Channel, Dense, Product
-from deniable.designs import Design
-from deniable.documents import HashedDocument
+from deniable.designs import AnyDesign, Design
 from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile
 from deniable.order.closed_forms import closed, step_to_body, through_sets
 from deniable.order.sets import Nested
@@ -77,7 +76,7 @@ class Relaxation:
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder(HashedDocument):
+class Ladder(AnyDesign):
     """The stages of one question, the coarsest first.
 
     Guarantee: the responses of all stages together have the ε of the finest one that was released, exactly; each by
@@ -108,6 +107,13 @@ class Ladder(HashedDocument):
         """The steps, each with its two designs."""
         pairs = zip(self.designs, self.designs[1:], self.steps, strict=False)
         return tuple(Relaxation(old, new, step) for old, new, step in pairs)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(f"stage {number}" for number in range(len(self)))
+
+    def symbols_in(self, column: str, rows: Any) -> list[str]:
+        return self.designs[self.columns.index(column)].symbols_in(column, rows)
 
     def __len__(self) -> int:
         return len(self.designs)

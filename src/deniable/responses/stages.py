@@ -86,6 +86,13 @@ def degrade(relaxation: Relaxation, response: Response, *, source: Source = SYST
     Raises:
         Incompatible: the response belongs to another design.
         InvalidResponse: no response of that design.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from deniable.order.relaxation import relax
+        >>> from deniable.responses import respond
+        >>> degrade(relax(warner(1), warner(2)), respond(warner(2), "yes")).design == warner(1).hash
+        True
     """
     number = _number(relaxation.new, response)
     return _response(relaxation.old, relaxation.step.degrade(number, source))

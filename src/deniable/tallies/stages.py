@@ -13,7 +13,7 @@ from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidResponse
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally, tally
-from deniable.tallies.base import AdditiveTally
+from deniable.tallies.base import AdditiveTally, Counts
 
 __all__ = ["StageTallies", "count_stages"]
 
@@ -89,7 +89,8 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
     Args:
         ladder: the stages.
         columns: for each stage the responses, in any form that `tally` takes that can be cut by rows: arrays of codes,
-            packed rows, or lists of labels. Rows of people who did not reach a stage are passed over.
+            packed rows, or lists of labels. Rows of people who did not reach a stage are passed over. Or for each
+            respondent the responses to all stages that were released; None for one who sent nothing.
         reached: for each respondent the number of the last stage that was released, counted from 0; the last one for
             everybody, if it is not given. A negative number means none at all.
 
@@ -104,6 +105,12 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
         >>> [each.respondents for each in counted.finest], [each.respondents for each in counted.seen]
         ([1, 2], [3, 2])
     """
+    if isinstance(columns, str | bytes | Mapping) or not isinstance(columns, Sequence):
+        raise InvalidResponse(f"the responses are a {type(columns).__name__}; expected a column for each stage.")
+    if all(each is None or _is_history(each) for each in columns):
+        columns, reached = _in_columns(ladder, columns)
+    if not all(hasattr(column, "__len__") for column in columns):
+        raise InvalidResponse("a column has no length; expected a list or an array for each stage.")
     rows = {len(column) for column in columns}
     last = np.full(max(rows, default=0), len(ladder) - 1) if reached is None else np.asarray(reached)
     if len(columns) != len(ladder) or last.ndim != 1 or rows != {len(last)} or last.dtype.kind not in "iu":
@@ -117,6 +124,27 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
     seen = [tally(design, _cut(column, last >= at)) for at, (design, column) in pairs]
     finest = [tally(design, _cut(column, last == at)) for at, (design, column) in pairs]
     return StageTallies(ladder, tuple(seen), tuple(finest))
+
+
+def _is_history(given: Any) -> bool:
+    return isinstance(given, Response) or (
+        isinstance(given, tuple) and bool(given) and all(isinstance(each, Response) for each in given)
+    )
+
+
+def _in_columns(ladder: Ladder, histories: Sequence[Any]) -> tuple[list[list[str | None]], Counts]:
+    """Return what each respondent sent as a column for each stage, and the last stage that each reached."""
+    columns: list[list[str | None]] = [[None] * len(histories) for _ in ladder]
+    reached = np.full(len(histories), len(ladder) - 1, np.int64)
+    for row, history in enumerate(histories):
+        if history is None:
+            continue
+        sent = [history] if isinstance(history, Response) else history
+        stages = {ladder.stage(each.design): each.symbol for each in sent}
+        for stage, symbol in stages.items():
+            columns[stage][row] = symbol
+        reached[row] = max(stages)
+    return columns, reached
 
 
 def _cut(column: Any, rows: Any) -> Any:

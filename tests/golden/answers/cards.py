@@ -13,6 +13,7 @@ import deniable as dn
 from deniable import plan
 from deniable.estimates import christofides_inverse, covariance, deck_variance, estimate_deck, left_inverse
 from deniable.responses.cards import respond_with_card
+from deniable.tallies.decks import tally as tally_deck
 from tests.golden.runner import document, fractions, quantity
 
 
@@ -56,7 +57,9 @@ def deck_moments(cards: dict[str, int], xs: list[int]) -> dict[str, float]:
     answers = ["yes" if x else "no" for x in xs]
     hands = [k for k, count in enumerate(deck.counts, 1) for _ in range(count)]
     estimates = [
-        estimate_deck(deck, [respond_with_card(deck, a, c) for a, c in zip(answers, hand, strict=True)]).exactly
+        estimate_deck(
+            tally_deck(deck, [respond_with_card(deck, a, c) for a, c in zip(answers, hand, strict=True)])
+        ).exactly
         for hand in permutations(hands, people)
     ]
     return {

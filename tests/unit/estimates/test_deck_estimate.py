@@ -14,6 +14,7 @@ from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidNumber, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.estimates import christofides_inverse, covariance, deck_variance, estimate_deck
 from deniable.responses.cards import deal
+from deniable.tallies.decks import tally as tally_deck
 
 DECK = Deck((34, 10, 56), 100)
 
@@ -30,50 +31,50 @@ def test_responses_come_in_every_form() -> None:
         (k for k in (1, 2, 2, 3, 3, 1)),
     ]
     for responses in forms:
-        found = estimate_deck(deck, responses)
+        found = estimate_deck(tally_deck(deck, responses))
         assert found.counts == (2, 2, 2)
         assert found.exactly == Fraction(1, 2)
         assert found.params == {"no": 0.5, "yes": 0.5}
 
 
 def test_who_sends_nothing_is_counted_and_takes_no_part() -> None:
-    found = estimate_deck(Deck((1, 2, 3), 6), [3, None, 3, 2, None, 1])
+    found = estimate_deck(tally_deck(Deck((1, 2, 3), 6), [3, None, 3, 2, None, 1]))
     assert (found.respondents, found.missing) == (4, 2)
     assert "2 sent no response" in str(found.summary())
-    assert estimate_deck(Deck((1, 2, 3), 6), {1: 1, 2: 1, 3: 2, None: 2}) == found
+    assert estimate_deck(tally_deck(Deck((1, 2, 3), 6), {1: 1, 2: 1, 3: 2, None: 2})) == found
 
 
 @pytest.mark.parametrize("wrong", [0, 4, "4", "x", 1.5, True, "", "²"])
 def test_a_number_on_no_card_is_refused(wrong: object) -> None:
     with pytest.raises(InvalidResponse, match="from 1 to 3"):
-        estimate_deck(Deck((1, 2, 3), 6), [1, 2, wrong])  # type: ignore[list-item]
+        estimate_deck(tally_deck(Deck((1, 2, 3), 6), [1, 2, wrong]))  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("count", [-1, 1.5, True])
 def test_a_count_that_is_none_is_refused(count: object) -> None:
     with pytest.raises(InvalidResponse, match="no count"):
-        estimate_deck(Deck((1, 2, 3), 6), {1: count})  # type: ignore[dict-item]
+        estimate_deck(tally_deck(Deck((1, 2, 3), 6), {1: count}))  # type: ignore[dict-item]
 
 
 def test_a_response_of_another_deck_is_refused() -> None:
     with pytest.raises(Incompatible, match="expected this deck"):
-        estimate_deck(DECK, deal(Deck((34, 10, 57), 100), ["no"] * 100))
+        estimate_deck(tally_deck(DECK, deal(Deck((34, 10, 57), 100), ["no"] * 100)))
 
 
 def test_responses_that_no_deal_gives_are_refused() -> None:
     deck = Deck((1, 2, 3), 6)
     with pytest.raises(NotEstimable, match="2 or 2 was sent 3 times, but only 2 cards"):
-        estimate_deck(deck, [2, 2, 2])
+        estimate_deck(tally_deck(deck, [2, 2, 2]))
     with pytest.raises(NotEstimable, match="1 or 3 was sent 5 times"):
-        estimate_deck(deck, [1, 3, 3, 1, 1])
+        estimate_deck(tally_deck(deck, [1, 3, 3, 1, 1]))
     with pytest.raises(NotEstimable, match="7 responses of 6 people"):
-        estimate_deck(deck, [1, 1, 2, 2, 3, 3, 3])
+        estimate_deck(tally_deck(deck, [1, 1, 2, 2, 3, 3, 3]))
     with pytest.raises(NotEstimable, match="at least 2"):
-        estimate_deck(deck, [1])
+        estimate_deck(tally_deck(deck, [1]))
 
 
 def test_the_value_is_that_of_independent_cards_and_the_variance_is_not() -> None:
-    dealt = estimate_deck(DECK, {1: 36, 2: 10, 3: 54}, population=100)
+    dealt = estimate_deck(tally_deck(DECK, {1: 36, 2: 10, 3: 54}), population=100)
     design = DECK.with_replacement()
     back = dn.estimate(dn.Tally(design, [36, 10, 54]), population=100, inverse=christofides_inverse(design))
     assert dealt.share == pytest.approx(back.params["yes"], abs=1e-12)
@@ -89,7 +90,7 @@ def test_very_many_cards_are_independent_cards() -> None:
 
 
 def test_intervals_by_method() -> None:
-    found = estimate_deck(DECK, {1: 40, 2: 10, 3: 50}, population=100)
+    found = estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=100)
     share, error = found.share, found.error
     normal = found.interval("yes", method="normal")
     assert normal == pytest.approx((share - 1.959964 * error, share + 1.959964 * error), abs=1e-6)
@@ -104,7 +105,7 @@ def test_intervals_by_method() -> None:
 
 
 def test_requests_that_do_not_exist_are_refused() -> None:
-    found = estimate_deck(DECK, {1: 40, 2: 10, 3: 50})
+    found = estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}))
     with pytest.raises(InvalidRequest, match="level"):
         found.conf_int(level=95)
     with pytest.raises(InvalidRequest, match="method"):
@@ -112,7 +113,7 @@ def test_requests_that_do_not_exist_are_refused() -> None:
     with pytest.raises(InvalidRequest, match="expected a name such as"):
         found.interval("perhaps")
     with pytest.raises(InvalidRequest, match="population"):
-        estimate_deck(DECK, {1: 40, 2: 10, 3: 50}, population=99).variance  # noqa: B018 - the question is the test
+        estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=99).variance  # noqa: B018 - the question is the test
     with pytest.raises(InvalidNumber, match="share"):
         deck_variance(DECK, 1.5)
     with pytest.raises(InvalidRequest, match="respondents"):
@@ -120,10 +121,10 @@ def test_requests_that_do_not_exist_are_refused() -> None:
 
 
 def test_the_summary_tells_what_is_promised_and_what_it_cost() -> None:
-    text = str(estimate_deck(DECK, {1: 40, 2: 10, 3: 50}, population=100).summary())
+    text = str(estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=100).summary())
     assert DECK.guarantee in text
     assert "direct and truthful answers" in text
-    below = estimate_deck(DECK, {1: 30, 2: 10, 3: 60}, population=100)
+    below = estimate_deck(tally_deck(DECK, {1: 30, 2: 10, 3: 60}), population=100)
     assert below.share < 0
     assert below.variance < 0
     assert below.error == 0
@@ -134,7 +135,7 @@ def test_the_summary_tells_what_is_promised_and_what_it_cost() -> None:
 
 def test_a_deck_is_worth_about_what_its_independent_cards_are() -> None:
     deck = integer_deck(10_000, 1, "1/10")
-    found = estimate_deck(deck, {1: 4500, 2: 1000, 3: 4500})
+    found = estimate_deck(tally_deck(deck, {1: 4500, 2: 1000, 3: 4500}))
     assert found.share == 0.5
     direct = 0.25 / deck_variance(deck, 0.5)  # so many direct answers of independent people have this variance
     told = str(found.summary()).split("about ")[1].split(" ")[0].replace(",", "")
@@ -163,7 +164,7 @@ def test_the_default_interval_keeps_its_coverage_over_all_deals(deck: Deck, memb
     assert sum(p for p, _ in hands) == pytest.approx(1)
     covered = 0.0
     for probability, sent in hands:
-        low, high = estimate_deck(deck, dict(enumerate(sent, 1)), population=n).interval("yes")
+        low, high = estimate_deck(tally_deck(deck, dict(enumerate(sent, 1))), population=n).interval("yes")
         covered += probability * (low - 1e-12 <= members / n <= high + 1e-12)
     assert covered >= 0.93
     assert members < 5 or covered <= 0.985  # one member has three cards to hold: there are no finer steps

@@ -228,7 +228,10 @@ def read_answers(design: Design, answers: Any, *, codes: bool | None = None) -> 
             "each respondent.",
             "For one answer use deniable.respond(), for an iterator of arrays engines.local.draw_stream().",
         )
-    column = arrow.read(answers)
+    single = design.factors and any(
+        isinstance(each, Mapping) for each in answers
+    )  # an answer to each, person by person
+    column = None if single else arrow.read(answers)
     found = reader.objects(list(answers)) if column is None else reader.column(column)
     return AnswerColumn(found, reader.missing)
 
@@ -396,7 +399,7 @@ class _Reader:
     def number(self, label: object) -> int:
         """Return the number of a category, or −1."""
         try:
-            return self.design.category_number(label) if isinstance(label, str) else -1
+            return self.design.category_number(label) if isinstance(label, str | Mapping) else -1
         except InvalidAnswer:
             return -1
 

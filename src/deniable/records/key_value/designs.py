@@ -11,12 +11,11 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from deniable import chance, documents, exact
 from deniable.channel import Dense
-from deniable.designs import Design, labels
+from deniable.designs import AnyDesign, Design, labels
 from deniable.designs.labels import Labels, Numbered, Places
 from deniable.designs.rounding import realize
 from deniable.designs.three_answers_best import edges as region_edges
 from deniable.designs.three_answers_best import lowest_between
-from deniable.documents import HashedDocument
 from deniable.errors import (
     Incompatible,
     InvalidAnswer,
@@ -75,7 +74,7 @@ def read_items(items: Labels) -> Sequence[str]:
     return labels.read(items, name="items")
 
 
-class ItemDesign(HashedDocument):
+class ItemDesign(AnyDesign):
     """A design about items and their weights. Its responses are counted by item and symbol.
 
     Attributes:
@@ -117,6 +116,11 @@ class ItemDesign(HashedDocument):
     def symbol(self, response: int) -> str:
         """Write a response, given its number."""
         raise NotImplementedError
+
+    def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
+        if rows.ndim == 1:
+            return [self.symbol(code) for code in rows.tolist()]
+        return [self.symbol(sum(each * self.width**item for item, each in enumerate(row))) for row in rows.tolist()]
 
     def response_number(self, symbol: str) -> int:
         """Return the number of a response.

@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from deniable import documents, exact
-from deniable.designs import Design, warner
-from deniable.documents import HashedDocument
+from deniable.designs import AnyDesign, Design, warner
 from deniable.errors import InvalidDesign, InvalidRequest
 
 __all__ = ["ENDS", "NumberDesign", "Range", "end_design", "number_design"]
@@ -67,7 +66,7 @@ class Range:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberDesign(HashedDocument):
+class NumberDesign(AnyDesign):
     """A range of numbers, and the design by which the end is asked for to which a number is rounded.
 
     Guarantee: ε is that of the design for the ends; what a number is rounded to says no more than the number.
@@ -98,6 +97,9 @@ class NumberDesign(HashedDocument):
     def epsilon(self) -> float:
         """The smallest ε at which this design is locally private, rounded up."""
         return self.ends.epsilon
+
+    def symbols_in(self, column: str, rows: Any) -> list[str]:
+        return self.ends.symbols_in(column, rows)
 
     def response_number(self, symbol: str) -> int:
         """Return the number of a response.

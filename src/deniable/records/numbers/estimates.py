@@ -368,6 +368,13 @@ def spread(first: Mean, second: Mean, *, same_people: bool = False) -> Spread:
 
     Raises:
         Incompatible: the second range is not that of the squares of the first.
+
+    Example:
+        >>> from deniable.records.numbers.designs import number_design
+        >>> one, two = number_design(0, 10, epsilon=3), number_design(0, 100, epsilon=3)
+        >>> found = spread(estimate(NumberTally(one, [400, 600])), estimate(NumberTally(two, [550, 450])))
+        >>> round(found.value, 2), round(found.error, 2)
+        (7.24, 2.72)
     """
     _check_squares(first, second)
     value = second.value - first.value**2 + first.variance

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from deniable import chance, documents, exact
 from deniable import channel as channels
 from deniable.channel import Bits
-from deniable.designs import Bitstrings
+from deniable.designs import AnyDesign, Bitstrings
 from deniable.documents import Document, HashedDocument, Response
 from deniable.errors import (
     Incompatible,
@@ -340,7 +340,7 @@ class StringResponse(Document):
 
 
 @dataclass(frozen=True, eq=False)
-class StringDesign(HashedDocument):
+class StringDesign(AnyDesign):
     """A Bloom filter whose true ones are sent with probability `hit`, and whose true zeros are sent as 1 with `stray`.
 
     Attributes:
@@ -358,6 +358,16 @@ class StringDesign(HashedDocument):
             raise InvalidDesign("the channel does not have the filter's bits; expected one bit for each place.")
         if not 0 < self.channel.stray < self.channel.hit:
             raise InvalidDesign("a true 1 is sent as 1 no more often than a true 0, or a 0 never is; expected both.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("cohort", "response")
+
+    def symbols_in(self, column: str, rows: Any) -> list[object]:
+        if column == "cohort":
+            return list(rows.tolist())
+        texts = Bitstrings(self.bloom.bits)
+        return [texts[number] for number in self.channel.coding.unpack(rows)]
 
     @property
     def bit(self) -> Bit:

@@ -86,6 +86,7 @@ class NoisyTally:
         sizes: how many respondents each cohort has.
     """
 
+    asks: ClassVar[str] = "strings"
     bloom: Bloom
     noisy: NoisySampling
     samples: int

@@ -1,0 +1,262 @@
+"""Every type of design over many people, a row for each: answers → `Responses`, and `Responses` → a tally.
+
+DRAWN     for each type how its responses are drawn; a missing answer gives a missing response
+COUNTED   for each type how they are counted
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from math import isnan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.chance import SYSTEM, Source
+from deniable.designs import AnyDesign, Deck, Design
+from deniable.engines.local import bulk
+from deniable.engines.local.edges import COLUMNS, Edges
+from deniable.engines.local.words import shuffled
+from deniable.errors import InvalidAnswer, InvalidRequest
+from deniable.order.ladders import Ladder
+from deniable.records.edges.designs import EdgeDesign
+from deniable.records.key_value.designs import KeyValueDesign
+from deniable.records.numbers.designs import NumberDesign
+from deniable.records.strings.designs import StringDesign
+from deniable.tallies import arrow
+from deniable.tallies.responses import Missing, Responses
+
+__all__ = ["COUNTED", "DRAWN"]
+
+
+def _columns(design: AnyDesign, *drawn: NDArray[Any]) -> Responses[Any]:
+    """Return what an engine drew, in which masked rows are missing."""
+    masks = [np.ma.getmaskarray(each) for each in drawn if isinstance(each, np.ma.MaskedArray)]
+    missing: Missing | None = np.asarray(masks[0].reshape(len(masks[0]), -1).any(axis=1)) if masks else None
+    return Responses(design, dict(zip(design.columns, map(np.ma.getdata, drawn), strict=True)), missing)
+
+
+def _gaps(design: AnyDesign, present: Missing, *drawn: NDArray[Any]) -> Responses[Any]:
+    """Return what was drawn for those who are present, with zeros for the others."""
+    if present.all():
+        return Responses(design, dict(zip(design.columns, drawn, strict=True)))
+    columns = [np.zeros((len(present), *each.shape[1:]), each.dtype) for each in drawn]
+    for column, each in zip(columns, drawn, strict=True):
+        column[present] = each
+    return Responses(design, dict(zip(design.columns, columns, strict=True)), ~present)
+
+
+def _draw_categories(
+    design: Design,
+    answers: Any,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Responses[Design]:
+    drawn = bulk.draw_all(design, answers, codes=codes, source=source, threads=threads, fast=fast)
+    return _columns(design, drawn)
+
+
+def _draw_stages(
+    design: Ladder,
+    answers: Any,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Responses[Ladder]:
+    from deniable.engines.local.gradual import release_planned
+
+    drawn = release_planned(design, answers, codes=codes, source=source, threads=threads, fast=fast)
+    return _columns(design, *drawn)
+
+
+def _deal(design: Deck, answers: Any, *, source: Source | None = None) -> Responses[Deck]:
+    """Shuffle, and give everybody a card; whoever does not answer keeps it."""
+    given = _objects(answers)
+    if len(given) != design.people:
+        raise InvalidRequest(f"there are {len(given):,} answers; expected one for each of {design.people:,} people.")
+    present = np.array([answer is not None for answer in given], np.bool_)
+    if any(answer not in design.categories for answer in given if answer is not None):
+        known = ", ".join(map(repr, design.categories))
+        raise InvalidAnswer(f"an answer is not one of the deck's; expected one of {known}.")
+    members = np.array([answer == design.categories[1] for answer in given], np.bool_)
+    cards = np.array(design.shuffle(SYSTEM if source is None else source), np.int64)
+    codes = np.where(members, design.numbers - cards, cards - 1)
+    return _gaps(design, present, codes[present].astype(np.uint32))
+
+
+def _draw_items(
+    design: KeyValueDesign | EdgeDesign,
+    answers: Any,
+    *,
+    people: Any = None,
+    columns: tuple[str, str, str] = COLUMNS,
+    weight: str = "weight",
+    source: Source | None = None,
+    fast: bool | None = None,
+) -> Responses[Any]:
+    """Draw from a mapping for each person, in their order; or from a matrix, a graph or a table.
+
+    Where a table does not come with a list of its people, they stand in the order of their first edge, and those
+    without one last, which would tell what no ε covers: they are shuffled.
+    """
+    from deniable.engines.local import key_value
+
+    draw = partial(key_value.draw_all, design, source=source, fast=fast)
+    if _is_sequence(answers):
+        present = np.array([answer is not None for answer in answers], np.bool_)
+        known = [answer for answer in answers if answer is not None]
+        return _gaps(design, present, draw(_table(known), people=range(len(known))))
+    drawn = draw(answers, people=people, columns=columns, weight=weight)
+    in_order = isinstance(answers, Edges) or type(answers).__module__.partition(".")[0] in ("scipy", "networkx")
+    in_order = in_order or (people is not None and not isinstance(people, int | np.integer))
+    return Responses(design, {"response": drawn if in_order else drawn[shuffled(len(drawn))]})
+
+
+def _table(people: Sequence[Any]) -> dict[str, list[Any]]:
+    rows: list[tuple[int, object, object]] = []
+    for number, answer in enumerate(people):
+        if not isinstance(answer, Mapping):
+            raise InvalidAnswer(
+                f"the answer at index {number:,} is a {type(answer).__name__}; expected weights by item, a mapping."
+            )
+        rows.extend((number, item, weight) for item, weight in answer.items())
+    return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}
+
+
+def _draw_strings(
+    design: StringDesign, answers: Any, *, cohorts: Any = None, source: Source | None = None, fast: bool | None = None
+) -> Responses[StringDesign]:
+    from deniable.engines.local import strings
+
+    texts = _objects(answers)
+    present = np.array([text is not None for text in texts], np.bool_)
+    wrong = [number for number, text in enumerate(texts) if text is not None and not isinstance(text, str)]
+    if wrong:
+        raise InvalidAnswer(f"the answer at index {wrong[0]:,} is no text; expected a string.")
+    if cohorts is None:
+        drawn = strings.draw_cohorts(design.bloom, len(texts), source=source)
+    else:
+        drawn = np.asarray(cohorts)
+        if len(drawn) != len(texts):
+            raise InvalidRequest(f"there are {len(drawn):,} cohorts and {len(texts):,} answers; expected one for each.")
+    encoded = strings.encode(design.bloom, [text for text in texts if text is not None], drawn[present])
+    return _gaps(design, present, encoded.cohorts, strings.respond(design, encoded, source=source, fast=fast))
+
+
+def _draw_numbers(
+    design: NumberDesign, answers: Any, *, source: Source | None = None, threads: int = 1, fast: bool | None = None
+) -> Responses[NumberDesign]:
+    from deniable.engines.local.numbers import round_values
+
+    values, present = _numbers(answers)
+    ends = round_values(design.range, values, source=source)
+    return _gaps(
+        design, present, bulk.draw_all(design.ends, ends, codes=True, source=source, threads=threads, fast=fast)
+    )
+
+
+def _is_sequence(answers: object) -> bool:
+    return isinstance(answers, Sequence) and not isinstance(answers, str | bytes | bytearray)
+
+
+def _objects(answers: Any) -> list[Any]:
+    """Return a column as Python objects, None where one is missing."""
+    column = arrow.read(answers) if arrow.is_column(answers) or isinstance(answers, np.ndarray) else None
+    if column is None and not _is_sequence(answers) and not isinstance(answers, np.ndarray):
+        raise InvalidAnswer(f"the answers are a {type(answers).__name__}; expected a list, an array or a column.")
+    return [None if _absent(each) else each for each in (list(answers) if column is None else column.to_pylist())]
+
+
+def _absent(value: Any) -> bool:
+    return type(value).__name__ in {"NoneType", "NAType", "NaTType"} or (isinstance(value, float) and isnan(value))
+
+
+def _numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
+    """Return the numbers that are there, and which rows they stand in."""
+    if isinstance(answers, np.ndarray) and answers.dtype.kind in "iuf" and not isinstance(answers, np.ma.MaskedArray):
+        present = ~np.isnan(answers) if answers.dtype.kind == "f" else np.ones(answers.shape, np.bool_)
+        return (answers if present.all() else answers[present]), present
+    if isinstance(answers, np.ma.MaskedArray):
+        return answers.compressed(), ~np.ma.getmaskarray(answers)
+    values = _objects(answers)
+    present = np.array([value is not None for value in values], np.bool_)
+    return np.array([value for value in values if value is not None] or np.empty(0)), present
+
+
+def _count_categories(responses: Responses[Design]) -> Any:
+    return _with_missing(bulk.tally(responses.design, responses.present()["response"]), responses)
+
+
+def _count_stages(responses: Responses[Ladder], *, reached: Any = None) -> Any:
+    from deniable.tallies.stages import StageTallies, count_stages
+
+    rows = None if reached is None else np.asarray(reached)
+    if responses.missing is not None and rows is not None:
+        rows = rows[~responses.missing]
+    counted = count_stages(responses.design, list(responses.present().values()), rows)
+    finest = (*counted.finest[:-1], _with_missing(counted.finest[-1], responses))
+    return StageTallies(responses.design, tuple(_with_missing(each, responses) for each in counted.seen), finest)
+
+
+def _count_cards(responses: Responses[Deck]) -> Any:
+    from deniable.tallies.decks import DeckTally
+
+    counts = np.bincount(responses.present()["response"], minlength=responses.design.numbers)
+    return _with_missing(DeckTally(responses.design, counts), responses)
+
+
+def _count_items(responses: Responses[KeyValueDesign]) -> Any:
+    from deniable.records.key_value.tallies import tally
+
+    return _with_missing(tally(responses.design, responses.present()["response"]), responses)
+
+
+def _count_edges(responses: Responses[EdgeDesign]) -> Any:
+    from deniable.records.edges.tallies import tally
+
+    return _with_missing(tally(responses.design, responses.present()["response"]), responses)
+
+
+def _count_strings(responses: Responses[StringDesign]) -> Any:
+    from deniable.engines.local import strings
+
+    present = responses.present()
+    return _with_missing(strings.tally(responses.design, present["cohort"], present["response"]), responses)
+
+
+def _count_numbers(responses: Responses[NumberDesign]) -> Any:
+    from deniable.records.numbers.tallies import tally
+
+    return _with_missing(tally(responses.design, responses.present()["response"], codes=True), responses)
+
+
+def _with_missing(counted: Any, responses: Responses[Any]) -> Any:
+    return counted if responses.missing is None else replace(counted, missing=int(responses.missing.sum()))
+
+
+DRAWN: dict[str, Callable[..., Responses[Any]]] = {
+    "categories": _draw_categories,
+    "ladder": _draw_stages,
+    "deck": _deal,
+    "key-value": _draw_items,
+    "edges": _draw_items,
+    "strings": _draw_strings,
+    "numbers": _draw_numbers,
+}
+COUNTED: dict[str, Callable[..., Any]] = {
+    "categories": _count_categories,
+    "ladder": _count_stages,
+    "deck": _count_cards,
+    "key-value": _count_items,
+    "edges": _count_edges,
+    "strings": _count_strings,
+    "numbers": _count_numbers,
+}

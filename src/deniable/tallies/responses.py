@@ -1,0 +1,231 @@
+"""Many people's responses as one value: it knows its design, so that no other design's codes are counted by mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.designs import AnyDesign, Design
+from deniable.errors import Incompatible, InvalidResponse, MissingExtra
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+__all__ = ["Missing", "Responses"]
+
+Missing: TypeAlias = NDArray[np.bool_]
+Asked = TypeVar("Asked", bound=AnyDesign)
+
+_DESIGN = b"deniable.design"  # where the metadata of an Arrow table says its design, as in files of responses
+
+
+@dataclass(frozen=True, eq=False)
+class Responses(Generic[Asked]):
+    """What many people sent, a row for each; `dn.respond_all` draws it and `dn.tally` counts it.
+
+    Nothing of an answer is in it. Responses of one design add up, also by `sum()`; those of another are refused.
+    Iterating gives the symbol of each row, None where nothing was sent; a tuple, where a response has several columns:
+    the stages of a ladder, or the cohort beside the bits of a string.
+
+    Attributes:
+        design: what they were drawn with.
+        columns: codes or packed rows by name, as `design.columns` says. They are taken as they are, without a copy, and
+            made read-only. Rows of people who sent nothing hold zeros.
+        missing: which rows hold nothing; None where all hold a response.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> sent = Responses(warner(1), {"response": np.array([1, 0, 1], np.uint8)}, np.array([False, True, False]))
+        >>> len(sent), list(sent)
+        (3, ['yes', None, 'yes'])
+    """
+
+    design: Asked
+    columns: Mapping[str, NDArray[Any]] = field(repr=False)
+    missing: Missing | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if tuple(self.columns) != self.design.columns:
+            raise InvalidResponse(
+                f"there are columns called {', '.join(map(repr, self.columns))}; expected "
+                f"{', '.join(map(repr, self.design.columns))}."
+            )
+        columns = {name: _read_only(column) for name, column in self.columns.items()}
+        object.__setattr__(self, "columns", columns)
+        if self.missing is not None:
+            missing = _read_only(np.asarray(self.missing, np.bool_))
+            object.__setattr__(self, "missing", missing if missing.any() else None)
+        lengths = {len(column) for column in columns.values()} | ({len(missing)} if self.missing is not None else set())
+        if len(lengths) != 1:
+            raise InvalidResponse(f"the columns have {sorted(lengths)} rows; expected one number of rows for all.")
+
+    def __len__(self) -> int:
+        return len(self.columns[self.design.columns[0]])
+
+    def present(self) -> dict[str, NDArray[Any]]:
+        """Return the columns without the rows that are missing; without a copy, where none are."""
+        if self.missing is None:
+            return dict(self.columns)
+        return {name: column[~self.missing] for name, column in self.columns.items()}
+
+    def __iter__(self) -> Iterator[object]:
+        sent = [self.design.symbols_in(name, column) for name, column in self.present().items()]
+        rows = iter(sent[0]) if len(sent) == 1 else iter(zip(*sent, strict=True))
+        absent = np.zeros(len(self), np.bool_) if self.missing is None else self.missing
+        return (None if gap else next(rows) for gap in absent.tolist())
+
+    def __add__(self, other: Self) -> Self:
+        if not isinstance(other, Responses):
+            return NotImplemented
+        self.check(other.design)
+        columns = {name: np.concatenate([column, other.columns[name]]) for name, column in self.columns.items()}
+        if self.missing is None and other.missing is None:
+            return type(self)(self.design, columns)
+        gaps = [np.zeros(len(each), np.bool_) if each.missing is None else each.missing for each in (self, other)]
+        return type(self)(self.design, columns, np.concatenate(gaps))
+
+    def __radd__(self, other: int) -> Self:
+        """Add to 0, with which `sum()` begins."""
+        return self if type(other) is int and other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Responses)
+            and self.design == other.design
+            and all(np.array_equal(column, other.columns[name]) for name, column in self.columns.items())
+            and (self.missing is other.missing is None or np.array_equal(self.missing, other.missing))  # type: ignore[arg-type]
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # equal by what may be millions of rows
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        return type(self), (self.design, dict(self.columns), self.missing)
+
+    def __repr__(self) -> str:
+        gaps = 0 if self.missing is None else int(self.missing.sum())
+        return f"Responses({self.design!r}, {len(self):,} rows{f', {gaps:,} missing' if gaps else ''})"
+
+    def check(self, design: AnyDesign) -> None:
+        """Make sure that these are responses of a design.
+
+        Raises:
+            Incompatible: of another one.
+        """
+        if design != self.design:
+            raise Incompatible(
+                f"these responses were drawn with {self.design!r}; expected {design!r}.",
+                "Tally each design's responses on their own.",
+            )
+
+    def to_arrow(self) -> pa.Table:
+        """Return an Arrow table that names its design by its hash; packed rows are binary, missing rows null.
+
+        Example:
+            >>> from deniable.designs import unary
+            >>> Responses(unary(3, 1), {"response": np.array([[5], [0]], np.uint8)}).to_arrow().schema.types
+            [FixedSizeBinaryType(fixed_size_binary[1])]
+        """
+        import pyarrow as pa
+
+        arrays: Any = {name: _to_arrow(column, self.missing) for name, column in self.columns.items()}
+        return pa.table(arrays, metadata={_DESIGN: self.design.hash})
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table, design: Asked) -> Self:
+        """Read what `to_arrow` wrote.
+
+        Raises:
+            Incompatible: the table names another design.
+            InvalidResponse: it names none, or holds something else.
+        """
+        named = (table.schema.metadata or {}).get(_DESIGN, b"").decode("utf-8", "replace")
+        if named != design.hash:
+            kind = Incompatible if named else InvalidResponse
+            raise kind(
+                f"this table belongs to the design {named or '(none named)':.19}; expected {design.hash:.19}… "
+                f"({design!r}).",
+                "Hand over the design that its responses were drawn with; count codes from elsewhere with "
+                "dn.tally(design, codes).",
+            )
+        absent = [name for name in design.columns if name not in table.column_names]
+        if absent:
+            raise InvalidResponse(f"the table has no column {absent[0]!r}; expected {', '.join(design.columns)}.")
+        columns = {name: table.column(name).combine_chunks() for name in design.columns}
+        missing = np.asarray(columns[design.columns[0]].is_null())
+        return cls(design, {name: _from_arrow(column, missing) for name, column in columns.items()}, missing)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas table of symbols, missing where nothing was sent; a column for each attribute or stage.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra(
+                "a data frame needs the package 'pandas', which is not installed.", "Install it: pip install pandas."
+            ) from None
+        absent = np.zeros(len(self), np.bool_) if self.missing is None else self.missing
+        return pd.DataFrame({name: _spread(each, absent) for name, each in self._symbols().items()})
+
+    def _symbols(self) -> dict[str, list[object]]:
+        """Return the symbols of the rows that are there, by column; of several attributes, by attribute."""
+        present = self.present()
+        if not (isinstance(self.design, Design) and self.design.factors):
+            return {name: list(self.design.symbols_in(name, column)) for name, column in present.items()}
+        found: dict[str, list[object]] = {}
+        rest = present["response"].astype(np.int64)
+        for attribute, design in reversed(self.design.factors):
+            rest, codes = np.divmod(rest, design.channel.responses)
+            found[attribute] = [design.symbols[code] for code in codes.tolist()]
+        return dict(reversed(found.items()))
+
+
+def _read_only(column: Any) -> NDArray[Any]:
+    array = np.asarray(column)
+    if array.flags.owndata:
+        array.flags.writeable = False
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _spread(present: list[object], absent: Missing) -> NDArray[np.object_]:
+    column: NDArray[np.object_] = np.full(len(absent), None, object)
+    column[~absent] = np.array([*present, None], object)[:-1]  # one more, so that rows of one length stay objects
+    return column
+
+
+def _to_arrow(column: NDArray[Any], missing: Missing | None) -> Any:
+    import pyarrow as pa
+
+    if column.ndim == 1:
+        return pa.array(column, mask=missing)
+    packed = np.ascontiguousarray(column)
+    width = packed.shape[1] * packed.itemsize
+    array: Any = pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(packed), [None, pa.py_buffer(packed.data)])
+    if missing is None:
+        return array
+    import pyarrow.compute as pc
+
+    return pc.if_else(pa.array(~missing), array, pa.scalar(None, pa.binary(width)))
+
+
+def _from_arrow(column: Any, missing: Missing) -> NDArray[Any]:
+    import pyarrow as pa
+
+    if pa.types.is_fixed_size_binary(column.type):
+        width = column.type.byte_width
+        content = np.frombuffer(column.buffers()[1] or b"", np.uint8)[column.offset * width :]
+        rows = content[: len(column) * width].reshape(len(column), width)
+        return np.where(missing[:, None], np.uint8(0), rows) if missing.any() else rows
+    if not pa.types.is_integer(column.type):
+        raise InvalidResponse(f"a column is of type {column.type}; expected codes or packed rows.")
+    return np.asarray(column.fill_null(0))

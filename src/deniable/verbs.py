@@ -1,0 +1,499 @@
+"""The verbs, for everything that can be asked: `respond`, `respond_all`, `tally`, `estimate`.
+
+A design says what it `asks` for, and the table below where each verb lives for it. A module is loaded when it is first
+needed, so that whoever responds loads the standard library alone. Each verb has an overload for every type of design,
+so that type checkers know what comes out.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn, overload
+
+from deniable.chance import SYSTEM, Source
+from deniable.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from deniable.designs import AnyDesign, Deck, Design
+    from deniable.documents import Response
+    from deniable.estimates import DeckEstimate, Estimate
+    from deniable.estimates.covariance import Matrix
+    from deniable.estimates.stages import Combined
+    from deniable.exact import Rational
+    from deniable.order.ladders import Ladder
+    from deniable.records.edges.designs import EdgeDesign
+    from deniable.records.edges.estimates import EdgeEstimate
+    from deniable.records.edges.tallies import EdgeTally
+    from deniable.records.key_value.designs import KeyValueDesign
+    from deniable.records.key_value.estimates import KeyValueEstimate
+    from deniable.records.key_value.tallies import KeyValueTally
+    from deniable.records.numbers.designs import NumberDesign
+    from deniable.records.numbers.estimates import Mean
+    from deniable.records.numbers.tallies import NumberTally
+    from deniable.records.strings.designs import StringDesign, StringResponse
+    from deniable.records.strings.estimates import Candidates, StringEstimate
+    from deniable.records.strings.tallies import NoisyTally, StringTally
+    from deniable.tallies import Tally
+    from deniable.tallies.decks import DeckTally
+    from deniable.tallies.responses import Responses
+    from deniable.tallies.stages import StageTallies
+
+__all__ = ["estimate", "respond", "respond_all", "tally"]
+
+# What a design asks for: the functions for one answer, for responses, and for counts; modules below `deniable`.
+_HOMES: dict[str, tuple[str, str, str]] = {
+    "categories": ("responses.respond", "tallies.tally", "estimates.estimate"),
+    "ladder": ("responses.stages.release_planned", "tallies.stages.count_stages", "estimates.stages.combine"),
+    "deck": ("responses.cards.respond_with_card", "tallies.decks.tally", "estimates.decks.estimate_deck"),
+    "key-value": (
+        "records.key_value.responses.respond",
+        "records.key_value.tallies.tally",
+        "records.key_value.estimates.estimate",
+    ),
+    "edges": ("records.edges.responses.respond", "records.edges.tallies.tally", "records.edges.estimates.estimate"),
+    "strings": (
+        "records.strings.responses.respond",
+        "records.strings.tallies.tally",
+        "records.strings.estimates.estimate",
+    ),
+    "numbers": (
+        "records.numbers.responses.respond",
+        "records.numbers.tallies.tally",
+        "records.numbers.estimates.estimate",
+    ),
+}
+_VERBS = ("respond", "tally", "estimate")
+
+# What to say where something that a type of design needs is not given.
+_NEEDED = {
+    "card": (
+        "a deck is dealt, one card to each of its people; expected the card that this respondent holds.",
+        "Deal it to everybody at once: dn.respond_all(deck, answers). Or pass card=, one of deck.shuffle().",
+    ),
+    "candidates": (
+        "nobody has listed the strings; expected candidates that may be among them.",
+        "For example dn.estimate(tally, candidates=names).",
+    ),
+}
+
+
+@overload
+def respond(design: Design, answer: str | Mapping[str, str], *, source: Source = SYSTEM) -> Response: ...
+@overload
+def respond(design: Ladder, answer: str | Mapping[str, str], *, source: Source = SYSTEM) -> tuple[Response, ...]: ...
+@overload
+def respond(design: Deck, answer: str, *, card: int) -> Response: ...
+@overload
+def respond(design: KeyValueDesign, answer: Mapping[str, Rational], *, source: Source = SYSTEM) -> Response: ...
+@overload
+def respond(design: EdgeDesign, answer: Mapping[str, Rational], *, source: Source = SYSTEM) -> Response: ...
+@overload
+def respond(design: NumberDesign, answer: Rational, *, source: Source = SYSTEM) -> Response: ...
+@overload
+def respond(
+    design: StringDesign, answer: str, *, cohort: int | None = None, source: Source = SYSTEM
+) -> StringResponse: ...
+def respond(
+    design: AnyDesign,
+    answer: object,
+    *,
+    card: int | None = None,
+    cohort: int | None = None,
+    source: Source = SYSTEM,
+) -> Response | StringResponse | tuple[Response, ...]:
+    """Draw the response to one true answer; only the response leaves this function.
+
+    Guarantee: drawn with exactly the integer weights from which the design's ε is derived. Responding again reveals as
+    much again.
+
+    Args:
+        design: what to draw with: for categories, a ladder of stages (all of them are drawn), items with weights, one
+            edge, a string, a number, or a deck that was dealt.
+        answer: the truth: a category; an answer to each attribute by name; `{item: weight}`; a string; or a number.
+        card: of a deck: the card that this respondent holds.
+        cohort: of strings: the respondent's, if there is one; otherwise it is drawn.
+        source: random bytes; the operating system's by default.
+
+    Raises:
+        InvalidAnswer: not an answer that the design knows. The message does not repeat it.
+        InvalidRequest: no design, or an option that does not go with it.
+
+    Example:
+        >>> import deniable as dn
+        >>> dn.respond(dn.warner(epsilon=1), "yes").symbol in ("no", "yes")
+        True
+        >>> first, second = dn.respond(dn.ladder([dn.warner(1), dn.warner(2)]), "yes")
+        >>> dn.respond(dn.lpp_club(["tea", "milk"], epsilon=1), {"tea": 0.5}).symbol[2:] in ("tea", "milk")
+        True
+    """
+    options = {"card": card, "cohort": cohort, "source": None if source is SYSTEM else source}
+    return _call("respond", design, (design, answer), options)  # type: ignore[no-any-return]
+
+
+@overload
+def respond_all(
+    design: Design,
+    answers: object,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Responses[Design]: ...
+@overload
+def respond_all(
+    design: Ladder,
+    answers: object,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Responses[Ladder]: ...
+@overload
+def respond_all(design: Deck, answers: object, *, source: Source | None = None) -> Responses[Deck]: ...
+@overload
+def respond_all(
+    design: KeyValueDesign,
+    answers: object,
+    *,
+    people: object = None,
+    columns: tuple[str, str, str] = ("person", "item", "weight"),
+    weight: str = "weight",
+    source: Source | None = None,
+    fast: bool | None = None,
+) -> Responses[KeyValueDesign]: ...
+@overload
+def respond_all(
+    design: EdgeDesign,
+    answers: object,
+    *,
+    people: object = None,
+    columns: tuple[str, str, str] = ("person", "item", "weight"),
+    weight: str = "weight",
+    source: Source | None = None,
+    fast: bool | None = None,
+) -> Responses[EdgeDesign]: ...
+@overload
+def respond_all(
+    design: StringDesign,
+    answers: object,
+    *,
+    cohorts: object = None,
+    source: Source | None = None,
+    fast: bool | None = None,
+) -> Responses[StringDesign]: ...
+@overload
+def respond_all(
+    design: NumberDesign,
+    answers: object,
+    *,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Responses[NumberDesign]: ...
+def respond_all(
+    design: AnyDesign,
+    answers: object,
+    *,
+    codes: bool | None = None,
+    cohorts: object = None,
+    people: object = None,
+    columns: tuple[str, str, str] | None = None,
+    weight: str | None = None,
+    source: Source | None = None,
+    threads: int | None = None,
+    fast: bool | None = None,
+) -> Responses[Any]:
+    """Draw a response to each of many true answers: the same draw as `respond`, at the speed of arrays.
+
+    Guarantee: drawn with exactly the integer weights from which the design's ε is derived, from a keystream under a
+    fresh key of the operating system. A missing answer gives a missing response.
+
+    Args:
+        design: what to draw with, of any type.
+        answers: a NumPy array, a list, or a column of pandas, Polars or Arrow. For several attributes also a frame, or
+            a mapping, with a column for each. For items with weights a mapping for each person, a sparse matrix of
+            people × items, a graph, or a table with a row for each edge, whose people are shuffled unless `people`
+            lists them.
+        codes: of categories: what whole numbers are; True for codes, False for labels. By default they are codes, and
+            refused where categories such as "1", "2", "3" make the two differ.
+        cohorts: of strings: that of each respondent; drawn, if they are not given.
+        people: of a table or a graph: all people there are, or how many.
+        columns: of a table: what the columns of person, item and weight are called.
+        weight: of a graph: which attribute of an edge is its weight.
+        source: random bytes, for tests; by default a secure keystream.
+        threads: how many to draw on.
+        fast: True to demand compiled kernels, False to do without; by default they are used where they are worth it.
+
+    Returns:
+        `Responses`, which know their design: count them with `tally(responses)`.
+
+    Raises:
+        InvalidAnswer: a row that the design does not know; only its index is told.
+        InvalidRequest: no design, or an option that does not go with it.
+        MissingExtra: compiled kernels are demanded and Numba is not installed.
+
+    Example:
+        >>> import deniable as dn
+        >>> sent = dn.respond_all(dn.k_ary(["red", "green", "blue"], epsilon=1), ["red", None, "blue"])
+        >>> len(sent), dn.tally(sent).respondents, dn.tally(sent).missing
+        (3, 2, 1)
+    """
+    options = {
+        "codes": codes,
+        "cohorts": cohorts,
+        "people": people,
+        "columns": columns,
+        "weight": weight,
+        "source": source,
+        "threads": threads,
+        "fast": fast,
+    }
+    if getattr(design, "asks", None) not in _HOMES:
+        _refuse_design("respond_all", design)
+    from deniable.engines.local import rows
+
+    return _checked(rows.DRAWN[design.asks], (design, answers), options)  # type: ignore[no-any-return]
+
+
+@overload
+def tally(design: Responses[Design]) -> Tally: ...
+@overload
+def tally(design: Responses[Ladder], *, reached: object = None) -> StageTallies: ...
+@overload
+def tally(design: Responses[Deck]) -> DeckTally: ...
+@overload
+def tally(design: Responses[KeyValueDesign]) -> KeyValueTally: ...
+@overload
+def tally(design: Responses[EdgeDesign]) -> EdgeTally: ...
+@overload
+def tally(design: Responses[StringDesign]) -> StringTally: ...
+@overload
+def tally(design: Responses[NumberDesign]) -> NumberTally: ...
+@overload
+def tally(design: Design, responses: object, *, codes: bool | None = None) -> Tally: ...
+@overload
+def tally(design: Ladder, responses: object, *, reached: object = None) -> StageTallies: ...
+@overload
+def tally(design: Deck, responses: object) -> DeckTally: ...
+@overload
+def tally(design: KeyValueDesign, responses: object) -> KeyValueTally: ...
+@overload
+def tally(design: EdgeDesign, responses: object) -> EdgeTally: ...
+@overload
+def tally(design: StringDesign, responses: object) -> StringTally: ...
+@overload
+def tally(design: NumberDesign, responses: object, *, codes: bool | None = None) -> NumberTally: ...
+def tally(
+    design: AnyDesign | Responses[Any], responses: object = None, *, codes: bool | None = None, reached: object = None
+) -> Any:
+    """Count responses. Tallies of one design add up in any order, also by `sum()`.
+
+    `tally(responses)` counts what `respond_all` returned, which knows its design. `tally(design, responses)` counts
+    somebody else's: a NumPy array, any iterable of Python objects, a column of pandas, Polars or Arrow, or a mapping
+    from each response to how often it was sent. Each is a label, a code (the number of a symbol, from 0) or a
+    `Response`; sets of categories may also be rows of packed bits, or of 0 and 1. An iterable is read once, in constant
+    memory. What is missing (None, NaN, null, masked) is counted in `missing` and never guessed.
+
+    Args:
+        design: what the responses were drawn with; or `Responses`, alone.
+        responses: what was sent. Of a ladder: a column for each stage, or what `respond` returned for each person.
+        codes: of categories: what whole numbers are; True for codes, False for labels (3 is the symbol "3"). By default
+            they are codes, and refused where symbols such as "1", "2", "3" make the two differ.
+        reached: of a ladder: for each respondent the number of the last stage that was released, counted from 0; the
+            last one for everybody, if it is not given.
+
+    Raises:
+        InvalidResponse: something the design cannot send; the message names the first such row.
+        Incompatible: responses that were drawn with another design.
+        InvalidRequest: neither a design nor `Responses`, or an option that does not go with it.
+
+    Example:
+        >>> import deniable as dn
+        >>> counted = dn.tally(dn.warner(epsilon=1), ["yes", "no", None, "yes"])
+        >>> counted.counts, counted.missing
+        (array([1, 2]), 1)
+    """
+    options = {"codes": codes, "reached": reached}
+    from deniable.tallies.responses import Responses
+
+    if isinstance(design, Responses) and responses is None:
+        return _count(design, options)
+    if getattr(design, "asks", None) not in _HOMES:
+        _refuse_design("tally", design)
+    if isinstance(responses, Responses):
+        responses.check(design)  # type: ignore[arg-type]  # it is a design, as it asks for something
+        return _count(responses, options)
+    if responses is None:
+        raise InvalidRequest(
+            "there is a design and no responses; expected both, or Responses alone.",
+            "For example dn.tally(design, codes), or dn.tally(dn.respond_all(design, answers)).",
+        )
+    return _call("tally", design, (design, responses), options)
+
+
+@overload
+def estimate(
+    tally: Tally,
+    *,
+    method: str = "inversion",
+    population: int | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    inverse: Sequence[Sequence[float]] | Matrix | None = None,
+) -> Estimate: ...
+@overload
+def estimate(
+    tally: StageTallies,
+    *,
+    method: str = "information",
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    census: bool = False,
+) -> Combined: ...
+@overload
+def estimate(tally: DeckTally, *, population: int | None = None) -> DeckEstimate: ...
+@overload
+def estimate(
+    tally: KeyValueTally, *, scaling: str | None = None, population: int | str | None = None
+) -> KeyValueEstimate: ...
+@overload
+def estimate(tally: EdgeTally, *, population: int | None = None) -> EdgeEstimate: ...
+@overload
+def estimate(
+    tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates, *, fdr: float = 0.05
+) -> StringEstimate: ...
+@overload
+def estimate(
+    tally: NumberTally,
+    *,
+    method: str = "inversion",
+    population: int | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    inverse: Sequence[Sequence[float]] | Matrix | None = None,
+) -> Mean: ...
+def estimate(
+    tally: Any,
+    candidates: Sequence[str] | Candidates | None = None,
+    *,
+    method: str | None = None,
+    population: int | str | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    inverse: Sequence[Sequence[float]] | Matrix | None = None,
+    census: bool | None = None,
+    scaling: str | None = None,
+    fdr: float | None = None,
+) -> Any:
+    """Estimate from a tally what is true of the people: shares, means, degrees, or which strings there are.
+
+    Every result has `params`, `bse`, `cov_params()`, `conf_int()`, `summary()`, `warnings`, `to_frame()`, `to_json()`
+    and `plot()`. Estimates are unbiased first, so that a share may fall below 0; bringing it into range is a step of
+    its own.
+
+    Args:
+        tally: the counts, of any type.
+        candidates: of strings: those that may be there.
+        method: of shares "inversion" (unbiased), "likelihood" (shares in the simplex) or "customary"; of the stages of
+            a ladder "information" or "strata", which takes nothing for granted about who is raised.
+        population: how many people there are, if they are not a sample of very many; the number of respondents for a
+            census.
+        guess: shares at which the inverse, or the weights of stages, are best; even ones by default.
+        inverse: of shares: a left inverse of the channel, in place of the one that would be taken.
+        census: of stages: whether the respondents are all the people there are.
+        scaling: of items with weights: "fixed" or "conditional"; by default the better one.
+        fdr: of strings: the share of false ones among those found that is allowed on average.
+
+    Raises:
+        NotEstimable: there are no responses, or the design cannot tell answers apart.
+        InvalidRequest: no tally, or an option that does not exist or does not go with it.
+
+    Example:
+        >>> import deniable as dn
+        >>> found = dn.estimate(dn.tally(dn.warner(p="3/4"), {"yes": 40, "no": 60}))
+        >>> {name: round(share, 3) for name, share in found.params.items()}
+        {'no': 0.7, 'yes': 0.3}
+    """
+    options = {
+        "candidates": candidates,
+        "method": method,
+        "population": population,
+        "guess": guess,
+        "inverse": inverse,
+        "census": census,
+        "scaling": scaling,
+        "fdr": fdr,
+    }
+    from deniable.tallies.base import AdditiveTally
+
+    of_samples = hasattr(tally, "noisy") and hasattr(tally, "asks")  # RAPPOR's samples have no design of their own
+    if not isinstance(tally, AdditiveTally) and not of_samples:
+        _refuse_tally(tally)
+    return _call("estimate", tally if of_samples else tally.design, (tally,), options)
+
+
+def _call(verb: str, design: Any, given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """Call the function that a verb is for this design, with the options that were given."""
+    asks = getattr(design, "asks", None)
+    if asks not in _HOMES:
+        _refuse_design(verb, design)
+    return _checked(_function(asks, verb), given, options)
+
+
+@cache
+def _function(asks: str, verb: str) -> Callable[..., Any]:
+    module, _, name = _HOMES[asks][_VERBS.index(verb)].rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(f"deniable.{module}"), name)
+    return found
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> dict[str, bool]:
+    """What a function takes, and whether it must be given."""
+    known = inspect.signature(function).parameters.values()
+    return {each.name: each.default is inspect.Parameter.empty for each in known}
+
+
+def _checked(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    used = {name: option for name, option in options.items() if option is not None}
+    known = _parameters(function)
+    for name in used:
+        if name not in known:
+            fitting = [each for each in list(known)[len(given) :] if each in options]
+            raise InvalidRequest(
+                f"{name} does not go with a design that asks for {_asked(given[0])}; expected "
+                f"{' or '.join(fitting) or 'no options'}."
+            )
+    for name in list(known)[len(given) :]:
+        if known[name] and name not in used:
+            raise InvalidRequest(*_NEEDED[name])
+    return function(*given, **used)
+
+
+def _asked(given: Any) -> str:
+    return str(getattr(given, "asks", None) or given.design.asks)
+
+
+def _count(responses: Responses[Any], options: Mapping[str, Any]) -> Any:
+    from deniable.engines.local import rows
+
+    return _checked(rows.COUNTED[responses.design.asks], (responses,), options)
+
+
+def _refuse_design(verb: str, given: object) -> NoReturn:
+    hints = {
+        "respond": "For example dn.respond(dn.warner(epsilon=1), 'yes').",
+        "respond_all": "For example dn.respond_all(dn.warner(epsilon=1), ['yes', 'no']).",
+        "tally": "For example dn.tally(dn.respond_all(design, answers)), or dn.tally(design, codes).",
+        "estimate": "For example dn.estimate(dn.tally(responses)).",
+    }
+    expected = "a design, or what respond_all() returned" if verb == "tally" else "a design, such as k_ary() builds"
+    raise InvalidRequest(f"{verb} was given a {type(given).__name__} first; expected {expected}.", hints[verb])
+
+
+def _refuse_tally(given: object) -> NoReturn:
+    hint = "Count what was sent: dn.estimate(dn.tally(design, responses))."
+    if hasattr(given, "columns") and hasattr(given, "design"):
+        hint = "Count them first: dn.estimate(dn.tally(responses))."
+    raise InvalidRequest(f"estimate was given a {type(given).__name__}; expected a tally, as tally() returns.", hint)
