@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 
 import deniable as dn
 from deniable import chance
-from deniable.channel import Channel, Dense, Witness
+from deniable.channel import Channel, Dense
 from deniable.designs import Design
 from deniable.errors import NotOrdered
 from deniable.order.blackwell import Garbling, find_step
@@ -27,6 +26,8 @@ class Circle(Channel):
     """Answers on a circle: one weight for the answer itself, one for its two neighbours, one for all others."""
 
     KIND: ClassVar[str] = "circle"
+    SIZES: ClassVar[tuple[str, ...]] = ("size",)
+    WEIGHTS: ClassVar[tuple[str, ...]] = ("own", "near", "far")
     size: int
     own: int
     near: int
@@ -46,25 +47,8 @@ class Circle(Channel):
             (self.own, self.near, self.far)[min(apart, 2)], self.own + 2 * self.near + (self.size - 3) * self.far
         )
 
-    def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
-        return self.dense().extremes(response, besides=besides)
-
-    @property
-    def witness(self) -> Witness:
-        return self.dense().witness
-
-    def delta(self, gamma: Fraction) -> Fraction:
-        return self.dense().delta(gamma)
-
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
         return self.dense().draw(given, source)
-
-    def to_body(self) -> dict[str, Any]:
-        return {"kind": self.KIND, "size": self.size, "own": self.own, "near": self.near, "far": self.far}
-
-    @classmethod
-    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Circle:
-        raise NotImplementedError
 
 
 def design(*weights: int) -> Design:

@@ -140,7 +140,7 @@ def _levels(channel: Channel) -> Iterator[tuple[tuple[int, ...], set[Fraction]]]
         for ones in channel.sizes:
             odds = channel.odds(ones) if 0 < ones < channel.size else Fraction(1)
             yield ((1 << ones) - 1,), {Fraction(1), Fraction(0) if odds == math.inf else Fraction(odds)}
-    elif isinstance(channel, Diagonal) or (isinstance(channel, Hadamard) and channel.size > 2):
+    elif isinstance(channel, Diagonal | Hadamard) and (channel.size > 2 or channel.responses == 2):
         # A Hadamard row is constant for no three answers, and no two rows are alike: columns 1, 2 and 4 … tell them
         # apart, and no row is −1 in columns 1, 2 and 3 at once.
         values = set(channel.extremes(0))

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from deniable.channel import Bits, Channel, Diagonal, Hadamard, Hashing, Mixture, Product, Sets, Subset
+from deniable.channel.two_level import TwoLevel
 from deniable.order.bits import Bit, BitByBit, bit_garbling
 from deniable.order.sets import Nested, one_size
 from deniable.order.steps import (
@@ -51,7 +52,7 @@ def step_to_body(step: Step) -> dict[str, Any]:
 def through_sets(old: Channel, new: Channel, find: Callable[[Any, Any], Found | None]) -> Step | Found | None:
     """Look for a step between the sets that two channels send, a single category being a set of one; else None."""
     one, two = as_sets(old), as_sets(new)
-    if not all(isinstance(each, Sets) for each in (one, two)):
+    if not (one.sizes and two.sizes):
         return None
     found = find(one, two)
     return Recoded(old, new, found) if isinstance(found, Step) and not (one is old and two is new) else found
@@ -62,23 +63,19 @@ def _looked_up(old: Channel, new: Channel) -> Step | None:
     return form(old, new) if form else None
 
 
-def keep_or_fresh(old: Channel, new: Channel) -> KeepOrFresh | None:
-    """Return the step between two channels of two levels that are attained at the same places.
+def keep_or_fresh(old: TwoLevel, new: TwoLevel) -> KeepOrFresh | None:
+    """Return the step between two channels of two levels whose responses support the same answers.
 
-    Implements: F12: C = β·I + (1 − β)·even, β being the quotient of the gaps between the two levels.
+    Implements: F12: C = β·I + (1 − β)·even, β being the quotient of the gaps p − q, how much more often a response
+    supports the answer than another category.
     """
     share = _quotient(old, new) if same_supports(old, new) else None
     return KeepOrFresh(old, new, share, even(new)) if share is not None and 0 <= share <= 1 else None
 
 
-def _quotient(old: Channel, new: Channel) -> Fraction | None:
-    if old == new:
-        return Fraction(1)
-    response, *pair = new.witness
-    coarse, fine = (
-        each.probability(response, given=pair[0]) - each.probability(response, given=pair[1]) for each in (old, new)
-    )
-    return coarse / fine if fine else None
+def _quotient(old: TwoLevel, new: TwoLevel) -> Fraction | None:
+    coarse, fine = (each.hit_rate - each.stray_rate for each in (old, new))
+    return coarse / fine if fine else Fraction(1) if old == new else None
 
 
 def _diagonals(old: Diagonal, new: Diagonal) -> Step | None:
@@ -90,18 +87,13 @@ def _diagonals(old: Diagonal, new: Diagonal) -> Step | None:
     return Crossed(old, new, Diagonal(new.size, *whole_weights([share + other, other])))
 
 
-def _subsets(old: Subset, new: Subset) -> Step | None:
-    shares = one_size(old, new)
-    if shares is None:
-        return None
-    if same_supports(old, new) and not shares[0].apart:  # the nearest set of the same size is the set itself
-        return KeepOrFresh(old, new, shares[0].near, even(new))
-    return Nested(old, new, shares)
-
-
-def _bridges(old: Subset, new: Sets) -> Step | None:
+def _nested(old: Subset, new: Sets) -> Step | None:
     shares = one_size(old, new)
     return None if shares is None else Nested(old, new, shares)
+
+
+def _subsets(old: Subset, new: Subset) -> Step | None:
+    return keep_or_fresh(old, new) or _nested(old, new)
 
 
 def bit_by_bit(old: Bits, new: Bits, *, kind: type[BitByBit] = BitByBit) -> Step | None:
@@ -122,7 +114,7 @@ FORMS: dict[tuple[type[Channel], type[Channel]], Callable[[Any, Any], Step | Non
     (Hadamard, Hadamard): keep_or_fresh,
     (Hashing, Hashing): keep_or_fresh,
     (Subset, Subset): _subsets,
-    (Subset, Mixture): _bridges,
+    (Subset, Mixture): _nested,
     (Bits, Bits): bit_by_bit,
     (Product, Product): _products,
 }

@@ -23,8 +23,9 @@ from itertools import accumulate, product
 from typing import Any
 
 from deniable import chance, exact
-from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Product, Subset
+from deniable.channel import Channel, Dense, Diagonal, Product, Subset
 from deniable.channel.product import join
+from deniable.channel.two_level import TwoWeights
 from deniable.errors import InvalidRequest, InvalidResponse
 
 _MOST_TRIPLES = 200_000  # combinations of three stages' responses that are gone through: a second
@@ -431,18 +432,10 @@ def as_sets(channel: Channel) -> Channel:
     return channel
 
 
-_SUPPORTS: dict[type[Channel], tuple[str, ...]] = {
-    Diagonal: ("size",),
-    Hadamard: ("size",),
-    Hashing: ("size", "values"),
-    Subset: ("size", "ones"),
-}
-
-
 def same_supports(old: Channel, new: Channel) -> bool:
-    """Say whether two channels have two levels each, and every response is likely for the same answers."""
-    names = _SUPPORTS.get(type(new), ())
-    return type(old) is type(new) and bool(names) and all(getattr(old, each) == getattr(new, each) for each in names)
+    """Say whether two channels have the same responses, each of two levels, that support the same answers."""
+    alike = type(old) is type(new) and all(getattr(old, name) == getattr(new, name) for name in new.SIZES)
+    return alike and isinstance(new, TwoWeights | Subset)
 
 
 def sent(channel: Channel) -> list[int]:
