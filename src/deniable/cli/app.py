@@ -1,67 +1,92 @@
-"""All commands together. Nothing heavy is imported here: commands import what they need when they run."""
+"""All commands together. A command's module is imported when the command is used, so that help costs nothing."""
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from deniable.cli import (
-    choose,
-    demo,
-    design,
-    estimate,
-    graph,
-    market,
-    release,
-    reproduce,
-    respond,
-    serve,
-    survey,
-    tally,
-)
+from deniable.cli.common import PLAIN, fail
 
-ORDER = ("design", "respond", "tally", "estimate", "release", "graph", "survey", "serve", "reproduce", "demo")
+COMMANDS = {
+    "design": ("designs", "Choose how answers are turned into responses, and see what that promises."),
+    "respond": ("respond", "Draw a response for each answer, with secure randomness."),
+    "tally": ("tally", "Count the responses of one file or of several, which add up."),
+    "estimate": ("estimates", "Estimate the share of each category, with intervals and with what privacy cost."),
+    "release": ("releases", "Give out an answer in stages, and never pay twice: a ledger on your own machine."),
+    "graph": ("graphs", "Who has which items, and how much of each: design → respond → tally → estimate."),
+    "survey": ("survey", "Surveys in a collector's database: check, create, open, close, export …"),
+    "serve": ("serve", "Run the collector: surveys in the browser, responses in a database, estimates on pages."),
+    "reproduce": ("reproduce", "Make tables, examples and figures of the five documents again, printed against ours."),
+    "demo": ("demo", "Field a survey: simulated people respond to a collector on this machine."),
+}
+"""The commands in the order in which they are used: the module of each, and what it does in a line."""
+
 EPILOG = (
     "Exit codes: 0 done; 1 a mistake of ours; 2 usage or bad input; 3 belongs to another design; "
     "4 a file that cannot be read or written; 130 interrupted. "
     "Results go to stdout (as JSON with --json), messages and progress to stderr."
 )
+_CLICK_ERROR: Any = typer.BadParameter.__mro__[
+    2
+]  # the base of all mistakes in a command's words; Typer does not export it
 
 
-class InOrder(TyperGroup):
-    """Lists the commands in the order in which they are used."""
+class Commands(TyperGroup):
+    """Finds a command when it is used, and tells every mistake in one style."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the order is always the same
         """Return the names of the commands."""
-        return sorted(self.commands, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import a command."""
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            self.commands[cmd_name] = command_of(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the list is always the same
+        """List the commands, and import none."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def main(self, args: Any = None, *more: Any, standalone_mode: bool = True, **options: Any) -> Any:
+        """Run, and tell a mistake in the words of a command as every other error is told."""
+        run: Any = super().main
+        if not standalone_mode:
+            return run(args, *more, standalone_mode=False, **options)
+        try:
+            code = run(args, *more, standalone_mode=False, **options)
+        except _CLICK_ERROR as error:
+            sys.exit(_told(error))
+        except typer.Abort:
+            sys.exit(fail("stopped.", code=130).exit_code)
+        sys.exit(code if isinstance(code, int) else 0)
 
 
-app = typer.Typer(
-    name="deniable",
-    cls=InOrder,
-    help="Randomized response, end to end: design → respond → tally → estimate.",
-    epilog=EPILOG,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,  # pretty tracebacks print the values of variables, and one could be an answer
-    rich_markup_mode="markdown",
-)
-design.app.command("family")(choose.family)
-design.app.command("optimal")(choose.optimal)
-app.add_typer(design.app, name="design")
-app.command("respond", epilog=EPILOG)(respond.respond)
-app.command("tally", epilog=EPILOG)(tally.tally)
-app.command("estimate", epilog=EPILOG)(estimate.estimate)
-for sale in (market.offer, market.consent, market.revoke, market.sell):
-    release.app.command()(sale)
-app.add_typer(release.app, name="release")
-app.add_typer(graph.app, name="graph")
-app.add_typer(survey.app, name="survey")
-app.command("serve", epilog=EPILOG)(serve.serve)
-app.command("reproduce", epilog=EPILOG)(reproduce.reproduce)
-app.command("demo", epilog=EPILOG)(demo.demo)
+def command_of(name: str) -> Any:
+    """Import a command's module and return what Typer runs."""
+    module = import_module(f"deniable.cli.{COMMANDS[name][0]}")
+    if hasattr(module, "app"):
+        return typer.main.get_command(module.app)
+    alone = typer.Typer(add_completion=False, **PLAIN)
+    alone.command(name, epilog=EPILOG)(getattr(module, name))
+    return typer.main.get_command(alone)
+
+
+def _told(error: Any) -> int:
+    """Print a mistake in a command's words, and where help is; return the exit code."""
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(error.format_message(), err=True)
+    else:
+        message = error.format_message()
+        hint = f"See {context.command_path} --help." if context else ""
+        fail(f"{message[:1].lower()}{message[1:].rstrip('.')}.", hint, code=error.exit_code)
+    return int(error.exit_code)
 
 
 def _version(wanted: bool) -> None:
@@ -70,6 +95,9 @@ def _version(wanted: bool) -> None:
 
         typer.echo(f"deniable {__version__}")
         raise typer.Exit
+
+
+app = typer.Typer(name="deniable", cls=Commands, epilog=EPILOG, no_args_is_help=True, **PLAIN)
 
 
 @app.callback()

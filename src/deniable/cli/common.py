@@ -25,6 +25,13 @@ _R = TypeVar("_R")
 
 USAGE, FOREIGN, UNREADABLE, INTERRUPTED, OURS = 2, 3, 4, 130, 1
 
+PLAIN: dict[str, Any] = {
+    "pretty_exceptions_enable": False,  # pretty tracebacks print the values of variables, and one could be an answer
+    "rich_markup_mode": None,
+    "context_settings": {"max_content_width": 100},
+}
+"""How every command's help looks."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 DesignFile = Annotated[Path, typer.Argument(metavar="DESIGN", help="A design, as written by `deniable design`.")]

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import urllib.request
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from deniable.cli.common import Force, Json, check_out, console, guarded, messages, print_json, write
-from deniable.cli.estimate import save_chart
+from deniable.cli.estimates import save_picture
 from deniable.cli.serve import installed
 from deniable.errors import DeniableError, InvalidRequest
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from deniable.designs import Design
     from deniable.estimates import Estimate
     from deniable.estimates.stages import Combined
     from deniable.survey import Question, Survey
@@ -32,6 +38,9 @@ if TYPE_CHECKING:
 DATABASE = "collector.db"
 PEOPLE = 10_000
 _GRACE = 30  # seconds that the collector has to stop
+_STEP = 250  # people whose responses travel together
+_FEWER = 0.4  # each answer is held by so many times the people who hold the one before it
+_REACHED = 3  # of those who reach a stage, one in so many goes on to the next
 
 
 class NotRunning(DeniableError, RuntimeError):
@@ -171,40 +180,39 @@ def _ask(survey: Survey, people: int, address: str) -> None:
     """Let everybody respond over HTTP."""
     from rich.progress import Progress
 
-    from deniable.cli import simulated
-
-    crowd = simulated.gather(survey, people)
+    crowd = gather(survey, people)
     err = messages()
     with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task("people respond", total=sum(map(len, crowd.going)))
         for senders, body in crowd.messages():
-            simulated.send(f"{address}/api/surveys/{survey.name}/batches", body)
+            send(f"{address}/api/surveys/{survey.name}/batches", body)
             bar.advance(task, senders)
 
 
 def _read(question: Question, people: int, address: str, token: str) -> Shown:
     """Download the counts of a question, as an analyst would, and estimate."""
-    from deniable.cli import simulated
     from deniable.estimates import estimate
     from deniable.estimates.stages import combine
     from deniable.tallies import Tally
     from deniable.tallies.stages import StageTallies
 
-    text = simulated.download(f"{address}/tally.json", token)
+    text = download(f"{address}/tally.json", token)
     if question.ladder:
         made: Estimate | Combined = combine(StageTallies.from_json(text, question.ladder))
     else:
         made = estimate(Tally.from_json(text, question.design))
-    return Shown(question, text, made, simulated.truth(question, people))
+    return Shown(question, text, made, truth(question, people))
 
 
 def _write(shown: list[Shown], folder: Path, *, force: bool) -> None:
+    from deniable.estimates.charts import chart
+
     for each in shown:
         name, about = _about(each.question)
         write(folder / f"{name}-{about}.json", each.question.about.to_json(indent=2), force=force)
         write(folder / f"{name}-tally.json", each.tally, force=force)
         title = next(iter(each.question.texts.values())).text
-        save_chart(each.estimate, folder / f"{name}.png", level=0.95, truth=each.truth, title=title)
+        save_picture(chart(each.estimate, truth=each.truth, title=title), folder / f"{name}.png")
 
 
 def _told(survey: Survey, shown: list[Shown], written: list[Path]) -> dict[str, Any]:
@@ -249,3 +257,94 @@ def _stay(running: subprocess.Popen[str], address: str, token: str) -> None:
         running.wait()
     except KeyboardInterrupt:
         out.print("stopped", style="dim")
+
+
+@dataclass(frozen=True)
+class SimulatedPeople:
+    """Everybody's responses, ready to be sent. The answers exist nowhere any more.
+
+    Attributes:
+        survey: what they were asked.
+        keys: what each of them may later raise or withdraw the responses with.
+        symbols: for each question and stage what everybody would send.
+    """
+
+    survey: Survey
+    keys: Sequence[str]
+    symbols: Sequence[Sequence[Sequence[str]]]
+
+    @property
+    def going(self) -> list[range]:
+        """Who goes as far as each stage, the coarsest first."""
+        stages = max(question.stages for question in self.survey.questions)
+        return [range(0, len(self.keys), _REACHED**stage) for stage in range(stages)]
+
+    def messages(self) -> Iterator[tuple[int, bytes]]:
+        """Yield lines of JSON that are sent together, and of how many people; the coarsest stage comes first."""
+        for stage, going in enumerate(self.going):
+            for start in range(0, len(going), _STEP):
+                people = going[start : start + _STEP]
+                yield len(people), "\n".join(self._line(person, stage) for person in people).encode()
+
+    def _line(self, person: int, stage: int) -> str:
+        groups = self.survey.groups
+        sent = [
+            {
+                "question": question.name,
+                "design": question.designs[stage].hash,
+                "symbol": self.symbols[number][stage][person],
+            }
+            for number, question in enumerate(self.survey.questions)
+            if stage < question.stages
+        ]
+        body: dict[str, Any] = {"survey": self.survey.hash, "key": self.keys[person], "responses": sent}
+        if groups:
+            body["group"] = groups[person % len(groups)]
+        return json.dumps(body)
+
+
+def truth(question: Question, people: int) -> dict[str, float]:
+    """Return made-up shares: most have nothing to hide, and few have much."""
+    weights = _FEWER ** np.arange(question.design.channel.answers)
+    ends = np.rint(people * np.cumsum(weights) / weights.sum())
+    shares = np.diff(ends, prepend=0) / people
+    return dict(zip(question.design.categories, shares.tolist(), strict=True))
+
+
+def gather(survey: Survey, people: int) -> SimulatedPeople:
+    """Let people hold answers in the shares of `truth` and draw their responses, with real randomness."""
+    keys = [secrets.token_hex(16) for _ in range(people)]
+    return SimulatedPeople(survey, keys, [_drawn(question, people) for question in survey.questions])
+
+
+def send(address: str, body: bytes) -> None:
+    """Post lines of JSON to our own collector."""
+    _fetch(address, body, {"Content-Type": "application/x-ndjson"})
+
+
+def download(address: str, token: str) -> str:
+    """Read a file of our own collector, as an analyst who holds a token."""
+    return _fetch(address, None, {"Authorization": f"Bearer {token}"})
+
+
+def _fetch(address: str, body: bytes | None, headers: dict[str, str]) -> str:
+    request = urllib.request.Request(address, body, headers)  # noqa: S310 - the collector that we have started
+    with urllib.request.urlopen(request) as answer:  # noqa: S310 - as above
+        return str(answer.read().decode())
+
+
+def _drawn(question: Question, people: int) -> list[Sequence[str]]:
+    from deniable.engines.local import draw_all
+    from deniable.engines.local.gradual import release_planned
+    from deniable.engines.local.words import shuffled
+
+    counts = [round(share * people) for share in truth(question, people).values()]
+    answers = np.repeat(np.arange(len(counts)), counts)[shuffled(sum(counts))]
+    columns = [draw_all(question.design, answers, codes=True)]
+    if question.ladder:
+        columns = list(release_planned(question.ladder, answers, codes=True))
+    return [_symbols(design, column) for design, column in zip(question.designs, columns, strict=True)]
+
+
+def _symbols(design: Design, column: NDArray[Any]) -> list[str]:
+    return [design.symbols[number] for number in design.channel.coding.unpack(column)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.common import Force, Json, check_out, console, guarded, print_json, say, write
+from deniable.cli.common import PLAIN, Force, Json, check_out, console, guarded, print_json, say, write
 from deniable.cli.serve import Database, SettingsFile, read_settings
 from deniable.errors import InvalidRequest
 
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from deniable.collector.store import Entry, Store
     from deniable.survey import Survey
 
-app = typer.Typer(no_args_is_help=True, help="Surveys in a collector's database: check, create, open, close, export …")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Surveys in a collector's database: check, create, open, close, export …",
+    add_completion=False,
+    **PLAIN,
+)
 
 SurveyFile = Annotated[Path, typer.Argument(metavar="FILE", help="A survey, as TOML or JSON.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a survey.")]

@@ -54,6 +54,9 @@ def product(designs: Sequence[Design] | Mapping[str, Design]) -> Design:
     Guarantee: the parities multiply, so the ε of the whole is the sum of the parts' ε. That is against somebody who may
     believe anything about how the attributes hang together; see `docs/theory/attributes.md`.
 
+    Args:
+        designs: a design for each attribute, by name or in order.
+
     Raises:
         InvalidDesign: fewer than two designs, two attributes of one name, or more than 2^20 combinations.
 
@@ -97,6 +100,9 @@ def direct(categories: Labels = ("no", "yes")) -> Design:
     """Send the answer as it is: for what is not sensitive, beside attributes that are.
 
     Guarantee: none; every response proves the answer, and ε is infinite.
+
+    Args:
+        categories: the possible answers, or how many there are.
 
     Raises:
         InvalidDesign: fewer than two categories, or more than a thousand.

@@ -44,6 +44,12 @@ def christofides(
     Why: the middle card is sent equally often whatever the answer, and tells nothing. At the same ε warner() is always
     better; middle cards serve only the deck that is dealt without replacement, `integer_deck()`.
 
+    Args:
+        epsilon: the most that may be revealed; then there are three cards.
+        cards: instead of ε, the share of each card from 1 to L.
+        middle: with ε, the share of the card in the middle.
+        categories: what the others and the members are called, in this order.
+
     Raises:
         InvalidRequest: neither or both of ε and cards, or a middle share beside cards.
         InvalidDesign: cards that do not sum to 1, or that look the same from both ends, so that nothing is told.

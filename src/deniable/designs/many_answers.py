@@ -43,6 +43,12 @@ def k_ary(
     Why: with r ≤ e^ε and other = ⌈2^64 / (r + k − 1)⌉, same = 2^64 − (k − 1)·other ≤ r·other. On the low side
     other = ⌊2^64·r / ((k − 1)·r + 1)⌋ leaves same ≥ 2^64 / ((k − 1)·r + 1) ≥ other / r.
 
+    Args:
+        categories: the possible answers, or how many there are.
+        epsilon: the most that may be revealed.
+        p: instead of ε, the probability that the answer is sent unchanged.
+        low: send others more often than the answer itself.
+
     Raises:
         InvalidDesign: fewer than two categories, p = 1/k, or an ε that 64-bit weights cannot honour.
         InvalidRequest: neither or both of ε and p.
@@ -120,6 +126,11 @@ def matrix(
     Floats are read as the decimals they show; "1/6" and Fractions are taken as they are.
 
     Guarantee: the parity of exactly these numbers; infinite where a row holds both a zero and a positive number.
+
+    Args:
+        rows: a row for each response, a column for each answer; each column sums to 1.
+        categories: the possible answers; numbered, if they are not given.
+        symbols: the possible responses; as the categories where there are as many, else numbered.
 
     Raises:
         InvalidDesign: not a rectangle of at least 2 × 2, or a column that does not add up to exactly 1.
@@ -213,6 +224,10 @@ def hadamard(categories: Labels, epsilon: exact.Rational) -> Design:
     Guarantee: integer weights whose ratio is at most e^ε and whose sum is at most 2^64, short of it by less than k.
 
     Why: with h = K/2, small = ⌈2^64 / (r(h − 1) + h)⌉ and large = ⌊(2^64 − h·small) / (h − 1)⌋ ≤ r·small for r ≤ e^ε.
+
+    Args:
+        categories: the possible answers, or how many there are.
+        epsilon: the most that may be revealed.
 
     Raises:
         InvalidDesign: fewer than two categories, or an ε that 64-bit weights cannot honour for so many.

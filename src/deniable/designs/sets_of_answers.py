@@ -385,6 +385,11 @@ def truncated_rappor(
 
     Guarantee: as for `mixture`; the parity is at most that of RAPPOR, ((1 − f)/f)².
 
+    Args:
+        categories: what a respondent may be.
+        epsilon: the most that a response may reveal.
+        f: how often each bit is flipped.
+
     Raises:
         InvalidDesign: f = 1/2, an f that changes nothing, fewer than two categories, or more than 2,000.
         InvalidRequest: neither or both of ε and f.

@@ -89,6 +89,14 @@ def rr3_ddagger(
 
     Guarantee: from p1 and p2 exactly these; from ε integer weights that sum to 2^64, with a parity of at most e^ε.
 
+    Args:
+        p1: how often the first answer is told from the others rightly.
+        p2: how often the others are told apart rightly.
+        epsilon: the most that may be revealed.
+        importance: how much the variance of each share matters; by default all the same.
+        guess: shares at which variances are compared; by default 1/3 each.
+        categories: three labels.
+
     Raises:
         InvalidDesign: p1 = 1/2, p1 = 0 or p2 = 1/2, where some answers cannot be told apart; not three categories.
         InvalidRequest: neither or both of ε and the probabilities.
@@ -124,6 +132,15 @@ def rr3_club(
     Implements: RR3♣ of [MW21], Section 3.3, Corollary 5.
 
     Guarantee: from p1, p2 and q exactly these; from ε integer weights that sum to 2^64, with a parity of at most e^ε.
+
+    Args:
+        p1: how often the first answer is kept.
+        p2: how often the others say that they are not the first.
+        q: how often they then say rightly which they are.
+        epsilon: the most that may be revealed.
+        importance: how much the variance of each share matters; by default all the same.
+        guess: shares at which variances are compared; by default 1/3 each.
+        categories: three labels.
 
     Raises:
         InvalidDesign: p1 + p2 = 1, p2 = 0 or q = 1/2, where some answers cannot be told apart; not three categories.

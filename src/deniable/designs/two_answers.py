@@ -29,6 +29,11 @@ def warner(
 
     Guarantee: from ε, p = e^ε / (e^ε + 1) in 64-bit integer weights, rounded towards privacy.
 
+    Args:
+        epsilon: the most that may be revealed.
+        p: instead of ε, the probability that the answer is sent unchanged.
+        categories: what the two answers are called, in this order.
+
     Raises:
         InvalidDesign: not two categories, or p = 1/2.
         InvalidRequest: neither or both of ε and p.
@@ -54,6 +59,11 @@ def binary(p00: exact.Rational, p11: exact.Rational, *, categories: Labels = ("n
     Implements: the generalised randomized response of [HLM17], eq. (2), whose rows are our columns.
 
     Guarantee: parity max{p00, 1 − p11} / min{…} or max{p11, 1 − p00} / min{…}, whichever is larger.
+
+    Args:
+        p00: how often the first answer is sent unchanged.
+        p11: how often the second answer is sent unchanged.
+        categories: what the two answers are called, in this order.
 
     Raises:
         InvalidDesign: p00 + p11 = 1, where responses say nothing about answers.

@@ -30,6 +30,11 @@ def relaxed_warner(epsilon: exact.Rational, delta: exact.Rational = 0, *, catego
 
     Why: p ≤ e^ε(1 − p) + δ is the condition, and the variance falls as p rises.
 
+    Args:
+        epsilon: the ε of (ε, δ).
+        delta: the δ of (ε, δ).
+        categories: what the two answers are called, in this order.
+
     Raises:
         InvalidDesign: δ = 1, at which the answer itself may be sent, or ε = δ = 0, at which nothing may be told.
         InvalidNumber: a negative ε, or δ outside [0, 1].

@@ -86,8 +86,9 @@ def save(figure: Figure, path: str | Path) -> Path:
 
 def _label(axes: Axes, summary: Summary[Row], shown: int, title: str) -> None:
     told = textwrap.fill(title or summary.title, _TITLE)
-    if shown < len(summary.rows):
-        told += f"\nthe {shown} largest of {len(summary.rows):,}"
+    everything = len(summary.rows) + summary.left_out
+    if shown < everything:
+        told += f"\nthe {shown} largest of {everything:,}"
     axes.set_title(told, loc="left", color=INK, fontsize=11)
     of = "share of respondents" if summary.quantity == "share" else summary.quantity
     axes.set_xlabel(f"{of}, with {summary.percent} intervals", color=INK)

@@ -6,8 +6,8 @@ import csv
 import html
 import io
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, fields
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, fields, replace
 from pathlib import Path
 
 from deniable.errors import InvalidRequest
@@ -54,7 +54,7 @@ def to_markdown(summary: Summary[Row]) -> str:
     heads, cells = summary.table()
     lines = [heads, [":--", *["--:"] * (len(heads) - 1)], *cells]
     table = ["| " + " | ".join(_markdown(cell) for cell in row) + " |" for row in lines]
-    return "\n".join([f"**{_markdown(summary.title)}**", "", *table, "", *_joined(map(_markdown, _notes(summary)))])
+    return "\n".join([f"**{_markdown(summary.title)}**", "", *table, "", "\n\n".join(map(_markdown, _notes(summary)))])
 
 
 def to_latex(summary: Summary[Row]) -> str:
@@ -71,10 +71,10 @@ def to_latex(summary: Summary[Row]) -> str:
 def to_html(summary: Summary[Row]) -> str:
     """Return a table with a small picture of each interval; of very many numbers, the largest."""
     rows = largest(summary.rows, MOST_BARS)
-    heads, cells = _replaced(summary, rows).table()
+    heads, cells = replace(summary, rows=tuple(rows)).table()
     pictures = _pictures(rows)
-    hidden = len(summary.rows) - len(rows)
-    notes = [*([f"The {len(rows)} largest of {len(summary.rows):,}."] if hidden else []), *_notes(summary)]
+    everything = len(summary.rows) + summary.left_out
+    notes = [*([f"The {len(rows)} largest of {everything:,}."] if len(rows) < everything else []), *_notes(summary)]
     return html_table(summary.title, [*heads, ""], cells, pictures) + "".join(
         f"<p>{html.escape(note)}</p>" for note in notes
     )
@@ -135,18 +135,8 @@ def written(result: Result, path: Path, *, level: float, method: str | None = No
     return FORMATS[ending](result._whole(level=level, method=method, simultaneous=simultaneous))
 
 
-def _replaced(summary: Summary[Row], rows: Sequence[Row]) -> Summary[Row]:
-    from dataclasses import replace
-
-    return replace(summary, rows=tuple(rows))
-
-
 def _notes(summary: Summary[Row]) -> list[str]:
     return [*summary.notes, *(f"Warning: {each}" for each in summary.warnings)]
-
-
-def _joined(notes: Iterable[str]) -> list[str]:
-    return ["\n\n".join(notes)]
 
 
 def _markdown(text: str) -> str:

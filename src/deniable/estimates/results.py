@@ -86,6 +86,7 @@ class Summary(Generic[AnyRow_co]):
         missing: how many people sent nothing.
         epsilon: the most that a respondent has revealed; infinite where nothing is promised.
         simultaneous: whether all intervals hold together with this level.
+        left_out: how many numbers have no row.
     """
 
     title: str
@@ -100,6 +101,7 @@ class Summary(Generic[AnyRow_co]):
     missing: int
     epsilon: float
     simultaneous: bool = False
+    left_out: int = 0
 
     @property
     def percent(self) -> str:
@@ -121,6 +123,7 @@ class Summary(Generic[AnyRow_co]):
             "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
             for row in (heads, *cells)
         ]
+        lines += [f"… {self.left_out:,} more"] if self.left_out else []
         return "\n".join([self.title, *lines, *self.notes, *(f"Warning: {each}" for each in self.warnings)])
 
 

@@ -7,21 +7,16 @@ from typing import TYPE_CHECKING
 
 from deniable import exact
 from deniable.designs import Design
-from deniable.records.edges.estimates import EdgeEstimate
-from deniable.records.key_value.estimates import KeyValueSummary
 from deniable.report import words
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from deniable.estimates import ShareRow, Summary
+    from deniable.estimates import Row, ShareRow, Summary
     from deniable.tallies import Tally
 
-__all__ = ["edges_table", "items_table"]
-
-
-_MOST = 12  # columns that a terminal can hold
-_ROWS = 40
+_MOST_COLUMNS = 12  # that a terminal can hold
+_MOST_ROWS = 40  # that a reader looks through
 
 
 def summary_table(summary: Summary[ShareRow], *, truth: Mapping[str, float] | None = None) -> Table:
@@ -41,8 +36,8 @@ def summary_table(summary: Summary[ShareRow], *, truth: Mapping[str, float] | No
         table.add_column("holds it", justify="center", no_wrap=True)
     table.add_column("asked directly", justify="right", style="dim", no_wrap=True)
     shown = summary.rows
-    if len(shown) > _ROWS:
-        shown = tuple(sorted(shown, key=lambda row: -row.estimate)[:_ROWS])
+    if len(shown) > _MOST_ROWS:
+        shown = tuple(sorted(shown, key=lambda row: -row.estimate)[:_MOST_ROWS])
     for row in shown:
         cells = [f"{row.estimate:.1%}", f"{row.error:.1%}", _ends(row.low, row.high)]
         if truth is not None:
@@ -50,14 +45,14 @@ def summary_table(summary: Summary[ShareRow], *, truth: Mapping[str, float] | No
             holds = "[green]yes[/]" if row.low <= true <= row.high else "[yellow]no[/]"
             cells = [f"{true:.1%}", cells[0], cells[2], holds]
         table.add_row(_plain(row.name), *cells, _ends(row.direct_low, row.direct_high))
-    if len(summary.rows) > _ROWS:
-        table.caption = f"the {_ROWS} largest of {len(summary.rows):,} shares"
+    if len(summary.rows) > _MOST_ROWS:
+        table.caption = f"the {_MOST_ROWS} largest of {len(summary.rows):,} shares"
     return table
 
 
 def channel_table(design: Design) -> Table | None:
     """Return the probabilities of a small design: a row for each answer, a column for each response."""
-    if design.channel.responses > _MOST or design.channel.answers > _ROWS:
+    if design.channel.responses > _MOST_COLUMNS or design.channel.answers > _MOST_ROWS:
         return None
     table = _table("What is sent for each answer")
     table.add_column("answer", overflow="fold")
@@ -78,10 +73,10 @@ def tally_table(tally: Tally) -> Table:
     table.add_column("response", overflow="fold")
     table.add_column("count", justify="right", style="bold cyan")
     table.add_column("share", justify="right", style="dim")
-    for symbol, count in zip(_cells(tally), tally.counts[:_ROWS].tolist(), strict=True):
+    for symbol, count in zip(_cells(tally), tally.counts[:_MOST_ROWS].tolist(), strict=True):
         table.add_row(_plain(symbol), f"{count:,}", f"{count / max(1, tally.respondents):.1%}")
-    if len(tally.counts) > _ROWS:
-        table.add_row(f"… {len(tally.counts) - _ROWS:,} more", "", "")
+    if len(tally.counts) > _MOST_ROWS:
+        table.add_row(f"… {len(tally.counts) - _MOST_ROWS:,} more", "", "")
     if tally.missing:
         table.add_section()
         table.add_row("nothing sent", f"{tally.missing:,}", "")
@@ -89,10 +84,13 @@ def tally_table(tally: Tally) -> Table:
 
 
 def _cells(tally: Tally) -> list[str]:
-    """Name the first cells of a tally: by their symbols, or, where a response counts in several, by number."""
-    if tally.design.channel.cells == tally.design.channel.responses:
-        return list(tally.design.symbols[:_ROWS])
-    return [f"cell {number}" for number in range(min(len(tally.counts), _ROWS))]
+    """Name the first cells of a tally: by their symbols, by the category that a response holds, or by number."""
+    channel = tally.design.channel
+    if channel.cells == channel.responses:
+        return list(tally.design.symbols[:_MOST_ROWS])
+    if channel.cells == channel.answers:
+        return [f"holds {category}" for category in tally.design.categories[:_MOST_ROWS]]
+    return [f"cell {number}" for number in range(min(len(tally.counts), _MOST_ROWS))]
 
 
 def _table(title: str) -> Table:
@@ -113,45 +111,16 @@ def _ends(low: float, high: float) -> str:
     return f"{100 * low:.1f} … {100 * high:.1f}%"
 
 
-def items_table(summary: KeyValueSummary) -> Table:
-    """Return the table of the most frequent items: frequency and mean, or sums of weights where only these are told."""
+def items_table(summary: Summary[Row]) -> Table:
+    """Return the table of the items in a summary, with the columns that their type tells."""
+    heads, cells = summary.table()
     table = _table(summary.title)
-    percent = f"{100 * summary.level:g}% interval"
     table.add_column("item", overflow="fold", min_width=8)
-    sums = all(row.frequency is None for row in summary.rows)
-    for name in ("sum of weights", "± error") if sums else ("frequency", percent, "mean", percent):
-        style = "bold cyan" if name in ("frequency", "mean", "sum of weights") else None
-        table.add_column(name, justify="right", no_wrap=True, style=style)
-    for row in summary.rows:
-        frequency = _share(row.frequency), _ends_graph_table(_share(row.frequency_low), _share(row.frequency_high))
-        mean = _number(row.mean), _ends_graph_table(_number(row.mean_low), _number(row.mean_high))
-        weight = _number(row.weight, 1), _number(row.weight_error, 1)
-        table.add_row(_plain(row.name), *(weight if sums else (*frequency, *mean)))
-    if summary.items > len(summary.rows):
-        table.caption = f"the first {len(summary.rows)} of {summary.items:,} items"
+    for head in heads[1:]:
+        told = "interval" not in head and head != "error"
+        table.add_column(head, justify="right", no_wrap=True, style="bold cyan" if told else None)
+    for name, *numbers in cells:
+        table.add_row(_plain(name), *numbers)
+    if summary.left_out:
+        table.caption = f"the first {len(cells)} of {len(cells) + summary.left_out:,} items"
     return table
-
-
-def edges_table(estimate: EdgeEstimate, count: int) -> Table:
-    """Return the table of the items with the most edges, where everybody has one."""
-    design = estimate.tally.design
-    table = _table(f"one edge each, ε = {design.epsilon:.4g}, {estimate.tally.respondents:,} respondents")
-    for name in ("item", "edges", "mean weight", "± error"):
-        table.add_column(name, justify="left" if name == "item" else "right")
-    errors = estimate.errors("mean")
-    for number in (-estimate.degree).argsort(kind="stable")[:count].tolist():
-        mean, error = (_number(float(each[number])) for each in (estimate.mean, errors))
-        table.add_row(_plain(design.items[number]), f"{estimate.degree[number]:,.0f}", mean, error)
-    return table
-
-
-def _share(value: float | None) -> str:
-    return "—" if value is None else f"{value:.1%}"
-
-
-def _number(value: float | None, digits: int = 3) -> str:
-    return "—" if value is None or value != value else f"{value:,.{digits}f}"  # noqa: PLR0124 - not a number
-
-
-def _ends_graph_table(low: str, high: str) -> str:
-    return "—" if low == "—" else f"{low} … {high}"

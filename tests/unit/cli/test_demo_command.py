@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from deniable.cli import simulated
-from deniable.cli.demo import DATABASE
+from deniable.cli import demo
+from deniable.cli.demo import DATABASE, truth
 from deniable.designs import Design
 from deniable.estimates import estimate
 from deniable.estimates.stages import combine
@@ -37,7 +37,7 @@ def test_the_demo_fields_a_whole_survey(tmp_path: Path) -> None:
     counted = Tally.from_json((folder / "overtime-tally.json").read_bytes(), design)
     assert counted.respondents == 1000
     made = estimate(counted)
-    true = simulated.truth(Survey.read(SURVEY).question("overtime"), 1000)
+    true = truth(Survey.read(SURVEY).question("overtime"), 1000)
     for category, share in made.params.items():
         assert f"{share:.1%}" in shown
         # Seven standard errors: false alarms at a rate far below 1e-9.
@@ -109,12 +109,12 @@ def reached(running: subprocess.Popen[bytes]) -> tuple[str, str]:
 
 def test_the_truth_is_a_population() -> None:
     for question in Survey.read(SURVEY).questions:
-        shares = simulated.truth(question, 1000)
+        shares = truth(question, 1000)
         assert sum(shares.values()) == pytest.approx(1)
         assert min(shares.values()) > 0
         assert all(round(1000 * share, 9) == round(1000 * share) for share in shares.values())
 
 
 def test_the_survey_of_the_demo_is_the_example() -> None:
-    packed = Path(simulated.__file__).with_name("survey.toml")
+    packed = Path(demo.__file__).with_name("survey.toml")
     assert packed.read_bytes() == SURVEY.read_bytes()

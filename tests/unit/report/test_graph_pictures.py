@@ -16,7 +16,7 @@ from deniable.records.key_value.designs import lpp_club, vpp
 from deniable.records.key_value.estimates import KeyValueEstimate, estimate
 from deniable.records.key_value.tallies import KeyValueTally, tally
 from deniable.report.graphs import against_truth, weighted_graph
-from deniable.report.tables import edges_table, items_table
+from deniable.report.tables import items_table
 
 ITEMS = ["tea", "coffee with a name that is far too long for a line", "milk"]
 
@@ -85,7 +85,7 @@ def test_tables_of_items() -> None:
     assert "frequency" in table
     assert "tea" in table
     sums = shown(items_table(estimate(tally(vpp(["[b]", "c"], 1), ["+ [b]", "- c"])).summary()))
-    assert "sum of weights" in sums
+    assert "weight" in sums
     assert "[b]" in sums
     assert "frequency" not in sums
 
@@ -94,6 +94,6 @@ def test_tables_of_one_edge_each() -> None:
     found = estimate_edges(
         EdgeTally(one_edge(["tax", "transport", "none"], 1), np.array([[1, 2, 3], [9, 9, 9], [0] * 3]))
     )
-    table = shown(edges_table(found, 3))
+    table = shown(items_table(found.summary(count=3)))
     assert table.index("transport") < table.index("tax") < table.index("none")
     assert "—" in table  # no edges, no mean

@@ -127,7 +127,8 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         """Return a table of the items with the most edges."""
         whole = self._whole(level=level, method=method, simultaneous=simultaneous)
         order = (-self.degree).argsort(kind="stable")[:count].tolist()
-        return replace(whole, rows=tuple(whole.rows[number] for number in order))
+        rows = tuple(whole.rows[number] for number in order)
+        return replace(whole, rows=rows, left_out=len(whole.rows) - len(rows))
 
     def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> Summary[EdgeRow]:
         design, own = self.tally.design, self._own_numbers(level, method, simultaneous=simultaneous)

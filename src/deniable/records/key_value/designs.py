@@ -505,6 +505,12 @@ def vpp(items: Labels, epsilon: exact.Rational, *, low: Weight = -1, high: Weigh
 
     Guarantee: integer weights that sum to 2^64, with a parity of at most e^ε.
 
+    Args:
+        items: what people may have, or how many there are.
+        epsilon: the most that may be revealed about a whole row.
+        low: the smallest weight there can be.
+        high: the largest weight there can be.
+
     Raises:
         InvalidDesign: no items, or low ≥ high.
         InvalidRequest: a scale that does not lie evenly around 0.
@@ -544,6 +550,14 @@ def lpp(
     max{ε₂, ε₁ + ln(q/(1/2 − |w̃|(2q − 1)/2))} with q = e^ε₂/(e^ε₂ + 1) and w̃ = 0 for a secret fake weight.
 
     Guarantee: integer weights that sum to 2^64; the parity is at most that of the formula.
+
+    Args:
+        items: what people may have, or how many there are.
+        epsilon1: ε of the edge.
+        epsilon2: ε of the weight.
+        fake_weight: what stands for the weight where there is no edge; by default drawn evenly and kept secret.
+        low: the smallest weight there can be.
+        high: the largest weight there can be.
 
     Raises:
         InvalidDesign: no items, or low ≥ high.
@@ -629,6 +643,15 @@ def lpp_club(
     Implements: RR3♣ of [MW21], Section 3.3, in the place of RR3‡ in LPP‡; the arguments are those of `lpp_ddagger`.
 
     Guarantee: integer weights that sum to 2^64, with a parity of at most e^ε.
+
+    Args:
+        items: what people may have, or how many there are.
+        epsilon: the most that may be revealed about a whole row.
+        importance: whose variance is to be small: one of its names, or a number for each; see `lpp_ddagger`.
+        frequency: the share of people thought to have an item.
+        mean: the mean weight that is thought of, from −1 to 1.
+        low: the smallest weight there can be.
+        high: the largest weight there can be.
 
     Raises:
         InvalidDesign: no items, or low ≥ high.
@@ -759,6 +782,18 @@ def pckv_grr(
     left evenly with the other items, as in the paper; from ε nothing has the weight that is best.
 
     Guarantee: from ε integer weights that sum to 2^64, with a parity of at most e^ε; from a and p exactly these.
+
+    Args:
+        items: what people may have, or how many there are.
+        epsilon: the most that may be revealed about a whole row.
+        padding: about how many items people have.
+        a: how often the item is sent unchanged.
+        p: how often a sign is kept.
+        importance: whose variance is to be small: one of its names, or a number for each; see `lpp_ddagger`.
+        frequency: the share of people thought to have an item.
+        mean: the mean weight that is thought of, from −1 to 1.
+        low: the smallest weight there can be.
+        high: the largest weight there can be.
 
     Raises:
         InvalidDesign: no items, a padding that does not fit, a probability of 0 or 1, or low ≥ high.

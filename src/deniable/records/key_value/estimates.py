@@ -316,11 +316,9 @@ class KeyValueSummary(Summary[ItemRow]):
 
     Attributes:
         graph: numbers of the whole graph.
-        items: how many items there are.
     """
 
     graph: dict[str, Quantity] = field(default_factory=dict)
-    items: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -608,7 +606,7 @@ def summarize(
         epsilon=design.epsilon,
         simultaneous=simultaneous,
         graph=graph,
-        items=len(design.items),
+        left_out=len(design.items) - len(order),
     )
 
 

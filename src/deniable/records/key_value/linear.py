@@ -13,7 +13,7 @@ from deniable.records.key_value.schemes import NONE
 from deniable.records.key_value.tallies import KeyValueTally
 from deniable.records.key_value.variances import scores, second_moments
 
-FIXED, CONDITIONAL = "fixed", "conditional"
+SCALINGS = FIXED, CONDITIONAL = "fixed", "conditional"
 NOISE = 2.0
 """A degree within so many standard errors of 0 says nothing about the mean of those who have the item."""
 
@@ -177,7 +177,7 @@ def choose(tally: KeyValueTally) -> str:
     f = min(1.0, max(0.0, f))
     shares, squares = _shares(f, w), np.array([f**2, w**2])
     variance = {}
-    for scaling in (FIXED, CONDITIONAL):
+    for scaling in SCALINGS:
         linear = ItemLinear(tally, scaling, 1.0)
         second = (linear.second[:2] @ shares - squares) * float((1 / linear.asked).mean())
         variance[scaling] = float(second.sum())
@@ -192,7 +192,7 @@ def read_scaling(tally: KeyValueTally, scaling: str | None) -> str:
     """
     if scaling is None:
         return choose(tally)
-    if scaling not in (FIXED, CONDITIONAL) or (scaling == CONDITIONAL and not tally.design.scheme.one_each):
+    if scaling not in SCALINGS or (scaling == CONDITIONAL and not tally.design.scheme.one_each):
         raise InvalidRequest(
             f"the scaling is {scaling!r:.40}; expected 'fixed', or 'conditional' where one item of each is looked at."
         )

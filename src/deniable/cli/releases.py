@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable.cli.common import Force, Json, check_out, console, guarded, print_json, quiet_crashes, say, write
+from deniable.cli.common import (
+    PLAIN,
+    Force,
+    Json,
+    check_out,
+    console,
+    guarded,
+    print_json,
+    quiet_crashes,
+    read_design,
+    say,
+    write,
+)
 from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -21,12 +33,14 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Give out an answer in stages, and never pay twice: a ledger keeps what is out and what it cost.",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    add_completion=False,
+    **PLAIN,
 )
 
 LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="A ledger, as made by `deniable release open`.")]
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The name of a question.")]
 Budget = Annotated[str | None, typer.Option("--budget", metavar="ε", help="The most that may be spent.")]
+Buyer = Annotated[str, typer.Argument(metavar="BUYER", help="Who buys; '*' in a consent is anybody.")]
 
 
 @app.command("open")
@@ -218,6 +232,86 @@ def _read_answer() -> str:
     if sys.stdin.isatty():
         return str(typer.prompt("Your answer", hide_input=True, prompt_suffix=": ", err=True))
     return sys.stdin.readline().rstrip("\r\n")
+
+
+@app.command()
+@guarded
+def offer(
+    path: LedgerFile,
+    question: Question,
+    stages: Annotated[list[Path], typer.Argument(metavar="DESIGN…", help="The stages, the coarsest first.")],
+    prices: Annotated[str, typer.Option("--prices", metavar="P,P,…", help="A price for each stage, in their order.")],
+    currency: Annotated[str, typer.Option("--currency", help="What prices are in.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Offer stages of a question at prices that leave no room for arbitrage; an upgrade costs the difference."""
+    from deniable.order.relaxation import ladder
+    from deniable.release.ledger import Ledger
+    from deniable.release.market import Market, Prices
+
+    listed = Prices(ladder(map(read_design, stages)), prices.split(","), currency=currency)
+    with Ledger.open(path) as ledger:
+        Market(ledger).offer(question, listed)
+    say(f"{len(stages)} stages of {question!r} are on offer; whatever buyers put together is worth what the best holds")
+    if as_json:
+        print_json(listed.to_json(indent=2))
+
+
+@app.command()
+@guarded
+def consent(
+    path: LedgerFile,
+    question: Question,
+    buyer: Buyer,
+    up_to: Annotated[int, typer.Option("--up-to", min=1, help="The finest stage that may be sold, counted from 1.")],
+    purpose: Annotated[str, typer.Option("--purpose", help="What for; it goes into each receipt.")] = "",
+) -> None:
+    """Agree that stages up to one may be sold to a buyer."""
+    from deniable.release.ledger import Ledger
+    from deniable.release.market import Market
+
+    with Ledger.open(path) as ledger:
+        Market(ledger).consent(question, buyer, up_to=up_to - 1, purpose=purpose)
+    say(f"stages of {question!r} up to {up_to} may be sold to {buyer!r}")
+
+
+@app.command()
+@guarded
+def revoke(path: LedgerFile, question: Question, buyer: Buyer) -> None:
+    """Take back a consent: nothing more is sold to this buyer, even where anybody else may buy.
+
+    What was sold stays with the buyer.
+    """
+    from deniable.release.ledger import Ledger
+    from deniable.release.market import Market
+
+    with Ledger.open(path) as ledger:
+        Market(ledger).revoke(question, buyer)
+    say(f"nothing more of {question!r} is sold to {buyer!r}")
+
+
+@app.command()
+@quiet_crashes
+@guarded
+def sell(
+    path: LedgerFile,
+    question: Question,
+    buyer: Buyer,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, help="The stage on offer, counted from 1.")],
+    as_json: Json = False,
+) -> None:
+    """Sell a stage, or an upgrade to it: print the response for the buyer; --json adds the receipt and the price."""
+    from deniable.release.ledger import Ledger
+    from deniable.release.market import Market
+
+    with Ledger.open(path) as ledger:
+        sale = Market(ledger).sell(question, buyer, number - 1)
+    if as_json:
+        both = {"response": sale.response.to_json(), "receipt": sale.receipt.to_json()}
+        print_json({**{name: json.loads(text) for name, text in both.items()}, "price": str(sale.price)})
+        return
+    typer.echo(sale.response.to_json())
+    say(f"{buyer!r} owes {sale.price} {sale.receipt.details.get('currency', '')}".rstrip())
 
 
 def _about(paths: list[Path]) -> Staged | Ladder:

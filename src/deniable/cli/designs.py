@@ -1,0 +1,367 @@
+"""`deniable design`: build a design of any registered family or the best one for a goal, or tell what one promises."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+from deniable.cli.common import (
+    PLAIN,
+    DesignFile,
+    Force,
+    Json,
+    check_out,
+    console,
+    deliver,
+    guarded,
+    print_json,
+    read_design,
+    say,
+    write,
+)
+from deniable.errors import InvalidRequest, UnreadableFile
+
+if TYPE_CHECKING:
+    from deniable.designs import Design
+    from deniable.plan import Choice
+
+_MOST_DIGITS = 4_000  # Python reads integers up to about so many
+_MOST_CELLS = 10_000  # of a table of probabilities that programs are told
+_SHORT = {"categories": ["-c"], "items": ["-i"], "epsilon": ["-e"]}
+
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the design to this file.")]
+
+
+def read_labels(text: str) -> list[str] | int:
+    """Read a,b,c or 5, or @FILE with a label on each line; a label with a comma in it goes into quotes."""
+    if text.startswith("@"):
+        return _read_lines(Path(text[1:]))
+    if text.strip().isdecimal() and len(text) < _MOST_DIGITS:
+        return int(text)
+    return [label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise UnreadableFile(f"{path.name} is not text in UTF-8; expected a label on each line.") from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _read_rows(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in row.split(",")] for row in text.split(";") if row.strip()]
+
+
+def _read_numbers(text: str) -> dict[Any, str | None] | list[str]:
+    """Read 1/2,1/4,1/4 or tea=1,coffee=2; a name alone has no number."""
+    cells = [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+    if "=" not in text:
+        return cells
+    pairs = [(name.strip(), value.strip() or None) for name, _, value in (cell.partition("=") for cell in cells)]
+    if len(dict(pairs)) < len(pairs):
+        raise InvalidRequest("a name stands twice; expected each once, such as tea=1,coffee=2.")
+    return {int(name) if name.isdecimal() else name: value for name, value in pairs}
+
+
+def _read_importance(text: str) -> Any:
+    return _read_numbers(text) if "=" in text else text
+
+
+def _read_whole(text: str) -> int:
+    if not text.strip().isdecimal() or len(text) >= _MOST_DIGITS:
+        raise InvalidRequest(f"{text!r:.40} is no whole number; expected digits alone.")
+    return int(text)
+
+
+def _read_designs(files: list[str]) -> Any:
+    """Read FILE … or NAME=FILE …"""
+    pairs = [("", name) if Path(name).exists() else name.rpartition("=")[::2] for name in files]
+    designs = [read_design(Path(path)) for _, path in pairs]
+    names = [name for name, _ in pairs]
+    if all(names) and len(set(names)) == len(names):
+        return dict(zip(names, designs, strict=True))
+    if any(names):
+        raise InvalidRequest("expected a name of its own for each design, NAME=FILE, or none for any.")
+    return designs
+
+
+class Reader(NamedTuple):
+    """How a parameter is written in the shell: what stands for it in help, and how it is read."""
+
+    metavar: str
+    read: Callable[[Any], Any]
+
+
+_DESIGNS = "Sequence[Design] | Mapping[str, Design]"
+_READERS = {  # by the annotation of a parameter
+    _DESIGNS: Reader("[NAME=]FILE…", _read_designs),
+    "Labels": Reader("A,B,C|NUMBER|@FILE", read_labels),
+    "Sequence[Sequence[exact.Rational]]": Reader("A,B;C,D", _read_rows),
+    "Mapping[str, exact.Rational | None]": Reader("NAME=NUMBER,…", _read_numbers),
+    "Sequence[exact.Rational]": Reader("A,B,C", _read_numbers),
+    "Weighting": Reader("A,B,C|NAME=NUMBER,…", _read_numbers),
+    "Weights": Reader("A,B,C|SIZE=NUMBER,…", _read_numbers),
+    "Importance": Reader("NAME|NAME=NUMBER,…", _read_importance),
+    "exact.Rational": Reader("NUMBER", str),
+    "Weight": Reader("NUMBER", str),
+    "int": Reader("WHOLE", _read_whole),
+    "str": Reader("TEXT", str),
+}
+
+
+class FamilyCommands(TyperGroup):
+    """A command for every family in a table, made from the function that builds it: options, help and completion."""
+
+    def builders(self) -> Mapping[str, Callable[..., Any]]:
+        """Return the function of each family by its name."""
+        raise NotImplementedError
+
+    def show(self, design: Any) -> None:
+        """Print what a design promises."""
+        raise NotImplementedError
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the commands that are written out, then the families."""
+        return [*super().list_commands(ctx), *sorted(self.builders())]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Make the command of a family when it is asked for."""
+        build = self.builders().get(cmd_name)
+        if build is not None and cmd_name not in self.commands:
+            self.commands[cmd_name] = family_command(cmd_name, build, self.show)
+        return super().get_command(ctx, cmd_name)
+
+
+class Families(FamilyCommands):
+    """The registered families of designs for categories."""
+
+    def builders(self) -> Mapping[str, Callable[..., Any]]:
+        from deniable.designs import FAMILIES
+
+        return {name: family.build for name, family in FAMILIES.items()}
+
+    def show(self, design: Design) -> None:
+        _show(design)
+
+
+app = typer.Typer(
+    cls=Families,
+    help="Choose how answers are turned into responses, and see what that promises.",
+    no_args_is_help=True,
+    add_completion=False,
+    **PLAIN,
+)
+
+
+def family_command(name: str, family: Callable[..., Any], show: Callable[[Any], None]) -> Any:
+    """Return the command that builds a design of a family."""
+    known = inspect.signature(family).parameters
+
+    def build(out: Path | None, force: bool, as_json: bool, file: Path | None, **given: Any) -> None:
+        check_out(out, force=force)
+        settings = {} if file is None else _read_settings(file, list(known))
+        settings |= {each: _read(known[each], value) for each, value in given.items() if value not in (None, [])}
+        needed = [each.name for each in known.values() if each.default is each.empty and each.name not in settings]
+        if needed:
+            raise InvalidRequest(f"{name} needs {' and '.join(map(_flag, needed))} too.")
+        design = family(**settings)
+        deliver(design.to_json(indent=2), lambda: show(design), out, force=force, as_json=as_json)
+
+    texts = parameter_help(family)
+    options = [_option(each, texts.get(each.name, "")) for each in known.values()]
+    common = (("file", _SettingsFile, None), ("out", Out, None), ("force", Force, False), ("as_json", Json, False))
+    options += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for name, kind, default in common
+    ]
+    build.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    build.__annotations__ = {each.name: each.annotation for each in options}
+    build.__doc__ = (inspect.getdoc(family) or "").split("\n\n")[0]
+    alone = typer.Typer(add_completion=False, **PLAIN)
+    alone.command(name)(guarded(build))
+    return typer.main.get_command(alone)
+
+
+_SettingsFile = Annotated[
+    Path | None, typer.Option("--file", metavar="FILE", help="JSON with any of these settings by name; options win.")
+]
+
+
+def parameter_help(build: Callable[..., Any]) -> dict[str, str]:
+    """Return what a function's docstring says about each of its parameters."""
+    section = re.search(r"^Args:\n((?:[ ].*\n?|\n(?=[ ]))*)", inspect.getdoc(build) or "", re.MULTILINE)
+    found = re.findall(r"^    (\w+): (.*(?:\n {8,}.*)*)", section[1] if section else "", re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in found}
+
+
+def _option(known: inspect.Parameter, text: str) -> inspect.Parameter:
+    """Return a parameter of a function as an option of its command."""
+    text, flag = f"{text[:1].upper()}{text[1:]}", _flag(known.name)
+    if known.annotation == "bool":
+        named = f"{flag}/--no-{flag[2:]}" if known.default else flag
+        annotation: Any = Annotated[bool | None, typer.Option(named, help=text, show_default=False)]
+    elif known.annotation == _DESIGNS:
+        argument = typer.Argument(metavar=_READERS[_DESIGNS].metavar, help=text, show_default=False)
+        annotation = Annotated[list[str] | None, argument]
+    else:
+        flags = [flag, *_SHORT.get(known.name, ())]
+        metavar = _READERS[_kind(known)].metavar
+        annotation = Annotated[
+            str | None, typer.Option(*flags, metavar=metavar, help=text + _default(known), show_default=False)
+        ]
+    return inspect.Parameter(known.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=None)
+
+
+def _default(known: inspect.Parameter) -> str:
+    if known.default is known.empty:
+        return "  [required]"
+    written = ",".join(known.default) if isinstance(known.default, tuple) else known.default
+    return "" if written is None else f"  [default: {written}]"
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _kind(known: inspect.Parameter) -> str:
+    return str(known.annotation).removesuffix(" | None")
+
+
+def _read(known: inspect.Parameter, value: Any) -> Any:
+    return value if isinstance(value, bool) else _READERS[_kind(known)].read(value)
+
+
+def _read_settings(path: Path, names: list[str]) -> dict[str, Any]:
+    """Read settings from JSON: an object by name, or a list that is the first setting."""
+    try:
+        given = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise UnreadableFile(f"{path.name} is not JSON; expected an object with {', '.join(names)}.") from None
+    if isinstance(given, list):
+        return {names[0]: given}
+    if not isinstance(given, dict) or not set(given) <= set(names):
+        raise UnreadableFile(f"{path.name} holds other things; expected an object with some of {', '.join(names)}.")
+    return given
+
+
+@app.command("list")
+@guarded
+def list_families(as_json: Json = False) -> None:
+    """List all families, each with what it does."""
+    from deniable.designs import FAMILIES
+
+    lines = {name: (inspect.getdoc(FAMILIES[name].build) or "").splitlines()[0] for name in sorted(FAMILIES)}
+    if as_json:
+        print_json(lines)
+        return
+    for name, first in lines.items():
+        console().print(f"{name:<18} {first}", markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command("show")
+@guarded
+def show(design: DesignFile, as_json: Json = False) -> None:
+    """Tell what a design promises: its channel, its ε, and what that means for people."""
+    known = read_design(design)
+    if as_json:
+        print_json(_facts(known))
+    else:
+        _show(known)
+
+
+@app.command("optimal")
+@guarded
+def optimal(
+    categories: Annotated[
+        str, typer.Option("--categories", "-c", help="Possible answers, such as a,b,c; or how many, such as 5.")
+    ],
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The most that may be revealed, such as 1 or 1/2.")],
+    goal: Annotated[
+        str, typer.Option("--goal", help="What counts: error, category, unchanged, wire or device.")
+    ] = "error",
+    category: Annotated[str | None, typer.Option("--category", help="With the goal category: which one.")] = None,
+    most_bytes: Annotated[int, typer.Option("--most-bytes", help="How long a response may be.")] = 4096,
+    out: Out = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Choose the design that serves a goal best at this ε, and say why."""
+    from deniable.plan import optimal as choose
+
+    check_out(out, force=force)
+    choice = choose(read_labels(categories), epsilon, goal=goal, category=category, most_bytes=most_bytes)
+    if as_json:
+        print_json(_reasons(choice))
+    else:
+        console().print(str(choice), markup=False, highlight=False, soft_wrap=True)
+    if out is not None:
+        write(out, choice.design.to_json(indent=2), force=force)
+        say(f"wrote {out}")
+
+
+def _show(design: Design) -> None:
+    from deniable.report import tables, words
+
+    out = console()
+    out.print(f"{design!r}", style="bold", markup=False)
+    out.print(f"{design.hash}\n", style="dim", markup=False)
+    channel = tables.channel_table(design)
+    if channel is not None:
+        out.print(channel)
+    alarms = words.warnings(design)
+    for sentence in alarms:
+        out.print(sentence, style="bold yellow", markup=False)
+    for sentence in (*(() if alarms else words.promise(design)), *words.odds(design), *words.frequencies(design)):
+        out.print(sentence, markup=False)
+
+
+def _facts(design: Design) -> dict[str, Any]:
+    """Return what `show` tells, for programs; infinite numbers as null, large tables left out."""
+    from deniable import exact
+    from deniable.report import words
+
+    small = design.channel.responses * design.channel.answers <= _MOST_CELLS
+    facts: dict[str, Any] = {
+        "name": design.name,
+        "hash": design.hash,
+        "epsilon": None if design.epsilon == math.inf else design.epsilon,
+        "parity": None if design.parity == math.inf else str(design.parity),
+        "sentences": [*words.promise(design), *words.odds(design), *words.frequencies(design)],
+        "categories": list(design.categories) if small else design.channel.answers,
+        "symbols": list(design.symbols) if small else design.channel.responses,
+    }
+    if small:
+        cells = range(design.channel.responses), range(design.channel.answers)
+        facts["rows"] = [[str(design.channel.probability(i, given=j)) for j in cells[1]] for i in cells[0]]
+        ratios = [exact.ratio(*design.channel.extremes(i)) for i in cells[0]]
+        facts["bayes_factors"] = [None if ratio == math.inf else str(ratio) for ratio in ratios]
+    return facts
+
+
+def _reasons(choice: Choice) -> dict[str, Any]:
+    return {
+        "design": json.loads(choice.design.to_json()),
+        "goal": choice.goal,
+        "demand": choice.demand,
+        "reasons": list(choice.reasons),
+        "candidates": [
+            {
+                "name": each.name,
+                "epsilon": each.design.epsilon,
+                "risk": each.risk,
+                "unchanged": each.unchanged,
+                "bytes": each.size,
+            }
+            for each in choice.candidates
+        ],
+    }

@@ -1,0 +1,173 @@
+"""`deniable estimate`: counts → shares with intervals; and how every command that prints a result delivers it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.common import (
+    DesignFile,
+    Force,
+    Json,
+    check_out,
+    console,
+    guarded,
+    print_json,
+    read_design,
+    say,
+    write,
+)
+from deniable.errors import InvalidRequest
+from deniable.estimates import stages
+from deniable.estimates.formats import ENDINGS, check_ending, written
+from deniable.estimates.intervals import METHODS as INTERVALS
+from deniable.estimates.shares import METHODS
+from deniable.files.columns import FORMATS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from deniable.estimates import Estimate, Result, Row, ShareRow, Summary
+    from deniable.estimates.stages import Combined
+
+PICTURES = (".png", ".svg", ".pdf")
+
+Level = Annotated[float, typer.Option("--level", help="How often an interval holds the truth.")]
+Chart = Annotated[
+    Path | None, typer.Option("--chart", metavar="FILE", help=f"Save a picture: a name in {', '.join(PICTURES)}.")
+]
+ResultFile = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help=f"Write the result: a name in {', '.join(ENDINGS)}.")
+]
+
+
+@guarded
+def estimate(
+    design: DesignFile,
+    tally: Annotated[
+        Path, typer.Argument(metavar="TALLY", help="A tally, as written by `deniable tally`, or - for stdin.")
+    ],
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help=f"Of a design {', '.join(METHODS)}; of a ladder {', '.join(stages.METHODS)}. By default the first.",
+            autocompletion=lambda: [*METHODS, *stages.METHODS],
+        ),
+    ] = None,
+    level: Level = 0.95,
+    interval: Annotated[
+        str | None,
+        typer.Option(
+            "--interval",
+            metavar="NAME",
+            help=f"{', '.join(INTERVALS)}; by default the one that keeps its coverage.",
+            autocompletion=lambda: list(INTERVALS),
+        ),
+    ] = None,
+    simultaneous: Annotated[
+        bool, typer.Option("--simultaneous", help="Let all intervals together hold with this level.")
+    ] = False,
+    population: Annotated[
+        int | None, typer.Option("--population", help="How many people there are, if not very many.")
+    ] = None,
+    chart: Chart = None,
+    out: ResultFile = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Estimate the share of each category, with intervals and with what privacy cost.
+
+    With a ladder in place of the design, and the counts of its stages, everybody counts with the finest response sent.
+    """
+    check_files(out, chart, force=force)
+    made = _fitted(design, read_counts(tally), method, population)
+    if as_json:
+        print_json(made.to_json(level=level, method=interval, simultaneous=simultaneous, indent=2))
+    else:
+        show(made.summary(level=level, method=interval, simultaneous=simultaneous))
+    if chart is not None:
+        save_picture(made.plot(level=level, method=interval), chart)
+    if out is not None:
+        write_result(made, out, level=level, method=interval, simultaneous=simultaneous, force=force)
+
+
+def check_files(out: Path | None, chart: Path | None, *, force: bool) -> None:
+    """Refuse early, before any work is done, to write what cannot be written, or where a file is."""
+    if out is not None:
+        check_ending(out)
+    if chart is not None and chart.suffix.lower() not in PICTURES:
+        raise InvalidRequest(f"cannot draw {chart.name}; expected a name that ends in {', '.join(PICTURES)}.")
+    for path in (out, chart):
+        check_out(path, force=force)
+
+
+def read_counts(path: Path) -> bytes:
+    """Read the JSON of a tally, from a file or from stdin.
+
+    Raises:
+        InvalidRequest: these are responses.
+    """
+    text = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    if path.suffix.lower().lstrip(".") in FORMATS or b'"response":' in text[:4096].partition(b"\n")[0]:
+        name = "what stdin holds" if str(path) == "-" else path.name
+        raise InvalidRequest(
+            f"{name}: these are responses, not counts; expected a tally.",
+            f"Tally them first: deniable tally DESIGN {path} --out tally.json.",
+        )
+    return text
+
+
+def _fitted(path: Path, counts: bytes, method: str | None, population: int | None) -> Estimate | Combined:
+    from deniable.estimates import estimate as fit
+    from deniable.order.ladders import Ladder
+    from deniable.tallies import Tally
+    from deniable.tallies.stages import StageTallies
+
+    if b'"deniable/ladder/' not in path.read_bytes()[:200]:
+        tally = Tally.from_json(counts, read_design(path))
+        return fit(tally, method=method or METHODS[0], population=population)
+    if population is not None:
+        raise InvalidRequest("of a ladder the population is not known stage by stage; expected no --population.")
+    tallies = StageTallies.from_json(counts, Ladder.from_json(path.read_bytes()))
+    return stages.combine(tallies, method=method or stages.METHODS[0])
+
+
+def show(summary: Summary[ShareRow]) -> None:
+    """Print a summary as a table, then its notes and what calls for care."""
+    from deniable.report import tables
+
+    console().print(tables.summary_table(summary))
+    print_notes(summary)
+
+
+def print_notes(summary: Summary[Row]) -> None:
+    """Print the notes of a summary, and what calls for care."""
+    out = console()
+    for note in summary.notes:
+        out.print(note, style="dim", markup=False)
+    for doubt in summary.warnings:
+        out.print(f"Warning: {doubt}", style="bold yellow", markup=False)
+
+
+def write_result(
+    made: Result, path: Path, *, level: float, method: str | None = None, simultaneous: bool = False, force: bool
+) -> None:
+    """Write a result as the ending of the file's name says."""
+    write(path, written(made, path, level=level, method=method, simultaneous=simultaneous), force=force)
+    say(f"wrote {path}")
+
+
+def save_picture(figure: Figure, path: Path) -> None:
+    """Save a picture; it appears when it is complete."""
+    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
+    try:
+        figure.savefig(partial, dpi=150)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    say(f"wrote {path}")

@@ -1,0 +1,286 @@
+"""`deniable graph`: who has what, and how much of it, under one ε: weighted bipartite graphs and key-value data."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli.common import PLAIN, Force, Json, check_out, console, guarded, print_json, quiet_crashes, say, write
+from deniable.cli.designs import FamilyCommands
+from deniable.cli.estimates import (
+    Chart,
+    Level,
+    ResultFile,
+    check_files,
+    print_notes,
+    read_counts,
+    save_picture,
+    write_result,
+)
+from deniable.errors import InvalidRequest
+from deniable.estimates.charts import MOST_BARS
+from deniable.records.key_value.linear import SCALINGS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from deniable.engines.local.key_value import GraphDesign, GraphTally
+    from deniable.records.edges.estimates import EdgeEstimate
+    from deniable.records.key_value.estimates import KeyValueEstimate
+
+app = typer.Typer(
+    help="Who has which items, and how much of each: design → respond → tally → estimate for bipartite graphs.",
+    no_args_is_help=True,
+)
+
+
+DesignFile = Annotated[Path, typer.Argument(metavar="DESIGN", help="A design, as written by `deniable graph design`.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the result to this file.")]
+
+
+class GraphFamilies(FamilyCommands):
+    """The families of designs for items and weights."""
+
+    def builders(self) -> Mapping[str, Callable[..., Any]]:
+        from deniable.records.edges.designs import one_edge
+        from deniable.records.key_value import designs
+
+        named = {name: getattr(designs, name) for name in designs.__all__}
+        kind = designs.KeyValueDesign.__name__
+        found = {
+            name: each for name, each in named.items() if getattr(each, "__annotations__", {}).get("return") == kind
+        }
+        return {**found, "one_edge": one_edge}
+
+    def show(self, design: GraphDesign) -> None:
+        _show(design)
+
+
+app.add_typer(
+    typer.Typer(
+        cls=GraphFamilies,
+        callback=lambda: None,
+        help="Build a design, and tell what it promises and what it saves.",
+        no_args_is_help=True,
+        **PLAIN,
+    ),
+    name="design",
+)
+
+
+@app.command("show")
+@guarded
+def show(design: DesignFile, as_json: Json = False) -> None:
+    """Tell what a design promises: its ε for whole rows, and what two devices one after the other would be charged."""
+    known = read_design(design)
+    if as_json:
+        print_json(_told(known))
+    else:
+        _show(known)
+
+
+@app.command("respond")
+@quiet_crashes
+@guarded
+def respond(
+    design: DesignFile,
+    edges: Annotated[
+        Path, typer.Option("--edges", "-a", metavar="FILE", help="Parquet, CSV or NDJSON with a row for each edge.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Responses: .parquet, .csv or .ndjson.")],
+    people: Annotated[
+        int | None, typer.Option("--people", min=1, help="How many people there are, those without an edge too.")
+    ] = None,
+    person: Annotated[str, typer.Option("--person", help="The column of the person.")] = "person",
+    item: Annotated[str, typer.Option("--item", help="The column of the item.")] = "item",
+    weight: Annotated[str, typer.Option("--weight", help="The column of the weight.")] = "weight",
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Draw one response for each person, with secure randomness.
+
+    Respond once for each person: every run draws anew and reveals as much again.
+    """
+    from deniable.engines.edge_files import read_edge_file, respond_edges
+
+    known = read_design(design)
+    check_out(out, force=force)
+    if out.exists() and edges.exists() and out.samefile(edges):
+        raise InvalidRequest("the responses would replace the edges; expected another file.")
+    read = read_edge_file(known, edges, people=people, columns=(person, item, weight))
+    count = respond_edges(known, read, out, overwrite=force)
+    say(f"wrote {out}: {count:,} responses")
+    if as_json:
+        print_json({"path": str(out), "design": known.hash, "rows": count})
+
+
+@app.command("tally")
+@guarded
+def tally(
+    design: DesignFile,
+    responses: Annotated[
+        list[Path],
+        typer.Argument(metavar="RESPONSES…", help="Files of responses, tallies (.json) to add, or - for stdin."),
+    ],
+    out: Out = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Count responses, and add tallies of the same design."""
+    known = read_design(design)
+    check_out(out, force=force)
+    total: Any = None
+    for path in responses:
+        part = _count(known, path)
+        total = part if total is None else total + part
+    if as_json:
+        print_json(total.to_json(indent=2))
+    else:
+        console().print(f"{total.respondents:,} responses about {len(known.items):,} items", markup=False)
+    if out is not None:
+        write(out, total.to_json(indent=2), force=force)
+        say(f"wrote {out}")
+
+
+@app.command("estimate")
+@guarded
+def estimate(
+    design: DesignFile,
+    tally: Annotated[
+        Path, typer.Argument(metavar="TALLY", help="A tally, as written by `deniable graph tally`, or - for stdin.")
+    ],
+    scaling: Annotated[
+        str | None,
+        typer.Option("--scaling", metavar="NAME", help=f"{' or '.join(SCALINGS)}; by default the better one."),
+    ] = None,
+    population: Annotated[
+        str | None, typer.Option("--population", help='How many people there are, or "census" if all responded.')
+    ] = None,
+    level: Level = 0.95,
+    count: Annotated[int, typer.Option("--top", min=1, help="How many items to show.")] = 20,
+    chart: Chart = None,
+    out: ResultFile = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Estimate degrees, weights and means of items, and the numbers of the whole graph."""
+    check_files(out, chart, force=force)
+    made = _fitted(read_design(design), read_counts(tally), scaling, population)
+    if as_json:
+        print_json(made.to_json(level=level, indent=2))
+    else:
+        _print_summary(made, level, count)
+    if chart is not None:
+        save_picture(_drawn(made, min(count, MOST_BARS), level), chart)
+    if out is not None:
+        write_result(made, out, level=level, force=force)
+
+
+def _count(known: GraphDesign, path: Path) -> GraphTally:
+    from deniable.engines.edge_files import tally_edge_file
+    from deniable.records.edges.designs import EdgeDesign
+    from deniable.records.edges.tallies import EdgeTally
+    from deniable.records.key_value.tallies import KeyValueTally
+
+    if str(path) == "-":
+        return tally_edge_file(known, sys.stdin.buffer)
+    if path.suffix.lower() != ".json":
+        return tally_edge_file(known, path)
+    if isinstance(known, EdgeDesign):
+        return EdgeTally.from_json(path.read_bytes(), known)
+    return KeyValueTally.from_json(path.read_bytes(), known)
+
+
+def _fitted(
+    known: GraphDesign, counts: bytes, scaling: str | None, population: str | None
+) -> KeyValueEstimate | EdgeEstimate:
+    from deniable.records.edges import estimates as edges
+    from deniable.records.edges.designs import EdgeDesign
+    from deniable.records.edges.tallies import EdgeTally
+    from deniable.records.key_value import estimates as items
+    from deniable.records.key_value.tallies import KeyValueTally
+
+    size = int(population) if population is not None and population.isdecimal() else population
+    if not isinstance(known, EdgeDesign):
+        return items.estimate(KeyValueTally.from_json(counts, known), scaling=scaling, population=size)
+    if scaling is not None or isinstance(size, str):
+        raise InvalidRequest("of one edge each the population is a whole number, and nothing is scaled; expected that.")
+    return edges.estimate(EdgeTally.from_json(counts, known), population=size).about("mean")
+
+
+def _print_summary(made: KeyValueEstimate | EdgeEstimate, level: float, count: int) -> None:
+    from deniable.report.tables import items_table
+
+    out = console()
+    summary = made.summary(level=level, count=count)
+    out.print(items_table(summary))
+    print_notes(summary)
+
+
+def _drawn(made: KeyValueEstimate | EdgeEstimate, count: int, level: float) -> Figure:
+    from deniable.records.key_value.estimates import KeyValueEstimate
+    from deniable.report.graphs import weighted_graph
+
+    if isinstance(made, KeyValueEstimate) and made.linear.frequency is not None:
+        return weighted_graph(made, count=count, level=level)
+    return made.plot(level=level)
+
+
+def read_design(path: Path) -> GraphDesign:
+    """Read a design of either kind."""
+    from deniable.records.edges.designs import EdgeDesign
+    from deniable.records.key_value.designs import KeyValueDesign
+
+    text = path.read_bytes()
+    try:
+        schema = json.loads(text).get("schema", "")
+    except (ValueError, AttributeError):
+        schema = ""
+    kind: type[EdgeDesign | KeyValueDesign] = EdgeDesign if f"/{EdgeDesign.SCHEMA}/" in str(schema) else KeyValueDesign
+    return kind.from_json(text)
+
+
+def _show(known: GraphDesign) -> None:
+    out = console()
+    out.print(repr(known), style="bold", markup=False)
+    out.print(f"{known.hash}\n", style="dim", markup=False)
+    for sentence in _sentences(known):
+        out.print(sentence, markup=False)
+
+
+def _sentences(known: GraphDesign) -> list[str]:
+    from deniable.records.edges.designs import EdgeDesign
+    from deniable.report.words import factor
+
+    odds = f"the odds between any two {'weights' if isinstance(known, EdgeDesign) else 'rows of items and weights'}"
+    told = [f"Whatever is sent, {odds} change by a factor of at most {factor(known.parity)} (ε = {known.epsilon:.4g})."]
+    if isinstance(known, EdgeDesign):
+        return [*told, known.caveat]
+    key, value = known.scheme.parts
+    told.append(
+        f"Key and value on their own change odds by up to {factor(key)} and {factor(value)}; one after the other they "
+        f"would be charged ε = {known.sequential:.4g}, {known.saving:.4g} more than is spent."
+    )
+    return told
+
+
+def _told(known: GraphDesign) -> dict[str, Any]:
+    from deniable.records.edges.designs import EdgeDesign
+
+    told: dict[str, Any] = {
+        "hash": known.hash,
+        "epsilon": None if known.epsilon == math.inf else known.epsilon,
+        "items": len(known.items),
+        "sentences": _sentences(known),
+    }
+    if not isinstance(known, EdgeDesign):
+        told |= {"name": known.name, "sequential": known.sequential, "saving": known.saving}
+        symbol = known.scheme.symbol
+        told["symbol"] = [[str(symbol.probability(i, given=j)) for j in range(3)] for i in range(symbol.responses)]
+    return told
