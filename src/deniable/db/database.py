@@ -222,13 +222,12 @@ class SqliteFile(Database):
         self._turn = threading.RLock()
 
     def make(self) -> None:
-        """Make an empty file; leave one that is there as it is."""
-        file = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600)
+        """Make an empty file; leave one that is there as it is, unless it is empty."""
         try:
-            if not os.fstat(file).st_size:  # an empty one may have been there already, readable for everybody
-                os.chmod(self._path, 0o600)
-        finally:
-            os.close(file)
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        except FileExistsError:
+            if not self._path.stat().st_size:  # it may be readable for everybody
+                self._path.chmod(0o600)
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[Tables]:

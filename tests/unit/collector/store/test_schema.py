@@ -6,10 +6,16 @@ import hashlib
 import os
 import re
 import sqlite3
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-from deniable.collector.store import Entry, Sent, Store, Submission, open_store
+import numpy as np
+import pytest
+
+from deniable.collector.store import Batch, Entry, Sent, Store, Submission, open_store
 from deniable.collector.store.schema import MIGRATIONS, TABLES
+from deniable.db import Tables
 from tests.support import postgres
 from tests.support.surveys import small
 
@@ -65,6 +71,36 @@ def test_responses_lie_in_the_order_of_their_ids_and_carry_no_number_of_their_ow
         ids = [id_ for (id_,) in tables.rows("SELECT id FROM response")]
     assert ids == sorted(ids)
     store.shut()
+
+
+def test_rows_are_not_written_in_the_order_in_which_they_came(
+    store: Store, entry: Entry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also inside a page, and in a log: what came together is written in the order of ids, which is random."""
+    with store.transaction() as tables:
+        kind = type(tables)
+    written: list[tuple[str, list[Any]]] = []
+    insert, run = kind.insert, kind.run
+
+    def noted_insert(tables: Tables, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        written.append((table, list(rows)))
+        insert(tables, table, columns, written[-1][1])
+
+    def noted_run(tables: Tables, statement: str, *values: Any) -> int:
+        if "INSERT INTO response" in statement:
+            ids = values[2]
+            written.append(("batch", [bytes(ids[at : at + 16]) for at in range(0, len(ids), 16)]))
+        return run(tables, statement, *values)
+
+    monkeypatch.setattr(kind, "insert", noted_insert)
+    monkeypatch.setattr(kind, "run", noted_run)
+    sent = (Sent(0, 0, 1), Sent(1, 0, 2))
+    store.add([Submission(entry.id, os.urandom(16), None, sent) for _ in range(40)])
+    keys = np.frombuffer(os.urandom(16 * 40), np.uint8).reshape(40, 16)
+    store.add_batch(Batch(entry.id, 0, 0, keys, np.zeros(40, np.uint8)))
+    responses = [rows for table, rows in written if table in ("response", "batch")]
+    assert [len(rows) for rows in responses] == [80, 40]
+    assert all(rows == sorted(rows) for _, rows in written)
 
 
 def test_the_rows_of_one_respondent_have_nothing_in_common(store: Store, entry: Entry) -> None:
