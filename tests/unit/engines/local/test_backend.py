@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from fractions import Fraction
 from types import ModuleType
 
 import numpy as np
@@ -14,6 +15,7 @@ from deniable.channel.coding import code_type
 from deniable.designs import k_ary
 from deniable.engines.local import kernels, vectors
 from deniable.engines.local.backend import Backend, Thresholds
+from deniable.engines.local.edges import Edges
 
 MOST = (1 << 64) - 1
 
@@ -98,3 +100,66 @@ def test_each_backend_offers_the_whole_protocol(hand: ModuleType) -> None:
     offered = {name for name in vars(Backend) if not name.startswith("_")} | set(Backend.__annotations__)
     assert {"toss", "fill", "nest", "count", "COIN_WORDS"} <= offered
     assert all(hasattr(hand, name) for name in offered)
+
+
+@both
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_marks_change_exactly_behind_their_last_words(hand: ModuleType, width: int) -> None:
+    """For each answer, own item or not, a word at either edge, and one before and behind it."""
+    steps = np.array([[10, 1 << 63], [MOST - 2, MOST - 1], [0, MOST]], np.uint64)
+    near = sorted({min(max(edge + by, 0), MOST) for edge in map(int, steps.ravel()) for by in (-1, 0, 1)})
+    people = [(word, item, answer) for word in near for item in range(-1, width) for answer in range(3)]
+    words = np.array([[word] * width for word, _, _ in people], np.uint64)
+    item = np.array([item for _, item, _ in people], np.int64)
+    answers = np.array([answer for _, _, answer in people], np.uint8)
+    out = np.full((len(people), width), 9, np.uint8)
+    hand.mark(words, item, answers, steps, out)
+    for row, (word, own, answer) in enumerate(people):
+        kinds = [answer if place == own else 0 for place in range(width)]
+        assert out[row].tolist() == [sum(word > int(edge) for edge in steps[kind]) for kind in kinds]
+
+
+@both
+def test_items_and_weights_change_exactly_at_their_words(hand: ModuleType) -> None:
+    """A word just before and at the edge of each item, and just before and at the threshold of each weight."""
+    weights = np.array([-1.0, -0.5, 0.0, 0.25, 1.0])
+    items = len(weights)
+    scale = (1 << 64) // items
+    thresholds = [int((1 + Fraction(float(weight))) * 2**63) for weight in weights]
+    cases = [
+        (word, rounding)
+        for item in range(items)
+        for word in (item * scale, (item + 1) * scale - 1)
+        for rounding in sorted({max(0, min(thresholds[item] + by, MOST)) for by in (-1, 0, 1)})
+    ]
+    people = len(cases)
+    edges = Edges(
+        people, items, np.arange(people + 1) * items, np.tile(np.arange(items), people), np.tile(weights, people)
+    )
+    item, answers = np.empty(people, np.int64), np.empty(people, np.uint8)
+    hand.ask(np.array(cases, np.uint64), edges, 0, scale, item, answers)
+    assert item.tolist() == [word // scale for word, _ in cases]
+    assert answers.tolist() == [1 if rounding < thresholds[word // scale] else 2 for word, rounding in cases]
+    nobody = Edges(people, items, np.zeros(people + 1, np.int64), np.empty(0, np.int64), np.empty(0))
+    hand.ask(np.array(cases, np.uint64), nobody, 0, scale, item, answers)
+    assert not answers.any()
+
+
+@both
+def test_marks_are_counted(hand: ModuleType) -> None:
+    counts = np.ones((3, 2), np.int64)
+    hand.count_marks(np.array([[0, 1, 2], [2, 1, 2]], np.uint8), counts)
+    assert counts.tolist() == [[1, 2], [3, 1], [1, 3]]
+
+
+@both
+def test_words_that_equal_a_bound_decide_nothing(hand: ModuleType) -> None:
+    words = np.array([4, 6, 9], np.uint64)
+    like, keep = np.array([True, False, True]), np.zeros(3, np.bool_)
+    assert hand.decide(words, like, keep, 5, 7)
+    assert keep.tolist() == [True, True, False]
+    assert not hand.decide(words, like, keep, 9, 7)
+    codes, answers = np.array([1, 2, 3], np.uint8), np.array([1, 0, 3], np.uint8)
+    assert hand.decide_codes(words, codes, answers, keep, 5, 7)
+    assert keep.tolist() == [True, True, False]
+    assert not hand.decide_codes(words, codes, answers, keep, 5, 6)

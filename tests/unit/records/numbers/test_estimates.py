@@ -148,6 +148,20 @@ class TestInBulk:
         assert round_values(range_, values, source=bulk).tolist() == wanted
         assert one.used == bulk.used == 8 * 33
 
+    @pytest.mark.parametrize("value", [0.1, 0.3, 1 / 3, 0.7654321, 1e-9, 1 - 1e-9, 0.5])
+    @pytest.mark.parametrize("squares", [False, True])
+    def test_words_that_floats_cannot_tell_apart_are_told_apart(self, value: float, squares: bool) -> None:
+        """A float keeps 53 of a word's 64 bits: each of these words is, as a float, the place of the value itself."""
+        range_ = Range.of(0, 1)
+        place = place_of(range_, value, square if squares else None)
+        digit = int(place * 2**64)
+        for by in (-1000, -100, -2, -1, 0, 1, 2, 100, 1000):
+            if not 0 <= digit + by < 2**64:
+                continue
+            script = (digit + by).to_bytes(8, "little") + bytes(8)
+            wanted = Fraction(digit + by, 2**64) < place  # an equal digit is followed by a word of 0, which is below
+            assert round_values(range_, [value], square=squares, source=ScriptedSource(script)).tolist() == [wanted]
+
     def test_a_narrow_range_far_from_zero_is_exact_too(self, seeded: Source) -> None:
         range_ = Range.of(10**15, 10**15 + 1)
         values = [1e15 + each / 8 for each in range(9)] * 50
