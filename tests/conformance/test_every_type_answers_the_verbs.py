@@ -123,9 +123,22 @@ def test_tallies_add_up_by_sum(asked: Asked) -> None:
 
 
 @every_type
-def test_an_estimate_comes_out(asked: Asked) -> None:
-    found = dn.estimate(dn.tally(dn.respond_all(asked.design, asked.answers)), **asked.estimate)
-    assert all(np.isfinite(list(found.params.values())))
+def test_an_estimate_comes_out_and_answers_everything(asked: Asked) -> None:
+    counted = dn.tally(dn.respond_all(asked.design, asked.answers))
+    found = dn.estimate(counted, **asked.estimate)
+    assert isinstance(found, dn.Result)
+    names = list(found.params)
+    assert all(isinstance(value, float) for value in [*found.params.values(), *found.bse.values()])
+    assert list(found.bse) == list(found.conf_int()) == names
+    assert found.cov_params().shape == (len(names), len(names))
+    assert all(isinstance(each, dn.Doubt) for each in found.warnings)
+    assert isinstance(found.summary(), dn.Summary)
+    assert str(found.summary())
+    assert list(found.to_frame().index) == names
+    assert type(found).from_json(found.to_json(), asked.design) == found
+    assert found.plot().axes
+    assert "<table" in found._repr_html_()
+    assert dn.estimate(counted, **asked.estimate) == found
 
 
 @every_type

@@ -1,0 +1,47 @@
+"""What a user's type checkers say about a script over every verb and type: no error, and nothing of type Any."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("user_script.py")
+ROOT = SCRIPT.parents[2]
+CHECKERS = {
+    "mypy": ([sys.executable, "-m", "mypy", "--strict"], re.compile(r'Revealed type is "(.*)"')),
+    "pyright": (
+        [sys.executable, "-m", "pyright", "--pythonpath", sys.executable],
+        re.compile(r'Type of ".*" is "(.*)"'),
+    ),
+}
+
+
+def names(source: str) -> list[str]:
+    """Every name that the script gives to something."""
+    targets = [node.targets[0] for node in ast.parse(source).body if isinstance(node, ast.Assign)]
+    return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+
+
+def test_the_script_runs() -> None:
+    runpy.run_path(str(SCRIPT))
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_a_checker_finds_no_error_and_no_any(checker: str, tmp_path: Path) -> None:
+    source = SCRIPT.read_text(encoding="utf-8")
+    asked = tmp_path / "asked.py"
+    asked.write_text(source + "".join(f"reveal_type({name})\n" for name in names(source)), encoding="utf-8")
+    command, revealed = CHECKERS[checker]
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    run = subprocess.run([*command, str(asked)], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    found = revealed.findall(run.stdout)
+    assert len(found) == len(names(source)) > 20
+    assert not [each for each in found if re.search(r"\b(Any|Unknown)\b", each)]
