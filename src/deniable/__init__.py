@@ -117,6 +117,7 @@ _HOMES = {
         "records.numbers.designs": (
             "NumberDesign",
             "Range",
+            "end_design",
             "number_design",
         ),
         "records.numbers.estimates": (
@@ -135,6 +136,7 @@ _HOMES = {
         "records.strings.estimates": (
             "Candidates",
             "StringEstimate",
+            "detection_limit",
         ),
         "records.strings.tallies": (
             "NoisyTally",

@@ -63,3 +63,11 @@ def test_an_entry_is_complete(key: str) -> None:
 
 def test_entries_are_sorted() -> None:
     assert list(entries()) == sorted(entries(), key=str.casefold)
+
+
+def test_every_test_that_a_page_names_is_there() -> None:
+    root = Path(__file__).parents[2]
+    pages = [*(root / "docs").rglob("*.md"), *root.glob("*.md")]
+    named = {name for page in pages for name in re.findall(r"tests/[a-z_/]+\.py", page.read_text())}
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not (root / name).exists()] == []

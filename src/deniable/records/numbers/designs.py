@@ -101,6 +101,11 @@ class NumberDesign(AnyDesign):
     def symbols_in(self, column: str, rows: Any) -> list[str]:
         return self.ends.symbols_in(column, rows)
 
+    @property
+    def squared(self) -> NumberDesign:
+        """The design for the squares of these numbers, from which variances come; square the answers for it."""
+        return NumberDesign(self.range.squared, self.ends)
+
     def response_number(self, symbol: str) -> int:
         """Return the number of a response.
 

@@ -215,6 +215,8 @@ HOURS = number_design(0, "80.5", epsilon=2)
 
 def test_a_design_for_numbers_is_a_document() -> None:
     assert NumberDesign.from_json(HOURS.to_json()) == HOURS != number_design(0, 80, epsilon=2)
+    assert HOURS.squared.range == HOURS.range.squared
+    assert HOURS.squared.ends == HOURS.ends
     assert (HOURS.epsilon, HOURS.parity) == (end_design(2).epsilon, end_design(2).parity)
     with pytest.raises(InvalidDesign, match="ends of a range"):
         NumberDesign(Range.of(0, 1), dn.warner(1))
