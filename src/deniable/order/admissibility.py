@@ -18,6 +18,8 @@ from deniable.order.programs import Row, Table
 
 MANY = 20
 """Flaws that are told one by one."""
+MOST_RESPONSES = 1 << 14
+"""Responses that the independent split of Lemma 5.5 may make out of one design."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +148,16 @@ def _levels(channel: Channel) -> Iterator[tuple[tuple[int, ...], set[Fraction]]]
         values = set(channel.extremes(0))
         yield (0,) if len(values) > 1 else tuple(range(channel.responses)), values
     else:
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for i, row in enumerate(channel.dense().weights):
-            if any(row):
-                groups.setdefault(tuple(weight // math.gcd(*row) for weight in row), []).append(i)
-        yield from ((tuple(group), set(map(Fraction, shape))) for shape, group in groups.items())
+        yield from ((tuple(group), set(map(Fraction, shape))) for shape, group in alike(channel.dense()).items())
+
+
+def alike(channel: Dense) -> dict[tuple[int, ...], list[int]]:
+    """Return the responses that say the same, by what they say: their rows up to a common factor."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for i, row in enumerate(channel.weights):
+        if any(row):
+            groups.setdefault(tuple(weight // math.gcd(*row) for weight in row), []).append(i)
+    return groups
 
 
 def _problem(values: set[Fraction], gamma: Fraction, least: Fraction) -> str:
@@ -213,7 +220,7 @@ def unchanged(design: Design | Channel, shares: Sequence[exact.Rational] | None 
         (Fraction(1, 2), Fraction(3, 4))
     """
     channel = channel_of(design)
-    alike = not isinstance(design, Design) or _same(design)
+    alike = not isinstance(design, Design) or same_labels(design.symbols, design.categories)
     if channel.answers != channel.responses or not alike:
         raise InvalidDesign(
             f"this design sends {channel.responses:,} symbols for {channel.answers:,} categories, not the categories "
@@ -229,14 +236,9 @@ def unchanged(design: Design | Channel, shares: Sequence[exact.Rational] | None 
     return sum((weight * channel.probability(j, given=j) for j, weight in enumerate(weights)), Fraction(0))
 
 
-def _same(design: Design) -> bool:
-    return design.symbols == design.categories or (
-        len(design.symbols) == len(design.categories) and tuple(design.symbols) == tuple(design.categories)
-    )
-
-
-MOST_RESPONSES = 1 << 14
-"""Responses that the independent split of Lemma 5.5 may make out of one design."""
+def same_labels(one: Sequence[str], two: Sequence[str]) -> bool:
+    """Say whether labels are the same in the same order; those that are made when asked for may differ in type."""
+    return one == two or (len(one) == len(two) and all(a == b for a, b in zip(one, two, strict=True)))
 
 
 class Improvement(NamedTuple):

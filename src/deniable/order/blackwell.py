@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 from deniable.channel import Channel, Dense, Product, Sets
 from deniable.channel.product import join, split
 from deniable.designs.design import Design
 from deniable.errors import Incompatible, InvalidRequest
-from deniable.order.admissibility import channel_of, rows_of
+from deniable.order.admissibility import alike, channel_of, rows_of, same_labels
 from deniable.order.closed_forms import closed, through_sets
 from deniable.order.programs import Feasible, Mixing, Row, Table, decide, dot, integers, reduce
 from deniable.order.sets import Nested, SetShare, held_by_ways
@@ -135,17 +136,13 @@ def garbling(coarse: Design | Channel, fine: Design | Channel) -> Garbling | Sep
     """
     one, two = channel_of(coarse), channel_of(fine)
     known = [each.categories for each in (coarse, fine) if isinstance(each, Design)]
-    if one.answers != two.answers or (len(known) == 2 and not _alike(known[0], known[1])):
+    if one.answers != two.answers or (len(known) == 2 and not same_labels(*known)):
         raise Incompatible(
             f"the designs are about {one.answers:,} and {two.answers:,} answers, or call them differently; "
             "expected the same answers in the same order."
         )
     found = find_step(one, two)
     return Garbling(found) if isinstance(found, Step) else found
-
-
-def _alike(one: Sequence[str], two: Sequence[str]) -> bool:
-    return one == two or (len(one) == len(two) and all(a == b for a, b in zip(one, two, strict=True)))
 
 
 def find_step(old: Channel, new: Channel) -> Step | Separation:
@@ -318,20 +315,21 @@ def by_tables(old: Channel, new: Channel) -> Tabulated | Separation:
         InvalidDesign, InvalidRequest: too large.
     """
     one, two = old.dense(), new.dense()
-    ours, theirs = _Merged.of(one), _Merged.of(two)
+    ours, theirs = _merged(one), _merged(two)
     found = _eliminated(ours.rows, theirs.rows)
     if found is None:
         found = _by_program(ours.rows, theirs.rows)
     if isinstance(found, dict):
         # A response that never occurs must not pay more than the others where all of them pay something.
         spare = 0 if len(found) == len(ours.rows) else None
-        named = [spare if group is None else group for group in ours.groups]
-        proof = separation({i: found[group] for i, group in enumerate(named) if group in found}, one, two)
+        named = {i: ours.places.get(i, spare) for i in range(one.responses)}
+        proof = separation({i: found[place] for i, place in named.items() if place in found}, one, two)
         assert proof is not None, "a separation of merged rows separates the rows themselves"
         return proof
+    columns = [theirs.places.get(u, 0) for u in range(two.responses)]
     cells = [
-        [Fraction(0) if i is None else found[i][u or 0] * share for u in theirs.groups]
-        for i, share in zip(ours.groups, ours.shares, strict=True)
+        [found[ours.places[i]][u] * ours.shares[i] if i in ours.places else Fraction(0) for u in columns]
+        for i in range(one.responses)
     ]
     step = Tabulated(old, new, Dense.of(cells))
     assert step.verify(), "the garbling gives back the coarse channel exactly"
@@ -347,34 +345,22 @@ def separation(payoffs: Mapping[int, Row], coarse: Dense, fine: Dense) -> Separa
     return Separation(dict(payoffs), earned, best) if earned > best else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Merged:
-    """Rows without zero or proportional ones, and which response went where."""
+class _Merged(NamedTuple):
+    """Rows without zero or proportional ones; for each response that occurs its merged row, and its part of it."""
 
     rows: Table
-    groups: tuple[int | None, ...]  # for each response its merged row; None for one that never occurs
-    shares: tuple[Fraction, ...]  # for each response its part of the merged row
+    places: Mapping[int, int]
+    shares: Mapping[int, Fraction]
 
-    @classmethod
-    def of(cls, channel: Dense) -> _Merged:
-        numbers: dict[tuple[int, ...], int] = {}
-        groups = [
-            numbers.setdefault(tuple(w // math.gcd(*row) for w in row), len(numbers)) if any(row) else None
-            for row in channel.weights
-        ]
-        sums = [0] * len(numbers)
-        for row, group in zip(channel.weights, groups, strict=True):
-            if group is not None:
-                sums[group] += sum(row)
-        rows = tuple(
-            tuple(Fraction(w * total, sum(shape) * channel.total) for w in shape)
-            for shape, total in zip(numbers, sums, strict=True)
-        )
-        shares = tuple(
-            Fraction(sum(row), sums[group]) if group is not None else Fraction(0)
-            for row, group in zip(channel.weights, groups, strict=True)
-        )
-        return cls(rows, tuple(groups), shares)
+
+def _merged(channel: Dense) -> _Merged:
+    groups = list(alike(channel).values())
+    rows = [tuple(map(sum, zip(*(channel.weights[i] for i in group), strict=True))) for group in groups]
+    return _Merged(
+        tuple(tuple(Fraction(weight, channel.total) for weight in row) for row in rows),
+        {i: at for at, group in enumerate(groups) for i in group},
+        {i: Fraction(sum(channel.weights[i]), sum(rows[at])) for at, group in enumerate(groups) for i in group},
+    )
 
 
 def _by_program(ours: Table, theirs: Table) -> Table | dict[int, Row]:

@@ -15,6 +15,7 @@ from deniable import documents, exact
 from deniable.channel import Channel, Dense, Product
 from deniable.designs import AnyDesign, Design
 from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile
+from deniable.order.admissibility import same_labels
 from deniable.order.closed_forms import closed, step_to_body, through_sets
 from deniable.order.sets import Nested
 from deniable.order.steps import Factors, Step, Tabulated
@@ -218,7 +219,7 @@ def check_alike(old: Design, new: Design) -> None:
         Incompatible: they are not.
     """
     one, two = old.categories, new.categories
-    if one == two or (len(one) == len(two) and all(a == b for a, b in zip(one, two, strict=True))):
+    if same_labels(one, two):
         return
     raise Incompatible(
         f"the designs ask for {len(one):,} and {len(two):,} categories, or call them differently; expected the same "
