@@ -15,9 +15,10 @@ import pytest
 import deniable as dn
 from deniable.channel import Channel, Dense, Diagonal, Hashing, Mixture, Subset
 from deniable.channel.sets import Part
+from deniable.order.bits import BitByBit
 from deniable.order.relaxation import relax
 from deniable.order.sets import Nested, SetShare
-from deniable.order.steps import Crossed, Factors, KeepOrFresh, Recoded, Step, even
+from deniable.order.steps import Crossed, Factors, KeepOrFresh, Recoded, Step, Tabulated, even
 from tests.support.ladders import small
 from tests.support.traces import law
 
@@ -184,6 +185,31 @@ def test_parts_that_belong_to_other_channels_do_not_verify() -> None:
     assert isinstance(other, Recoded)
     assert recoded.verify()
     assert not replace(recoded, step=other.step).verify()
+
+
+def test_tables_that_do_not_lead_there_do_not_verify() -> None:
+    step = relax(dn.rr3_dagger("5/10", "5/10"), dn.rr3_dagger("8/10", "8/10")).step
+    assert isinstance(step, Tabulated)
+    rows = _table(step.channel)
+    for one, two in ((0, 1), (1, 2), (0, 2)):
+        swapped = list(rows)
+        swapped[one], swapped[two] = rows[two], rows[one]
+        wrong = replace(step, channel=Dense.of(swapped))
+        assert wrong.verify() == right(wrong)
+        assert not wrong.verify()
+    wide = Dense.of([[*row, row[0]] for row in rows])
+    assert not replace(step, channel=wide).verify()
+
+
+def test_crossed_and_bits_that_do_not_lead_there_do_not_verify() -> None:
+    crossed = relax(dn.k_ary(3, p="1/5"), dn.k_ary(3, p="2/3")).step
+    assert isinstance(crossed, Crossed)
+    for channel in (Diagonal(3, 1, 1), Diagonal(3, 0, 1), Diagonal(3, 2, 1)):
+        wrong = replace(crossed, channel=channel)
+        assert not right(wrong)
+        assert not wrong.verify()
+    small_bits, large_bits = dn.unary(2, epsilon=1).channel, dn.unary(3, epsilon=2).channel
+    assert not BitByBit(small_bits, large_bits).verify()
 
 
 def bases() -> Iterator[Dense]:

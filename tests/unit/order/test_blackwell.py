@@ -88,6 +88,21 @@ def test_the_exact_simplex_decides_where_floats_point_nowhere(monkeypatch: pytes
         dn.garbling(subset_channel(4, 1, Fraction(3, 2)), fine)
 
 
+def test_a_solution_that_floats_point_to_must_not_be_negative(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One place, options that contribute 1, 2 and 4, the target 3: of the first two, −1 and 2 would do."""
+    one = Fraction(1)
+    mixing = programs.Mixing([{0: one}, {0: 2 * one}, {0: 4 * one}], [0, 0, 0], (3 * one,), (2 * one,))
+    too_large = InvalidRequest("too large")
+    monkeypatch.setattr(programs, "_in_floats", lambda *_: (0.0, [0, 1], [0.0]))
+    found = programs.decide(mixing, too_large=too_large, most_pivoted=100)
+    assert isinstance(found, programs.Feasible)
+    assert min(found.point) >= 0
+    assert sum(found.point) == 1
+    assert found.point[0] + 2 * found.point[1] + 4 * found.point[2] == 3
+    with pytest.raises(InvalidRequest, match="too large"):
+        programs.decide(mixing, too_large=too_large, most_pivoted=1)
+
+
 def test_subsets_outside_the_range_are_refused() -> None:
     with pytest.raises(InvalidDesign, match="expected 1 to 4"):
         subsets_ordered(5, 5, 2, 1, 3)
