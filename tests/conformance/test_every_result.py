@@ -34,6 +34,7 @@ from deniable.records.numbers.tallies import NumberTally
 from deniable.records.strings.designs import Bloom, string_design
 from deniable.records.strings.estimates import estimate as estimate_strings
 from deniable.records.strings.tallies import StringTally
+from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import count_stages
 
 PROPERTIES = ("params", "bse", "warnings")
@@ -81,7 +82,7 @@ def _stages() -> tuple[Result, Any]:
 
 def _deck() -> tuple[Result, Any]:
     deck = dn.Deck((40, 10, 50), people=100, categories=("no", RISKY))
-    return estimate_deck(deck, {1: 40, 2: 10, 3: 48, None: 2}, population=100), deck
+    return estimate_deck(DeckTally(deck, np.array([40, 10, 48]), missing=2), population=100), deck
 
 
 def _items() -> tuple[Result, Any]:

@@ -23,6 +23,7 @@ LINES = (ACCENT, TRUTH, "#2f7d5b", "#8a5a00", "#6b3fa0", "#3b8ea5", "#a33b82", "
 """Colours of lines, in this order; told apart also by people who see few colours, as far as their number allows."""
 
 MOST_BARS = 40  # intervals that a reader can tell apart
+_FEW_BARS = 12  # up to so many have room between them
 _LETTERS = 40  # of a name beside its interval; the picture keeps room for the numbers
 _TITLE = 88  # letters in a line of the title
 
@@ -62,11 +63,13 @@ def chart(
         )
     summary = result.summary(level=level) if isinstance(result, Result) else result
     rows = largest(summary.rows, MOST_BARS)
-    figure = Figure(figsize=(8, 1.7 + 0.5 * max(len(rows), 1)), layout="constrained")
+    height = max(len(rows), 1) * (0.5 if len(rows) <= _FEW_BARS else 0.28)
+    figure = Figure(figsize=(8, 1.7 + height), layout="constrained")
     axes = figure.add_subplot()
     _draw_rows(axes, rows, truth or {})
     _label(axes, summary, len(rows), title)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    if truth or any(isinstance(row, ShareRow) for row in rows):
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return figure
 
 

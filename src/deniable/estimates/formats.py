@@ -75,9 +75,9 @@ def to_html(summary: Summary[Row]) -> str:
     pictures = _pictures(rows)
     everything = len(summary.rows) + summary.left_out
     notes = [*([f"The {len(rows)} largest of {everything:,}."] if len(rows) < everything else []), *_notes(summary)]
-    return html_table(summary.title, [*heads, ""], cells, pictures) + "".join(
-        f"<p>{html.escape(note)}</p>" for note in notes
-    )
+    return html_table(
+        summary.title, [*heads, f"{summary.quantity}, {summary.percent} interval"], cells, pictures
+    ) + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
 
 
 def to_page(summary: Summary[Row]) -> str:

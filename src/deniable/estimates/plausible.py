@@ -47,9 +47,11 @@ def few(design: Design, basis: Basis) -> tuple[Doubt, ...]:
     empty = np.flatnonzero((low <= 0) & (high >= 1)).tolist()
     if not empty:
         return ()
-    of = f"{design.categories[empty[0]]!r:.40}" + (f" and {len(empty) - 1:,} others" if len(empty) > 1 else "")
+    names = [f"{design.categories[number]!r:.40}" for number in empty[:3]]
+    more = [f"{len(empty) - 3:,} others"] if len(empty) > 3 else []
+    of = " and ".join([", ".join([*names, *more][:-1]), [*names, *more][-1]] if len(empty) > 1 else names)
     text = (
-        f"{basis.respondents:,} responses are too few to tell anything about the share of {of}: its interval holds "
-        "everything from 0 to 100 %."
+        f"{basis.respondents:,} responses are too few to tell anything about the share of {of}: everything from 0 to "
+        "100 % would fit them."
     )
     return (Doubt(FEW, text),)

@@ -325,5 +325,10 @@ def _column(cells: Sequence[Sequence[float | None]]) -> list[str]:
 
 
 def _cell(cell: Sequence[float | None], digits: int) -> str:
-    told = [f"{each:,.{digits}f}" for each in cell if each is not None and math.isfinite(each)]
+    told = [_number(each, digits) for each in cell if each is not None and math.isfinite(each)]
     return " … ".join(told) if len(told) == len(cell) else "—"
+
+
+def _number(value: float, digits: int) -> str:
+    tiny = 0 < abs(value) < 0.5 * 10**-digits
+    return f"{value:.1e}" if tiny and digits == 4 else f"{value:,.{digits}f}"

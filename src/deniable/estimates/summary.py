@@ -74,7 +74,7 @@ def cost(respondents: int, worth: float) -> str:
 def _notes(estimate: Estimate, overall: float, simultaneous: bool) -> tuple[str, ...]:
     notes = [cost(estimate.respondents, overall)]
     if not estimate.bounded and (estimate.value < 0).any():
-        notes.append("A share below 0 is the price of an estimate without bias; projected() brings it into range.")
+        notes.append("A share below 0 is the price of an estimate without bias.")
     if simultaneous:
         notes.append("The intervals hold all together with this level.")
     if estimate.tally.missing:

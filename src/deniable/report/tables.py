@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from deniable import exact
@@ -38,13 +38,14 @@ def summary_table(summary: Summary[ShareRow], *, truth: Mapping[str, float] | No
     shown = summary.rows
     if len(shown) > _MOST_ROWS:
         shown = tuple(sorted(shown, key=lambda row: -row.estimate)[:_MOST_ROWS])
+    digits = _digits(shown)
     for row in shown:
-        cells = [f"{row.estimate:.1%}", f"{row.error:.1%}", _ends(row.low, row.high)]
+        cells = [f"{row.estimate:.{digits}%}", f"{row.error:.{digits}%}", _ends(row.low, row.high, digits)]
         if truth is not None:
             true = truth[row.name]
             holds = "[green]yes[/]" if row.low <= true <= row.high else "[yellow]no[/]"
-            cells = [f"{true:.1%}", cells[0], cells[2], holds]
-        table.add_row(_plain(row.name), *cells, _ends(row.direct_low, row.direct_high))
+            cells = [f"{true:.{digits}%}", cells[0], cells[2], holds]
+        table.add_row(_plain(row.name), *cells, _ends(row.direct_low, row.direct_high, digits))
     if len(summary.rows) > _MOST_ROWS:
         table.caption = f"the {_MOST_ROWS} largest of {len(summary.rows):,} shares"
     return table
@@ -107,8 +108,14 @@ def _plain(text: str) -> str:
     return escape(text)
 
 
-def _ends(low: float, high: float) -> str:
-    return f"{100 * low:.1f} … {100 * high:.1f}%"
+def _ends(low: float, high: float, digits: int) -> str:
+    return f"{100 * low:.{digits}f} … {100 * high:.{digits}f}%"
+
+
+def _digits(rows: Sequence[ShareRow]) -> int:
+    """Return how many digits of a percentage tell the two ends of most intervals apart."""
+    width = sorted(row.high - row.low for row in rows)[len(rows) // 2]
+    return 1 if width >= 0.01 else 2 if width >= 0.001 else 3
 
 
 def items_table(summary: Summary[Row]) -> Table:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.designs import Design, k_ary, matrix
-from deniable.estimates import Estimate, estimate
+from deniable.designs import Design, k_ary, matrix, unary
+from deniable.estimates import Estimate, estimate, stages
+from deniable.estimates.intervals import METHODS as INTERVALS
+from deniable.estimates.shares import METHODS
 from deniable.tallies import Tally, tally
 from tests.support import answers
 from tests.support.commands import done, run
@@ -99,6 +101,56 @@ def test_an_estimate_is_written_and_drawn(folder: Path) -> None:
     again = Estimate.from_json((folder / "e.json").read_bytes(), DESIGN)
     assert again.value.tolist() == estimate(COUNTED).value.tolist()
     assert not list(folder.glob(".*"))
+
+
+def test_json_is_the_same_printed_and_written(folder: Path) -> None:
+    words = ("estimate", folder / "design.json", folder / "tally.json", "--level", "0.9")
+    printed = done(*words, "--json", "--out", folder / "e.json").stdout
+    assert printed == (folder / "e.json").read_text()
+    assert printed == estimate(COUNTED).to_json(level=0.9, indent=2) + "\n"
+    assert done(*words[:2], "-", *words[3:], "--json", stdin=COUNTED.to_json()).stdout == printed
+
+
+@pytest.mark.parametrize(
+    ("ending", "holds"), [("csv", "name,estimate,"), ("md", "| never |"), ("tex", "toprule"), ("html", "<svg")]
+)
+def test_the_ending_decides_what_is_written(folder: Path, ending: str, holds: str) -> None:
+    done("estimate", folder / "design.json", folder / "tally.json", "--out", folder / f"e.{ending}")
+    assert holds in (folder / f"e.{ending}").read_text()
+
+
+def test_an_unknown_ending_is_refused_before_any_work(folder: Path) -> None:
+    result = run("estimate", folder / "none.json", folder / "none.json", "--out", folder / "e.xlsx")
+    assert result.exit_code == 2
+    assert "expected a name that ends in .json, .csv" in result.stderr
+
+
+def test_methods_are_those_of_the_library(folder: Path) -> None:
+    shown = " ".join(done("estimate", "--help").stdout.split())
+    for name in (*METHODS, *INTERVALS, *stages.METHODS):
+        assert name in shown
+    sets = unary(3, 2)
+    (folder / "unary.json").write_text(sets.to_json())
+    (folder / "sets.json").write_text(Tally(sets, np.array([50, 60, 70]), respondents=100).to_json())
+    words = ("estimate", folder / "unary.json", folder / "sets.json", "--method", "customary", "--json")
+    assert json.loads(done(*words).stdout)["method"] == "customary"
+
+
+def test_responses_are_not_taken_for_counts(folder: Path) -> None:
+    sent = answers.write(folder / "r.csv", {"response": ["once"], "design": [DESIGN.hash]})
+    for words, given in ((sent, None), ("-", json.dumps({"response": "once", "design": DESIGN.hash}))):
+        result = run("estimate", folder / "design.json", words, stdin=given)
+        assert result.exit_code == 2
+        assert "these are responses" in result.stderr
+        assert "Tally them first" in result.stderr
+
+
+def test_a_picture_of_very_many_categories_shows_the_largest(folder: Path) -> None:
+    design = k_ary(1000, epsilon=5)
+    (folder / "many.json").write_text(design.to_json())
+    (folder / "counts.json").write_text(Tally(design, np.full(1000, 50)).to_json())
+    done("estimate", folder / "many.json", folder / "counts.json", "--chart", folder / "many.png")
+    assert (folder / "many.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_what_belongs_to_another_design_exits_with_3(folder: Path) -> None:

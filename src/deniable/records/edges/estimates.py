@@ -119,7 +119,10 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         empty = int((self.degree == 0).sum())
         if not empty:
             return ()
-        return (Doubt("no-edges", f"{empty:,} items have no edge: nothing is known about the mean weight there."),)
+        text = (
+            f"no edge leads to {empty:,} of {len(self.degree):,} items: nothing is known about the mean weight there."
+        )
+        return (Doubt("no-edges", text),)
 
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False, count: int = 20

@@ -1,0 +1,80 @@
+"""Results as files: the ending decides, names cannot do harm, numbers keep their digits."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.errors import InvalidRequest
+from deniable.estimates.formats import ENDINGS, safe_cell, written
+
+RISKY = ["=HYPERLINK(1)", "a|b*c_d", "50% & more {x}", "<script>alert(1)</script>"]
+FOUND = dn.estimate(dn.Tally(dn.k_ary(RISKY, epsilon=2), [400, 300, 200, 100], missing=3))
+
+
+def text(ending: str) -> str:
+    return written(FOUND, Path(f"result{ending}"), level=0.9)
+
+
+def test_json_is_the_result_itself() -> None:
+    assert text(".json") == FOUND.to_json(level=0.9, indent=2)
+    assert dn.Estimate.from_json(text(".json"), FOUND.design) == FOUND
+
+
+def test_csv_keeps_every_digit_and_starts_no_formula() -> None:
+    rows = list(csv.DictReader(io.StringIO(text(".csv"))))
+    assert [row["name"] for row in rows] == ["'=HYPERLINK(1)", *RISKY[1:]]
+    assert [float(row["estimate"]) for row in rows] == list(FOUND.params.values())
+    assert [float(row["high"]) for row in rows] == [high for _, high in FOUND.conf_int(level=0.9).values()]
+    for risky in ("+1", "-1", "@x", "\tx", "\rx"):
+        assert safe_cell(risky) == f"'{risky}"
+    assert safe_cell(-0.5) == -0.5
+
+
+def test_markdown_and_latex_escape_names() -> None:
+    assert r"| a\|b\*c\_d |" in text(".md")
+    assert r"\<script>" in text(".md")
+    latex = text(".tex")
+    assert r"50\% \& more \{x\} & " in latex
+    assert latex.count(r"\\") == 1 + len(RISKY)
+    assert "3 sent no response" in text(".md")
+
+
+def test_html_stands_alone_and_runs_nothing() -> None:
+    page = text(".html")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert page.count("<svg ") == len(RISKY)
+    for outside in ("http://", "https://", "src=", "url("):
+        assert outside not in page
+
+
+def test_of_very_many_numbers_a_page_shows_the_largest_and_a_table_all() -> None:
+    many = dn.estimate(dn.Tally(dn.k_ary(100, epsilon=5), np.arange(50, 150)))
+    page = many._repr_html_()
+    assert page.count("<svg ") == 40
+    assert "The 40 largest of 100." in page
+    assert written(many, Path("a.csv"), level=0.95).count("\n") == 100
+    assert len(json.loads(many.to_json())["rows"]) == 100
+
+
+@pytest.mark.parametrize("name", ["result.xlsx", "result", "result.json.gz", ".json"])
+def test_an_ending_that_says_nothing_is_refused(name: str) -> None:
+    with pytest.raises(InvalidRequest, match=r"expected a name that ends in \.json, \.csv, \.md, \.tex, \.html"):
+        written(FOUND, Path(name), level=0.95)
+    assert ENDINGS == (".json", ".csv", ".md", ".tex", ".html")
+
+
+def test_what_is_tiny_is_not_shown_as_nothing() -> None:
+    summary = FOUND.summary()
+    heads, cells = summary.table()
+    assert heads == ["", "share", "error", "95% interval", "asked directly", "worth"]
+    assert cells[0][0] == RISKY[0]
+    assert str(summary).splitlines()[0] == summary.title
