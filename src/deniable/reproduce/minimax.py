@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channel import Subset
+from deniable.channel import Channel
 from deniable.criteria import BetaFactor, Boundaries, RhoToRho, posterior_bounds
 from deniable.designs import Design, best_t, rappor, subset, subset_risk
 from deniable.designs.sets_of_answers import subset_trace
@@ -154,10 +154,10 @@ def figure_5() -> Content:
     """Three t-subset designs."""
     entries = starting("001-fig5-")
     k, gamma = entries[0].inputs["k"], entries[0].inputs["gamma"]
-    channels = {entry.inputs["t"]: _channel(sets_of(k, gamma, entry.inputs["t"])) for entry in entries}
+    channels = {t: sets_of(k, gamma, t).channel for t in (entry.inputs["t"] for entry in entries)}
 
     def draw() -> Figure:
-        titles = [f"t = {t}: {channel.sets} sets" for t, channel in channels.items()]
+        titles = [f"t = {t}: {math.comb(k, t)} sets" for t in channels]
         figure, axes = panels(titles, x="answer", y="", width=3.4, height=4.4)
         for place, channel in zip(axes, channels.values(), strict=True):
             _write(place, channel)
@@ -189,9 +189,7 @@ def theorem_6_4() -> Content:
 @exhibit("figure", "6", weight=12)
 def figure_6(setting: Setting) -> Content:
     """The minimax risk against k and γ."""
-    pairs = [
-        (k, gamma) for k in _SIMULATED_SIZES for gamma in _PARITIES if _channel(sets_of(k, gamma)).sets <= _MOST_SETS
-    ]
+    pairs = [(k, gamma) for k in _SIMULATED_SIZES for gamma in _PARITIES if _sets(k, gamma) <= _MOST_SETS]
     seen = {pair: _simulated_risk(*pair, setting) for pair in pairs}
 
     def draw() -> Figure:
@@ -340,23 +338,23 @@ def minimax_risk(k: int, gamma: float) -> float:
     return float(subset_risk(k, best_t(k, gamma), gamma))
 
 
-def _channel(design: Design) -> Subset:
-    assert isinstance(design.channel, Subset)
-    return design.channel
-
-
 def _size(entry: Printed) -> list[int]:
-    channel = _channel(sets_of(entry.inputs["k"], entry.inputs["gamma"]))
-    return [channel.ones, channel.sets]
+    k, gamma = entry.inputs["k"], entry.inputs["gamma"]
+    return [best_t(k, gamma), _sets(k, gamma)]
 
 
-def _sent(channel: Subset) -> list[float]:
+def _sets(k: int, gamma: float) -> int:
+    """Return how many sets of the best size there are."""
+    return math.comb(k, best_t(k, gamma))
+
+
+def _sent(channel: Channel) -> list[float]:
     """Return the probabilities of the sets that are sent, given the first category."""
     every = (channel.probability(response, given=0) for response in range(channel.responses))
     return [float(each) for each in every if each]
 
 
-def _write(axes: Axes, channel: Subset) -> None:
+def _write(axes: Axes, channel: Channel) -> None:
     """Write a matrix out: a row for each set, in units of the smaller probability."""
     small = min(_sent(channel))
     sent = [each for each in range(channel.responses) if channel.probability(each, given=0)]

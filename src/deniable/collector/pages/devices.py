@@ -14,7 +14,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from deniable.channel import Bits, Channel, Diagonal, Sets
+from deniable.channel import Channel
+from deniable.channel.two_level import TwoLevel
 from deniable.designs import Design
 from deniable.plan.devices import DEVICES
 from deniable.report.words import base_for
@@ -128,9 +129,9 @@ def _cells(channel: Channel) -> tuple[str, list[Sequence[Fraction]]]:
     answers = range(channel.answers)
     if channel.answers > _MOST_CELLS:
         return "sends", []
-    if isinstance(channel, Sets):
-        own, other = _included(channel)
-        return "includes", [[own if x == j else other for x in answers] for j in answers]
+    if isinstance(channel, TwoLevel) and channel.several:
+        hit, stray = channel.hit_rate, channel.stray_rate
+        return "includes", [[hit if x == j else stray for x in answers] for j in answers]
     if channel.responses > _MOST_CELLS:
         return "sends", []
     return "sends", [[channel.probability(y, given=x) for x in answers] for y in range(channel.responses)]
@@ -151,25 +152,21 @@ def _most_telling(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int, int]:
 def _two(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
     """Return kind, subject, two answers and their frequencies for a design that is too large for a table."""
     last = channel.answers - 1
-    if isinstance(channel, Sets):
-        return "includes", last, last, 0, _included(channel)
-    if isinstance(channel, Diagonal):
-        return "sends", last, last, 0, (channel.probability(last, given=last), channel.probability(last, given=0))
+    if isinstance(channel, TwoLevel) and (channel.several or _names_a_category(channel)):
+        return "includes" if channel.several else "sends", last, last, 0, (channel.hit_rate, channel.stray_rate)
     if channel.responses > _MOST_RESPONSES:
         return "speaks", last, last, 0, ()
     pairs = [(channel.probability(y, given=last), channel.probability(y, given=0)) for y in range(channel.responses)]
     fitting = [pair for pair in pairs if pair[0] > pair[1]]
-    own, other = (sum((pair[side] for pair in fitting), Fraction(0)) for side in (0, 1))
-    return "speaks", last, last, 0, (own, other)
+    likely, unlikely = (sum((pair[side] for pair in fitting), Fraction(0)) for side in (0, 1))
+    return "speaks", last, last, 0, (likely, unlikely)
 
 
-def _included(channel: Sets) -> tuple[Fraction, Fraction]:
-    """Return how often a set holds the answer, and how often any other single category."""
-    if isinstance(channel, Bits):  # the same without going through all sizes
-        return Fraction(channel.hit, channel.total), Fraction(channel.stray, channel.total)
-    own = sum((channel.weight(ones) * channel.inclusion(ones) for ones in channel.sizes), Fraction(0))
-    mean = sum((channel.weight(ones) * ones for ones in channel.sizes), Fraction(0))
-    return own, (mean - own) / (channel.size - 1)
+def _names_a_category(channel: TwoLevel) -> bool:
+    """Say whether a response supports one answer alone, that of its own number, so that to send it is to name it."""
+    last = channel.answers - 1
+    alike = channel.responses == channel.answers
+    return alike and channel.supports(last, last) and channel.supporters(last) == 1
 
 
 def _after(design: Design) -> int:

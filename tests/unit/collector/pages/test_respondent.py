@@ -9,16 +9,7 @@ import pytest
 from jinja2 import meta, nodes
 
 from deniable.collector.pages.render import LANGUAGES, Context, environment, locale, render
-from deniable.collector.pages.respondent_context import (
-    Form,
-    Message,
-    Overview,
-    SentPage,
-    SurveyPage,
-    page,
-    survey_page,
-    trial,
-)
+from deniable.collector.pages.respondent import Form, Message, Overview, SentPage, SurveyPage, page, survey_page, trial
 from deniable.designs import FAMILIES, Design
 from deniable.survey import Survey
 from tests.support import respondents
