@@ -206,6 +206,7 @@ def test_withdrawal_with_a_code_from_paper(visit: Coming, running: Running) -> N
         for said in ("done", "none"):
             found.page.evaluate("document.querySelector('.withdrawal').open = true")
             found.page.fill("#code", code)
+            found.page.click("#withdrawal button")
             found.page.wait_for_function(
                 "text => document.querySelector('#withdrawal-said').textContent === text",
                 arg=locale("en").words["withdraw"][said],
