@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
-from deniable.channel import Channel, Diagonal
+from deniable.channel import Channel
 from deniable.criteria.belief import Prior, least_bayes_error
 from deniable.designs import Design
 from deniable.errors import InvalidRequest
@@ -95,7 +95,7 @@ class Chain:
     @property
     def symmetric(self) -> bool:
         """Whether every stage sends a category and treats all of them alike."""
-        return all(isinstance(design.channel, Diagonal) for design in self.ladder)
+        return all(design.channel.exchangeable for design in self.ladder)
 
     def weights(self, given: Sequence[float] | None) -> tuple[int, ...]:
         """Return the weights of the stages as whole numbers; the certified ε, if none are given.

@@ -29,7 +29,7 @@ _MOST_RESPONSES = 4096  # responses that are looked at one by one
 _SHOWN = 5  # doubts that are told
 
 
-class Doubt(NamedTuple):
+class Suspicion(NamedTuple):
     """Something about the responses that the device does not explain.
 
     Attributes:
@@ -61,7 +61,7 @@ class Law(NamedTuple):
     events: bool = True
 
 
-def doubts(tally: Tally, *, sizes: Mapping[int, int] | None = None, rate: float = RATE) -> tuple[Doubt, ...]:
+def doubts(tally: Tally, *, sizes: Mapping[int, int] | None = None, rate: float = RATE) -> tuple[Suspicion, ...]:
     """Return what looks fabricated about the responses, the least probable first; empty for most honest surveys.
 
     Guarantee: if the device drew every response, then whatever the answers are, and however they depend on each other,
@@ -91,7 +91,7 @@ def doubts(tally: Tally, *, sizes: Mapping[int, int] | None = None, rate: float 
     return tuple(sorted(doubted, key=lambda each: each.chance)[:_SHOWN])
 
 
-def _doubted(law: Law, looked: int, rate: float) -> Iterator[Doubt]:
+def _doubted(law: Law, looked: int, rate: float) -> Iterator[Suspicion]:
     n = law.n
     hits = np.rint(law.observed * n)
     if law.events:
@@ -104,7 +104,7 @@ def _doubted(law: Law, looked: int, rate: float) -> Iterator[Doubt]:
             told = f"whatever the answers are, the device lets {side} about {n * bound[at]:,.0f} send it."
             if not law.events:
                 told = f"whatever the answers are, it is {side} about {n * bound[at]:,.0f}."
-            yield Doubt(f"{law.name(at)} {hits[at]:,.0f} of {n:,}; {told}", float(chances[at] * looked))
+            yield Suspicion(f"{law.name(at)} {hits[at]:,.0f} of {n:,}; {told}", float(chances[at] * looked))
 
 
 def _tail(mean: Vector, bound: Vector, n: int) -> Vector:

@@ -90,6 +90,9 @@ class Channel(ABC):
     several: ClassVar[bool] = False
     """Whether a response counts in several cells of a tally, so that their sum is not the number of respondents."""
 
+    exchangeable: ClassVar[bool] = False
+    """Whether responses are the answers, and nothing changes when any two of them change places."""
+
     @property
     def sizes(self) -> Sequence[int]:
         """The sizes of the sets of categories that can be sent, rising; none where responses are no sets."""

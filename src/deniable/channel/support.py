@@ -143,7 +143,7 @@ class Table(Support):
 
 
 @dataclass(frozen=True)
-class Signs(Support):
+class HadamardRows(Support):
     """Hadamard response: response r speaks for answer x where row r + 1 of the matrix is +1 in column x + 1."""
 
     size: int

@@ -181,6 +181,7 @@ class Diagonal(TwoWeights):
     KIND: ClassVar[str] = "diagonal"
     SIZES: ClassVar[tuple[str, ...]] = ("size",)
     WEIGHTS: ClassVar[tuple[str, ...]] = ("same", "other")
+    exchangeable: ClassVar[bool] = True
     backing: ClassVar[int] = 1
     apart: ClassVar[int] = 1
     size: int
@@ -293,9 +294,9 @@ class Hadamard(TwoWeights):
 
     @property
     def support(self) -> Support:
-        from deniable.channel.support import Signs
+        from deniable.channel.support import HadamardRows
 
-        return Signs(self.size, self.order)
+        return HadamardRows(self.size, self.order)
 
     @property
     def witness(self) -> Witness:

@@ -88,7 +88,7 @@ def _numbered(factors: Sequence[Factor]) -> list[Factor]:
     ]
 
 
-_MOST = 1000  # a table of so many rows and columns is still small
+_MOST_TABLE_SIDES = 1000  # a table of so many rows and columns is still small
 
 
 @register(
@@ -113,8 +113,8 @@ def direct(categories: Labels = ("no", "yes")) -> Design:
     """
     known = labels.read(categories)
     size = len(known)
-    if size > _MOST:
-        raise InvalidDesign(f"there are {size:,} categories; expected at most {_MOST:,}.")
+    if size > _MOST_TABLE_SIDES:
+        raise InvalidDesign(f"there are {size:,} categories; expected at most {_MOST_TABLE_SIDES:,}.")
     return Design("direct", known, known, Dense(tuple(tuple(int(i == j) for j in range(size)) for i in range(size)), 1))
 
 

@@ -105,7 +105,7 @@ def _weights(ratio: Fraction, middle: Fraction) -> list[int]:
     return [first, between, last] if between else [first, last]
 
 
-_MOST = 2_000_000  # terms of the exact sum
+_MOST_TERMS = 2_000_000  # terms of the exact sum
 
 
 def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
@@ -125,9 +125,9 @@ def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
         return Fraction(sum(counts) - middle, sum(counts))
     pairs = [(a, b) for k, (a, b) in enumerate(zip(counts, reversed(counts), strict=True)) if 2 * k + 1 != len(counts)]
     terms = sum((min(a, remaining) + 1) * (min(b, remaining) + 1) for a, b in pairs)
-    if terms > _MOST:
+    if terms > _MOST_TERMS:
         raise InvalidRequest(
-            f"δ is a sum of {terms:,} terms for this deck; expected at most {_MOST:,}.",
+            f"δ is a sum of {terms:,} terms for this deck; expected at most {_MOST_TERMS:,}.",
             "Use the ε against the collector, which is exact for every deck, or smaller groups.",
         )
     ways = math.comb(sum(counts), remaining)

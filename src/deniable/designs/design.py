@@ -13,12 +13,12 @@ from deniable import documents, exact
 from deniable.channel import Channel, Product
 from deniable.channel.product import join
 from deniable.designs import labels
-from deniable.designs.labels import Bitstrings, Combined, Numbered, Places
+from deniable.designs.labels import Bitstrings, Combinations, Numbered, Places
 from deniable.designs.registry import FAMILIES
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
 
-_MOST = 1 << 20  # combinations that a tally counts one by one: twenty yes-or-no items
+_MOST_COMBINATIONS = 1 << 20  # combinations that a tally counts one by one: twenty yes-or-no items
 
 
 class Factor(NamedTuple):
@@ -236,7 +236,7 @@ class Design(AnyDesign):
         return f"{self.name}({labels.shown(self.categories, most=5)}; ε = {self.epsilon:.6g})"
 
 
-def _together(factors: Sequence[Factor]) -> tuple[Combined, Combined, Product]:
+def _together(factors: Sequence[Factor]) -> tuple[Combinations, Combinations, Product]:
     """Return categories, symbols and channel of several designs side by side."""
     if len(factors) < 2:
         raise InvalidDesign(f"there are {len(factors)} attributes; expected at least 2.")
@@ -247,13 +247,13 @@ def _together(factors: Sequence[Factor]) -> tuple[Combined, Combined, Product]:
             "one of the designs is itself for several attributes; expected a design for each single attribute.",
             "Name all attributes side by side in one product().",
         )
-    categories = Combined([design.categories for design in designs])
-    symbols = Combined([design.symbols for design in designs])
+    categories = Combinations([design.categories for design in designs])
+    symbols = Combinations([design.symbols for design in designs])
     for what, known in (("categories", categories), ("symbols", symbols)):
-        if known.size > _MOST:
+        if known.size > _MOST_COMBINATIONS:
             number = f"{known.size:,}" if known.size < 10**18 else "more than 10^18"
             raise InvalidDesign(
-                f"there are {number} combinations of {what}; expected at most {_MOST:,}.",
+                f"there are {number} combinations of {what}; expected at most {_MOST_COMBINATIONS:,}.",
                 "Respond to each question with its own design instead, or to fewer of them together.",
             )
     return categories, symbols, Product(tuple(design.channel for design in designs))

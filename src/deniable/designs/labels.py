@@ -17,7 +17,7 @@ Labels: TypeAlias = Sequence[str] | int
 """Names for the categories, or how many there are; then they are called "0", "1", "2" and so on."""
 
 
-_MOST = 1 << 53  # a browser reads numbers as doubles
+_MOST_LABELS = 1 << 53  # a browser reads numbers as doubles
 
 
 class Computed(Sequence[str]):
@@ -105,7 +105,7 @@ def read(given: Labels, *, name: str = "categories") -> Sequence[str]:
         return given
     if isinstance(given, numbers.Integral) and not isinstance(given, bool):
         number = int(given)  # an array's integer is taken out of its 64 bits
-        if not 2 <= number <= _MOST:
+        if not 2 <= number <= _MOST_LABELS:
             raise InvalidDesign(f"{name} is {exact.shown(number)}; expected 2 to 2^53.")
         return Numbered(number)
     if isinstance(given, str) or not isinstance(given, Sequence):
@@ -216,11 +216,11 @@ class Bitstrings(Computed):
 SEPARATOR = " · "
 
 
-class Combined(Computed):
+class Combinations(Computed):
     """A label for each combination of the attributes' labels, the last attribute fastest.
 
     Example:
-        >>> both = Combined([("never", "ever"), ("young", "old")])
+        >>> both = Combinations([("never", "ever"), ("young", "old")])
         >>> both[2], both.index("ever · old"), len(both)
         ('ever · young', 3, 4)
     """
@@ -264,13 +264,13 @@ class Combined(Computed):
         return SEPARATOR.join(part[digit] for part, digit in zip(self.parts, split(number, self.sizes), strict=True))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Combined) and other.parts == self.parts
+        return isinstance(other, Combinations) and other.parts == self.parts
 
     def __hash__(self) -> int:
         return hash(("combined", self.parts))
 
     def __repr__(self) -> str:
-        return f"Combined({self.parts!r})"
+        return f"Combinations({self.parts!r})"
 
 
 def _check(part: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ __all__ = ["against_truth", "weighted_graph"]
 
 _INK, _ACCENT, _PALE, _TRUTH, _GRID = "#1f2933", "#2563a8", "#b9cfe6", "#d1495b", "#e4e7eb"
 _COLORS = ("#b2182b", "#c9a227", "#1f5fa8")  # the low end of the scale, its middle, and the high end; none is pale
-_MOST = 40  # items that a reader can tell apart
+_MOST_ITEMS = 40  # items that a reader can tell apart
 _LETTERS = 34
 _WIDEST = 20.0  # points: the widest edge
 _NARROW = 0.45  # how far the edges lie apart at the people's end, of how far at the items'
@@ -80,8 +80,8 @@ def weighted_graph(estimate: KeyValueEstimate, *, count: int = 20, level: float 
     """
     from matplotlib.figure import Figure
 
-    if not 1 <= count <= _MOST:
-        raise InvalidRequest(f"count is {count}; expected 1 to {_MOST} items for a picture.")
+    if not 1 <= count <= _MOST_ITEMS:
+        raise InvalidRequest(f"count is {count}; expected 1 to {_MOST_ITEMS} items for a picture.")
     order = np.argsort(-estimate.degree, kind="stable")[:count]
     figure = Figure(figsize=(9.6, 1.8 + 0.4 * len(order)), layout="constrained")
     axes = figure.add_subplot()

@@ -12,12 +12,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from deniable import exact
-from deniable.channel import Diagonal
 from deniable.designs import Design, Factor
 from deniable.errors import InvalidRequest
 from deniable.estimates import Row
 
-_MOST = 12  # answers or responses that get a sentence of their own
+_MOST_SENTENCES = 12  # answers or responses that get a sentence of their own
 _LARGE = 1 << 16  # cells of a channel that are looked at one by one
 
 
@@ -64,8 +63,8 @@ def frequencies(design: Design) -> tuple[str, ...]:
         >>> frequencies(k_ary(["red", "green", "blue"], p="1/2"))[0]
         "Of 100 people whose answer is 'red', about 50 send 'red' and about 25 send each of 'green' and 'blue'."
     """
-    shown = range(min(design.channel.answers, _MOST))
-    if isinstance(design.channel, Diagonal) and design.channel.answers > _MOST:
+    shown = range(min(design.channel.answers, _MOST_SENTENCES))
+    if design.channel.exchangeable and design.channel.answers > _MOST_SENTENCES:
         shown = range(1)  # all sentences are alike
     elif design.channel.responses * len(shown) > _LARGE:
         return ()
@@ -77,7 +76,7 @@ def odds(design: Design) -> tuple[str, ...]:
     if design.channel.responses * design.channel.answers > _LARGE:
         return ()
     ratios = [exact.ratio(*design.channel.extremes(number)) for number in range(design.channel.responses)]
-    if len(set(ratios)) == 1 or len(ratios) > _MOST:
+    if len(set(ratios)) == 1 or len(ratios) > _MOST_SENTENCES:
         return ()
     return tuple(
         f"Whoever sends {symbol!r:.40}: the odds between any two answers change by a factor of at most {factor(ratio)}."
@@ -105,10 +104,10 @@ def _above(value: Fraction, digits: int) -> str:
 
 def groups(design: Design, answer: int) -> list[Group]:
     """Return what people with an answer send, the most frequent first."""
-    if isinstance(design.channel, Diagonal):
+    if design.channel.exchangeable:
         own = design.channel.probability(answer, given=answer)
         other = design.channel.probability((answer + 1) % design.channel.responses, given=answer)
-        few = [number for number in range(min(design.channel.responses, _MOST)) if number != answer]
+        few = [number for number in range(min(design.channel.responses, _MOST_SENTENCES)) if number != answer]
         labels = tuple(design.symbols[number] for number in few)
         both = [Group(own, (design.symbols[answer],), 1), Group(other, labels, design.channel.responses - 1)]
         return sorted(both, key=lambda group: -group.probability)

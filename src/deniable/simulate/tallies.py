@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import singledispatch
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.audit.simulated_attacks import generator
-from deniable.channel import Bits, Channel, Diagonal, Sets
+from deniable.channel import Bits, Channel
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.linear import floats
 from deniable.simulate.people import Counts, People, asked, dealt, read_people, repeated
 
-_MOST = 1 << 24  # probabilities that are written out: 134 MB
+_MOST_PAIRS = 1 << 24  # probabilities that are written out: 134 MB
 
 
 def tallies(
@@ -72,32 +71,23 @@ def _dealt(deck: Deck, there: Counts, draws: np.random.Generator) -> Counts:
     return others + members[:, ::-1]
 
 
-@singledispatch
 def _drawn(channel: Channel, there: Counts, draws: np.random.Generator) -> Counts:
-    """Draw the tallies of those who are there; kinds that know a quicker law register it here."""
+    """Draw the tallies of those who are there: by a quicker law where there is one, else answer by answer."""
+    if channel.exchangeable:
+        own, other = (float(channel.probability(0, given=x)) for x in (0, 1))
+        if own >= other:
+            kept = draws.binomial(there, own - other)
+            rest = (there - kept).sum(axis=1)
+            return np.asarray(kept + draws.multinomial(rest, np.full(channel.answers, 1 / channel.answers)), np.int64)
+    if isinstance(channel, Bits) and not channel.by_size:
+        others = there.sum(axis=1, keepdims=True) - there
+        hits = draws.binomial(there, float(channel.hit_rate))
+        return np.asarray(hits + draws.binomial(others, float(channel.stray_rate)), np.int64)
     sent, table = _written(channel)
     counts = np.zeros((len(there), len(sent)), np.int64)
     for answer in range(channel.answers):
         counts += spread(there[:, answer], table[:, answer], draws)
     return in_cells(channel, sent, counts)
-
-
-@_drawn.register
-def _(channel: Diagonal, there: Counts, draws: np.random.Generator) -> Counts:
-    if channel.same < channel.other:
-        return _drawn.dispatch(Channel)(channel, there, draws)
-    kept = draws.binomial(there, (channel.same - channel.other) / channel.total)
-    rest = (there - kept).sum(axis=1)
-    return np.asarray(kept + draws.multinomial(rest, np.full(channel.size, 1 / channel.size)), np.int64)
-
-
-@_drawn.register
-def _(channel: Bits, there: Counts, draws: np.random.Generator) -> Counts:
-    if channel.by_size:
-        return _drawn.dispatch(Channel)(channel, there, draws)
-    others = there.sum(axis=1, keepdims=True) - there
-    hits = draws.binomial(there, channel.hit / channel.total)
-    return np.asarray(hits + draws.binomial(others, channel.stray / channel.total), np.int64)
 
 
 def spread(number: Counts, probabilities: NDArray[np.float64], draws: np.random.Generator) -> Counts:
@@ -120,23 +110,22 @@ def in_cells(channel: Channel, sent: Sequence[int], counts: Counts) -> Counts:
 
 def _written(channel: Channel) -> tuple[Sequence[int], NDArray[np.float64]]:
     """Return the responses that can be sent, and their probabilities: responses × answers."""
-    many = channel.responses
-    if isinstance(channel, Sets):
-        many = sum(math.comb(channel.size, ones) for ones in channel.sizes)
-    if many * channel.answers > _MOST:
+    size = channel.answers
+    many = sum(math.comb(size, ones) for ones in channel.sizes) or channel.responses
+    if many * channel.answers > _MOST_PAIRS:
         raise InvalidRequest(
-            f"this channel has more than {_MOST:,} pairs of answer and response; expected fewer to draw in law.",
+            f"this channel has more than {_MOST_PAIRS:,} pairs of answer and response; expected fewer to draw in law.",
             "Draw the responses themselves with engines.local, or use fewer categories.",
         )
-    if not isinstance(channel, Sets):
+    if not channel.sizes:
         return range(channel.responses), floats(channel)
     sent, rows = [], []
     for ones in channel.sizes:
         # All sets of a size are alike: the first one tells what a category inside and one outside have.
-        inside, outside = (float(channel.probability((1 << ones) - 1, given=at)) for at in (0, channel.size - 1))
-        for members in combinations(range(channel.size), ones):
+        inside, outside = (float(channel.probability((1 << ones) - 1, given=at)) for at in (0, size - 1))
+        for members in combinations(range(size), ones):
             sent.append(sum(1 << each for each in members))
-            row = np.full(channel.size, outside)
+            row = np.full(size, outside)
             row[list(members)] = inside
             rows.append(row)
     return sent, np.array(rows)

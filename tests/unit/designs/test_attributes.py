@@ -22,7 +22,7 @@ from deniable.designs import (
     simmons,
     warner,
 )
-from deniable.designs.labels import Combined, Numbered
+from deniable.designs.labels import Combinations, Numbered
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidNumber, InvalidRequest, UnreadableFile
 from deniable.responses import respond
 
@@ -33,7 +33,7 @@ BOTH = product({"smokes": SMOKES, "age": AGE})
 def test_a_product_remembers_its_attributes() -> None:
     assert BOTH.attributes == ("smokes", "age")
     assert BOTH.factors == (Factor("smokes", SMOKES), Factor("age", AGE))
-    assert BOTH.categories == Combined([("no", "yes"), ("young", "old", "very old")])
+    assert BOTH.categories == Combinations([("no", "yes"), ("young", "old", "very old")])
     assert BOTH.categories[4] == "yes · old"
     assert isinstance(BOTH.channel, Product)
     assert BOTH.channel.factors == (SMOKES.channel, AGE.channel)
@@ -166,7 +166,7 @@ def test_a_dot_without_spaces_is_part_of_a_word() -> None:
 
 
 def test_combined_labels_behave_as_a_sequence() -> None:
-    known = Combined([("a", "b"), Numbered(3)])
+    known = Combinations([("a", "b"), Numbered(3)])
     assert list(known) == ["a · 0", "a · 1", "a · 2", "b · 0", "b · 1", "b · 2"]
     assert known[-1] == "b · 2"
     assert known[1:3] == ("a · 1", "a · 2")
@@ -176,7 +176,7 @@ def test_combined_labels_behave_as_a_sequence() -> None:
         known.index("b · 0", 4)
     with pytest.raises(IndexError):
         known[6]
-    assert hash(known) == hash(Combined([("a", "b"), Numbered(3)]))
+    assert hash(known) == hash(Combinations([("a", "b"), Numbered(3)]))
     assert "Numbered(3)" in repr(known)
 
 
