@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pytest
 
 import deniable as dn
@@ -61,6 +63,21 @@ def test_tallies_add_up_and_are_read_back(counted: AdditiveTally[Any]) -> None:
         1 + counted
     with pytest.raises(TypeError):
         counted + 0  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("counted", COUNTED, ids=lambda each: type(each).__name__)
+def test_counts_cannot_be_changed_after_the_fact(counted: AdditiveTally[Any]) -> None:
+    parts = {each.name: getattr(counted, each.name) for each in fields(counted) if each.name != "design"}
+    given = {name: np.array(part) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
+    again = type(counted)(counted.design, **given)
+    for name, part in given.items():
+        if isinstance(part, np.ndarray):
+            np.add(part, 1, out=part)
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(again, name)[...] = 0
+            with pytest.raises(AttributeError):
+                setattr(again, name, part)
+    assert again == counted
 
 
 @pytest.mark.parametrize("counted", COUNTED, ids=lambda each: type(each).__name__)
