@@ -18,7 +18,7 @@ import numpy as np
 
 from deniable.engines.local import strings as engine
 from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, schedule, string_design
-from deniable.records.strings.estimates import Candidates, StringEstimate, detection_limit
+from deniable.records.strings.estimates import Candidates, StringEstimate, string_detection_limit
 from deniable.records.strings.estimates import estimate as estimate_strings
 from deniable.records.strings.tallies import NoisyTally
 
@@ -66,7 +66,7 @@ def candidates() -> list[str]:
 
 
 def judge(title: str, design: StringDesign, found: StringEstimate, truth: Counter[str], count: int) -> bool:
-    limit = detection_limit(design, count, candidates=found.tested, fdr=FDR, target=SURE)
+    limit = string_detection_limit(design, count, candidates=found.tested, fdr=FDR, target=SURE)
     above = {name for name, number in truth.items() if number / count > limit}
     named = set(found.params)
     false = {name for name in named if name not in truth}

@@ -122,8 +122,10 @@ _HOMES = {
         ),
         "records.numbers.estimates": (
             "Mean",
+            "mean",
             "spread",
         ),
+        "records.numbers.responses": ("rounded",),
         "records.numbers.tallies": ("NumberTally",),
         "records.strings.designs": (
             "Bloom",
@@ -136,7 +138,6 @@ _HOMES = {
         "records.strings.estimates": (
             "Candidates",
             "StringEstimate",
-            "detection_limit",
         ),
         "records.strings.tallies": (
             "NoisyTally",

@@ -82,7 +82,9 @@ from deniable.records.numbers.designs import Range as Range
 from deniable.records.numbers.designs import end_design as end_design
 from deniable.records.numbers.designs import number_design as number_design
 from deniable.records.numbers.estimates import Mean as Mean
+from deniable.records.numbers.estimates import mean as mean
 from deniable.records.numbers.estimates import spread as spread
+from deniable.records.numbers.responses import rounded as rounded
 from deniable.records.numbers.tallies import NumberTally as NumberTally
 from deniable.records.strings.designs import Bloom as Bloom
 from deniable.records.strings.designs import NoisySampling as NoisySampling
@@ -92,7 +94,6 @@ from deniable.records.strings.designs import schedule as schedule
 from deniable.records.strings.designs import string_design as string_design
 from deniable.records.strings.estimates import Candidates as Candidates
 from deniable.records.strings.estimates import StringEstimate as StringEstimate
-from deniable.records.strings.estimates import detection_limit as detection_limit
 from deniable.records.strings.tallies import NoisyTally as NoisyTally
 from deniable.records.strings.tallies import StringTally as StringTally
 from deniable.release.coalition import worth as worth

@@ -49,7 +49,7 @@ def run_examples(code: str, names: dict[str, object], page: Path, line: int) -> 
 def test_the_readme_shows_the_flow() -> None:
     shown = "\n".join(code for _, code in snippets(ROOT / "README.md"))
     assert "import deniable as dn" in shown
-    for step in ("dn.respond(", "dn.tally(", "dn.estimate("):
+    for step in ("dn.respond(", "dn.respond_all(", "dn.tally(", "dn.estimate("):
         assert step in shown
 
 

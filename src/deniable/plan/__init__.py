@@ -8,7 +8,9 @@ from deniable.plan.comparison import ComparedDesign, Comparison, compare
 from deniable.plan.detection import detection_limit, power, sample_size_for_power
 from deniable.plan.devices import Device, best_device
 from deniable.plan.sizes import sample_size, width
+from deniable.plan.stages import Proposal, propose
 from deniable.plan.variances import variance
+from deniable.records.strings.estimates import string_detection_limit
 
 __all__ = [
     "Choice",
@@ -16,6 +18,7 @@ __all__ = [
     "Comparison",
     "ConsideredDesign",
     "Device",
+    "Proposal",
     "best_device",
     "compare",
     "crossing",
@@ -25,8 +28,10 @@ __all__ = [
     "ideal_deck_variance",
     "optimal",
     "power",
+    "propose",
     "sample_size",
     "sample_size_for_power",
+    "string_detection_limit",
     "variance",
     "width",
 ]

@@ -6,11 +6,40 @@ tally            a column of responses → a Tally
 tally_stream     the same over columns that come one after another
 join_attributes  a column of answers for each attribute → one column of codes
 Keystream        secure random words in bulk
+gradual          responses that are out → finer or coarser ones; `key_value`, `numbers`, `strings`: other types in bulk
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from deniable.engines.local.bulk import draw_all, draw_stream, join_attributes, tally, tally_stream
 from deniable.engines.local.words import Keystream
 
-__all__ = ["Keystream", "draw_all", "draw_stream", "join_attributes", "tally", "tally_stream"]
+if TYPE_CHECKING:
+    from deniable.engines.local import gradual, key_value, numbers, strings
+
+__all__ = [
+    "Keystream",
+    "draw_all",
+    "draw_stream",
+    "gradual",
+    "join_attributes",
+    "key_value",
+    "numbers",
+    "strings",
+    "tally",
+    "tally_stream",
+]
+
+if not TYPE_CHECKING:  # a checker knows the modules from the import above
+
+    def __getattr__(name: str) -> object:
+        if name in __all__:
+            return import_module(f"deniable.engines.local.{name}")
+        raise AttributeError(f"module 'deniable.engines.local' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -24,7 +24,15 @@ from deniable.records.strings.tallies import NoisyTally, StringTally
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Candidates", "Found", "StringEstimate", "benjamini_hochberg", "detection_limit", "estimate", "share_error"]
+__all__ = [
+    "Candidates",
+    "Found",
+    "StringEstimate",
+    "benjamini_hochberg",
+    "estimate",
+    "share_error",
+    "string_detection_limit",
+]
 
 
 @dataclass(frozen=True)
@@ -358,7 +366,7 @@ def share_error(design: StringDesign, respondents: int, *, share: float = 0.0, o
     return math.sqrt(device + confused + share * (1 - share) / respondents)
 
 
-def detection_limit(
+def string_detection_limit(
     design: StringDesign,
     respondents: int,
     *,
@@ -387,7 +395,7 @@ def detection_limit(
         >>> from deniable.records.strings.designs import Bloom
         >>> from deniable.records.strings.designs import string_design
         >>> design = string_design(Bloom(128, cohorts=1024), epsilon=4, optimized=True)
-        >>> round(detection_limit(design, 1_000_000, candidates=10_000), 5)
+        >>> round(string_detection_limit(design, 1_000_000, candidates=10_000), 5)
         0.00171
     """
     if not respondents >= 1 or not 1 <= candidates <= _MOST_CANDIDATES or not 0 < fdr < 1 or not 0 < target < 1:

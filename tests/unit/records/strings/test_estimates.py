@@ -9,7 +9,7 @@ import pytest
 from deniable.engines.local import strings as engine
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.records.strings.designs import Bloom, NoisySampling, StringResponse, schedule, string_design
-from deniable.records.strings.estimates import Candidates, benjamini_hochberg, detection_limit, share_error
+from deniable.records.strings.estimates import Candidates, benjamini_hochberg, share_error, string_detection_limit
 from deniable.records.strings.estimates import estimate as estimate_strings
 from deniable.records.strings.tallies import NoisyTally, StringTally
 from deniable.records.strings.tallies import tally as tally_strings
@@ -45,7 +45,7 @@ def test_names_above_the_limit_are_found_at_every_stage(hashes: int, optimized: 
         if number:
             rows = engine.upgrade(stages[number - 1], stage, rows, answers, source=source)
         found = estimate_strings(engine.tally(stage, answers.cohorts, rows), known, fdr=ALARM)
-        limit = detection_limit(stage, N, candidates=len(NAMES), fdr=ALARM, target=1 - ALARM)
+        limit = string_detection_limit(stage, N, candidates=len(NAMES), fdr=ALARM, target=1 - ALARM)
         above = {name for name, count in truth.items() if count / N > limit}
         assert above
         assert above <= set(found.params) <= set(truth)
@@ -117,18 +117,20 @@ def test_errors_and_p_values_are_what_they_say() -> None:
 
 def test_the_limit_falls_with_people_and_epsilon_and_rises_with_candidates() -> None:
     bloom = Bloom(128, cohorts=512)
-    limits = [detection_limit(string_design(bloom, epsilon), 10**6, candidates=1000) for epsilon in (1, 2, 4)]
+    limits = [string_detection_limit(string_design(bloom, epsilon), 10**6, candidates=1000) for epsilon in (1, 2, 4)]
     assert limits == sorted(limits, reverse=True)
     design = string_design(bloom, 4)
     assert (
-        detection_limit(design, 10**7, candidates=1000) < limits[2] < detection_limit(design, 10**6, candidates=10**6)
+        string_detection_limit(design, 10**7, candidates=1000)
+        < limits[2]
+        < string_detection_limit(design, 10**6, candidates=10**6)
     )
-    assert detection_limit(design, 10**6, candidates=1000, others=0) < limits[2]
+    assert string_detection_limit(design, 10**6, candidates=1000, others=0) < limits[2]
     for wrong in ({"fdr": 2}, {"target": 0}, {"candidates": 0}):
         with pytest.raises(InvalidRequest):
-            detection_limit(design, 10**6, **{"candidates": 10, **wrong})
+            string_detection_limit(design, 10**6, **{"candidates": 10, **wrong})
     with pytest.raises(InvalidRequest, match="do not find any"):
-        detection_limit(design, 1, candidates=10)
+        string_detection_limit(design, 1, candidates=10)
 
 
 def test_false_discoveries_are_controlled_step_by_step() -> None:
@@ -271,7 +273,7 @@ def test_plans_for_nobody_and_with_impossible_shares_are_refused() -> None:
             share_error(design, respondents)  # type: ignore[arg-type]  # what users bring
     for others in (-5, math.nan, 2):
         with pytest.raises(InvalidRequest, match="from 0 to 1"):
-            detection_limit(design, 10**6, candidates=10, others=others)
+            string_detection_limit(design, 10**6, candidates=10, others=others)
     with pytest.raises(InvalidRequest, match="candidates"):
-        detection_limit(design, 10**6, candidates=10**400)
-    assert detection_limit(design, 10**6, candidates=1, fdr=0.9, target=0.1) == 0
+        string_detection_limit(design, 10**6, candidates=10**400)
+    assert string_detection_limit(design, 10**6, candidates=1, fdr=0.9, target=0.1) == 0
