@@ -32,6 +32,10 @@ class AdditiveTally(Sealed, Generic[Asking]):
     OWNER: ClassVar[str] = "design"  # what its design is called in JSON
     design: Asking
 
+    def __post_init__(self) -> None:
+        if self.missing < 0 or self.respondents < 0:
+            raise InvalidResponse("a number of people is negative; expected 0 or more.")
+
     if TYPE_CHECKING:
 
         @property

@@ -34,8 +34,7 @@ class DeckTally(AdditiveTally[Deck]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "counts", read_only(self.counts, (self.design.numbers,), "one for each number"))
-        if self.missing < 0:
-            raise InvalidResponse("a number of people is negative; expected 0 or more.")
+        super().__post_init__()
 
     @classmethod
     def empty(cls, design: Deck) -> DeckTally:

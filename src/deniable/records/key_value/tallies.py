@@ -32,8 +32,7 @@ class ItemTally(AdditiveTally[D]):
     def __post_init__(self) -> None:
         shape = (len(self.design.items), self.design.width)
         object.__setattr__(self, "counts", read_only(self.counts, shape, "items × symbols"))
-        if self.missing < 0 or self.respondents < 0:
-            raise InvalidResponse("a number of people is negative; expected 0 or more.")
+        super().__post_init__()
 
     @property
     def asked(self) -> Counts:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.documents import Response
-from deniable.errors import Incompatible, InvalidResponse
+from deniable.errors import Incompatible
 from deniable.records.numbers.designs import NumberDesign
 from deniable.tallies import Tally, arrow
 from deniable.tallies import tally as count
@@ -36,8 +36,7 @@ class NumberTally(AdditiveTally[NumberDesign]):
     def __post_init__(self) -> None:
         counts = read_only(self.counts, (self.design.ends.channel.cells,), "one for each symbol")
         object.__setattr__(self, "counts", counts)
-        if self.missing < 0:
-            raise InvalidResponse("a number of people is negative; expected 0 or more.")
+        super().__post_init__()
 
     @classmethod
     def empty(cls, design: NumberDesign) -> NumberTally:

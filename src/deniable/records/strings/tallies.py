@@ -37,8 +37,7 @@ class StringTally(AdditiveTally[StringDesign]):
 
     def __post_init__(self) -> None:
         _freeze(self, self.design.bloom, most=1)
-        if self.missing < 0:
-            raise InvalidResponse("a number of people is negative; expected 0 or more.")
+        super().__post_init__()
 
     @classmethod
     def empty(cls, design: StringDesign) -> StringTally:
