@@ -8,9 +8,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-import typer
 
-from deniable.cli.app import app
+from deniable.cli.app import command_of
 from deniable.collector.app import ENDPOINTS
 from deniable.collector.serve import check_reachable
 from deniable.collector.settings import PREFIX, Settings, read
@@ -37,7 +36,7 @@ def test_every_route_is_listed_once() -> None:
 
 
 def test_every_command_is_listed() -> None:
-    group = typer.main.get_command(app).commands["survey"]  # type: ignore[attr-defined]
+    group = command_of("survey")
     table = PAGE.split("## Commands")[1].split("## ")[0]
     for name in group.commands:
         assert re.search(rf"(survey |`){name}\b", table), name
@@ -68,7 +67,7 @@ def test_the_unit_runs_a_command_that_exists() -> None:
     unit.optionxform = str  # type: ignore[assignment, method-assign]
     unit.read(DEPLOY / "deniable.service")
     words = shlex.split(unit["Service"]["ExecStart"])
-    command = typer.main.get_command(app).commands[words[1]]  # type: ignore[attr-defined]
+    command = command_of(words[1])
     assert words[2] in {option for each in command.params for option in each.opts}
     assert unit["Service"]["NoNewPrivileges"] == "yes"
     assert int(unit["Service"]["TimeoutStopSec"]) > Settings().grace

@@ -153,7 +153,7 @@ def test_the_numbers_of_a_page_come_out_of_its_command_again(chromium: Browser, 
         told = json.loads(done("estimate", tmp_path / words[2], tmp_path / words[3], "--json").stdout)
         shown = page.locator("#estimate ~ .beside tbody tr").all_inner_texts()
         assert [re.split(r"\s*\t\s*", line)[1] for line in shown] == [
-            f"{100 * row['value']:.1f}%" for row in told["rows"]
+            f"{100 * row['estimate']:.1f}%" for row in told["rows"]
         ]
     page.context.close()
 

@@ -250,13 +250,13 @@ def test_fakes_move_an_estimate_by_a_known_bound_at_most(inside: Inside, survey:
 
     for number in range(38):
         assert send(inside, submission(survey, ("yes", "no")[number % 2])) == 204
-    honest = [each["row"]["value"] for each in shares()]
+    honest = [each["row"]["estimate"] for each in shares()]
     for _ in range(2):
         assert send(inside, submission(survey, "yes")) == 204
     for value, share in zip(honest, shares(), strict=True):
         low, high = share["fakes"][1]
         assert low - 1e-9 <= value <= high + 1e-9, "the bound is met exactly: both fakes pull the same way"
-        assert value != pytest.approx(share["row"]["value"], abs=1e-3), "they did move it"
+        assert value != pytest.approx(share["row"]["estimate"], abs=1e-3), "they did move it"
 
 
 # Colluding buyers and analysts
