@@ -68,9 +68,9 @@ _HOMES = {
         "documents": ("Response",),
         "errors": ("DeniableError",),
         "estimates": (
+            "Caution",
             "CrossTable",
             "DeckEstimate",
-            "Doubt",
             "Estimate",
             "Interval",
             "Result",

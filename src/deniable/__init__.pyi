@@ -44,9 +44,9 @@ from deniable.designs import unary as unary
 from deniable.designs import warner as warner
 from deniable.documents import Response as Response
 from deniable.errors import DeniableError as DeniableError
+from deniable.estimates import Caution as Caution
 from deniable.estimates import CrossTable as CrossTable
 from deniable.estimates import DeckEstimate as DeckEstimate
-from deniable.estimates import Doubt as Doubt
 from deniable.estimates import Estimate as Estimate
 from deniable.estimates import Interval as Interval
 from deniable.estimates import Result as Result

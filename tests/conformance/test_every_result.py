@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import deniable as dn
 from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
-from deniable.estimates import Doubt, Interval, Result, Summary, cross_table, estimate_deck
+from deniable.estimates import Caution, Interval, Result, Summary, cross_table, estimate_deck
 from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
@@ -261,7 +261,7 @@ def test_intervals_grow_with_their_level(result: Result) -> None:
 def test_warnings_are_data(result: Result) -> None:
     assert isinstance(result.warnings, tuple)
     for each in result.warnings:
-        assert isinstance(each, Doubt)
+        assert isinstance(each, Caution)
         assert each.code
         assert " " not in each.code
         assert not each.text.startswith("Warning")

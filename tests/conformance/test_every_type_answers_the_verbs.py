@@ -131,7 +131,7 @@ def test_an_estimate_comes_out_and_answers_everything(asked: Asked) -> None:
     assert all(isinstance(value, float) for value in [*found.params.values(), *found.bse.values()])
     assert list(found.bse) == list(found.conf_int()) == names
     assert found.cov_params().shape == (len(names), len(names))
-    assert all(isinstance(each, dn.Doubt) for each in found.warnings)
+    assert all(isinstance(each, dn.Caution) for each in found.warnings)
     assert isinstance(found.summary(), dn.Summary)
     assert str(found.summary())
     assert list(found.to_frame().index) == names

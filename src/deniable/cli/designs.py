@@ -95,7 +95,7 @@ def _read_designs(files: list[str]) -> Any:
     return designs
 
 
-class Reader(NamedTuple):
+class OptionReader(NamedTuple):
     """How a parameter is written in the shell: what stands for it in help, and how it is read."""
 
     metavar: str
@@ -104,18 +104,18 @@ class Reader(NamedTuple):
 
 _DESIGNS = "Sequence[Design] | Mapping[str, Design]"
 _READERS = {  # by the annotation of a parameter
-    _DESIGNS: Reader("[NAME=]FILE…", _read_designs),
-    "Labels": Reader("A,B,C|NUMBER|@FILE", read_labels),
-    "Sequence[Sequence[exact.Rational]]": Reader("A,B;C,D", _read_rows),
-    "Mapping[str, exact.Rational | None]": Reader("NAME=NUMBER,…", _read_numbers),
-    "Sequence[exact.Rational]": Reader("A,B,C", _read_numbers),
-    "Weighting": Reader("A,B,C|NAME=NUMBER,…", _read_numbers),
-    "Weights": Reader("A,B,C|SIZE=NUMBER,…", _read_numbers),
-    "Importance": Reader("NAME|NAME=NUMBER,…", _read_importance),
-    "exact.Rational": Reader("NUMBER", str),
-    "Weight": Reader("NUMBER", str),
-    "int": Reader("WHOLE", _read_whole),
-    "str": Reader("TEXT", str),
+    _DESIGNS: OptionReader("[NAME=]FILE…", _read_designs),
+    "Labels": OptionReader("A,B,C|NUMBER|@FILE", read_labels),
+    "Sequence[Sequence[exact.Rational]]": OptionReader("A,B;C,D", _read_rows),
+    "Mapping[str, exact.Rational | None]": OptionReader("NAME=NUMBER,…", _read_numbers),
+    "Sequence[exact.Rational]": OptionReader("A,B,C", _read_numbers),
+    "Weighting": OptionReader("A,B,C|NAME=NUMBER,…", _read_numbers),
+    "Weights": OptionReader("A,B,C|SIZE=NUMBER,…", _read_numbers),
+    "Importance": OptionReader("NAME|NAME=NUMBER,…", _read_importance),
+    "exact.Rational": OptionReader("NUMBER", str),
+    "Weight": OptionReader("NUMBER", str),
+    "int": OptionReader("WHOLE", _read_whole),
+    "str": OptionReader("TEXT", str),
 }
 
 

@@ -22,7 +22,9 @@ def respond(
     answers: Annotated[
         Path | None, typer.Option("--answers", "-a", metavar="FILE", help="Parquet, CSV or NDJSON with the answers.")
     ] = None,
-    column: Annotated[str | None, typer.Option("--column", help="The column that holds the answers.")] = None,
+    columns: Annotated[
+        list[str] | None, typer.Option("--column", metavar="NAME", help="The column that holds the answers.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Responses: .parquet, .csv or .ndjson.")
     ] = None,
@@ -44,6 +46,9 @@ def respond(
     answers: sort the answers by something that has nothing to do with them first.
     """
     known = read_design(design)
+    if columns and len(columns) > 1:
+        raise InvalidRequest(f"there are {len(columns)} of --column; expected one.")
+    column = columns[0] if columns else None
     if answers is None and column is None and out is None and not keep:
         if threads > 1 or force or (labels and as_json):
             raise InvalidRequest(

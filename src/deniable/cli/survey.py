@@ -12,7 +12,7 @@ import typer
 
 from deniable.cli.common import PLAIN, Force, Json, check_out, console, guarded, print_json, say, write
 from deniable.cli.serve import Database, SettingsFile, read_settings
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
     from deniable.collector.settings import Settings
@@ -89,12 +89,20 @@ def close(name: Name, database: Database = None, settings: SettingsFile = None, 
 def list_(database: Database = None, settings: SettingsFile = None, as_json: Json = False) -> None:
     """List the surveys."""
     with _store(settings, database) as (store, _):
-        found = [(each.survey.name, each.state, each.survey.hash) for each in store.surveys()]
+        found = [
+            (each.survey.name, each.state, _respondents(store, each), each.survey.hash) for each in store.surveys()
+        ]
     if as_json:
-        print_json({"surveys": [dict(zip(("name", "state", "hash"), each, strict=True)) for each in found]})
+        keys = ("name", "state", "respondents", "hash")
+        print_json({"surveys": [dict(zip(keys, each, strict=True)) for each in found]})
         return
-    for name, state, digest in found:
-        console().print(f"{name}  {state}  {digest:.19}…", markup=False)
+    for name, state, respondents, digest in found:
+        console().print(f"{name}  {state}  {respondents:,} respondents  {digest:.19}…", markup=False)
+
+
+def _respondents(store: Store, entry: Entry) -> int:
+    """Return how many have responded to the question that most have responded to."""
+    return max(store.tallies(entry.id, number).respondents for number in range(len(entry.survey.questions)))
 
 
 @app.command()
@@ -157,8 +165,8 @@ def token(
     name: Annotated[str, typer.Argument(metavar="NAME", help="For whom it is, such as a person or a program.")],
     scope: Annotated[Scope, typer.Option("--scope", help="analyst: read results; admin: everything.")] = Scope.ANALYST,
     survey: Annotated[str, typer.Option("--survey", help="Only for this survey.")] = "",
-    rotate: Annotated[bool, typer.Option("--rotate", help="Replace its secret; the old one stops to work.")] = False,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Make it stop to work.")] = False,
+    rotate: Annotated[bool, typer.Option("--rotate", help="Replace its secret; the old one stops working.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Make it stop working.")] = False,
     database: Database = None,
     settings: SettingsFile = None,
 ) -> None:
@@ -170,7 +178,7 @@ def token(
 
         if revoke:
             store.revoke_token(name)
-            say(f"the token of {name} stops to work")
+            say(f"the token of {name} stops working")
             return
         secret = store.rotate_token(name) if rotate else store.issue_token(Token(name, scope.value, survey))
     say("This is shown once; keep it like a password.")
@@ -208,17 +216,21 @@ def _store(
     """Open the database; one that is not there is made only where that makes sense."""
     settings = read_settings(file, database=database, **given)
     from deniable.collector.store import open_store
+    from deniable.collector.store.base import StoreFailed
 
     if not new and "://" not in settings.database and not Path(settings.database).exists():
         raise InvalidRequest(
             f"there is no database {settings.database}; expected the one of a collector.",
             "Name it with --database, or create a survey first: deniable survey create FILE.",
         )
-    store = open_store(settings.database)
     try:
-        yield store, settings
-    finally:
-        store.shut()
+        store = open_store(settings.database)
+        try:
+            yield store, settings
+        finally:
+            store.shut()
+    except StoreFailed as error:
+        raise UnreadableFile(error.problem, error.hint) from None
 
 
 def _read(file: Path) -> Survey:

@@ -228,10 +228,12 @@ def _check_paths(answers: Path, target: Path, *, overwrite: bool) -> None:
 
 def _check_columns(columns: ColumnFile, column: str, keep: Sequence[str]) -> None:
     for name in (column, *keep):
-        # The columns that there are stay unnamed: in a file without a header they are somebody's answers.
+        # Where a header may be missing the columns stay unnamed: they could be somebody's answers.
         if columns.names is not None and columns.names.count(name) != 1:
             found = columns.names.count(name)
             raise InvalidRequest(
                 f"{columns.name} has {found or 'no'} columns called {name!r}; expected one.",
-                "A CSV file begins with a line that names its columns.",
+                f"It has {', '.join(columns.names):.400}."
+                if columns.named
+                else f"Its first line should name its columns: head -1 {columns.name} shows it.",
             )

@@ -8,14 +8,14 @@ from deniable.estimates.intervals import Interval, coverage
 from deniable.estimates.inverses import christofides_inverse, left_inverse
 from deniable.estimates.largest_risk import Minimax, minimax
 from deniable.estimates.likelihood import Convergence
-from deniable.estimates.results import Doubt, Result, Row, Summary
+from deniable.estimates.results import Caution, Result, Row, Summary
 from deniable.estimates.shares import Estimate, ShareRow, covariance, estimate
 
 __all__ = [
+    "Caution",
     "Convergence",
     "CrossTable",
     "DeckEstimate",
-    "Doubt",
     "Estimate",
     "Interval",
     "Minimax",

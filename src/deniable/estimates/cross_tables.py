@@ -12,7 +12,7 @@ from deniable.designs import Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariance import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
-from deniable.estimates.results import Doubt, Result, Summary
+from deniable.estimates.results import Caution, Result, Summary
 from deniable.estimates.shares import Estimate, ShareRow, remake
 
 
@@ -65,7 +65,7 @@ class CrossTable(Result):
         return self.estimate.conf_int(level=level, method=method, simultaneous=simultaneous)
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[Caution, ...]:
         return self.estimate.warnings
 
     def summary(

@@ -13,7 +13,7 @@ from deniable.designs.cards import Deck
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix, vector
 from deniable.estimates.intervals import Interval, one_of, quantile, wilson
-from deniable.estimates.results import Doubt, Result, Summary
+from deniable.estimates.results import Caution, Result, Summary
 from deniable.estimates.shares import ShareRow, sampled_fraction
 from deniable.estimates.summary import cost
 from deniable.tallies.decks import DeckTally
@@ -165,15 +165,15 @@ class DeckEstimate(Result):
         return dict(zip(self.deck.categories, (Interval(1 - high, 1 - low), Interval(low, high)), strict=True))
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[Caution, ...]:
         doubts = []
         if self.variance <= 0:
             text = "the variance is estimated at 0 or below, which says nothing: go by the interval."
-            doubts.append(Doubt("no-variance", text))
+            doubts.append(Caution("no-variance", text))
         low, high = self._score(0.95)
         if low <= 0 and high >= 1:
             text = "responses are too few to tell anything: the interval holds everything from 0 to 100 %."
-            doubts.append(Doubt("few", f"{self.respondents:,} {text}"))
+            doubts.append(Caution("few", f"{self.respondents:,} {text}"))
         return tuple(doubts)
 
     def summary(

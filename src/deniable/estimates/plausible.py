@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.designs import Design
 from deniable.estimates.intervals import Basis, score
-from deniable.estimates.results import Doubt
+from deniable.estimates.results import Caution
 
 RATE = 0.01
 """How often respondents who follow the design are doubted all the same, over all categories together."""
@@ -17,7 +17,7 @@ RATE = 0.01
 IMPLAUSIBLE, FEW = "implausible", "few"
 
 
-def implausible(design: Design, basis: Basis) -> tuple[Doubt, ...]:
+def implausible(design: Design, basis: Basis) -> tuple[Caution, ...]:
     """Return a doubt for each category of which there are fewer than none.
 
     A category is doubted when its unbiased share lies further below 0 than chance alone would bring it if nobody at all
@@ -30,7 +30,7 @@ def implausible(design: Design, basis: Basis) -> tuple[Doubt, ...]:
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.where(error > 0, basis.unbiased / error, np.where(basis.unbiased < -1e-9, -np.inf, 0.0))
     return tuple(
-        Doubt(
+        Caution(
             IMPLAUSIBLE,
             f"the share of {design.categories[j]!r} is estimated at {basis.unbiased[j]:.3g}, {-distance[j]:.1f} "
             "standard errors below 0: fewer responses point to it than the device alone would send. Likely causes: "
@@ -41,7 +41,7 @@ def implausible(design: Design, basis: Basis) -> tuple[Doubt, ...]:
     )
 
 
-def few(design: Design, basis: Basis) -> tuple[Doubt, ...]:
+def few(design: Design, basis: Basis) -> tuple[Caution, ...]:
     """Return a doubt where a 95 % interval holds every share from 0 to 1: then the responses tell nothing about it."""
     low, high = score(basis, 0.95)
     empty = np.flatnonzero((low <= 0) & (high >= 1)).tolist()
@@ -54,4 +54,4 @@ def few(design: Design, basis: Basis) -> tuple[Doubt, ...]:
         f"{basis.respondents:,} responses are too few to tell anything about the share of {of}: everything from 0 to "
         "100 % would fit them."
     )
-    return (Doubt(FEW, text),)
+    return (Caution(FEW, text),)

@@ -29,7 +29,7 @@ PERCENTAGES = ("share", "frequency")
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class Caution:
     """Something about a result that calls for care.
 
     Attributes:
@@ -93,7 +93,7 @@ class Summary(Generic[AnyRow_co]):
     quantity: str
     rows: tuple[AnyRow_co, ...]
     notes: tuple[str, ...]
-    warnings: tuple[Doubt, ...]
+    warnings: tuple[Caution, ...]
     level: float
     interval: str
     method: str
@@ -168,7 +168,7 @@ class Result(ABC):
 
     @property
     @abstractmethod
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[Caution, ...]:
         """What calls for care, as data."""
 
     def interval(self, name: str, *, level: float = 0.95, method: str | None = None) -> Interval:

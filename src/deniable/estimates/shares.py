@@ -23,7 +23,7 @@ from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence, most_likely
 from deniable.estimates.linear import Linear
 from deniable.estimates.plausible import IMPLAUSIBLE, few, implausible
-from deniable.estimates.results import Columns, Doubt, Result, Row, Summary, around
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.estimates.supported import customary
 from deniable.tallies import Tally
 
@@ -71,7 +71,7 @@ class Estimate(Result):
     guess: Vector | None = None
     inverse: Matrix | None = None
     convergence: Convergence | None = None
-    warnings: tuple[Doubt, ...] = ()
+    warnings: tuple[Caution, ...] = ()
     bounded: bool = False
 
     def __post_init__(self) -> None:
@@ -279,7 +279,7 @@ def fitted(
         basis, convergence = _likelihood(basis)
         if not convergence.converged:
             text = f"the likelihood may still gain {convergence.gap:.2g} after {convergence.steps:,} steps."
-            doubts += (Doubt("unfinished", text),)
+            doubts += (Caution("unfinished", text),)
     return Estimate(
         tally,
         method,

@@ -17,7 +17,7 @@ from deniable.estimates.covariance import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, wilson
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear
-from deniable.estimates.results import Doubt, Result, Summary, around
+from deniable.estimates.results import Caution, Result, Summary, around
 from deniable.estimates.shares import Contrast, ShareRow, read_shares
 from deniable.estimates.simplex import projection
 from deniable.estimates.summary import cost
@@ -101,14 +101,14 @@ class Combined(Result):
         return around(self.params, self.bse, level=level, method=method, events=events)
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[Caution, ...]:
         if self.homogeneity >= RATE:
             return ()
         text = (
             f"the stages differ by more than chance (p = {self.homogeneity:.2g}): who goes on to a finer stage seems "
             'to depend on the answer. Combine them with method="strata".'
         )
-        return (Doubt(DIFFER, text),)
+        return (Caution(DIFFER, text),)
 
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False

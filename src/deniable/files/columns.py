@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from deniable import documents
 from deniable.errors import InvalidRequest, UnreadableFile
@@ -126,6 +126,9 @@ _HEAD_BYTES = 1 << 20
 class ColumnFile(ABC):
     """An open file of columns."""
 
+    named: ClassVar[bool] = False
+    """Whether a name of a column is surely one. The first line of a CSV file without a header is somebody's data."""
+
     def __init__(self, name: str, size: int | None) -> None:
         self.name = name
         self._size = size
@@ -161,6 +164,8 @@ class ColumnFile(ABC):
 
 
 class _ParquetFile(ColumnFile):
+    named = True
+
     def __init__(self, stream: IO[bytes], name: str) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -232,7 +232,7 @@ def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
         device.instructions,
         f"Its odds are whole numbers of {device.outcomes} equally likely outcomes, so its ε is {design.epsilon:.4g}; "
         "a machine could use all that is allowed, and by hand it takes "
-        f"{chosen.risk / by_machine.risk:.3g} times as many people.",
+        f"{_people(chosen.risk / by_machine.risk)}.",
     )
     return Choice(design, "device", str(criterion), (chosen, by_machine), reasons, device)
 
@@ -254,7 +254,7 @@ def _reasons(goal: str, ordered: Sequence[ConsideredDesign], labels: Sequence[st
         )
     reasons = [
         f"{best.name} has a total squared error of {best.risk:.4g}/n; {next_one.name} comes next with "
-        f"{next_one.risk:.4g}/n, so it would need {next_one.risk / best.risk:.3g} times as many people."
+        f"{next_one.risk:.4g}/n, so it would need {_people(next_one.risk / best.risk)}."
     ]
     if best.design.name in ("subset", "k_ary") and -(-len(labels) // 8) <= most_bytes:
         reasons.append(
@@ -266,6 +266,13 @@ def _reasons(goal: str, ordered: Sequence[ConsideredDesign], labels: Sequence[st
             f"bytes a response; at most {most_bytes:,} were allowed."
         )
     return tuple(reasons)
+
+
+def _people(ratio: float) -> str:
+    """Tell by how much a number of people is larger; small differences in percent."""
+    if ratio >= 1.995:
+        return f"{ratio:.3g} times as many people"
+    return f"{100 * (ratio - 1):.2g} % more people" if ratio > 1.0005 else "as many people"
 
 
 def _rounded(risk: float) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest
+from deniable.estimates.charts import ACCENT, INK, MOST_BARS, TRUTH, plain
 from deniable.estimates.covariance import Vector
 from deniable.records.key_value.estimates import KeyValueEstimate
 
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["against_truth", "weighted_graph"]
 
-_INK, _ACCENT, _PALE, _TRUTH, _GRID = "#1f2933", "#2563a8", "#b9cfe6", "#d1495b", "#e4e7eb"
 _COLORS = ("#b2182b", "#c9a227", "#1f5fa8")  # the low end of the scale, its middle, and the high end; none is pale
-_MOST_ITEMS = 40  # items that a reader can tell apart
 _LETTERS = 34
 _WIDEST = 20.0  # points: the widest edge
 _NARROW = 0.45  # how far the edges lie apart at the people's end, of how far at the items'
@@ -57,7 +56,7 @@ def against_truth(
     if mean:
         _scatter(axes[1], estimate, "mean", mean, level, ~estimate.within_noise)
     default = f"{estimate.design.name}, ε = {estimate.design.epsilon:.4g}, {estimate.respondents:,} respondents"
-    figure.suptitle(title or default, color=_INK, fontsize=11, x=0.02, ha="left")
+    figure.suptitle(title or default, color=INK, fontsize=11, x=0.02, ha="left")
     return figure
 
 
@@ -80,8 +79,8 @@ def weighted_graph(estimate: KeyValueEstimate, *, count: int = 20, level: float 
     """
     from matplotlib.figure import Figure
 
-    if not 1 <= count <= _MOST_ITEMS:
-        raise InvalidRequest(f"count is {count}; expected 1 to {_MOST_ITEMS} items for a picture.")
+    if not 1 <= count <= MOST_BARS:
+        raise InvalidRequest(f"count is {count}; expected 1 to {MOST_BARS} items for a picture.")
     order = np.argsort(-estimate.degree, kind="stable")[:count]
     figure = Figure(figsize=(9.6, 1.8 + 0.4 * len(order)), layout="constrained")
     axes = figure.add_subplot()
@@ -90,7 +89,7 @@ def weighted_graph(estimate: KeyValueEstimate, *, count: int = 20, level: float 
         f"{estimate.respondents:,} respondents and {len(order)} of {len(estimate.design.items):,} items, "
         f"ε = {estimate.design.epsilon:.4g}"
     )
-    axes.set_title(title or default, loc="left", color=_INK, fontsize=11)
+    axes.set_title(title or default, loc="left", color=INK, fontsize=11)
     _colorbar(figure, axes, estimate)
     return figure
 
@@ -109,35 +108,27 @@ def _scatter(
     value = estimate.value(what)[picked]
     ends = np.array(list(estimate.about(what).conf_int(level=level).values()))[picked].reshape(-1, 2)
     holds = (ends[:, 0] <= true) & (true <= ends[:, 1])
-    for mask, color, label in ((holds, _ACCENT, "interval holds the truth"), (~holds, _TRUTH, "it does not")):
+    for mask, color, label in ((holds, ACCENT, "interval holds the truth"), (~holds, TRUTH, "it does not")):
         if mask.any():
             axes.vlines(true[mask], ends[mask, 0], ends[mask, 1], color=color, linewidth=1.0, alpha=0.55)
             named = f"{label} ({int(mask.sum()):,})"
             axes.plot(true[mask], value[mask], "o", color=color, markersize=4, label=named, linestyle="none")
     limits = [min(true.min(), ends[:, 0].min()), max(true.max(), ends[:, 1].max())] if picked else [0.0, 1.0]
     line = [min(true, default=0.0), max(true, default=1.0)]
-    axes.plot(line, line, color=_INK, linewidth=0.9, linestyle=":")
+    axes.plot(line, line, color=INK, linewidth=0.9, linestyle=":")
     reach = limits[1] - limits[0]
     axes.set_ylim(limits[0] - 0.04 * reach, limits[1] + 0.16 * reach)  # room for the legend
     if what == "degree":
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.set_xlabel(f"true {what} of an item", color=_INK)
-    axes.set_ylabel(f"estimated {what}, with {100 * level:g}% intervals", color=_INK)
+    axes.set_xlabel(f"true {what} of an item", color=INK)
+    axes.set_ylabel(f"estimated {what}, with {100 * level:g}% intervals", color=INK)
     hidden = len(items) - len(picked)
     if what == "mean" and hidden:
-        axes.set_title(f"{hidden:,} items with a degree within noise of 0 left out", loc="left", color=_INK, fontsize=9)
+        axes.set_title(f"{hidden:,} items with a degree within noise of 0 left out", loc="left", color=INK, fontsize=9)
     if picked:
         axes.legend(frameon=False, fontsize=9, loc="upper left")
-    _plain(axes)
-
-
-def _plain(axes: Axes) -> None:
-    axes.grid(color=_GRID, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0, colors=_INK)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    plain(axes)
 
 
 def _fan(axes: Axes, estimate: KeyValueEstimate, order: list[int], level: float) -> None:
@@ -155,8 +146,8 @@ def _fan(axes: Axes, estimate: KeyValueEstimate, order: list[int], level: float)
         _write(axes, _label(estimate, number), height)
     _write(axes, ("item", "people ± error", "mean ± error"), len(order) + 1.0, weight="bold")
     reach = max((starts[0] - starts[-1]) / 2, 0.3) + 0.25
-    axes.plot([0, 0], [middle - reach, middle + reach], color=_INK, linewidth=7, solid_capstyle="round")
-    axes.text(-0.03, middle, f"{estimate.respondents:,} people", rotation=90, va="center", ha="right", color=_INK)
+    axes.plot([0, 0], [middle - reach, middle + reach], color=INK, linewidth=7, solid_capstyle="round")
+    axes.text(-0.03, middle, f"{estimate.respondents:,} people", rotation=90, va="center", ha="right", color=INK)
     axes.set_xlim(-0.12, 2.75)
     axes.set_ylim(0.3, len(order) + 1.6)
     axes.axis("off")
@@ -164,7 +155,7 @@ def _fan(axes: Axes, estimate: KeyValueEstimate, order: list[int], level: float)
 
 def _write(axes: Axes, cells: tuple[str, str, str], height: float, weight: str = "normal") -> None:
     for x, text, side in ((1.05, cells[0], "left"), (2.3, cells[1], "right"), (2.75, cells[2], "right")):
-        axes.text(x, height, text, va="center", ha=side, color=_INK, fontsize=9, fontweight=weight)
+        axes.text(x, height, text, va="center", ha=side, color=INK, fontsize=9, fontweight=weight)
 
 
 def _curve(start: float, end: float) -> tuple[Vector, Vector]:
@@ -209,6 +200,6 @@ def _colorbar(figure: Figure, axes: Axes, estimate: KeyValueEstimate) -> None:
     words = (
         "mean weight of those who have the item (width: people; dark, light and pale: lower end, estimate, upper end)"
     )
-    bar.set_label(words, color=_INK, fontsize=9)
+    bar.set_label(words, color=INK, fontsize=9)
     bar.outline.set_visible(False)
-    bar.ax.tick_params(length=0, colors=_INK, labelsize=8)
+    bar.ax.tick_params(length=0, colors=INK, labelsize=8)

@@ -16,11 +16,12 @@ from deniable.designs import Design, Factor
 from deniable.errors import InvalidRequest
 from deniable.estimates import Row
 
-_MOST_SENTENCES = 12  # answers or responses that get a sentence of their own
+_MOST_SENTENCES = 12  # one for each answer or response; more are not read
+_MOST_ALIKE = 5  # sentences that say the same of one answer after the other
 _LARGE = 1 << 16  # cells of a channel that are looked at one by one
 
 
-class Group(NamedTuple):
+class SentAlike(NamedTuple):
     """Symbols that are sent equally often: how often, the first few of them, and how many there are."""
 
     probability: Fraction
@@ -63,12 +64,17 @@ def frequencies(design: Design) -> tuple[str, ...]:
         >>> frequencies(k_ary(["red", "green", "blue"], p="1/2"))[0]
         "Of 100 people whose answer is 'red', about 50 send 'red' and about 25 send each of 'green' and 'blue'."
     """
-    shown = range(min(design.channel.answers, _MOST_SENTENCES))
+    answers = range(min(design.channel.answers, _MOST_SENTENCES))
     if design.channel.exchangeable and design.channel.answers > _MOST_SENTENCES:
-        shown = range(1)  # all sentences are alike
-    elif design.channel.responses * len(shown) > _LARGE:
+        return (_sentence(design, 0, _ALIKE),)
+    if design.channel.responses * len(answers) > _LARGE:
         return ()
-    return tuple(_sentence(design, number) for number in shown)
+    sentences = [_sentence(design, number) for number in answers]
+    names = [f"{design.categories[number]!r:.40}" for number in answers]
+    shapes = {sentence.replace(name, "") for sentence, name in zip(sentences, names, strict=True)}
+    if len(shapes) == 1 and len(sentences) > _MOST_ALIKE:
+        return (_sentence(design, 0, _ALIKE),)
+    return tuple(sentences)
 
 
 def odds(design: Design) -> tuple[str, ...]:
@@ -102,29 +108,32 @@ def _above(value: Fraction, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def groups(design: Design, answer: int) -> list[Group]:
+def groups(design: Design, answer: int) -> list[SentAlike]:
     """Return what people with an answer send, the most frequent first."""
     if design.channel.exchangeable:
         own = design.channel.probability(answer, given=answer)
         other = design.channel.probability((answer + 1) % design.channel.responses, given=answer)
         few = [number for number in range(min(design.channel.responses, _MOST_SENTENCES)) if number != answer]
         labels = tuple(design.symbols[number] for number in few)
-        both = [Group(own, (design.symbols[answer],), 1), Group(other, labels, design.channel.responses - 1)]
+        both = [SentAlike(own, (design.symbols[answer],), 1), SentAlike(other, labels, design.channel.responses - 1)]
         return sorted(both, key=lambda group: -group.probability)
     sent: dict[Fraction, list[str]] = {}
     for number, symbol in enumerate(design.symbols):
         sent.setdefault(design.channel.probability(number, given=answer), []).append(symbol)
-    return [Group(p, tuple(sent[p]), len(sent[p])) for p in sorted(sent, reverse=True)]
+    return [SentAlike(p, tuple(sent[p]), len(sent[p])) for p in sorted(sent, reverse=True)]
 
 
-def _sentence(design: Design, answer: int) -> str:
+_ALIKE = ", and so for every other answer"
+
+
+def _sentence(design: Design, answer: int, more: str = "") -> str:
     sent = groups(design, answer)
     base = base_for(min(group.probability for group in sent if group.probability))
     parts = [_part(group, base, last=group is sent[-1] and len(sent) > 1) for group in sent]
-    return f"Of {base:,} people whose answer is {design.categories[answer]!r:.40}, {_joined(parts)}."
+    return f"Of {base:,} people whose answer is {design.categories[answer]!r:.40}, {_joined(parts)}{more}."
 
 
-def _part(group: Group, base: int, *, last: bool) -> str:
+def _part(group: SentAlike, base: int, *, last: bool) -> str:
     count = group.probability * base
     about = f"{count}" if count == 0 else f"about {round(count):,}"
     verb = "sends" if round(count) == 1 else "send"

@@ -207,6 +207,7 @@ def test_bad_input_exits_with_2(folder: Path) -> None:
         ("respond",),
         ("respond", design, "--answers", held),
         ("respond", design, "--answers", held, "--column", "y", "--out", out),
+        ("respond", design, "--answers", held, "--column", "x", "--column", "x", "--out", out),
         ("respond", design, "--answers", held, "--column", "x", "--out", folder / "out.xlsx"),
         ("respond", design, "--answers", held, "--column", "x", "--out", out, "--keep", "x"),
         ("respond", design, "--answers", held, "--column", "x", "--out", held, "--force"),
@@ -258,7 +259,8 @@ def test_files_are_overwritten_only_by_force(folder: Path) -> None:
 
 @pytest.mark.parametrize("format", answers.FORMATS)
 def test_no_command_repeats_an_answer(folder: Path, format: str) -> None:
-    held = answers.write(folder / f"held.{format}", {"x": ["never", SECRET], SECRET: ["a", "b"]})
+    named = "y" if format == "parquet" else SECRET  # whose names are surely names, and are told
+    held = answers.write(folder / f"held.{format}", {"x": ["never", SECRET], named: ["a", "b"]})
     design, out = folder / "design.json", folder / "out.parquet"
     results = [
         run("respond", design, "--answers", held, "--column", "x", "--out", out),
@@ -271,6 +273,7 @@ def test_no_command_repeats_an_answer(folder: Path, format: str) -> None:
         assert result.exit_code in (2, 4)
         assert "secretanswer" not in result.output
     assert "row 2 of held" in results[0].stderr
+    assert format != "parquet" or "It has x, y." in results[1].stderr
     assert "line 2" in results[3].stderr
     assert not out.exists()
 

@@ -39,10 +39,16 @@ def test_responses_that_are_equally_frequent_are_told_together() -> None:
 
 
 def test_a_large_design_needs_one_sentence() -> None:
+    (alike,) = words.frequencies(k_ary(6, p="1/2"))
+    assert alike == (
+        "Of 100 people whose answer is '0', about 50 send '0' and about 10 send each of the 5 others, and so for every "
+        "other answer."
+    )
     (only,) = words.frequencies(k_ary(1_000_000, epsilon=1))
     assert (
         only
-        == "Of 10,000,000 people whose answer is '0', about 27 send '0' and about 10 send each of the 999,999 others."
+        == "Of 10,000,000 people whose answer is '0', about 27 send '0' and about 10 send each of the 999,999 others, "
+        "and so for every other answer."
     )
 
 

@@ -73,7 +73,7 @@ async def rotate_token(call: Call) -> messages.TokenIssued:
 
 
 async def revoke_token(call: Call) -> None:
-    """Make a token stop to work."""
+    """Make a token stop working."""
     await asyncio.to_thread(call.collector.store.revoke_token, call.part("token"))
     log_event("token revoked")
 

@@ -241,7 +241,7 @@ class Store:
             return credentials.rotate(tables, name)
 
     def revoke_token(self, name: str) -> None:
-        """Make a token stop to work.
+        """Make a token stop working.
 
         Raises:
             InvalidRequest: there is none of this name.

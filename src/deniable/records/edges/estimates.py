@@ -16,7 +16,7 @@ from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix, Vector
 from deniable.estimates.intervals import Ends, quantile
 from deniable.estimates.inverses import left_inverse
-from deniable.estimates.results import Columns, Doubt, Row, Summary
+from deniable.estimates.results import Caution, Columns, Row, Summary
 from deniable.estimates.shares import Estimate, sampled_fraction
 from deniable.estimates.shares import estimate as fit
 from deniable.records.edges.designs import WEIGHTS, EdgeDesign
@@ -115,14 +115,14 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         return value - width, value + width
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[Caution, ...]:
         empty = int((self.degree == 0).sum())
         if not empty:
             return ()
         text = (
             f"no edge leads to {empty:,} of {len(self.degree):,} items: nothing is known about the mean weight there."
         )
-        return (Doubt("no-edges", text),)
+        return (Caution("no-edges", text),)
 
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False, count: int = 20

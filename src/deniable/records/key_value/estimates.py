@@ -16,7 +16,7 @@ from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix, Vector
 from deniable.estimates.intervals import Ends, Interval, one_of, quantile, wilson
-from deniable.estimates.results import Columns, Doubt, Result, Row, Summary
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary
 from deniable.estimates.shares import sampled_fraction
 from deniable.records.key_value.designs import KeyValueDesign
 from deniable.records.key_value.items import CROWDED, crowding
@@ -345,7 +345,7 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
     population: int | str | None = None
     kept: float = 1.0
     quantity: str = "degree"
-    warnings: tuple[Doubt, ...] = ()
+    warnings: tuple[Caution, ...] = ()
 
     @property
     def design(self) -> KeyValueDesign:
@@ -708,7 +708,7 @@ def _fraction(n: int, population: int | str | None) -> float:
     return sampled_fraction(n, population)
 
 
-def _warnings(made: KeyValueEstimate) -> tuple[Doubt, ...]:
+def _warnings(made: KeyValueEstimate) -> tuple[Caution, ...]:
     doubts = []
     if made.linear.frequency is not None and made.linear.weight is not None and made.within_noise.any():
         count, items = int(made.within_noise.sum()), len(made.design.items)
@@ -716,12 +716,12 @@ def _warnings(made: KeyValueEstimate) -> tuple[Doubt, ...]:
             f"the degree of {count:,} of {items:,} items is within noise of 0: nothing is known about the mean value "
             "of those who have them."
         )
-        doubts.append(Doubt("within-noise", text))
+        doubts.append(Caution("within-noise", text))
     if made.linear.frequency is not None and made.linear.weight is not None and edges_within_noise(made):
         text = "the number of all edges is within noise of 0: nothing is known about their average weight."
-        doubts.append(Doubt("edges-within-noise", text))
+        doubts.append(Caution("edges-within-noise", text))
     unseen = int((made.tally.asked == 0).sum())
     if unseen:
         text = f"nobody was asked about {unseen:,} items: their estimates are those of the design alone."
-        doubts.append(Doubt("not-asked", text))
+        doubts.append(Caution("not-asked", text))
     return (*doubts, *crowding(made))

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariance import Vector
-from deniable.estimates.results import Doubt
+from deniable.estimates.results import Caution
 from deniable.records.key_value.linear import NOISE
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _fits(size: object, share: object) -> bool:
     return whole and size >= 0 and isinstance(share, Real) and 0 <= share <= 1  # type: ignore[operator]
 
 
-def crowding(estimate: KeyValueEstimate) -> tuple[Doubt, ...]:
+def crowding(estimate: KeyValueEstimate) -> tuple[Caution, ...]:
     """Return a doubt where so many places are full that some people may well have more items than there are places."""
     scheme = estimate.design.scheme
     if scheme.one_each or estimate.linear.frequency is None:
@@ -70,7 +70,7 @@ def crowding(estimate: KeyValueEstimate) -> tuple[Doubt, ...]:
         "items is counted with a part of them, and degrees are too low. Use corrected() with the numbers of items that "
         "people have, or a larger padding."
     )
-    return (Doubt(CROWDED, text),)
+    return (Caution(CROWDED, text),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from deniable.estimates import Estimate
 from deniable.estimates import estimate as estimate_shares
 from deniable.estimates.covariance import Matrix, vector
 from deniable.estimates.intervals import Interval
-from deniable.estimates.results import Doubt, Result, Row, Summary, around
+from deniable.estimates.results import Caution, Result, Row, Summary, around
 from deniable.estimates.stages import Combined
 from deniable.order.ladders import Ladder
 from deniable.records.numbers.designs import ENDS, NumberDesign, Range
@@ -132,7 +132,7 @@ class Mean(_OneNumber):
         return {self.type: Interval(*map(self._carried, ends))}
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[Caution, ...]:
         return self.shares.warnings
 
     def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
@@ -323,7 +323,7 @@ class Spread(_OneNumber):
         return {self.type: Interval(max(low, 0.0), max(high, 0.0))}
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[Caution, ...]:
         return (*self.first.warnings, *self.second.warnings)
 
     def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:

@@ -16,7 +16,7 @@ from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates.covariance import Matrix
 from deniable.estimates.intervals import Interval, quantile
-from deniable.estimates.results import Columns, Doubt, Result, Row, Summary, around
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.records.strings.designs import Bloom, StringDesign
 from deniable.records.strings.regression import Fit, Floats, Regression, alike, seeds_of, table
 from deniable.records.strings.tallies import NoisyTally, StringTally
@@ -124,11 +124,11 @@ class StringEstimate(Result):
         return around(self.params, self.bse, level=level, method=method, events=len(self.found) if simultaneous else 1)
 
     @property
-    def warnings(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[Caution, ...]:
         if self.found:
             return ()
         text = f"none of {self.tested:,} candidates stands out: too few responses, or none of them is there."
-        return (Doubt("nothing-found", text),)
+        return (Caution("nothing-found", text),)
 
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
