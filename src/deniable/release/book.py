@@ -92,45 +92,31 @@ _NAMED_RESPONDENTS = 400  # up to so many are asked for by name; beyond it all a
 
 
 class Staged(Protocol):
-    """What can be a stage: a `Design`, or a string design within a cohort."""
+    """What can be a stage: a `Design`, or a string design within a cohort.
+
+    Attributes:
+        hash: the content hash.
+        channel: how responses are drawn, by number.
+        categories: what the stages of one question have in common.
+        symbols: what responses are called, by number.
+        parity: exactly.
+        epsilon: its logarithm, rounded up.
+    """
 
     @property
-    def hash(self) -> str:
-        """The content hash."""
-        ...
-
+    def hash(self) -> str: ...
     @property
-    def channel(self) -> Any:
-        """How responses are drawn, by number."""
-        ...
-
+    def channel(self) -> Any: ...
     @property
-    def categories(self) -> Any:
-        """What the stages of one question have in common."""
-        ...
-
+    def categories(self) -> Any: ...
     @property
-    def symbols(self) -> Any:
-        """What responses are called, by number."""
-        ...
-
+    def symbols(self) -> Any: ...
     @property
-    def parity(self) -> exact.Ratio:
-        """The parity, exactly."""
-        ...
-
+    def parity(self) -> exact.Ratio: ...
     @property
-    def epsilon(self) -> float:
-        """The ε, rounded up."""
-        ...
-
-    def category_number(self, category: str | Mapping[str, str], /) -> int:
-        """Return the number of an answer."""
-        ...
-
-    def to_json(self) -> str:
-        """Return the design as JSON."""
-        ...
+    def epsilon(self) -> float: ...
+    def category_number(self, category: str | Mapping[str, str], /) -> int: ...
+    def to_json(self) -> str: ...
 
 
 class QuestionRow(NamedTuple):
@@ -394,15 +380,9 @@ class Book:
         holder: str = "",
         details: Mapping[str, str] | None = None,
     ) -> Receipt:
-        """Write the next receipt. Amounts are those of the respondent on whom the most was spent for each question.
+        """Write the next receipt, given what `spent` returned before; without a question it is about all of them.
 
-        Args:
-            kind: "release", "sale" or "withdrawal".
-            row: the question; None for all of them.
-            before: what `spent` returned before the release.
-            design: the hash of the stage's design.
-            holder: who is given it.
-            details: further facts.
+        Amounts are those of the respondent on whom the most was spent for each question.
         """
         last = self.tables.value("SELECT body FROM release_receipt ORDER BY number DESC LIMIT 1")
         previous = Receipt.from_json(last) if last else None
@@ -496,12 +476,7 @@ class Bookkeeper(ABC):
 
     @classmethod
     def _created(cls, where: str | os.PathLike[str], budget: exact.Rational | None, source: chance.Source) -> Database:
-        """Make a database with an empty book in it.
-
-        Raises:
-            InvalidRequest: there is something already.
-            InvalidNumber: the budget is no ε.
-        """
+        """Make a database with an empty book in it."""
         limit, name = Budget.of(budget).written, source.read(16).hex()
         database = cls._database(where)
         try:
@@ -523,11 +498,7 @@ class Bookkeeper(ABC):
 
     @classmethod
     def _opened(cls, where: str | os.PathLike[str]) -> Database:
-        """Open what `_created` made.
-
-        Raises:
-            UnreadableFile: something else, damaged, or of a later version.
-        """
+        """Open what `_created` made."""
         database, how = cls._database(where), f"{cls.__name__}.create()"
         if isinstance(database, SqliteFile) and not Path(where).is_file():
             raise UnreadableFile(f"there is no {cls.KIND} at {where}.", f"Make one first: {how}.")

@@ -70,16 +70,7 @@ class Place:
         finer: int | None,
         source: chance.Source = chance.SYSTEM,
     ) -> int:
-        """Draw the response of a stage, given the responses of its neighbours that are out.
-
-        Args:
-            design: what stands at this place.
-            answer: the number of the true answer; not looked at where a finer response is out.
-            coarser: the response of the next coarser stage, if there is one.
-            finer: the response of the next finer stage, if there is one.
-            source: random bytes.
-
-        """
+        """Draw the response of a stage from those of its neighbours; the answer is needed where none is finer."""
         if self.above is not None and finer is not None:
             if self.below is None or coarser is None:
                 return self.above.degrade(finer, source)
