@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from deniable import blind, documents, exact
 from deniable.chance import SYSTEM, Source
 from deniable.client.connection import Connection, Link
 from deniable.client.state import DeviceState, fact, look_up
+from deniable.db import Closable
 from deniable.errors import Incompatible, NotAllowed, OverBudget
 from deniable.order.ladders import Ladder
 from deniable.release.ledger import Ledger, Released, Status
@@ -27,7 +26,7 @@ _MOST_RESPONSES = 200  # that a collector takes at a time
 _TOKEN_BYTES = 32
 
 
-class SurveyDevice(ABC):
+class SurveyDevice(Closable):
     """A device with responses to one survey."""
 
     _state: DeviceState
@@ -46,18 +45,6 @@ class SurveyDevice(ABC):
         group = self._state.link.group
         body = {"survey": self.survey.hash, "key": key, "responses": responses}
         return body if group is None else body | {"group": group}
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close the file."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class Client(SurveyDevice):

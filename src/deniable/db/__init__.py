@@ -6,12 +6,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from deniable.db.database import DURABLE, SHARED, Database, Migration, SqliteFile, Tables, applied, migrate
+from deniable.db.database import DURABLE, SHARED, Closable, Database, Migration, SqliteFile, Tables, applied, migrate
 from deniable.errors import DeniableError, UnreadableFile
 
 __all__ = [
     "DURABLE",
     "SHARED",
+    "Closable",
     "Database",
     "Migration",
     "SqliteFile",

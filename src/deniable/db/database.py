@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
 
-__all__ = ["DURABLE", "SHARED", "Database", "Migration", "SqliteFile", "Tables", "applied", "migrate"]
+__all__ = ["DURABLE", "SHARED", "Closable", "Database", "Migration", "SqliteFile", "Tables", "applied", "migrate"]
 
 DURABLE = (
     "journal_mode = DELETE",  # one file that can be copied when nobody writes; no log of erased rows beside it
@@ -96,7 +96,23 @@ class Tables(ABC):
         return found[0][0] if found else None
 
 
-class Database(ABC):
+class Closable(ABC):
+    """What is closed at the end of a `with` block."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the file, or the connection."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Database(Closable):
     """Where tables are. Threads may share it, and a forked child connects anew.
 
     Attributes:
@@ -125,14 +141,6 @@ class Database(ABC):
         """Close all connections."""
         while (connection := self._taken()) is not None:
             connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @contextmanager
     def _connection(self) -> Iterator[Any]:

@@ -8,17 +8,15 @@ from __future__ import annotations
 import json
 import math
 import os
-from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from deniable import chance, db, exact
-from deniable.db import Database, Migration, SqliteFile, Tables, applied, migrate
+from deniable.db import Closable, Database, Migration, SqliteFile, Tables, applied, migrate
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.records.strings.designs import CohortDesign
@@ -91,32 +89,8 @@ MIGRATIONS = (
 _NAMED_RESPONDENTS = 400  # up to so many are asked for by name; beyond it all are read, which is quicker
 
 
-class Staged(Protocol):
-    """What can be a stage: a `Design`, or a string design within a cohort.
-
-    Attributes:
-        hash: the content hash.
-        channel: how responses are drawn, by number.
-        categories: what the stages of one question have in common.
-        symbols: what responses are called, by number.
-        parity: exactly.
-        epsilon: its logarithm, rounded up.
-    """
-
-    @property
-    def hash(self) -> str: ...
-    @property
-    def channel(self) -> Any: ...
-    @property
-    def categories(self) -> Any: ...
-    @property
-    def symbols(self) -> Any: ...
-    @property
-    def parity(self) -> exact.Ratio: ...
-    @property
-    def epsilon(self) -> float: ...
-    def category_number(self, category: str | Mapping[str, str], /) -> int: ...
-    def to_json(self) -> str: ...
+Staged: TypeAlias = Design | CohortDesign
+"""What can be a stage: a design, or a string design within a cohort."""
 
 
 class QuestionRow(NamedTuple):
@@ -459,7 +433,7 @@ class Book:
         return int(self.tables.value(f"SELECT coalesce(max(id), 0) + 1 FROM {table}"))
 
 
-class Bookkeeper(ABC):
+class Bookkeeper(Closable):
     """What a ledger and a panel have in common: a database with a book in it."""
 
     KIND: ClassVar[str]
@@ -541,16 +515,7 @@ class Bookkeeper(ABC):
             book.check()
 
     def close(self) -> None:
-        """Close the file, or the connection."""
         self.database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def now() -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar
 
 from deniable import chance, exact
@@ -264,7 +265,7 @@ class Ledger(Bookkeeper):
             InvalidRequest: there is a file already.
             InvalidNumber: the budget is no ε.
         """
-        return cls(cls._created(path, budget, source), source)
+        return cls(cls._created(Path(path), budget, source), source)
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, source: chance.Source = chance.SYSTEM) -> Ledger:
@@ -273,7 +274,7 @@ class Ledger(Bookkeeper):
         Raises:
             UnreadableFile: no ledger, damaged, or of another version.
         """
-        return cls(cls._opened(path), source)
+        return cls(cls._opened(Path(path)), source)
 
     def answer(
         self,
@@ -396,14 +397,11 @@ def _draw(book: Book, row: QuestionRow, group: SameNeighbours) -> list[int]:
     half = secret[SECRET:] if group.place.finest else secret[:SECRET]
     assert len(half) == SECRET, "what draws are made with was erased"
     coarser, finer = (next(iter(each), None) for each in (group.coarser, group.finer))
-    context = [group.design.hash, _named(group.below, coarser), _named(group.above, finer)]
+    around = ((group.below, coarser), (group.above, finer))
+    context = [group.design.hash, *(None if each is None else (each.hash, f"{number:x}") for each, number in around)]
     answer = next(iter(group.answers), None)
     source = DerivedBytes(half, context)
     return [group.place.draw(group.design, answer, coarser=coarser, finer=finer, source=source)]
-
-
-def _named(design: Staged | None, response: int | None) -> tuple[str, str] | None:
-    return None if design is None else (design.hash, f"{response:x}")
 
 
 def _planned(ladder: Ladder, answer: int, source: chance.Source) -> list[list[int]]:

@@ -82,13 +82,7 @@ class Place:
 
 
 def place(design: Staged, stages: Sequence[Staged], *, find: Find | None = None) -> Place:
-    """Find where a design stands among the stages that are out.
-
-    Args:
-        design: another stage.
-        stages: those that are out, the coarsest first.
-        find: how the relaxation from one design to another is found; `step` by default, and `remembered` where some
-            were drawn already.
+    """Find where a design stands among stages, the coarsest of them first; `find` finds relaxations, as `step` does.
 
     Raises:
         NotOrdered: it cannot be compared with one of them.
@@ -214,15 +208,7 @@ def enter(
     secret: bytes | None = None,
     planned: tuple[Ladder, Sequence[Sequence[int]]] | None = None,
 ) -> None:
-    """Enter answers to a question, and what was drawn for them beforehand.
-
-    Args:
-        book: where.
-        row: the question.
-        answers: by number, of each respondent.
-        kept: whether the answers themselves are stored.
-        secret: what draws will be made with, in a ledger.
-        planned: a ladder, and the responses of each of its stages.
+    """Enter answers to a question by number, and what was drawn for them beforehand: a ladder with all its responses.
 
     Raises:
         InvalidRequest: the ladder's steps are not those by which stages of others were drawn.
@@ -254,8 +240,7 @@ def chosen(book: Book, stages: Sequence[StageRow], stage: Staged | int) -> Stage
 def release(book: Book, row: QuestionRow, design: Staged, names: Sequence[str], draw: Draw) -> dict[str, Drawn]:
     """Release a stage for respondents who have answered and not withdrawn; its receipt is left to the caller.
 
-    Returns:
-        The response of each of them, and whether it had been out before.
+    It returns the response of each of them, and whether it had been out before.
 
     Raises:
         OverBudget: it would spend too much on somebody. No answer was looked at.
@@ -317,7 +302,8 @@ def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, at: int, names
     spending = [name for name in names if reached.get(name, {}).get(row.id, -1) < at]
     if not spending:
         return
-    own.check(needed, f"the question {row.name!r:.60}{_for(book, len(spending))}")
+    whom = "".format if book.kind == "ledger" else ", for {:,} respondents".format
+    own.check(needed, f"the question {row.name!r:.60}{whom(len(spending))}")
     if budget.epsilon is None:
         return
     parities = {each.id: [parity(stage.parity) for stage in book.stages(each.id)] for each in book.questions()}
@@ -327,11 +313,7 @@ def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, at: int, names
     )
     spent = {each: together([*(parities[question][place] for question, place in each), needed]) for each in others}
     beyond = sum(others[each] for each, amount in spent.items() if amount > budget.limit)
-    budget.check(max(spent.values()), f"all questions together{_for(book, beyond)}")
-
-
-def _for(book: Book, count: int) -> str:
-    return "" if book.kind == "ledger" else f", for {count:,} respondents"
+    budget.check(max(spent.values()), f"all questions together{whom(beyond)}")
 
 
 def _groups(
