@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
 
@@ -75,14 +75,17 @@ def test_every_stage_of_a_ladder_finds_its_place(name: str) -> None:
         assert (found.below is None) == (number == 0)
 
 
-def test_a_step_that_does_not_lead_through_is_noticed() -> None:
-    """Two garblings that are both right, of which only one goes through the middle."""
-    stages = [dn.k_ary(3, p=p) for p in ("1/2", "3/5", "4/5")]
-    low, high = step(stages[0], stages[1]), step(stages[1], stages[2])
-    assert low is not None
-    assert high is not None
-    assert not low.composes(high, high)
-    assert not low.composes(low, high)
+@pytest.mark.parametrize("name", UNIQUE)
+def test_a_step_that_does_not_lead_through_is_noticed(name: str) -> None:
+    """Composition is what the product of the garblings says, cell by cell, for every step between three stages."""
+    low, high, direct = steps(name, 0, 1, 2)
+    ends = sent(low.old), sent(low.new), sent(high.new)
+    through = {
+        (o, f): sum(low.garbling(o, m) * high.garbling(m, f) for m in ends[1]) for o, f in product(ends[0], ends[2])
+    }
+    for whole in (direct, low, high):
+        leads = all(whole.garbling(o, f) == share for (o, f), share in through.items())
+        assert low.composes(high, whole) == leads == (whole is direct)
 
 
 def test_holding_the_two_lower_ones_says_what_the_middle_one_says() -> None:
