@@ -1,0 +1,105 @@
+"""Whatever is sealed comes back as it was, and one content has one text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable import documents
+from deniable.blind import Key
+from deniable.collector import app as _everything  # noqa: F401 - whose documents are to be known, too
+from deniable.designs.design import AnyDesign
+from deniable.documents import Document, HashedDocument, Response, Sealed
+from deniable.errors import UnreadableFile
+from deniable.records.key_value.designs import ItemDesign
+from deniable.records.key_value.tallies import ItemTally
+from deniable.records.strings.designs import CohortDesign, StringResponse
+from deniable.release.receipts import Receipt, first_link
+from deniable.tallies import Tally
+from deniable.tallies.base import AdditiveTally
+from deniable.tallies.decks import DeckTally
+from deniable.tallies.stages import StageTallies
+from tests.support.surveys import small
+
+STAGES = dn.ladder([dn.warner(1), dn.warner(2)])
+STRINGS = dn.string_design(dn.Bloom(8, cohorts=2), 1)
+DESIGNS: list[Any] = [
+    dn.k_ary(["red", "green", "blue"], 1),
+    dn.Deck((1, 1, 2), people=4),
+    STAGES,
+    dn.lpp_club(["tea", "milk"], 1, low=1, high=5),
+    dn.pckv_ue(["tea", "milk"], 1),
+    dn.pckv_grr(3, 1),
+    dn.one_edge(["tea", "milk"], 1),
+    STRINGS,
+    dn.number_design(0, "80.5", 1),
+]
+HASHED: list[Any] = [
+    *DESIGNS,
+    CohortDesign(STRINGS, cohort=1),
+    dn.Prices(STAGES, ["1.50", 2], currency="EUR"),
+    Receipt("l", 1, first_link("l"), "release", "q", "sha256:ab", "", "2026-01-01", 0.0, 0.5, 0.0, 0.5, {"a": "b"}),
+    Key((1 << 2048) + 1),
+    small(),
+]
+READ_ALONE: list[Any] = [*HASHED, Response("sha256:ab", "yes"), StringResponse("sha256:ab", 1, "b01")]
+BASES = {Document, HashedDocument, AnyDesign, ItemDesign, AdditiveTally, ItemTally}
+
+
+TALLY_OF: dict[str, Any] = {
+    "categories": Tally,
+    "deck": DeckTally,
+    "ladder": StageTallies,
+    "key-value": dn.KeyValueTally,
+    "edges": dn.EdgeTally,
+    "strings": dn.StringTally,
+    "numbers": dn.NumberTally,
+}
+
+
+def named(given: list[Any]) -> Any:
+    return pytest.mark.parametrize("document", given, ids=[type(each).__name__ for each in given])
+
+
+def kinds(base: type = Sealed) -> set[type]:
+    below = {each for each in base.__subclasses__() if each.__module__.startswith("deniable.")}
+    return below.union(*map(kinds, below))
+
+
+def test_every_document_is_tried_and_each_has_a_schema_of_its_own() -> None:
+    concrete: set[Any] = kinds() - BASES
+    assert {each.SCHEMA for each in concrete} == {each.SCHEMA for each in READ_ALONE} | {
+        each.SCHEMA for each in TALLY_OF.values()
+    }
+    names = {(each.__module__, each.__qualname__) for each in concrete}  # a class with slots is made twice
+    assert len({each.SCHEMA for each in concrete}) == len(names)
+
+
+@named(READ_ALONE)
+def test_a_document_is_read_back(document: Any) -> None:
+    again = type(document).from_json(document.to_json(indent=1))
+    assert (again, hash(again)) == (document, hash(document))
+    assert again.to_json() == document.to_json()
+
+
+@named(HASHED)
+def test_one_content_has_one_text(document: Any) -> None:
+    written = json.loads(document.to_json())
+    assert written["hash"] == document.hash
+    body = documents.unseal(document.SCHEMA, document.to_json())
+    with pytest.raises(UnreadableFile, match="not as deniable writes it"):
+        type(document).from_json(documents.seal(document.SCHEMA, {**body, "more": 1}))
+    for name in body:
+        less = {key: value for key, value in body.items() if key != name}
+        with pytest.raises(dn.DeniableError):
+            type(document).from_json(documents.seal(document.SCHEMA, less))
+
+
+@named(DESIGNS)
+def test_an_empty_tally_of_each_design_is_read_back(document: Any) -> None:
+    kind = TALLY_OF[document.asks]
+    empty = kind.empty(document)
+    assert kind.from_json(empty.to_json(), document) == empty
