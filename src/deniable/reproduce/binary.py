@@ -31,19 +31,16 @@ _CASES = ("1", "2", "3", "4")
 @exhibit("equation", "6")
 def equation_6() -> Content:
     """The variance of the estimate."""
-    entry = printed("002-eq6")
-    design = binary(entry.inputs["p00"], entry.inputs["p11"])
-    return Content((entry.against(variance(design, entry.inputs["pi"])),))
+    return Content((compared("002-eq6", lambda given: variance(binary(given["p00"], given["p11"]), given["pi"])),))
 
 
 @exhibit("equation", "7")
 def equation_7() -> Content:
     """How often an interval holds the truth."""
-    chebyshev, normal = printed("002-chebyshev"), printed("002-normal")
     return Content(
         (
-            chebyshev.against(coverage(chebyshev.inputs["multiple"], "chebyshev")),
-            normal.against(coverage(normal.inputs["multiple"])),
+            compared("002-chebyshev", lambda given: coverage(given["multiple"], "chebyshev")),
+            compared("002-normal", lambda given: coverage(given["multiple"])),
         ),
         notes=("Both are printed as lower bounds, and they are.",),
     )

@@ -6,10 +6,11 @@ Four devices in one setting, a census: what theory says of each, and what simula
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -75,14 +76,12 @@ class Census:
 
     def decks(self, epsilons: Sequence[float]) -> list[Deck]:
         """Return the different decks of whole cards for these ε, without those that tell nothing."""
-        found = {}
-        for each in epsilons:
-            try:
-                deck = integer_deck(self.people, each, self.middle)
-            except InvalidDesign:
-                continue
-            found[deck.counts] = deck
-        return list(found.values())
+        decks = {}
+        for epsilon in epsilons:
+            with suppress(InvalidDesign):
+                deck = integer_deck(self.people, epsilon, self.middle)
+                decks[deck.counts] = deck
+        return list(decks.values())
 
     def seen(self, device: Design | Deck, where: str, setting: Setting) -> Point:
         """Repeat the survey; compare the spread of its estimates about the true share with the variance."""
@@ -106,16 +105,14 @@ _NINE = Census(9, 2, 0.36)
 @exhibit("equation", "1")
 def equation_1() -> Content:
     """The variance of Warner's design in a census."""
-    entry = printed("003-eq1")
-    return Content((entry.against(_census(warner(p=entry.inputs["p"]), entry)),))
+    return Content((compared("003-eq1", lambda given: _census(warner(p=given["p"]), given)),))
 
 
 @exhibit("equation", "2")
 def equation_2() -> Content:
     """The variance of Simmons' design in a census."""
-    entry = printed("003-eq2")
     return Content(
-        (entry.against(_census(simmons(p=entry.inputs["p"], b=entry.inputs["pi_b"]), entry)),),
+        (compared("003-eq2", lambda given: _census(simmons(p=given["p"], b=given["pi_b"]), given)),),
         notes=("The last term lacks the share of members as a factor (erratum 3.3).",),
     )
 
@@ -123,11 +120,10 @@ def equation_2() -> Content:
 @exhibit("section", "3")
 def section_3() -> Content:
     """What Algorithms 1, 3 and 4 estimate."""
-    first, cards = printed("003-alg1"), printed("003-alg34")
     return Content(
         (
-            first.against(_mean_estimate(warner(p=first.inputs["p"]), first.inputs["pi"])),
-            cards.against(_mean_estimate(christofides(cards=cards.inputs["p_cards"]), cards.inputs["pi"])),
+            compared("003-alg1", lambda given: _mean_estimate(warner(p=given["p"]), given["pi"])),
+            compared("003-alg34", lambda given: _mean_estimate(christofides(cards=given["p_cards"]), given["pi"])),
         ),
         notes=(
             "Algorithm 1 compares a coin, which is 0 or 1, with p, and so keeps the answer with 1 − p (erratum 3.1); "
@@ -140,8 +136,7 @@ def section_3() -> Content:
 @exhibit("theorem", "3.1")
 def theorem_3_1() -> Content:
     """The variance of cards put back."""
-    entry = printed("003-thm31")
-    return Content((entry.against(_census(christofides(cards=entry.inputs["p_cards"]), entry)),))
+    return Content((compared("003-thm31", lambda given: _census(christofides(cards=given["p_cards"]), given)),))
 
 
 @exhibit("theorem", "4.1")
@@ -175,11 +170,10 @@ def theorem_5_1() -> Content:
 @exhibit("theorem", "5.2")
 def theorem_5_2() -> Content:
     """The ε of Simmons' design."""
-    secret, known = printed("003-thm52"), printed("003-thm52-known")
     return Content(
         (
-            secret.against(simmons(p=secret.inputs["p"], b=secret.inputs["pi_b"]).epsilon),
-            known.against(simmons(p=known.inputs["p"], b=0).epsilon),
+            compared("003-thm52", lambda given: simmons(p=given["p"], b=given["pi_b"]).epsilon),
+            compared("003-thm52-known", lambda given: simmons(p=given["p"], b=0).epsilon),
         ),
         notes=(
             "Whoever knows that somebody would say no to the unrelated question learns from a yes that they are a "
@@ -389,9 +383,9 @@ def _people(entry: Printed) -> int:
     return sample_size(made, variance=given["var"], shares=[1 - given["pi"], given["pi"]], population="census")
 
 
-def _census(design: Design, entry: Printed) -> float:
+def _census(design: Design, given: Mapping[str, Any]) -> float:
     """Return the variance of the customary estimate if everybody is asked."""
-    people, members = entry.inputs["N"], entry.inputs["n1"]
+    people, members = given["N"], given["n1"]
     shares = [1 - members / people, members / people]
     return float(covariance(design, shares, people, population=people)[1, 1])
 
