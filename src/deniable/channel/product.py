@@ -33,12 +33,10 @@ class Product(Channel):
 
     @property
     def answers(self) -> int:
-        """How many combinations of answers there are."""
         return math.prod(factor.answers for factor in self.factors)
 
     @property
     def responses(self) -> int:
-        """How many combinations of responses there are."""
         return math.prod(factor.responses for factor in self.factors)
 
     def split_answer(self, answer: int) -> tuple[int, ...]:
@@ -74,7 +72,6 @@ class Product(Channel):
 
     @property
     def witness(self) -> Witness:
-        """A response and a pair of answers that attain the parity: the factors' own, side by side."""
         own = [factor.witness for factor in self.factors]
         return Witness(
             join([w.response for w in own], [factor.responses for factor in self.factors]),

@@ -103,7 +103,6 @@ class Sets(TwoLevel):
 
     @property
     def joint(self) -> tuple[Fraction, Fraction]:
-        """How often a set holds the answer and another category, and two others."""
         k, parts = self.size, [(ones, self.weight(ones), self.inclusion(ones)) for ones in self.sizes]
         both = sum((w * own * (t - 1) for t, w, own in parts), Fraction(0)) / (k - 1)
         if k == 2:  # there are no two others, and q² is what makes their term vanish
@@ -334,13 +333,11 @@ class Bits(Sets):
         return head, (weight << DIGITS) - head * self.total
 
     def weight(self, ones: int) -> Fraction:
-        """Return the probability that so many bits are 1."""
         inside = math.comb(self.size - 1, ones - 1) * self.level(ones, inside=True) if ones else Fraction(0)
         outside = math.comb(self.size - 1, ones) * self.level(ones, inside=False) if ones < self.size else Fraction(0)
         return inside + outside
 
     def inclusion(self, ones: int) -> Fraction:
-        """Return the probability that the answer's own bit is 1, given how many are."""
         if not 0 < ones < self.size:
             return Fraction(bool(ones))
         # Of all sets of one size, ones of size hold a given category: the odds say how much more often they are sent.

@@ -404,7 +404,6 @@ class Hashing(TwoWeights):
 
     @property
     def backing(self) -> int:
-        """How many responses support an answer: one under each hash."""
         return self.hashes
 
     @property

@@ -27,8 +27,20 @@ from deniable.errors import InvalidNumber, InvalidRequest
 _HALF = Fraction(1, 2)
 
 
+class OddsFactor(Strict):
+    """A demand that no response multiplies the odds between two answers by more than a factor."""
+
+    def bounds(self, prior: exact.Rational) -> Bounds:
+        """Return the borders of the breach region: odds multiplied and divided by the factor."""
+        return posterior_bounds(self.parity, prior)
+
+    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - any prior shows it
+        """Return an even prior: a factor on the odds does not depend on it."""
+        return _HALF, True
+
+
 @dataclass(frozen=True)
-class Epsilon(Strict):
+class Epsilon(OddsFactor):
     """Local differential privacy: no response is more than e^ε times as likely from one answer as from another.
 
     A float is the number it holds, so that a design passes at the ε it is certified with.
@@ -55,20 +67,12 @@ class Epsilon(Strict):
         """Return the ε itself, rounded down."""
         return -exact.float_above(-Fraction(self.epsilon))
 
-    def bounds(self, prior: exact.Rational) -> Bounds:
-        """Return the borders of the breach region: what a factor of e^ε can do."""
-        return posterior_bounds(self.parity, prior)
-
-    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - any prior shows it
-        """Return an even prior: a factor on the odds does not depend on it."""
-        return _HALF, True
-
     def __str__(self) -> str:
         return f"ε = {shown(Fraction(self.epsilon))}"
 
 
 @dataclass(frozen=True)
-class BayesFactor(Strict):
+class BayesFactor(OddsFactor):
     """No response multiplies the odds of an answer against another by more than `most`, or by less than 1/most.
 
     Example:
@@ -84,16 +88,7 @@ class BayesFactor(Strict):
 
     @property
     def parity(self) -> Fraction:
-        """The factor itself."""
         return Fraction(self.most)
-
-    def bounds(self, prior: exact.Rational) -> Bounds:
-        """Return the borders of the breach region: odds multiplied and divided by the factor."""
-        return posterior_bounds(self.parity, prior)
-
-    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - any prior shows it
-        """Return an even prior: a factor on the odds does not depend on it."""
-        return _HALF, True
 
     def __str__(self) -> str:
         return f"a Bayes factor of at most {shown(self.parity)}"
@@ -119,7 +114,6 @@ class BetaFactor(Strict):
 
     @property
     def parity(self) -> Fraction:
-        """The factor itself."""
         return Fraction(self.beta)
 
     def bounds(self, prior: exact.Rational) -> Bounds:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,45 +13,46 @@ Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 
 
-class Covariance(Protocol):
+class Covariance(ABC):
     """What is asked of a covariance matrix."""
 
     @property
+    @abstractmethod
     def variances(self) -> Vector:
         """The diagonal."""
-        ...
 
+    @abstractmethod
     def between(self, one: Vector, two: Vector) -> float:
         """Return the covariance of two linear combinations."""
-        ...
 
+    @abstractmethod
     def matrix(self) -> Matrix:
-        """Write the matrix out."""
-        ...
+        """Write the matrix out.
+
+        Raises:
+            InvalidRequest: too large.
+        """
 
 
 @dataclass(frozen=True, eq=False)
-class Full:
+class Full(Covariance):
     """A covariance matrix that is written out."""
 
     entries: Matrix
 
     @property
     def variances(self) -> Vector:
-        """The diagonal."""
         return np.diagonal(self.entries)
 
     def between(self, one: Vector, two: Vector) -> float:
-        """Return the covariance of two linear combinations."""
         return float(one @ self.entries @ two)
 
     def matrix(self) -> Matrix:
-        """Return a copy of the matrix."""
         return self.entries.copy()
 
 
 @dataclass(frozen=True, eq=False)
-class LowRank:
+class LowRank(Covariance):
     """diag(diagonal) + columns · core · columnsᵀ."""
 
     diagonal: Vector
@@ -59,15 +61,12 @@ class LowRank:
 
     @property
     def variances(self) -> Vector:
-        """The diagonal."""
         return vector(self.diagonal + ((self.columns @ self.core) * self.columns).sum(axis=1))
 
     def between(self, one: Vector, two: Vector) -> float:
-        """Return the covariance of two linear combinations."""
         return float(one @ (self.diagonal * two) + (one @ self.columns) @ self.core @ (self.columns.T @ two))
 
     def matrix(self) -> Matrix:
-        """Write the matrix out."""
         return np.diag(self.diagonal) + self.columns @ self.core @ self.columns.T
 
 

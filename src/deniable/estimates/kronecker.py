@@ -82,7 +82,7 @@ class Factored(Linear):
 
 
 @dataclass(frozen=True, eq=False)
-class FactoredCovariance:
+class FactoredCovariance(Covariance):
     """[f (D_π − ππ′) + L D_λ L′ − D_π] / divisor with L held in factors."""
 
     linear: Factored
@@ -93,24 +93,17 @@ class FactoredCovariance:
 
     @property
     def variances(self) -> Vector:
-        """The diagonal."""
         squares = [side.squares for side in self.linear.sides]
         device = apply(squares, self.responses, self.linear.responses)
         return vector((device + (self.f - 1) * self.shares - self.f * self.shares**2) / self.divisor)
 
     def between(self, one: Vector, two: Vector) -> float:
-        """Return the covariance of two linear combinations."""
         across = [side.across for side in self.linear.sides]
         first, second = (apply(across, vector(each), self.linear.answers) for each in (one, two))
         device = self.responses @ (first * second) + (self.f - 1) * (self.shares @ (one * two))
         return float((device - self.f * (self.shares @ one) * (self.shares @ two)) / self.divisor)
 
     def matrix(self) -> Matrix:
-        """Write the matrix out.
-
-        Raises:
-            InvalidRequest: more than 4,096 cells.
-        """
         size = len(self.shares)
         if size > MOST_WRITTEN_CELLS:
             raise InvalidRequest(

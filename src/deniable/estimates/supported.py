@@ -100,7 +100,7 @@ class Supported(Alike):
 
 
 @dataclass(frozen=True, eq=False)
-class SupportCovariance:
+class SupportCovariance(Covariance):
     """[f (D_π − ππ′) + L D_λ L′ − D_π] / divisor with π = L·λ, never written out unless asked for."""
 
     linear: Supported
@@ -118,18 +118,12 @@ class SupportCovariance:
         return vector((self.f * (self.shares - self.shares**2) + device - self.shares) / self.divisor)
 
     def between(self, one: Vector, two: Vector) -> float:
-        """Return the covariance of two linear combinations."""
         shares = self.shares
         device = float(self.responses @ (self._pulled(one) * self._pulled(two)))
         among = float(shares @ (one * two))
         return (self.f * (among - float(shares @ one) * float(shares @ two)) + device - among) / self.divisor
 
     def matrix(self) -> Matrix:
-        """Write the matrix out.
-
-        Raises:
-            InvalidRequest: too large.
-        """
         inverse = (self.linear.support.table() - self.linear.q) / self.linear.gap
         device = (inverse * self.responses) @ inverse.T - np.diag(self.shares)
         spread = np.diag(self.shares) - np.outer(self.shares, self.shares)
