@@ -17,8 +17,9 @@ from typing import NamedTuple
 from deniable.channel import Channel, Dense, Product, Sets
 from deniable.channel.product import join, split
 from deniable.designs.design import Design
+from deniable.designs.labels import same_labels
 from deniable.errors import Incompatible, InvalidRequest
-from deniable.order.admissibility import alike, channel_of, rows_of, same_labels
+from deniable.order.admissibility import alike, channel_of, rows_of
 from deniable.order.closed_forms import closed, through_sets
 from deniable.order.programs import Feasible, Mixing, Row, Table, decide, dot, integers, reduce
 from deniable.order.sets import Nested, SetShare, held_by_ways

@@ -14,8 +14,8 @@ from deniable import channel as channels
 from deniable import documents, exact
 from deniable.channel import Channel, Dense, Product
 from deniable.designs import AnyDesign, Design
+from deniable.designs.labels import same_labels
 from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile
-from deniable.order.admissibility import same_labels
 from deniable.order.closed_forms import closed, step_to_body, through_sets
 from deniable.order.sets import Nested
 from deniable.order.steps import Factors, Step, Tabulated
