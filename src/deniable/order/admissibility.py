@@ -70,28 +70,27 @@ def admissible(
 ) -> Admissibility:
     """Say whether no other design of parity at most γ tells more than this one, and why not.
 
-        Implements: Theorems 5.4 and 5.5 of [Cha19]: after responses with proportional rows are merged, every row has parity
-        exactly γ (C1) and exactly two different values (C2).
+    Implements: Theorems 5.4 and 5.5 of [Cha19]: after responses with proportional rows are merged, every row has parity
+    exactly γ (C1) and exactly two different values (C2).
 
-        Args:
-            design: a design, or its channel.
-            gamma: the largest parity allowed, e^ε; by default the design's own.
-            slack: by how much, relative to γ, a parity may fall short of it. A design from an ε whose responses differ in
-                kind has parities that differ in the last of 64 bits; 1e-12 looks past that.
+    Args:
+        design: a design, or its channel.
+        gamma: the largest parity allowed, e^ε; by default the design's own.
+        slack: by how much, relative to γ, a parity may fall short of it. A design from an ε whose responses differ in
+            kind has parities that differ in the last of 64 bits; 1e-12 looks past that.
 
-        Raises:
-            InvalidDesign: without a γ, a design of infinite parity; or one too large to look at response by response.
-            InvalidNumber: γ below 1.
+    Raises:
+        InvalidDesign: without a γ, a design of infinite parity; or one too large to look at response by response.
+        InvalidNumber: γ below 1.
 
-        Example:
-            >>> from deniable.designs.labels import same_labels
-    from deniable.designs import k_ary, matrix
-            >>> bool(admissible(k_ary(5, epsilon=1)))
-            True
-            >>> print(admissible(matrix([[0.5, 0.25, 0.4], [0.5, 0.75, 0.6]])))
-            not admissible at γ = 2:
-            response '0': 3 different probabilities; expected 2 (C2). It can be split into responses that tell more.
-            response '1': parity 3/2 < γ; expected exactly γ (C1). Another response can give way to it until it is γ.
+    Example:
+        >>> from deniable.designs import k_ary, matrix
+        >>> bool(admissible(k_ary(5, epsilon=1)))
+        True
+        >>> print(admissible(matrix([[0.5, 0.25, 0.4], [0.5, 0.75, 0.6]])))
+        not admissible at γ = 2:
+        response '0': 3 different probabilities; expected 2 (C2). It can be split into responses that tell more.
+        response '1': parity 3/2 < γ; expected exactly γ (C1). Another response can give way to it until it is γ.
     """
     channel = channel_of(design)
     limit = read_gamma(channel, gamma)
