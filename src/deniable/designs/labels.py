@@ -285,8 +285,3 @@ def _check(part: Sequence[str]) -> None:
                 f"the label {label!r:.40} holds {SEPARATOR.strip()!r} between spaces, which separates attributes; "
                 "expected another label."
             )
-
-
-def same_labels(one: Sequence[str], two: Sequence[str]) -> bool:
-    """Say whether labels are the same in the same order; those that are made when asked for may differ in type."""
-    return one == two or (len(one) == len(two) and all(a == b for a, b in zip(one, two, strict=True)))
