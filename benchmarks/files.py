@@ -18,8 +18,7 @@ from benchmarks import workloads
 from benchmarks.measure import race, table
 from deniable.designs import unary
 from deniable.engines import local
-from deniable.engines.files import respond_file
-from deniable.tallies.files import tally_file
+from deniable.engines.files import respond_file, tally_file
 
 K = 1_000
 N = 1_000_000

@@ -255,9 +255,9 @@ def respond_all(
     }
     if getattr(design, "asks", None) not in _HOMES:
         _refuse_design("respond_all", design)
-    from deniable.engines.local import rows
+    from deniable.engines.local.engine import DRAWN
 
-    return _checked(rows.DRAWN[design.asks], (design, answers), options)  # type: ignore[no-any-return]
+    return _checked(DRAWN[design.asks], (design, answers), options)  # type: ignore[no-any-return]
 
 
 @overload
@@ -476,9 +476,9 @@ def _asked(given: Any) -> str:
 
 
 def _count(responses: Responses[Any], options: Mapping[str, Any]) -> Any:
-    from deniable.engines.local import rows
+    from deniable.engines.local.engine import COUNTED
 
-    return _checked(rows.COUNTED[responses.design.asks], (responses,), options)
+    return _checked(COUNTED[responses.design.asks], (responses,), options)
 
 
 def _refuse_design(verb: str, given: object) -> NoReturn:

@@ -24,7 +24,7 @@ from deniable.order.bits import BitByBit
 from deniable.order.relaxation import ladder, relax
 from deniable.records.edges.designs import one_edge
 from deniable.records.key_value.designs import lpp_club, pckv_grr, pckv_ue
-from deniable.records.numbers.designs import Range
+from deniable.records.numbers.designs import Range, number_design
 from deniable.records.strings.designs import Bloom, NoisySampling, string_design
 
 N = 2_000
@@ -63,6 +63,14 @@ PATHS: dict[str, Callable[[], Any]] = {
         for name, design in DESIGNS.items()
     },
     "bulk.draw_all, two threads": lambda: local.draw_all(COARSE, np.zeros(1 << 21, np.uint8), threads=2),
+    "bulk.respond_all": lambda: local.respond_all(COARSE, EQUAL).columns["response"],
+    "engine.Local, categories": lambda: column(COARSE, ["0"] * N),
+    "engine.Local, stages": lambda: column(ladder([COARSE, FINE]), ["0"] * N, "stage 1"),
+    "engine.Local, items": lambda: column(pckv_grr(["tea", "milk"], 1), [{"tea": 0.5}] * N),
+    "engine.Local, edges": lambda: column(one_edge(["a", "b"], 1), [{"a": 0.5}] * N),
+    "engine.Local, strings": lambda: column(STRINGS[0], ["equal"] * N),
+    "engine.Local, numbers": lambda: column(number_design(0, 1, epsilon=1), [0.5] * N),
+    "engine.Local, a deck": lambda: column(dn.integer_deck(N, 1), ["no"] * N),
     "bulk.draw_stream": lambda: np.concatenate(list(local.draw_stream(COARSE, [EQUAL[:77], EQUAL[77:]]))),
     "bulk.Responder": lambda: Responder(COARSE).draw(EQUAL),
     "gradual.upgrade": lambda: gradual.upgrade(RUNG, EQUAL, EQUAL),
@@ -86,6 +94,10 @@ PATHS: dict[str, Callable[[], Any]] = {
     "strings.upgrade": lambda: strings.upgrade(*STRINGS, strings.respond(STRINGS[0], encoded()), encoded()),
     "words.shuffled": lambda: words.shuffled(N),
 }
+
+
+def column(design: Any, answers: list[Any], name: str = "response") -> Any:
+    return local.Local().respond_all(design, answers).columns[name]
 
 
 def bit_step() -> BitByBit:
@@ -117,8 +129,8 @@ def test_two_calls_with_equal_answers_differ(draw: Callable[[], Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "draw", [pytest.param(draw, id=name) for name, draw in PATHS.items() if "threads" not in name]
-)  # which thread takes which rows is not fixed
+    "draw", [pytest.param(draw, id=name) for name, draw in PATHS.items() if not name.endswith(("threads", "a deck"))]
+)  # which thread takes which rows is not fixed, and a deck is shuffled as a respondent draws
 def test_all_randomness_is_that_of_the_operating_system(
     draw: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

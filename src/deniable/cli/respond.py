@@ -64,11 +64,12 @@ def respond(
         )
     if labels:
         raise InvalidRequest("--labels is for responses that are printed; expected it without --answers.")
+    from deniable.engines import Local
     from deniable.engines.files import respond_file
 
     with progress("responding") as told:
         written = respond_file(
-            known, answers, column, out, keep=keep or (), threads=threads, overwrite=force, progress=told
+            known, answers, column, out, keep=keep or (), engine=Local(threads=threads), overwrite=force, progress=told
         )
     say(f"wrote {out}: {written.rows:,} rows, in {written.missing:,} of them no response")
     if as_json:

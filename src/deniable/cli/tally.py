@@ -62,8 +62,8 @@ def tally(
 
 
 def _count(design: Design, path: Path) -> Tally:
+    from deniable.engines.files import tally_file
     from deniable.tallies import Tally
-    from deniable.tallies.files import tally_file
 
     if path.suffix.lower() == ".json":
         return Tally.from_json(path.read_bytes(), design)

@@ -63,6 +63,7 @@ class Design(AnyDesign):
 
     SCHEMA: ClassVar[str] = "design"
     asks: ClassVar[str] = "categories"
+    columns: ClassVar[tuple[str, ...]] = ("response",)
     name: str
     categories: Sequence[str]
     symbols: Sequence[str]

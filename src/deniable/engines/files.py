@@ -1,10 +1,12 @@
-"""A file of answers → a file of responses, on the machine of whoever holds the answers."""
+"""A file of answers → a file of responses, where the answers are; and a file of responses → a tally. On any engine."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +18,16 @@ from deniable.designs import Design
 from deniable.designs.labels import shown
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.files.atomic import atomic_write, check_free
-from deniable.files.columns import DESIGN, FORMATS, RESPONSE, ColumnFile, guess, open_columns
-from deniable.files.writers import Writer, writing
+from deniable.files.columns import DESIGN, FORMATS, RESPONSE, ColumnFile, File, guess, open_columns
+from deniable.files.writers import writing
 from deniable.tallies.arrow import is_text
 from deniable.tallies.files import Progress
+from deniable.tallies.files import tally_file as count_file
 
 if TYPE_CHECKING:
-    from deniable.engines.local.bulk import Responder
+    from deniable.engines import Engine
+    from deniable.tallies import Tally
+    from deniable.tallies.responses import Responses
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ def respond_file(
     answers_format: str | None = None,
     format: str | None = None,
     source: Source | None = None,
-    threads: int = 1,
+    engine: Engine | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> WrittenResponses:
@@ -66,7 +71,7 @@ def respond_file(
         answers_format: "parquet", "csv" or "ndjson"; by default told by the name.
         format: of the responses; by default told by the name.
         source: random bytes; the engine's secure source by default.
-        threads: how many threads draw.
+        engine: where the responses are drawn; this machine by default.
         overwrite: replace a file that exists.
         progress: told after each batch.
 
@@ -80,16 +85,33 @@ def respond_file(
     format = _format(target, format)
     _check_keep(column, keep)
     _check_paths(Path(answers), target, overwrite=overwrite)
-    from deniable.engines.local.bulk import Responder
-
-    device = Responder(design, codes=True, source=source, threads=threads)
     packed = format == "parquet" and design.channel.coding.ndim > 1
-    job = _Job(design, column, tuple(keep), device, packed)
+    job = _Job(design, column, tuple(keep), _chosen(engine), source, packed)
     with open_columns(answers, answers_format) as columns:
         _check_columns(columns, column, keep)
         with atomic_write(target, overwrite=overwrite) as file:
             job.run(columns, file, format, progress)
-    return WrittenResponses(target, job.rows, job.missing)
+    return WrittenResponses(target, job.written, job.missing)
+
+
+def tally_file(
+    design: Design,
+    file: File,
+    format: str | None = None,
+    *,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Tally:
+    """Count the responses of a file, in constant memory, as `tallies.files.tally_file` does, on an engine."""
+    return count_file(design, file, format, progress=progress, count=_chosen(engine).tally)
+
+
+def _chosen(engine: Engine | None) -> Engine:
+    if engine is not None:
+        return engine
+    from deniable.engines.local.engine import Local
+
+    return Local()
 
 
 @dataclass
@@ -97,44 +119,47 @@ class _Job:
     design: Design
     column: str
     keep: tuple[str, ...]
-    device: Responder
+    engine: Engine
+    source: Source | None
     packed: bool
-    rows: int = 0
+    read: int = 0
+    written: int = 0
     missing: int = 0
 
     def run(self, columns: ColumnFile, file: Any, format: str, progress: Progress | None) -> None:
+        waiting: deque[Any] = deque()  # batches whose answers the engine has, and whose responses are not there yet
+        drawn = self.engine.respond_stream(self.design, self._answers(columns, waiting), source=self.source, codes=True)
+        first = self._batch(next(drawn), waiting)
+        with writing(file, format, first.schema, self.design.hash) as writer:
+            for batch in chain([first], (self._batch(each, waiting) for each in drawn)):
+                if len(batch):
+                    writer.write(batch)
+                if progress:
+                    progress(self.written, columns.share)
+
+    def _answers(self, columns: ColumnFile, waiting: deque[Any]) -> Iterator[NDArray[Any]]:
         import pyarrow as pa
 
+        none = [pa.array([], pa.string()) for _ in (self.column, *self.keep)]
+        nothing = pa.record_batch(none, names=[self.column, *self.keep])
         batches = columns.batches([self.column], self.keep)
-        first = next(batches, None)
-        if first is None:
-            kept = [pa.array([], pa.string()) for _ in self.keep]
-            first = pa.record_batch([pa.array([], pa.string()), *kept], names=[self.column, *self.keep])
-        drawn = self._batch(columns, first)
-        with writing(file, format, drawn.schema, self.design.hash) as writer:
-            self._write(writer, drawn, columns, progress)
-            for batch in batches:
-                self._write(writer, self._batch(columns, batch), columns, progress)
+        for batch in chain([next(batches, nothing)], batches):
+            numbers = self._numbers(columns, batch.column(self.column))
+            self.read += len(numbers)
+            waiting.append(batch)
+            yield np.ma.MaskedArray(np.maximum(numbers, 0), numbers < 0)
 
-    def _write(self, writer: Writer, drawn: Any, columns: ColumnFile, progress: Progress | None) -> None:
-        if len(drawn):
-            writer.write(drawn)
-        if progress:
-            progress(self.rows, columns.share)
-
-    def _batch(self, columns: ColumnFile, batch: Any) -> Any:
+    def _batch(self, drawn: Responses[Design], waiting: deque[Any]) -> Any:
         import pyarrow as pa
 
-        numbers = self._numbers(columns, batch.column(self.column))
-        present = numbers >= 0
-        sent = self.device.draw(numbers[present])
-        drawn = np.zeros((len(numbers), *sent.shape[1:]), sent.dtype)
-        drawn[present] = sent
-        self.rows += len(numbers)
-        self.missing += int(len(numbers) - present.sum())
-        named = pa.DictionaryArray.from_arrays(np.zeros(len(numbers), np.int32), pa.array([self.design.hash]))
+        batch = waiting.popleft()
+        present = np.ones(len(drawn), np.bool_) if drawn.missing is None else ~drawn.missing
+        self.written += len(drawn)
+        self.missing += int(len(drawn) - present.sum())
+        named = pa.DictionaryArray.from_arrays(np.zeros(len(drawn), np.int32), pa.array([self.design.hash]))
         kept = [batch.column(name) for name in self.keep]
-        return pa.record_batch([self._column(drawn, present), *kept, named], names=[RESPONSE, *self.keep, DESIGN])
+        responses = self._column(drawn.columns["response"], present)
+        return pa.record_batch([responses, *kept, named], names=[RESPONSE, *self.keep, DESIGN])
 
     def _column(self, drawn: NDArray[Any], present: NDArray[np.bool_]) -> Any:
         coding = self.design.channel.coding
@@ -151,7 +176,7 @@ class _Job:
         indices = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
         numbers: NDArray[np.int64] = lookup[indices]
         if (numbers < -1).any():
-            row = columns.row(self.rows + int((numbers < -1).argmax()))
+            row = columns.row(self.read + int((numbers < -1).argmax()))
             raise InvalidAnswer(
                 f"the answer in {row} is not one of the design's; expected one of {shown(self.design.categories)}.",
                 "Leave the cell empty where there is no answer.",

@@ -13,6 +13,7 @@ import pytest
 
 from deniable.chance import Source
 from deniable.designs import k_ary, matrix, product, warner
+from deniable.engines import Local
 from deniable.engines.files import WrittenResponses, respond_file
 from deniable.errors import DeniableError, InvalidAnswer, InvalidRequest, UnreadableFile
 from deniable.files.atomic import atomic_write
@@ -81,7 +82,7 @@ def test_responses_are_drawn_as_everywhere_else(tmp_path: Path) -> None:
 def test_without_a_source_the_draws_differ_from_run_to_run(tmp_path: Path) -> None:
     held = answers.write(tmp_path / "answers.csv", {"x": ["never"] * 1000})
     for name in ("one.csv", "two.csv"):
-        respond_file(DESIGN, held, "x", tmp_path / name, threads=2)
+        respond_file(DESIGN, held, "x", tmp_path / name, engine=Local(threads=2))
     assert (tmp_path / "one.csv").read_bytes() != (tmp_path / "two.csv").read_bytes()
 
 

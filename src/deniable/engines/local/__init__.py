@@ -1,6 +1,8 @@
 """This machine as an engine: NumPy always, compiled kernels with the `fast` extra, threads, constant memory.
 
-draw_all         a column of answers → a column of response codes, or of packed rows
+Local            the engine, for every type of design
+respond_all      a column of answers → Responses
+draw_all         the same, as the bare array of codes or of packed rows
 draw_stream      the same over columns that come one after another
 tally            a column of responses → a Tally
 tally_stream     the same over columns that come one after another
@@ -14,7 +16,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from deniable.engines.local.bulk import draw_all, draw_stream, join_attributes, tally, tally_stream
+from deniable.engines.local.bulk import draw_all, draw_stream, join_attributes, respond_all, tally, tally_stream
+from deniable.engines.local.engine import Local
 from deniable.engines.local.words import Keystream
 
 if TYPE_CHECKING:
@@ -22,12 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Keystream",
+    "Local",
     "draw_all",
     "draw_stream",
     "gradual",
     "join_attributes",
     "key_value",
     "numbers",
+    "respond_all",
     "strings",
     "tally",
     "tally_stream",

@@ -24,9 +24,9 @@ from deniable.engines.local.words import CHUNK, Words
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.tallies import Tally, arrow
 from deniable.tallies import tally as tally_any
+from deniable.tallies.responses import Missing, Responses
 
 AnswerCodes: TypeAlias = NDArray[np.integer[Any]]
-Missing: TypeAlias = NDArray[np.bool_]
 
 BLOCK = 1 << 20
 """Answers that a thread takes at a time: long enough to be worth it, short enough to share the work evenly."""
@@ -34,7 +34,7 @@ BLOCK = 1 << 20
 _COUNTED = 1 << 22  # codes that a thread counts at a time
 
 
-def draw_all(
+def respond_all(
     design: Design,
     answers: Any,
     *,
@@ -42,7 +42,7 @@ def draw_all(
     source: Source | None = None,
     threads: int = 1,
     fast: bool | None = None,
-) -> Codes:
+) -> Responses[Design]:
     """Draw a response to each of many answers.
 
     Guarantee: drawn with exactly the integer weights from which the design's ε is derived, from a keystream under a
@@ -61,14 +61,33 @@ def draw_all(
             installed and either loaded already or worth loading.
 
     Returns:
-        The code of each response, the number of its symbol, in the smallest unsigned type. For a design that sends sets
-        of categories, packed bits: a row of ⌈k/8⌉ bytes for each response, bit j of byte i for category 8i + j. Where
-        answers are missing, a masked array.
+        `Responses`, whose column "response" holds the code of each, the number of its symbol, in the smallest unsigned
+        type. For a design that sends sets of categories, packed bits: a row of ⌈k/8⌉ bytes for each response, bit j of
+        byte i for category 8i + j.
 
     Raises:
         InvalidAnswer: a row that is no category; only its index is told.
         InvalidRequest: several threads and one given source.
         MissingExtra: compiled kernels are demanded and Numba is not installed.
+
+    Example:
+        >>> from deniable.designs import k_ary
+        >>> len(respond_all(k_ary(["red", "green", "blue"], epsilon=1), ["red", "blue", None]))
+        3
+    """
+    return Responder(design, codes=codes, source=source, threads=threads, fast=fast).respond(answers)
+
+
+def draw_all(
+    design: Design,
+    answers: Any,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Codes:
+    """Draw as `respond_all` does, and return the bare array: codes or packed rows, masked where answers are missing.
 
     Example:
         >>> from deniable.designs import k_ary
@@ -89,15 +108,15 @@ def draw_stream(
 ) -> Iterator[Codes]:
     """Respond to columns of answers as they come, each when it is asked for, in constant memory.
 
-    Guarantee: as for `draw_all`; from a given source the responses are those to all columns joined into one.
+    Guarantee: as for `respond_all`; from a given source the responses are those to all columns joined into one.
 
     Args:
         design: what to draw with.
-        chunks: columns of answers, in any form that `draw_all` takes, of any lengths.
-        codes, source, threads, fast: as for `draw_all`.
+        chunks: columns of answers, in any form that `respond_all` takes, of any lengths.
+        codes, source, threads, fast: as for `respond_all`.
 
     Raises:
-        As `draw_all`; the index that an error tells is that within its column.
+        As `respond_all`; the index that an error tells is that within its column.
 
     Example:
         >>> from deniable.designs import warner
@@ -109,7 +128,7 @@ def draw_stream(
 
 
 class Responder:
-    """A design made ready once, for columns that come one after another. The arguments are those of `draw_all`."""
+    """A design made ready once, for columns that come one after another. The arguments are those of `respond_all`."""
 
     def __init__(
         self,
@@ -130,20 +149,29 @@ class Responder:
         self._backend: Backend | None = None
         self._draw: Draw | None = None
 
-    def draw(self, answers: Any) -> Codes:
+    def respond(self, answers: Any) -> Responses[Design]:
         """Draw a response to each answer of the next column; a missing answer has a missing response."""
+        sent, missing = self._drawn(answers)
+        return Responses(self._design, {"response": sent}, missing)
+
+    def draw(self, answers: Any) -> Codes:
+        """Draw as `respond` does, and return the bare array, masked where answers are missing."""
+        sent, missing = self._drawn(answers)
+        return sent if missing is None else _masked(sent, missing)
+
+    def _drawn(self, answers: Any) -> tuple[Codes, Missing | None]:
         given, missing = read_answers(self._design, answers, codes=self._codes)
         sent = self._draw_present(given, missing)
-        return sent if missing is None else with_gaps(sent, missing)
+        return (sent if missing is None else with_zeros(sent, missing)), missing
 
     def _draw_present(self, given: AnswerCodes, missing: Missing | None) -> Codes:
         self._rows += given.size
         draw = self._ready()
-        out = self._design.channel.coding.space(given.size)
+        out = draw.space(given.size)
 
         def block(start: int) -> bool:
             end = start + BLOCK
-            return _draw_into(draw, self._design.channel.answers, given[start:end], self._words, out[start:end])
+            return _draw_into(draw, given[start:end], self._words, out[start:end])
 
         with workers(self._threads) as run:
             done = run(block, range(0, given.size, BLOCK))
@@ -160,24 +188,32 @@ class Responder:
         return self._draw
 
 
-def _draw_into(draw: Draw, size: int, answers: AnswerCodes, words: Words, out: Codes) -> bool:
+def _draw_into(draw: Draw, answers: AnswerCodes, words: Words, out: Codes) -> bool:
     """Draw in chunks that stay in the cache; stop at a chunk with a code out of range, and tell."""
-    kind = code_type(size)
+    kind = code_type(draw.answers)
     step = max(1, CHUNK // draw.width)
     for start in range(0, answers.size, step):
         piece = answers[start : start + step]
-        if not in_range(piece, size):
+        if not in_range(piece, draw.answers):
             return False
         draw.into(np.ascontiguousarray(piece, dtype=kind), words, out[start : start + step])
     return True
 
 
-def with_gaps(sent: Codes, missing: Missing) -> Codes:
-    """Return responses with zeros between them, masked, where an answer is missing."""
+def with_zeros(sent: Codes, missing: Missing) -> Codes:
+    """Return responses with zeros between them where an answer is missing."""
     out = np.zeros((len(missing), *sent.shape[1:]), sent.dtype)
     out[~missing] = sent
-    mask = missing if out.ndim == 1 else np.broadcast_to(missing[:, None], out.shape)
-    return np.ma.MaskedArray(out, mask)
+    return out
+
+
+def with_gaps(sent: Codes, missing: Missing) -> Codes:
+    """Return responses with masked zeros between them where an answer is missing."""
+    return _masked(with_zeros(sent, missing), missing)
+
+
+def _masked(rows: Codes, missing: Missing) -> Codes:
+    return np.ma.MaskedArray(rows, missing if rows.ndim == 1 else np.broadcast_to(missing[:, None], rows.shape))
 
 
 def without_gaps(responses: np.ma.MaskedArray[Any, Any]) -> tuple[NDArray[Any], Missing]:
@@ -207,7 +243,7 @@ def read_answers(design: Design, answers: Any, *, codes: bool | None = None) -> 
         design: whose categories they are.
         answers: a NumPy array, a sequence, or a column of pandas, Polars or Arrow, of labels or of codes; for several
             attributes also a mapping or a frame with a column for each.
-        codes: what whole numbers are, as in `draw_all`.
+        codes: what whole numbers are, as in `respond_all`.
 
     Raises:
         InvalidAnswer: a row that is no category; only its index is told.
@@ -244,7 +280,7 @@ def join_attributes(design: Design, columns: Any, *, codes: bool | None = None) 
     Args:
         design: for several attributes.
         columns: a mapping, or a frame, with a column of labels or of codes for each attribute, all equally long.
-        codes: what whole numbers are, as in `draw_all`.
+        codes: what whole numbers are, as in `respond_all`.
 
     Raises:
         InvalidAnswer: a row that is no category; only its index is told.
@@ -470,7 +506,9 @@ def _renumbered(labels: Sequence[str]) -> bool:
     )
 
 
-def tally(design: Design, responses: Any, *, threads: int = 1, fast: bool | None = None) -> Tally:
+def tally(
+    design: Design, responses: Any, *, codes: bool | None = None, threads: int = 1, fast: bool | None = None
+) -> Tally:
     """Count responses, on this machine.
 
     An array of integers holds codes or packed rows, as `draw_all` returns them. Everything else (labels, columns of
@@ -479,6 +517,7 @@ def tally(design: Design, responses: Any, *, threads: int = 1, fast: bool | None
     Args:
         design: what the responses were drawn with.
         responses: what was sent.
+        codes: what whole numbers are in what is counted as `deniable.tally` counts it.
         threads: how many to count on; more than one helps compiled kernels only.
         fast: True to demand compiled kernels, False to do without; by default they are used where Numba is
             installed and either loaded already or worth loading.
@@ -494,8 +533,8 @@ def tally(design: Design, responses: Any, *, threads: int = 1, fast: bool | None
     """
     check_threads(threads)
     coding = design.channel.coding
-    if not _is_plain(responses) or responses.ndim != coding.ndim:
-        return tally_any(design, responses)
+    if codes is False or not _is_plain(responses) or responses.ndim != coding.ndim:
+        return tally_any(design, responses, codes=codes)
     rows = coding.read(responses)
     if coding.ndim > 1 and coding.impossible(rows) is not None:
         return tally_any(design, rows)  # names the row, and refuses it

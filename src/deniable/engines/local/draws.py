@@ -29,10 +29,20 @@ class Draw(ABC):
     """A channel made ready: `into` gives what `channel.draw` would give answer by answer, and takes no byte more.
 
     Attributes:
+        channel: what is drawn from.
+        answers: how many answers there are.
         width: words that one answer takes, for choosing how many are worked on at a time.
     """
 
     width = 1
+
+    def __init__(self, channel: Channel, answers: int | None = None) -> None:
+        self.channel = channel
+        self.answers = channel.answers if answers is None else answers
+
+    def space(self, rows: int) -> NDArray[Any]:
+        """Return an array for so many responses."""
+        return self.channel.coding.space(rows)
 
     @abstractmethod
     def into(self, answers: Codes, words: Words, out: Codes) -> None:
@@ -41,9 +51,6 @@ class Draw(ABC):
 
 class OneByOne(Draw):
     """Any channel at all, at the speed of the scalar draw."""
-
-    def __init__(self, channel: Channel) -> None:
-        self.channel = channel
 
     def into(self, answers: Codes, words: Words, out: Codes) -> None:
         drawn = [self.channel.draw(answer, words.source) for answer in answers.tolist()]
@@ -60,7 +67,8 @@ class EvenDraw(Draw):
 
     by_code: ClassVar[bool] = False
 
-    def __init__(self, slots: Slots) -> None:
+    def __init__(self, channel: Channel, slots: Slots, answers: int | None = None) -> None:
+        super().__init__(channel, answers)
         self.slots = slots
         self.width = slots.width
 
@@ -85,11 +93,14 @@ class Quotient(EvenDraw):
 
     def __init__(self, channel: Diagonal, backend: Backend) -> None:
         slot = Slot.of(channel.total)
-        super().__init__(Slots([slot]))
-        self.size = channel.size
+        super().__init__(channel, Slots([slot]), channel.size)
+        self.size, self.code = channel.size, code_type(channel.size)
         # ⌊⌊u / scale⌋ / other⌋ = ⌊u / (scale · other)⌋
         self.divisor = slot.limit // channel.total * channel.other
         self.backend = backend
+
+    def space(self, rows: int) -> NDArray[Any]:
+        return np.empty(rows, self.code)
 
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
         heads = np.ascontiguousarray(words[:, 0])
@@ -107,8 +118,7 @@ class Climb(EvenDraw):
     """A channel whose word is compared with rising thresholds; subclasses say which."""
 
     def __init__(self, channel: Channel, slot: Slot, thresholds: list[list[int]], backend: Backend) -> None:
-        super().__init__(Slots([slot]))
-        self.channel = channel
+        super().__init__(channel, Slots([slot]))
         self.thresholds = Thresholds(thresholds, slot.words)
         self.backend = backend
 
@@ -174,7 +184,7 @@ class HadamardDraw(EvenDraw):
 
     def __init__(self, channel: Hadamard, backend: Backend) -> None:
         slot = Slot.of(channel.total)
-        super().__init__(Slots([slot]))
+        super().__init__(channel, Slots([slot]))
         scale = slot.limit // channel.total
         edge = (channel.half - 1) * channel.large
         self.signs = Signs(edge * scale, channel.large * scale, channel.small * scale)
@@ -194,7 +204,7 @@ class HashingDraw(EvenDraw):
 
     def __init__(self, channel: Hashing, backend: Backend) -> None:
         slot = Slot.of(channel.total)
-        super().__init__(Slots([slot]))
+        super().__init__(channel, Slots([slot]))
         self.forms = HashForms.of(channel, slot.limit // channel.total)
         self.backend = backend
 
@@ -223,7 +233,7 @@ class FilledDraw(EvenDraw):
         self.picks = Picks.of(channel.size, channel.steps)
         self.head = Slot.of(channel.total)
         self.heads = 2 if sums else 1
-        super().__init__(Slots([self.head] * self.heads + list(self.picks.slots)))
+        super().__init__(channel, Slots([self.head] * self.heads + list(self.picks.slots)))
         self.width = max(self.slots.width, channel.size // _CATEGORIES_A_WORD)
         self.size = channel.size
         self.backend = backend
@@ -266,15 +276,15 @@ class JoinedDraw(EvenDraw):
     """Several channels side by side: each row holds the words of the first factor, then those of the second, …"""
 
     def __init__(self, channel: Product, factors: list[EvenDraw]) -> None:
-        super().__init__(Slots([slot for factor in factors for slot in factor.slots.slots]))
-        self.channel = channel
+        super().__init__(channel, Slots([slot for factor in factors for slot in factor.slots.slots]))
+        self.parts = channel.factors
         self.factors = factors
 
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
         """Write the combinations of the factors' responses, in mixed radix."""
         out[:] = 0
         at, rest = 0, self.channel.answers
-        for factor, channel in zip(self.factors, self.channel.factors, strict=True):
+        for factor, channel in zip(self.factors, self.parts, strict=True):
             rest //= channel.answers
             digits = (answers // answers.dtype.type(rest)) % answers.dtype.type(channel.answers)
             part = channel.coding.space(answers.size)
@@ -346,6 +356,7 @@ class CoinDraw(Draw):
     """A channel of independent bits, of which the answer's own is the true one."""
 
     def __init__(self, channel: Bits, backend: Backend) -> None:
+        super().__init__(channel)
         self.tosser = CoinTosser(Coins.of_channel(channel), backend)
         # So that the sets, and not the words, of the rows that are worked on at a time fill the cache.
         self.width = self.tosser.coins.blocks
@@ -361,7 +372,7 @@ def prepare(channel: Channel, backend: Backend) -> Draw:
 
 
 def _diagonal(channel: Diagonal, backend: Backend) -> Draw | None:
-    if chance.words_for(channel.total) == 1:
+    if Slot.of(channel.total).words == 1:
         return Quotient(channel, backend)
     return Rungs(channel, backend) if channel.size <= _MOST_THRESHOLDS else None
 
@@ -372,7 +383,9 @@ def _hadamard(channel: Hadamard, backend: Backend) -> Draw | None:
 
 def _hashing(channel: Hashing, backend: Backend) -> Draw | None:
     if channel.hashes == 1:  # the one hash is the answer itself
-        return prepare(Diagonal(channel.values, channel.same, channel.other), backend)
+        draw = prepare(Diagonal(channel.values, channel.same, channel.other), backend)
+        draw.answers = channel.answers
+        return draw
     return HashingDraw(channel, backend) if _short(channel) else None
 
 

@@ -24,7 +24,6 @@ from deniable.designs import Design
 from deniable.engines.local.backend import Backend, Codes, check_threads, choose_backend, workers
 from deniable.engines.local.bulk import (
     BLOCK,
-    Missing,
     Responder,
     in_range,
     out_of_range,
@@ -37,6 +36,7 @@ from deniable.engines.local.words import CHUNK, Words
 from deniable.errors import InvalidResponse
 from deniable.order.bits import BitByBit
 from deniable.order.ladders import Ladder, Relaxation
+from deniable.tallies.responses import Missing
 
 __all__ = ["Raiser", "degrade", "release_planned", "upgrade", "upgrade_bits", "upgrade_stream"]
 

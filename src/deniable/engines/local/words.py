@@ -142,6 +142,8 @@ class Slot:
     @classmethod
     def of(cls, total: int) -> Slot:
         """Return the slot of a draw below a total."""
+        if (1 << 64) % total == 0:  # as designs have it that are built from an ε
+            return cls(1, 1 << 64)
         words = chance.words_for(total)
         return cls(words, (1 << 64 * words) // total * total)
 

@@ -1,35 +1,84 @@
-"""Every type of design over many people, a row for each: answers → `Responses`, and `Responses` → a tally.
+"""This machine as an engine, for every type of design: answers → `Responses`, and `Responses` → a tally.
 
+Local     the engine, with its settings
 DRAWN     for each type how its responses are drawn; a missing answer gives a missing response
 COUNTED   for each type how they are counted
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from inspect import signature
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.chance import SYSTEM, Source
-from deniable.designs import AnyDesign, Deck, Design
+from deniable.engines import Engine
 from deniable.engines.local import bulk
 from deniable.engines.local.edges import COLUMNS, Edges
 from deniable.engines.local.words import shuffled
 from deniable.errors import InvalidAnswer, InvalidRequest
-from deniable.order.ladders import Ladder
-from deniable.records.edges.designs import EdgeDesign
-from deniable.records.key_value.designs import KeyValueDesign
-from deniable.records.numbers.designs import NumberDesign
-from deniable.records.strings.designs import StringDesign
 from deniable.tallies import arrow
 from deniable.tallies.responses import Missing, Responses
 
-__all__ = ["COUNTED", "DRAWN"]
+if TYPE_CHECKING:
+    from deniable.designs import AnyDesign, Deck, Design
+    from deniable.order.ladders import Ladder
+    from deniable.records.edges.designs import EdgeDesign
+    from deniable.records.key_value.designs import KeyValueDesign
+    from deniable.records.numbers.designs import NumberDesign
+    from deniable.records.strings.designs import StringDesign
+
+__all__ = ["COUNTED", "DRAWN", "Local"]
+
+
+@dataclass(frozen=True)
+class Local(Engine):
+    """This machine: NumPy always, compiled kernels with the `fast` extra, threads, constant memory.
+
+    Attributes:
+        threads: how many to draw and count on.
+        fast: True to demand compiled kernels, False to do without; by default they are used where Numba is installed
+            and either loaded already or worth loading. The responses do not depend on it.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> engine = Local(fast=False)
+        >>> engine.tally(warner(1), engine.respond_all(warner(1), ["yes", "no", None])).missing
+        1
+    """
+
+    threads: int = 1
+    fast: bool | None = None
+
+    def respond_all(self, design: AnyDesign, answers: Any, **options: Any) -> Responses[Any]:
+        return self._call(DRAWN[design.asks], (design, answers), options)  # type: ignore[no-any-return]
+
+    def respond_stream(self, design: Design, chunks: Iterable[Any], **options: Any) -> Iterator[Responses[Design]]:
+        responder = bulk.Responder(design, threads=self.threads, fast=self.fast, **options)
+        return map(responder.respond, chunks)
+
+    def tally(self, design: AnyDesign, responses: Any, **options: Any) -> Any:
+        if isinstance(responses, Responses):
+            responses.check(design)
+            return self._call(COUNTED[design.asks], (responses,), options)
+        if design.asks != "categories":
+            raise InvalidRequest(
+                f"these are responses of a {type(design).__name__} without their design; expected Responses.",
+                "Count them with deniable.tally(design, responses).",
+            )
+        return self._call(bulk.tally, (design, responses), options)
+
+    def _call(self, function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """Call with this engine's settings, as far as a function knows them."""
+        known = signature(function).parameters
+        own = {"threads": self.threads, "fast": self.fast}
+        return function(*given, **{name: own[name] for name in own if name in known}, **options)
 
 
 def _columns(design: AnyDesign, *drawn: NDArray[Any]) -> Responses[Any]:
@@ -47,19 +96,6 @@ def _gaps(design: AnyDesign, present: Missing, *drawn: NDArray[Any]) -> Response
     for column, each in zip(columns, drawn, strict=True):
         column[present] = each
     return Responses(design, dict(zip(design.columns, columns, strict=True)), ~present)
-
-
-def _draw_categories(
-    design: Design,
-    answers: Any,
-    *,
-    codes: bool | None = None,
-    source: Source | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
-) -> Responses[Design]:
-    drawn = bulk.draw_all(design, answers, codes=codes, source=source, threads=threads, fast=fast)
-    return _columns(design, drawn)
 
 
 def _draw_stages(
@@ -191,8 +227,9 @@ def _numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
     return np.array([value for value in values if value is not None] or np.empty(0)), present
 
 
-def _count_categories(responses: Responses[Design]) -> Any:
-    return _with_missing(bulk.tally(responses.design, responses.present()["response"]), responses)
+def _count_categories(responses: Responses[Design], *, threads: int = 1, fast: bool | None = None) -> Any:
+    counted = bulk.tally(responses.design, responses.present()["response"], threads=threads, fast=fast)
+    return _with_missing(counted, responses)
 
 
 def _count_stages(responses: Responses[Ladder], *, reached: Any = None) -> Any:
@@ -243,7 +280,7 @@ def _with_missing(counted: Any, responses: Responses[Any]) -> Any:
 
 
 DRAWN: dict[str, Callable[..., Responses[Any]]] = {
-    "categories": _draw_categories,
+    "categories": bulk.respond_all,
     "ladder": _draw_stages,
     "deck": _deal,
     "key-value": _draw_items,
