@@ -345,10 +345,12 @@ def _by_neighbours(
 ) -> dict[tuple[StageRow | None, StageRow | None], list[str]]:
     """Return respondents by the stages next below and next above a stage that they hold."""
     at = stages.index(stage)
+    lower = [(each, drawn[each.id]) for each in reversed(stages[:at])]
+    higher = [(each, drawn[each.id]) for each in stages[at + 1 :]]
     found: dict[tuple[StageRow | None, StageRow | None], list[str]] = {}
     for name in names:
-        low = next((each for each in reversed(stages[:at]) if name in drawn[each.id]), None)
-        high = next((each for each in stages[at + 1 :] if name in drawn[each.id]), None)
+        low = next((each for each, held in lower if name in held), None)
+        high = next((each for each, held in higher if name in held), None)
         found.setdefault((low, high), []).append(name)
     return found
 
