@@ -39,11 +39,10 @@ class Commands(TyperGroup):
     """Finds a command when it is used, and tells every mistake in one style."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the order is always the same
-        """Return the names of the commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import a command."""
+        """Return a command; its module is imported when it is asked for."""
         if cmd_name in COMMANDS and cmd_name not in self.commands:
             self.commands[cmd_name] = command_of(cmd_name)
         return super().get_command(ctx, cmd_name)

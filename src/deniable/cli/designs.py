@@ -131,11 +131,10 @@ class FamilyCommands(TyperGroup):
         raise NotImplementedError
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the commands that are written out, then the families."""
         return [*super().list_commands(ctx), *sorted(self.builders())]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Make the command of a family when it is asked for."""
+        """Return a command; that of a family is made when it is asked for."""
         build = self.builders().get(cmd_name)
         if build is not None and cmd_name not in self.commands:
             self.commands[cmd_name] = family_command(cmd_name, build, self.show)
