@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias, overload
 
 from deniable import exact
@@ -57,6 +57,9 @@ class Numbered(Computed):
     def __getitem__(self, at: int | slice) -> str | Sequence[str]:
         numbers = range(self.size)[at]
         return str(numbers) if isinstance(numbers, int) else tuple(map(str, numbers))
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, range(self.size))
 
     def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
         """Return the number that a label writes."""
@@ -140,11 +143,6 @@ def _refuse_twins(labels: Sequence[str], name: str) -> None:
                 "expected different labels."
             )
         seen.add(look)
-
-
-def same_labels(one: Sequence[str], two: Sequence[str]) -> bool:
-    """Whether labels are the same in the same order; those that are made when asked for may differ in type."""
-    return one == two or (len(one) == len(two) and all(a == b for a, b in zip(one, two, strict=True)))
 
 
 def shown(labels: Sequence[str], most: int = 8) -> str:
