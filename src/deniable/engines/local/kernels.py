@@ -419,7 +419,10 @@ def _fill(
 
 @_compiled
 def _sample(picks: Any, end: Any, count: Any, pool: Any, members: Any) -> None:
-    """Write a set of `count` out of `pool` as packed words, by Floyd's sampling with the last picks before an end."""
+    """Write a set of `count` out of `pool` as packed words, by Floyd's sampling with the last picks before an end.
+
+    Each of these picks becomes the member that was taken.
+    """
     for block in range(np.uint64(members.size)):
         members[block] = _ZERO
     for step in range(end - count, end):
@@ -428,6 +431,7 @@ def _sample(picks: Any, end: Any, count: Any, pool: Any, members: Any) -> None:
         taken = (members[pick >> _SIX] >> (pick & _LOW_SIX)) & _ONE
         pick ^= (pick ^ at) & (_ZERO - taken)  # without a branch, which nobody could foresee
         members[pick >> _SIX] |= _ONE << (pick & _LOW_SIX)
+        picks[step] = pick
 
 
 @_compiled
@@ -483,9 +487,9 @@ def _nest(
                 outer += 1
         out[row, :] = 0
         some, more = within[at, way], beyond[at, way]
-        if not _pick(block[row, 1 : 1 + some], picks, known[:inner], drawn, out[row]):
+        if not _pick(block, row, 1, some, picks, known, inner, drawn, out):
             return False
-        if not _pick(block[row, 1 + some : 1 + some + more], picks, others[:outer], drawn, out[row]):
+        if not _pick(block, row, 1 + some, more, picks, others, outer, drawn, out):
             return False
         if inside[at, way]:
             out[row, own[row] >> 3] |= np.uint8(1 << (own[row] & 7))
@@ -493,17 +497,17 @@ def _nest(
 
 
 @_compiled
-def _pick(words: Any, picks: Any, pool: Any, drawn: Any, row: Any) -> Any:
-    """Put as many members of a pool into a packed row as there are words; False where one of these is thrown away."""
-    for number in range(words.size):
-        total = np.uint64(pool.size - words.size + number + 1)
-        picks[number] = words[number] // _scale(total) if total > _ONE else _ZERO
+def _pick(block: Any, row: Any, first: Any, count: Any, picks: Any, pool: Any, size: Any, drawn: Any, out: Any) -> Any:
+    """Put so many of the first `size` members of a pool into a packed row; False where a word is thrown away."""
+    for number in range(count):
+        total = np.uint64(size - count + number + 1)
+        picks[number] = block[row, first + number] // _scale(total) if total > _ONE else _ZERO
         if picks[number] >= total:
             return False
-    _sample(picks, np.uint64(words.size), np.uint64(words.size), np.uint64(pool.size), drawn)
-    for rank in range(np.uint64(pool.size)):
-        if (drawn[rank >> _SIX] >> (rank & _LOW_SIX)) & _ONE:
-            row[pool[rank] >> 3] |= np.uint8(1 << (pool[rank] & 7))
+    _sample(picks, np.uint64(count), np.uint64(count), np.uint64(size), drawn)
+    for number in range(count):
+        place = pool[picks[number]]
+        out[row, place >> 3] |= np.uint8(1 << (place & 7))
     return True
 
 
