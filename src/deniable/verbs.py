@@ -19,6 +19,7 @@ from deniable.errors import InvalidRequest
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign, Deck, Design
     from deniable.documents import Response
+    from deniable.engines import Engine
     from deniable.estimates import DeckEstimate, Estimate
     from deniable.estimates.covariance import Matrix
     from deniable.estimates.stages import Combined
@@ -140,6 +141,7 @@ def respond_all(
     *,
     codes: bool | None = None,
     source: Source | None = None,
+    engine: Engine | None = None,
     threads: int = 1,
     fast: bool | None = None,
 ) -> Responses[Design]: ...
@@ -150,11 +152,14 @@ def respond_all(
     *,
     codes: bool | None = None,
     source: Source | None = None,
+    engine: Engine | None = None,
     threads: int = 1,
     fast: bool | None = None,
 ) -> Responses[Ladder]: ...
 @overload
-def respond_all(design: Deck, answers: object, *, source: Source | None = None) -> Responses[Deck]: ...
+def respond_all(
+    design: Deck, answers: object, *, source: Source | None = None, engine: Engine | None = None
+) -> Responses[Deck]: ...
 @overload
 def respond_all(
     design: KeyValueDesign,
@@ -164,6 +169,7 @@ def respond_all(
     columns: tuple[str, str, str] = ("person", "item", "weight"),
     weight: str = "weight",
     source: Source | None = None,
+    engine: Engine | None = None,
     fast: bool | None = None,
 ) -> Responses[KeyValueDesign]: ...
 @overload
@@ -175,6 +181,7 @@ def respond_all(
     columns: tuple[str, str, str] = ("person", "item", "weight"),
     weight: str = "weight",
     source: Source | None = None,
+    engine: Engine | None = None,
     fast: bool | None = None,
 ) -> Responses[EdgeDesign]: ...
 @overload
@@ -184,6 +191,7 @@ def respond_all(
     *,
     cohorts: object = None,
     source: Source | None = None,
+    engine: Engine | None = None,
     fast: bool | None = None,
 ) -> Responses[StringDesign]: ...
 @overload
@@ -192,6 +200,7 @@ def respond_all(
     answers: object,
     *,
     source: Source | None = None,
+    engine: Engine | None = None,
     threads: int = 1,
     fast: bool | None = None,
 ) -> Responses[NumberDesign]: ...
@@ -207,6 +216,7 @@ def respond_all(
     source: Source | None = None,
     threads: int | None = None,
     fast: bool | None = None,
+    engine: Engine | None = None,
 ) -> Responses[Any]:
     """Draw a response to each of many true answers: the same draw as `respond`, at the speed of arrays.
 
@@ -228,6 +238,7 @@ def respond_all(
         source: random bytes, for tests; by default a secure keystream.
         threads: how many to draw on.
         fast: True to demand compiled kernels, False to do without; by default they are used where they are worth it.
+        engine: where to draw; this machine by default. `threads` and `fast` are settings of an engine that is given.
 
     Returns:
         `Responses`, which know their design: count them with `tally(responses)`.
@@ -255,6 +266,9 @@ def respond_all(
     }
     if getattr(design, "asks", None) not in _HOMES:
         _refuse_design("respond_all", design)
+    if engine is not None:
+        given = {name: option for name, option in options.items() if option is not None}
+        return engine.respond_all(design, answers, **given)
     from deniable.engines.local.engine import DRAWN
 
     return _checked(DRAWN[design.asks], (design, answers), options)  # type: ignore[no-any-return]

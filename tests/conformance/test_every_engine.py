@@ -160,6 +160,17 @@ def test_other_types_of_design_go_through_an_engine_too() -> None:
             engine.tally(design, np.zeros(3, np.uint8))
 
 
+def test_the_verb_draws_on_an_engine() -> None:
+    design = DESIGNS["bits"]
+    given = answers(design)
+    for engine in (Local(fast=False), Local(fast=True)):
+        sent = dn.respond_all(design, given, source=Seeded("verb"), engine=engine)
+        assert sent == dn.respond_all(design, given, source=Seeded("verb"))
+    assert dn.respond_all(design, given, engine=Wrong()) == Wrong().respond_all(design, given)
+    with pytest.raises(DeniableError, match="cohorts does not go with"):
+        dn.respond_all(design, given, cohorts=[1], engine=Local())  # type: ignore[call-overload]
+
+
 def test_a_script_is_read_to_its_end_and_not_beyond() -> None:
     design = DESIGNS["k-ary"]
     for fast in (False, True):

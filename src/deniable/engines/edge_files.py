@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.engines import Engine
 from deniable.engines.local.edges import COLUMNS, Edges, read_edges
-from deniable.engines.local.key_value import GraphDesign, GraphTally, draw_all
+from deniable.engines.local.engine import Local
+from deniable.engines.local.key_value import GraphDesign, GraphTally
 from deniable.engines.local.words import shuffled
 from deniable.errors import InvalidRequest, InvalidResponse, UnreadableFile
 from deniable.files.atomic import atomic_write, check_free
@@ -53,13 +55,25 @@ def read_edge_file(
 
 
 def respond_edges(
-    design: GraphDesign, edges: Edges, responses: str | os.PathLike[str], *, overwrite: bool = False
+    design: GraphDesign,
+    edges: Edges,
+    responses: str | os.PathLike[str],
+    *,
+    engine: Engine | None = None,
+    overwrite: bool = False,
 ) -> int:
     """Draw the response of each person and write them to a Parquet, CSV or NDJSON file; return how many there are.
 
     Nothing of the edges goes into the file. The responses are shuffled: people stand in the order of their first edge,
     and whoever has none comes last, which would tell what no ε covers. Every run draws anew, and reveals as much again:
     publish the responses of one run only.
+
+    Args:
+        design: what to draw with.
+        edges: who has what.
+        responses: the file to write.
+        engine: where the responses are drawn; this machine by default.
+        overwrite: replace a file that exists.
 
     Raises:
         InvalidRequest: the name of the file does not tell a format, or it exists.
@@ -72,7 +86,7 @@ def respond_edges(
     if format not in FORMATS:
         raise InvalidRequest(f"cannot tell how to write {target.name}; expected a name in .parquet, .csv or .ndjson.")
     check_free(target, overwrite=overwrite)
-    drawn = draw_all(design, edges)
+    drawn = (engine or Local()).respond_all(design, edges).columns["response"]
     drawn = drawn[shuffled(len(drawn))]
     schema = pa.schema([(RESPONSE, _text()), (DESIGN, _text())])
     with atomic_write(target, overwrite=overwrite) as file, writing(file, format, schema, design.hash) as writer:

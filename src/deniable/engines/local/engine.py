@@ -77,8 +77,11 @@ class Local(Engine):
     def _call(self, function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call with this engine's settings, as far as a function knows them."""
         known = signature(function).parameters
+        for name in options:
+            if name not in known:
+                raise InvalidRequest(f"{name} does not go with this type of design; expected none of it.")
         own = {"threads": self.threads, "fast": self.fast}
-        return function(*given, **{name: own[name] for name in own if name in known}, **options)
+        return function(*given, **{name: own[name] for name in own if name in known} | dict(options))
 
 
 def _columns(design: AnyDesign, *drawn: NDArray[Any]) -> Responses[Any]:
