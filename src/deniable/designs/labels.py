@@ -145,6 +145,11 @@ def _refuse_twins(labels: Sequence[str], name: str) -> None:
         seen.add(look)
 
 
+def same_labels(one: Sequence[str], two: Sequence[str]) -> bool:
+    """Say whether labels are the same in the same order; those that are made when asked for may differ in type."""
+    return one == two or (len(one) == len(two) and all(a == b for a, b in zip(one, two, strict=True)))
+
+
 def shown(labels: Sequence[str], most: int = 8) -> str:
     """Return labels for a message, cut after a few.
 
