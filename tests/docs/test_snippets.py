@@ -5,9 +5,13 @@ from __future__ import annotations
 import doctest
 import re
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from deniable.channel import KINDS
+from deniable.designs import FAMILIES
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -24,6 +28,16 @@ def with_snippets() -> list[Path]:
     return [page for page in PAGES if snippets(page)]
 
 
+@pytest.fixture(autouse=True)
+def _registries() -> Iterator[None]:
+    """Forget what a page has entered."""
+    before = [(registry, dict(registry)) for registry in (FAMILIES, KINDS)]
+    yield
+    for registry, content in before:
+        registry.clear()
+        registry.update(content)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("page", with_snippets(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The snippets of a page share their names, as a reader's interpreter would; files go to an empty folder."""
@@ -34,7 +48,7 @@ def test_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         if ">>>" in code:
             run_examples(code, names, page, line)
         else:
-            exec(compile("\n" * (line - 1) + code, str(page), "exec"), names)
+            exec(compile("\n" * (line - 1) + code, str(page), "exec", dont_inherit=True), names)
 
 
 def run_examples(code: str, names: dict[str, object], page: Path, line: int) -> None:
