@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from deniable.documents import Response
     from deniable.engines import Engine
     from deniable.estimates import DeckEstimate, Estimate
-    from deniable.estimates.covariance import Matrix
+    from deniable.estimates.covariances import Matrix
     from deniable.estimates.stages import Combined
     from deniable.exact import Rational
     from deniable.order.ladders import Ladder

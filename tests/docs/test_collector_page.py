@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.cli.app import command_of
+from deniable.cli.commands import command_of
 from deniable.collector.app import ENDPOINTS
 from deniable.collector.serve import check_reachable
 from deniable.collector.settings import PREFIX, Settings, read

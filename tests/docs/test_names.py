@@ -41,7 +41,7 @@ def limits(trees: dict[Path, ast.Module]) -> list[str]:
         f"{path.name}:{node.lineno}"
         for path, tree in trees.items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and node.id.strip("_") in ("MOST", "LEAST", "FEW", "MANY", "ENOUGH")
+        if isinstance(node, ast.Name) and node.id.strip("_") in ("MOST", "LEAST", "MANY", "ENOUGH", "SOME")
     ]
 
 

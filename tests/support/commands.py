@@ -9,7 +9,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from deniable.cli.app import app
+from deniable.cli.commands import app
 
 
 def run(*words: object, stdin: str | bytes | None = None) -> Result:

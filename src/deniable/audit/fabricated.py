@@ -18,7 +18,7 @@ from scipy.stats import binom
 from deniable.audit.influence import pulls
 from deniable.channel import Sets, TwoLevel
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.covariance import Vector, vector
+from deniable.estimates.covariances import Vector, vector
 from deniable.tallies import Tally
 from deniable.tallies.margins import marginal
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.covariance import Matrix, Vector, vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear

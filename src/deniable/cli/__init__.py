@@ -7,6 +7,6 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line."""
-    from deniable.cli.app import app
+    from deniable.cli.commands import app
 
     app()

@@ -106,7 +106,7 @@ class CodesWanted(Struct, frozen=True, forbid_unknown_fields=True):
     count: Annotated[int, Meta(ge=1, le=100_000)]
 
 
-class Codes(Struct, frozen=True):
+class CodesIssued(Struct, frozen=True):
     """The codes of invitations, which are shown this once."""
 
     codes: list[str]

@@ -29,7 +29,7 @@ Polyline: TypeAlias = tuple[Point, ...]
 
 _BITS = 256  # of a square root behind the point
 _STEPS = 2_000  # halvings towards the place of an infimum; a channel's parity is never that near to it
-_FEW = 64  # pieces that are all looked at exactly
+_PIECES_LOOKED_AT = 64  # pieces that are all looked at exactly
 _KNOTS = 4_096  # priors at which a function is read
 _TAIL = Fraction(1, 1 << 20)  # the smallest of them; below it, and above one minus it, a chord leads to the corner
 _SLACK = Fraction(1, 1 << 48)  # by which a float that a function returns is taken lower
@@ -102,7 +102,7 @@ def infimum(line: Polyline) -> tuple[exact.Ratio, Piece, Fraction]:
 
 def _promising(every: list[Piece]) -> list[Piece]:
     """Leave out pieces whose lower bound is above another one's value, which floats can tell of thousands quickly."""
-    if len(every) <= _FEW:
+    if len(every) <= _PIECES_LOOKED_AT:
         return every
     ends = [[_odds_ratio(p, h) for p, h in ((piece.right, piece.high), (piece.left, piece.low))] for piece in every]
     best = min((max(value, 1.0) for pair in ends for value in pair if not math.isnan(value)), default=math.inf)

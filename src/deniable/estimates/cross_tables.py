@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.designs import Design
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariance import Matrix, Vector, vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Summary
 from deniable.estimates.shares import Estimate, ShareRow, remake

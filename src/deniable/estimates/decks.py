@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from deniable import documents, exact
 from deniable.designs.cards import Deck
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.covariance import Matrix, vector
+from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.intervals import Interval, one_of, quantile, wilson
 from deniable.estimates.results import Caution, Result, Summary
 from deniable.estimates.shares import ShareRow, sampled_fraction

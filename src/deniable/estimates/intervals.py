@@ -23,7 +23,7 @@ from scipy.special import betaincinv
 
 from deniable.channel import Channel
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariance import Covariance, Vector
+from deniable.estimates.covariances import Covariance, Vector
 from deniable.estimates.likelihood import expectation_maximization, level, log_likelihood, most_likely
 from deniable.estimates.linear import Linear, floats
 from deniable.estimates.simplex import projection

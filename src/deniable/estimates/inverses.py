@@ -9,7 +9,7 @@ import numpy as np
 from deniable.channel import Channel, Product, Sets, TwoLevel
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.covariance import Matrix, Vector
+from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.kronecker import factored
 from deniable.estimates.linear import Linear, Written, floats, written_inverse
 from deniable.estimates.supported import by_sizes, supported

@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.channel import Channel, Product, TwoLevel
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariance import Covariance, Matrix, Vector, vector
+from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
 from deniable.estimates.linear import Linear, written_inverse
 from deniable.estimates.supported import Supported, supported
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.channel import Channel
 from deniable.designs import Design
-from deniable.estimates.covariance import Vector, vector
+from deniable.estimates.covariances import Vector, vector
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear, Written
 from deniable.estimates.simplex import projection

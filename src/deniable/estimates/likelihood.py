@@ -10,7 +10,7 @@ from scipy.special import xlogy
 
 from deniable.channel import Channel
 from deniable.errors import NotEstimable
-from deniable.estimates.covariance import Matrix, Vector
+from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.linear import Linear, floats
 from deniable.estimates.simplex import projection
 from deniable.estimates.supported import direct

@@ -15,7 +15,7 @@ from deniable import exact
 from deniable.channel import Channel
 from deniable.channel.support import MOST_CELLS
 from deniable.errors import NotEstimable
-from deniable.estimates.covariance import Covariance, Full, Matrix, Vector, vector
+from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
 
 _NOISE = 1e-9  # relative size below which a singular value is rounding
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeV
 
 from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
-from deniable.estimates.covariance import Matrix
+from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, one_of, quantile
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from deniable import documents
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile
 from deniable.estimates import simplex
-from deniable.estimates.covariance import Matrix, Vector, vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import METHODS as INTERVALS
 from deniable.estimates.intervals import Basis, Interval, default, one_of
 from deniable.estimates.inverses import left_inverse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.errors import NotEstimable
-from deniable.estimates.covariance import Vector, vector
+from deniable.estimates.covariances import Vector, vector
 
 
 def projection(value: Vector) -> Vector:

@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from deniable import documents, exact
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.covariance import Matrix, Vector, vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, wilson
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear
@@ -32,7 +32,7 @@ METHODS = ("information", "strata")
 
 _MOST_CATEGORIES = 2_000  # matrices of weights are written out, of categories by categories
 
-_RANK, _LEAST = 1e-10, 1e-6
+_RANK, _LEAST_SHARE = 1e-10, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +256,7 @@ def expected_covariance(groups: Sequence[tuple[Design, float]], shares: Vector) 
 
 def _inside(shares: Vector) -> Vector:
     """Return shares of which none is 0: of a direct question that one had no variance, and weights did not sum to I."""
-    raised = np.maximum(shares, _LEAST)
+    raised = np.maximum(shares, _LEAST_SHARE)
     return vector(raised / raised.sum())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deniable.estimates.covariance import Vector
+from deniable.estimates.covariances import Vector
 from deniable.estimates.intervals import wilson
 from deniable.estimates.results import Summary
 from deniable.estimates.shares import Estimate, ShareRow

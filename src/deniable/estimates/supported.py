@@ -18,7 +18,7 @@ import numpy as np
 from deniable.channel import Channel, Sets, TwoLevel
 from deniable.channel.support import Support
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariance import Covariance, LowRank, Matrix, Vector, vector
+from deniable.estimates.covariances import Covariance, LowRank, Matrix, Vector, vector
 from deniable.estimates.linear import Linear, blind
 
 Cells: TypeAlias = tuple[Vector, Vector, Vector]

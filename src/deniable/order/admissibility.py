@@ -17,7 +17,7 @@ from deniable.designs.labels import same_labels
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
 from deniable.order.programs import Row, Table
 
-MANY = 20
+SHOWN_FLAWS = 20
 """Flaws that are told one by one."""
 MOST_RESPONSES = 1 << 14
 """Responses that the independent split of Lemma 5.5 may make out of one design."""
@@ -60,8 +60,8 @@ class Admissibility:
     def __str__(self) -> str:
         if not self.flaws:
             return f"admissible at γ = {exact.shown(self.gamma)}"
-        told = [flaw.problem for flaw in self.flaws[:MANY]]
-        rest = [f"… and {len(self.flaws) - MANY:,} more."] if len(self.flaws) > MANY else []
+        told = [flaw.problem for flaw in self.flaws[:SHOWN_FLAWS]]
+        rest = [f"… and {len(self.flaws) - SHOWN_FLAWS:,} more."] if len(self.flaws) > SHOWN_FLAWS else []
         return "\n".join([f"not admissible at γ = {exact.shown(self.gamma)}:", *told, *rest])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from deniable import exact
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariance import Matrix
+from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import quantile
 from deniable.plan.variances import MOST_RESPONDENTS, Goal, Population, Shares, between, fraction, variance_curve, whole
 

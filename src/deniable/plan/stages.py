@@ -13,7 +13,7 @@ import numpy as np
 from deniable import exact
 from deniable.designs import Design
 from deniable.errors import InvalidDesign, InvalidRequest
-from deniable.estimates.covariance import Vector
+from deniable.estimates.covariances import Vector
 from deniable.estimates.simplex import projection
 from deniable.estimates.stages import combine, expected_covariance
 from deniable.order.relaxation import relax

@@ -18,7 +18,7 @@ import numpy as np
 from deniable import exact
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariance import Matrix, Vector
+from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.decks import parts
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear

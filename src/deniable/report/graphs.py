@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import ACCENT, INK, MOST_BARS, TRUTH, plain
-from deniable.estimates.covariance import Vector
+from deniable.estimates.covariances import Vector
 from deniable.records.key_value.estimates import KeyValueEstimate
 
 if TYPE_CHECKING:

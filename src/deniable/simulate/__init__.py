@@ -14,8 +14,6 @@ and a response may not: what is drawn here protects nobody, and never stands for
 
 from __future__ import annotations
 
-from deniable.simulate.shares import noisy_shares, shares
-from deniable.simulate.stages import noisy_samples, stages
-from deniable.simulate.tallies import tallies
+from deniable.simulate.laws import noisy_samples, noisy_shares, shares, stages, tallies
 
 __all__ = ["noisy_samples", "noisy_shares", "shares", "stages", "tallies"]

@@ -15,7 +15,7 @@ from deniable.channel.sets import Part
 from deniable.engines import local
 from deniable.errors import ImplausibleResponses, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.estimates import covariance, left_inverse
-from deniable.estimates.covariance import LowRank
+from deniable.estimates.covariances import LowRank
 from deniable.estimates.linear import Linear
 from deniable.estimates.supported import Supported, customary
 from tests.support.sets import TELLING, around

@@ -7,7 +7,7 @@ import pytest
 import deniable as dn
 from deniable.channel import Dense, Diagonal
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
-from deniable.order.admissibility import MANY, MOST_RESPONSES, admissible, raise_parity, repair, split_row
+from deniable.order.admissibility import MOST_RESPONSES, SHOWN_FLAWS, admissible, raise_parity, repair, split_row
 
 THREE_VALUES = [["1/2", "1/4", "2/5"], ["1/2", "3/4", "3/5"]]
 
@@ -38,7 +38,7 @@ def test_responses_that_say_the_same_are_named() -> None:
 
 
 def test_a_long_list_of_flaws_is_cut() -> None:
-    size = MANY + 5
+    size = SHOWN_FLAWS + 5
     rows = [[Fraction(30 + i + j * (i % 7 + 1), 5000) for j in range(3)] for i in range(size)]
     rows.append([1 - sum(row[j] for row in rows) for j in range(3)])
     text = str(admissible(Dense.of(rows), 1000))

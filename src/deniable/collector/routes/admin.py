@@ -43,12 +43,12 @@ async def close_survey(call: Call) -> messages.State:
     return _changed(call, "survey closed", await asyncio.to_thread(call.collector.store.close, fielded.survey.name))
 
 
-async def invite(call: Call) -> messages.Codes:
+async def invite(call: Call) -> messages.CodesIssued:
     """Make one-time invitations; their codes are shown this once."""
     fielded = await call.collector.surveys.find(call.part("name"))
     codes = await asyncio.to_thread(call.collector.store.invite, fielded.survey.name, call.body.count)
     log_event("invitations made", survey=fielded.survey.name, count=len(codes))
-    return messages.Codes(codes)
+    return messages.CodesIssued(codes)
 
 
 async def list_tokens(call: Call) -> list[messages.TokenWanted]:
@@ -116,7 +116,7 @@ ENDPOINTS = (
     Endpoint("POST", f"{_SURVEY}/close", close_survey, "Close a survey.", scope="admin", gives=messages.State),
     Endpoint(
         "POST", f"{_SURVEY}/invitations", invite, "Make one-time invitations.",
-        scope="admin", takes=messages.CodesWanted, gives=messages.Codes, status=201,
+        scope="admin", takes=messages.CodesWanted, gives=messages.CodesIssued, status=201,
     ),
     Endpoint("GET", _TOKENS, list_tokens, "All tokens.", scope="admin", gives=list[messages.TokenWanted]),
     Endpoint(

@@ -34,7 +34,7 @@ Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
 Whole: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-ENOUGH = 1 << 24
+ROWS_WORTH_COMPILING = 1 << 24
 """Rows from which on loading and compiling the kernels, about a second once in a process, begins to pay."""
 
 SHORT_DIVISOR = 1 << 34
@@ -167,7 +167,7 @@ def choose_backend(fast: bool | None, rows: int) -> Backend:
     """
     if fast is False:
         return vectors
-    if fast is None and _COMPILED not in sys.modules and (rows < ENOUGH or find_spec("numba") is None):
+    if fast is None and _COMPILED not in sys.modules and (rows < ROWS_WORTH_COMPILING or find_spec("numba") is None):
         return vectors
     try:
         kernels: Any = import_module(_COMPILED)

@@ -22,15 +22,7 @@ from deniable.channel import Channel
 from deniable.channel.coding import Rows, code_type
 from deniable.designs import Design
 from deniable.engines.local.backend import Backend, Codes, check_threads, choose_backend, workers
-from deniable.engines.local.bulk import (
-    BLOCK,
-    Responder,
-    in_range,
-    out_of_range,
-    read_answers,
-    with_gaps,
-    without_gaps,
-)
+from deniable.engines.local.bulk import BLOCK, Responder, in_range, out_of_range, read_answers, with_gaps, without_gaps
 from deniable.engines.local.steps import PreparedStep, prepare_step, toss_rows
 from deniable.engines.local.words import CHUNK, Words
 from deniable.errors import InvalidResponse

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.covariance import Matrix, Vector
+from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Ends, quantile
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.results import Caution, Columns, Row, Summary

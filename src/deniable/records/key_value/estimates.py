@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.covariance import Matrix, Vector
+from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Ends, Interval, one_of, quantile, wilson
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary
 from deniable.estimates.shares import sampled_fraction

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariance import Vector
+from deniable.estimates.covariances import Vector
 from deniable.estimates.results import Caution
 from deniable.records.key_value.linear import NOISE
 

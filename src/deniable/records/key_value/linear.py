@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariance import Matrix, Vector
+from deniable.estimates.covariances import Matrix, Vector
 from deniable.records.key_value.schemes import NONE
 from deniable.records.key_value.tallies import KeyValueTally
 from deniable.records.key_value.variances import scores, second_moments

@@ -14,7 +14,7 @@ from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates import Estimate
 from deniable.estimates import estimate as estimate_shares
-from deniable.estimates.covariance import Matrix, vector
+from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Row, Summary, around
 from deniable.estimates.stages import Combined

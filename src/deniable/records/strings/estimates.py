@@ -14,7 +14,7 @@ from scipy.special import ndtr
 
 from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
-from deniable.estimates.covariance import Matrix
+from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, quantile
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.records.strings.designs import Bloom, StringDesign

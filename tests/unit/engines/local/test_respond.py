@@ -140,14 +140,14 @@ def test_demanding_kernels_without_numba() -> None:
 
 @pytest.mark.usefixtures("without_numba")
 def test_without_numba_numpy_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "ENOUGH", 10)
+    monkeypatch.setattr(backend, "ROWS_WORTH_COMPILING", 10)
     assert local.draw_all(warner(1), [0] * 20).size == 20
     assert local.tally(warner(1), np.zeros(20, np.uint8)).respondents == 20
 
 
 @pytest.mark.usefixtures("without_kernels")
 def test_numba_is_loaded_for_many_rows_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "ENOUGH", 10)
+    monkeypatch.setattr(backend, "ROWS_WORTH_COMPILING", 10)
     assert backend.choose_backend(None, 9) is vectors
     assert backend.choose_backend(False, 10) is vectors
     kernels = backend.choose_backend(None, 10)
@@ -159,7 +159,7 @@ def test_numba_is_loaded_for_many_rows_only(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("without_kernels")
 def test_a_numba_that_cannot_be_imported_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backend, "_COMPILED", "deniable.engines.local.broken")
-    assert backend.choose_backend(None, backend.ENOUGH) is vectors
+    assert backend.choose_backend(None, backend.ROWS_WORTH_COMPILING) is vectors
 
 
 def test_engines_are_found_by_name() -> None:

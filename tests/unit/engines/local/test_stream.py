@@ -30,7 +30,7 @@ def test_cutting_the_column_changes_nothing(cuts: list[int]) -> None:
 
 
 def test_compiled_kernels_may_take_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "ENOUGH", 250)
+    monkeypatch.setattr(backend, "ROWS_WORTH_COMPILING", 250)
     monkeypatch.delitem(__import__("sys").modules, "deniable.engines.local.kernels", raising=False)
     answers = everybody(DESIGN, 500)
     drawn = local.draw_stream(DESIGN, np.split(np.array(answers), 5), source=script())

@@ -1,0 +1,339 @@
+"""Tallies of designs, decks and ladders drawn in law, and the unbiased shares of many tallies at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.audit.attacks import Chain
+from deniable.audit.simulated_attacks import generator, kernel
+from deniable.channel import Bits, Channel
+from deniable.designs import Deck, Design
+from deniable.errors import InvalidRequest
+from deniable.estimates.inverses import christofides_inverse, left_inverse
+from deniable.estimates.linear import floats
+from deniable.estimates.supported import customary
+from deniable.order.ladders import Ladder
+from deniable.records.strings.designs import NoisySampling
+
+Counts: TypeAlias = NDArray[np.int64]
+"""Counts, a row for each repetition."""
+
+People: TypeAlias = Mapping[str, int] | Sequence[int] | Counts
+"""How many people have each answer, by name or in the order of the categories."""
+
+_MOST_DEALT = 10**9  # what NumPy's hypergeometric law takes
+
+
+def read_people(categories: Sequence[str], people: People) -> Counts:
+    """Read how many people have each answer.
+
+    Raises:
+        InvalidRequest: not a whole number of people for each category, or nobody at all.
+    """
+    known = list(categories)
+    if isinstance(people, Mapping):
+        strangers = [name for name in people if name not in known]
+        given = np.array([0] if strangers else [people.get(name, 0) for name in known])
+    else:
+        given = np.asarray(people)
+    if given.shape != (len(known),) or given.dtype.kind not in "iu" or given.min() < 0 or given.sum() < 1:
+        raise InvalidRequest(
+            f"these are not numbers of people with each answer; expected {len(known)} whole numbers, 0 or more.",
+            "Give them in the order of the categories, or by name.",
+        )
+    return given.astype(np.int64)
+
+
+def repeated(repetitions: int) -> int:
+    """Read a number of repetitions.
+
+    Raises:
+        InvalidRequest: not a whole number, or none.
+    """
+    if isinstance(repetitions, bool) or not isinstance(repetitions, int | np.integer) or repetitions < 1:
+        raise InvalidRequest(f"there are {repetitions!r:.40} repetitions; expected a whole number of at least 1.")
+    return int(repetitions)
+
+
+def asked(
+    people: Counts, repetitions: int, respondents: int | None, *, replaced: bool, draws: np.random.Generator
+) -> Counts:
+    """Return how many of those who are asked have each answer, in each repetition.
+
+    Raises:
+        InvalidRequest: more respondents than people, or a number that is none.
+    """
+    everybody = int(people.sum())
+    n = everybody if respondents is None else respondents
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1 or (n > everybody and not replaced):
+        raise InvalidRequest(
+            f"there are {n!r:.40} respondents of {everybody:,} people; expected at least 1, and at most all of them.",
+            "With replaced=True the same person may be asked again.",
+        )
+    if replaced:
+        return np.asarray(draws.multinomial(n, people / everybody, size=repetitions), np.int64)
+    all_of_them = np.broadcast_to(people, (repetitions, len(people)))
+    return all_of_them if n == everybody else dealt(all_of_them, np.full(repetitions, n), draws)
+
+
+def dealt(kinds: Counts, number: Counts, draws: np.random.Generator) -> Counts:
+    """Draw so many things without replacement in each repetition; return how many of each kind there are.
+
+    Why: the first kind follows the hypergeometric law; given how many of it there are, the rest is drawn from the other
+    kinds in the same way. NumPy's own multivariate law takes the same kinds for every repetition.
+
+    Raises:
+        InvalidRequest: more than a thousand million things.
+    """
+    if kinds.sum(axis=1).max() >= _MOST_DEALT:
+        raise InvalidRequest(f"there are {_MOST_DEALT:,} or more to draw from without replacement; expected fewer.")
+    drawn, left = np.empty_like(kinds), number.copy()
+    behind = kinds.sum(axis=1)
+    for kind in range(kinds.shape[1]):
+        behind = behind - kinds[:, kind]
+        drawn[:, kind] = draws.hypergeometric(kinds[:, kind], behind, left)
+        left -= drawn[:, kind]
+    return drawn
+
+
+_MOST_PAIRS = 1 << 24  # probabilities that are written out: 134 MB
+
+
+def tallies(
+    design: Design | Deck,
+    people: People,
+    repetitions: int = 1,
+    *,
+    respondents: int | None = None,
+    replaced: bool = False,
+    draws: np.random.Generator | None = None,
+) -> Counts:
+    """Draw the tallies of many surveys among the same people; return a row of counts for each survey.
+
+    Guarantee: the rows are independent, and each has exactly the law of a tally of individual responses, but for the
+    rounding of probabilities to floats.
+
+    Why: responses of independent respondents with one answer add up to multinomial counts, cards that are kept to
+    hypergeometric ones. Bits are independent, so that each column is binomial; a diagonal channel keeps an answer with
+    probability p − r and otherwise sends any category evenly.
+
+    Args:
+        design: what is responded with: a design, or a deck that is dealt.
+        people: how many people have each answer, in the order of the categories or by name.
+        repetitions: how many surveys.
+        respondents: how many of the people are asked each time; all of them (a census), if it is not given.
+        replaced: ask independent respondents, of whom one may come twice; otherwise a sample without replacement.
+        draws: where the counts come from; by default a generator that begins with the operating system's bytes.
+
+    Raises:
+        InvalidRequest: numbers that do not fit, or a channel with too many responses to write out.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> drawn = tallies(warner(p="3/4"), {"yes": 253_052, "no": 2_999_547}, 10_000)
+        >>> drawn.shape, set(drawn.sum(axis=1).tolist())
+        ((10000, 2), {3252599})
+    """
+    begun, rows = generator() if draws is None else draws, repeated(repetitions)
+    there = asked(read_people(design.categories, people), rows, respondents, replaced=replaced, draws=begun)
+    if isinstance(design, Deck):
+        return _dealt(design, there, begun)
+    return _drawn(design.channel, there, begun)
+
+
+def _dealt(deck: Deck, there: Counts, draws: np.random.Generator) -> Counts:
+    """Deal a card to everybody, to the members first; they send the number from the other end."""
+    if (n := int(there[0].sum())) > deck.people:
+        raise InvalidRequest(f"there are {n:,} respondents; expected at most the {deck.people:,} people of the deck.")
+    cards = np.broadcast_to(np.array(deck.counts, np.int64), (len(there), deck.numbers))
+    members = dealt(cards, there[:, 1], draws)
+    others = dealt(cards - members, there[:, 0], draws)
+    return others + members[:, ::-1]
+
+
+def _drawn(channel: Channel, there: Counts, draws: np.random.Generator) -> Counts:
+    """Draw the tallies of those who are there: by a quicker law where there is one, else answer by answer."""
+    if channel.exchangeable:
+        own, other = (float(channel.probability(0, given=x)) for x in (0, 1))
+        if own >= other:
+            kept = draws.binomial(there, own - other)
+            rest = (there - kept).sum(axis=1)
+            return np.asarray(kept + draws.multinomial(rest, np.full(channel.answers, 1 / channel.answers)), np.int64)
+    if isinstance(channel, Bits) and not channel.by_size:
+        others = there.sum(axis=1, keepdims=True) - there
+        hits = draws.binomial(there, float(channel.hit_rate))
+        return np.asarray(hits + draws.binomial(others, float(channel.stray_rate)), np.int64)
+    sent, table = _written(channel)
+    counts = np.zeros((len(there), len(sent)), np.int64)
+    for answer in range(channel.answers):
+        counts += spread(there[:, answer], table[:, answer], draws)
+    return in_cells(channel, sent, counts)
+
+
+def spread(number: Counts, probabilities: NDArray[np.float64], draws: np.random.Generator) -> Counts:
+    """Return multinomial counts for each number; the likeliest comes last and takes what rounding leaves."""
+    order = np.argsort(probabilities, kind="stable")
+    counts = np.empty((len(number), len(probabilities)), np.int64)
+    counts[:, order] = draws.multinomial(number, probabilities[order])
+    return counts
+
+
+def in_cells(channel: Channel, sent: Sequence[int], counts: Counts) -> Counts:
+    """Return tallies from how often each response was sent."""
+    if channel.own_cells and channel.responses == len(sent):
+        return counts
+    held = np.zeros((len(sent), channel.cells), np.int64)
+    for place, response in enumerate(sent):
+        held[place, list(channel.cells_of(response))] = 1
+    return counts @ held
+
+
+def _written(channel: Channel) -> tuple[Sequence[int], NDArray[np.float64]]:
+    """Return the responses that can be sent, and their probabilities: responses × answers."""
+    size = channel.answers
+    many = sum(math.comb(size, ones) for ones in channel.sizes) or channel.responses
+    if many * channel.answers > _MOST_PAIRS:
+        raise InvalidRequest(
+            f"this channel has more than {_MOST_PAIRS:,} pairs of answer and response; expected fewer to draw in law.",
+            "Draw the responses themselves with engines.local, or use fewer categories.",
+        )
+    if not channel.sizes:
+        return range(channel.responses), floats(channel)
+    sent, rows = [], []
+    for ones in channel.sizes:
+        # All sets of a size are alike: the first one tells what a category inside and one outside have.
+        inside, outside = (float(channel.probability((1 << ones) - 1, given=at)) for at in (0, size - 1))
+        for members in combinations(range(size), ones):
+            sent.append(sum(1 << each for each in members))
+            row = np.full(size, outside)
+            row[list(members)] = inside
+            rows.append(row)
+    return sent, np.array(rows)
+
+
+def stages(
+    ladder: Ladder, people: People, repetitions: int = 1, *, draws: np.random.Generator | None = None
+) -> tuple[Counts, ...]:
+    """Draw the tallies of every stage: those of one survey, in the same row of each, belong to the same people.
+
+    Why: of the people with one answer, those with the same response are alike, so that their next responses are
+    multinomial counts under the step's own probabilities. All that is carried along is how many have each answer and
+    each last response.
+
+    Args:
+        ladder: the stages.
+        people: how many people have each answer, in the order of the categories or by name.
+        repetitions: how many surveys.
+        draws: where the counts come from; by default a generator that begins with the operating system's bytes.
+
+    Raises:
+        InvalidRequest: numbers that do not fit, or designs with too many responses to write their steps out.
+
+    Example:
+        >>> from deniable.designs import k_ary
+        >>> from deniable.order.relaxation import ladder
+        >>> drawn = stages(ladder(k_ary(3, epsilon=e) for e in (1, 2)), [50, 30, 20], 400)
+        >>> [each.shape for each in drawn], int(drawn[1][0].sum())
+        ([(400, 3), (400, 3)], 100)
+    """
+    chain, rows = Chain.of(ladder), repeated(repetitions)
+    begun = generator() if draws is None else draws
+    there = read_people(ladder.categories, people)
+    last = [np.full((rows, 1), number, np.int64) for number in there]  # by answer: how many had each response before
+    found = []
+    for at, design in enumerate(ladder):
+        table = kernel(chain, at)
+        last = [
+            np.sum([spread(held[:, old], table[old, answer], begun) for old in range(held.shape[1])], axis=0)
+            for answer, held in enumerate(last)
+        ]
+        found.append(in_cells(design.channel, chain.sent[at], np.sum(last, axis=0)))
+    return tuple(found)
+
+
+def noisy_samples(
+    noisy: NoisySampling,
+    ones: int,
+    zeros: int,
+    rounds: int,
+    repetitions: int = 1,
+    *,
+    draws: np.random.Generator | None = None,
+) -> Counts:
+    """Draw how many ones each round of noisy samples has; a row for each survey, a column for each round.
+
+    Args:
+        noisy: how the permanent bit and its samples are drawn.
+        ones: how many people have a true 1.
+        zeros: how many have a true 0.
+        rounds: how many samples everybody sends.
+        repetitions: how many surveys.
+        draws: where the counts come from; by default a generator that begins with the operating system's bytes.
+
+    Raises:
+        InvalidRequest: numbers that do not fit.
+
+    Example:
+        >>> noisy_samples(NoisySampling.of("3/4", "3/4", "1/2"), 600, 400, 10, 100).shape
+        (100, 10)
+    """
+    there = read_people(("0", "1"), [zeros, ones])
+    begun, shape = generator() if draws is None else draws, (repeated(repetitions), repeated(rounds))
+    alpha = float(noisy.alpha)
+    permanent = begun.binomial(there[1], alpha, shape[0]) + begun.binomial(there[0], 1 - alpha, shape[0])
+    others = int(there.sum()) - permanent
+    drawn = [begun.binomial(held[:, None], float(p), shape) for held, p in ((permanent, noisy.p), (others, noisy.q))]
+    return np.asarray(drawn[0] + drawn[1], np.int64)
+
+
+def shares(
+    design: Design | Deck, tallies: Counts, respondents: int, *, method: str = "inversion"
+) -> NDArray[np.float64]:
+    """Return the unbiased share of each category, a row for each tally: what `estimate` gives for one of them.
+
+    Args:
+        design: what was responded with.
+        tallies: a row of counts for each survey.
+        respondents: how many responded in each.
+        method: "inversion", or "customary" for the estimate that is usual with RAPPOR.
+
+    Raises:
+        NotEstimable: the design cannot tell answers apart.
+        InvalidRequest: it has no customary estimate.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> shares(warner(p="3/4"), np.array([[40, 60], [75, 25]]), 100).tolist()
+        [[0.30000000000000004, 0.7], [1.0, 0.0]]
+    """
+    if isinstance(design, Deck):
+        back = design.with_replacement()
+        linear = left_inverse(back.channel, inverse=christofides_inverse(back))
+    else:
+        linear = customary(design.channel) if method == "customary" else left_inverse(design.channel)
+    return np.array([linear.shares(row) for row in tallies / respondents])
+
+
+def noisy_shares(noisy: NoisySampling, ones: Counts, respondents: int) -> NDArray[np.float64]:
+    """Return the unbiased share of true ones after each round, from all samples so far: what `noisy.share` gives.
+
+    Args:
+        noisy: how the samples were drawn.
+        ones: how many ones each round had, a row for each survey, as `noisy_samples` returns them.
+        respondents: how many sent samples.
+
+    Example:
+        >>> noisy_shares(NoisySampling.of(1, "3/4", "1/4"), np.array([[60, 80]]), 100).round(6).tolist()
+        [[0.7, 0.9]]
+    """
+    rounds = range(1, ones.shape[1] + 1)
+    # The estimate is linear in the mean number of ones: two of its values say all.
+    starts = np.array([float(noisy.share(0, samples)) for samples in rounds])
+    slopes = np.array([float(noisy.share(1, samples)) for samples in rounds]) - starts
+    return np.asarray(starts + slopes * np.cumsum(ones, axis=1) / respondents)
