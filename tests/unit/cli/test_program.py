@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deniable import __version__
+from deniable.cli.app import COMMANDS
 from deniable.designs import warner
 from tests.support.commands import done, start
 
@@ -22,6 +23,12 @@ def test_help_tells_commands_and_exit_codes_in_order() -> None:
     assert order[1:] == sorted(order[1:])
     for code in ("0 done", "2 usage", "3 belongs to another design", "4 a file", "130 interrupted"):
         assert code in shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_each_says_itself(name: str) -> None:
+    own = " ".join(done(name, "--help").stdout.split())
+    assert COMMANDS[name][1].rstrip(".…: ")[:60] in own
 
 
 def test_the_version_is_told() -> None:

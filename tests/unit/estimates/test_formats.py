@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import InvalidRequest
+from deniable.estimates import Row
 from deniable.estimates.formats import ENDINGS, safe_cell, written
 
 RISKY = ["=HYPERLINK(1)", "a|b*c_d", "50% & more {x}", "<script>alert(1)</script>"]
@@ -72,9 +75,13 @@ def test_an_ending_that_says_nothing_is_refused(name: str) -> None:
     assert ENDINGS == (".json", ".csv", ".md", ".tex", ".html")
 
 
-def test_what_is_tiny_is_not_shown_as_nothing() -> None:
+def test_a_table_has_a_head_for_each_column_and_tiny_numbers_are_not_shown_as_nothing() -> None:
     summary = FOUND.summary()
     heads, cells = summary.table()
     assert heads == ["", "share", "error", "95% interval", "asked directly", "worth"]
     assert cells[0][0] == RISKY[0]
     assert str(summary).splitlines()[0] == summary.title
+    rows = (Row("tiny", 1.2e-7, 0.0, -0.25, 0.25), Row("unknown", math.nan, math.nan, math.nan, math.nan))
+    _, (tiny, unknown) = replace(summary, rows=rows).table()
+    assert tiny == ["tiny", "1.2e-07", "0.0000", "-0.2500 … 0.2500"]
+    assert unknown == ["unknown", "—", "—", "—"]
