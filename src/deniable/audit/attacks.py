@@ -187,11 +187,10 @@ def error_rates(
     chain = Chain.of(subject)
     alphas = priors(chain, prior)
     number: Callable[[Fraction], Number] = _same if exact else float
-    unweighted = (1,) * len(chain.ladder)
     rates = {
         ATTACKS[0]: number(_last(chain, alphas)),
         ATTACKS[1]: number(_likelihood(chain, alphas)),
-        ATTACKS[2]: _voting(chain, alphas, unweighted, number),
+        ATTACKS[2]: _voting(chain, alphas, (1,) * len(chain.ladder), number),
         ATTACKS[3]: _voting(chain, alphas, chain.weights(weights), number),
     }
     return Rates(rates, number(chain.bound(alphas)), dict.fromkeys(ATTACKS, 0.0))

@@ -356,13 +356,11 @@ def optimum(
         InvalidRequest: an unknown family, or an importance or a guess that does not fit.
 
     Example:
-        >>> best = optimum("rr3_dagger", Fraction(4))
-        >>> best.parameters
+        >>> optimum("rr3_dagger", Fraction(4)).parameters
         (Fraction(2, 3), Fraction(2, 3))
     """
     find(family)
-    weights, shares = read_importance(importance), read_guess(guess)
-    risk = risk_of(weights, shares)
+    risk = risk_of(read_importance(importance), read_guess(guess))
     best: tuple[float, Point, bool] | None = None
     for one, two in edges(family, gamma):
         for found in _along(risk, one, two):

@@ -274,12 +274,10 @@ def fitted(
     covariance = linear.covariance(observed, unbiased, f, n - f)
     basis = Basis(unbiased, covariance, unbiased, vector(tally.counts), tally.design.channel, linear, n, f)
     doubts = (*implausible(tally.design, basis), *few(tally.design, basis))
-    convergence = None
-    if method == "likelihood":
-        basis, convergence = _likelihood(basis)
-        if not convergence.converged:
-            text = f"the likelihood may still gain {convergence.gap:.2g} after {convergence.steps:,} steps."
-            doubts += (Caution("unfinished", text),)
+    basis, convergence = _likelihood(basis) if method == "likelihood" else (basis, None)
+    if convergence is not None and not convergence.converged:
+        text = f"the likelihood may still gain {convergence.gap:.2g} after {convergence.steps:,} steps."
+        doubts += (Caution("unfinished", text),)
     return Estimate(
         tally,
         method,

@@ -96,16 +96,14 @@ def admissible(
     limit = read_gamma(channel, gamma)
     least = limit / (1 + exact.rational(slack, name="slack"))
     names = design.symbols if isinstance(design, Design) else None
-    flaws, groups = [], []
-    for group, values in _levels(channel):
-        if len(group) > 1:
-            groups.append(group)
+    levels, flaws = list(_levels(channel)), []
+    for group, values in levels:
         problem = _problem(values, limit, least)
         if problem:
             name = repr(names[group[0]]) if names is not None else str(group[0])
             parity = exact.ratio(max(values), min(values))
             flaws.append(Flaw(group[0], parity, len(values), f"response {name}: {problem}"))
-    return Admissibility(limit, tuple(flaws), tuple(groups))
+    return Admissibility(limit, tuple(flaws), tuple(group for group, _ in levels if len(group) > 1))
 
 
 def channel_of(design: Design | Channel) -> Channel:

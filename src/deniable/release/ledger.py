@@ -293,8 +293,7 @@ class Ledger(Bookkeeper):
             about: a ladder, all of whose stages are drawn at once and may be released one by one (planned); or a design
                 that knows the categories, for stages that come as a surprise (open-ended).
             budget: the ε that may be spent on this question; None for no limit of its own.
-            keep: keep the answer to a planned question, so that stages beyond the ladder can follow. Without it the
-                answer is not stored at all.
+            keep: store the answer to a planned question too, so that stages beyond the ladder can follow.
 
         Raises:
             InvalidAnswer: not one of the categories. The message does not repeat it.

@@ -98,9 +98,8 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
         InvalidResponse: columns of different lengths, or something a design cannot send.
 
     Example:
-        >>> from deniable.designs import warner
-        >>> from deniable.order.relaxation import ladder
-        >>> stages = ladder([warner(1), warner(2)])
+        >>> import deniable as dn
+        >>> stages = dn.ladder([dn.warner(1), dn.warner(2)])
         >>> counted = count_stages(stages, [["yes", "no", "no"], ["yes", "yes", None]], reached=[1, 1, 0])
         >>> [each.respondents for each in counted.finest], [each.respondents for each in counted.seen]
         ([1, 2], [3, 2])

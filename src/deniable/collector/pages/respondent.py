@@ -223,7 +223,6 @@ def survey_page(
         closed: whether nothing is taken any more.
     """
     texts = survey.texts[language]
-    words = locale(language).words
     drawn = next((question for question in survey.questions if question.device == "browser"), None)
     return page(
         SurveyPage,
@@ -240,7 +239,7 @@ def survey_page(
         groups=() if group else survey.groups,
         invited=survey.admission == "invitation",
         questions=tuple(asked_question(question, language) for question in survey.questions),
-        trial=trial(drawn.design, words["try"]["labels"]) if drawn else None,
+        trial=trial(drawn.design, locale(language).words["try"]["labels"]) if drawn else None,
         form=form,
         closed=closed,
     )
