@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deniable import __version__
-from deniable.cli.app import COMMANDS
+from deniable.cli.commands import COMMANDS
 from deniable.designs import warner
 from tests.support.commands import done, start
 
