@@ -21,7 +21,10 @@ from deniable.engines.local.engine import Local
 from deniable.engines.local.words import Keystream
 
 if TYPE_CHECKING:
-    from deniable.engines.local import gradual, key_value, numbers, strings
+    import deniable.engines.local.gradual
+    import deniable.engines.local.key_value
+    import deniable.engines.local.numbers
+    import deniable.engines.local.strings  # noqa: F401 - for checkers the four are attributes of this package
 
 __all__ = [
     "Keystream",
