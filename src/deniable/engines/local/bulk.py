@@ -258,7 +258,7 @@ def read_answers(design: Design, answers: Any, *, codes: bool | None = None) -> 
         return AnswerColumn(reader.numpy(answers), reader.missing)
     if design.factors and (isinstance(answers, Mapping) or _is_frame(answers)):
         return join_attributes(design, answers, codes=codes)
-    if not arrow.is_column(answers) and not _is_sequence(answers):
+    if not arrow.is_column(answers) and not is_sequence(answers):
         raise InvalidAnswer(
             f"the answers are a {type(answers).__name__}; expected an array, a column or a list, with an answer for "
             "each respondent.",
@@ -416,10 +416,10 @@ class _Reader:
 
     def objects(self, rows: Sequence[Any]) -> AnswerCodes:
         """Read Python objects of several kinds, one by one."""
-        absent = np.fromiter((_absent(row) for row in rows), np.bool_, len(rows))
+        absent = np.fromiter((is_absent(row) for row in rows), np.bool_, len(rows))
         if absent.any():
             self.leave_out(absent)
-            rows = [row for row in rows if not _absent(row)]
+            rows = [row for row in rows if not is_absent(row)]
         numbers = np.fromiter((self.one(row) for row in rows), np.int64, len(rows))
         self.refuse_where(numbers < 0)
         return numbers
@@ -488,11 +488,13 @@ def _refusal(design: Design, place: int, missing: Missing | None) -> InvalidAnsw
     )
 
 
-def _is_sequence(answers: object) -> bool:
+def is_sequence(answers: object) -> bool:
+    """Tell whether something is a list or the like, and no text."""
     return isinstance(answers, Sequence) and not isinstance(answers, str | bytes | bytearray)
 
 
-def _absent(value: Any) -> bool:
+def is_absent(value: Any) -> bool:
+    """Tell whether a value stands for nothing: None, NaN, or what pandas writes for them, which is never imported."""
     return type(value).__name__ in {"NoneType", "NAType", "NaTType"} or (isinstance(value, float) and isnan(value))
 
 

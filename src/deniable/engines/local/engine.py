@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from deniable.chance import SYSTEM, Source
 from deniable.engines import Engine
 from deniable.engines.local import bulk
+from deniable.engines.local.bulk import is_absent, is_sequence, with_zeros
 from deniable.engines.local.edges import COLUMNS, Edges
 from deniable.engines.local.words import shuffled
 from deniable.errors import InvalidAnswer, InvalidRequest
@@ -95,9 +95,7 @@ def _gaps(design: AnyDesign, present: Missing, *drawn: NDArray[Any]) -> Response
     """Return what was drawn for those who are present, with zeros for the others."""
     if present.all():
         return Responses(design, dict(zip(design.columns, drawn, strict=True)))
-    columns = [np.zeros((len(present), *each.shape[1:]), each.dtype) for each in drawn]
-    for column, each in zip(columns, drawn, strict=True):
-        column[present] = each
+    columns = [with_zeros(each, ~present) for each in drawn]
     return Responses(design, dict(zip(design.columns, columns, strict=True)), ~present)
 
 
@@ -149,7 +147,7 @@ def _draw_items(
     from deniable.engines.local import key_value
 
     draw = partial(key_value.draw_all, design, source=source, fast=fast)
-    if _is_sequence(answers):
+    if is_sequence(answers):
         present = np.array([answer is not None for answer in answers], np.bool_)
         known = [answer for answer in answers if answer is not None]
         return _gaps(design, present, draw(_table(known), people=range(len(known))))
@@ -202,20 +200,12 @@ def _draw_numbers(
     )
 
 
-def _is_sequence(answers: object) -> bool:
-    return isinstance(answers, Sequence) and not isinstance(answers, str | bytes | bytearray)
-
-
 def _objects(answers: Any) -> list[Any]:
     """Return a column as Python objects, None where one is missing."""
     column = arrow.read(answers) if arrow.is_column(answers) or isinstance(answers, np.ndarray) else None
-    if column is None and not _is_sequence(answers) and not isinstance(answers, np.ndarray):
+    if column is None and not is_sequence(answers) and not isinstance(answers, np.ndarray):
         raise InvalidAnswer(f"the answers are a {type(answers).__name__}; expected a list, an array or a column.")
-    return [None if _absent(each) else each for each in (list(answers) if column is None else column.to_pylist())]
-
-
-def _absent(value: Any) -> bool:
-    return type(value).__name__ in {"NoneType", "NAType", "NaTType"} or (isinstance(value, float) and isnan(value))
+    return [None if is_absent(each) else each for each in (list(answers) if column is None else column.to_pylist())]
 
 
 def _numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
