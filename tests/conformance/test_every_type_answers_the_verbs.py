@@ -218,7 +218,11 @@ def test_what_is_no_design_and_no_tally_is_refused_as_our_error(wrong: Any) -> N
 
 
 @every_type
-@pytest.mark.parametrize("wrong", [7.25j, object(), b"secretanswer", "secretanswer", ["secretanswer"]], ids=repr)
+@pytest.mark.parametrize(
+    "wrong",
+    [7.25j, object(), b"secretanswer", "secretanswer", ["secretanswer"]],
+    ids=lambda wrong: type(wrong).__name__,
+)
 def test_wrong_answers_and_responses_are_our_errors_and_not_repeated(asked: Asked, wrong: Any) -> None:
     asking = asked.design.asks
     if not (asking == "strings" and wrong == "secretanswer"):  # any text is an answer there
