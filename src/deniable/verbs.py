@@ -67,6 +67,7 @@ _HOMES: dict[str, tuple[str, str, str]] = {
     ),
 }
 _VERBS = ("respond", "tally", "estimate")
+_PLAIN = frozenset(_HOMES) - {"deck"}  # which respond to an answer without anything besides
 
 # What to say where something that a type of design needs is not given.
 _NEEDED = {
@@ -130,6 +131,8 @@ def respond(
         >>> dn.respond(dn.lpp_club(["tea", "milk"], epsilon=1), {"tea": 0.5}).symbol[2:] in ("tea", "milk")
         True
     """
+    if card is None is cohort and source is SYSTEM and getattr(design, "asks", None) in _PLAIN:
+        return _function(design.asks, "respond")(design, answer)  # type: ignore[no-any-return]  # the quick way
     options = {"card": card, "cohort": cohort, "source": None if source is SYSTEM else source}
     return _call("respond", design, (design, answer), options)  # type: ignore[no-any-return]
 
