@@ -101,7 +101,7 @@ def test_a_sampler_that_is_off_by_one_position_is_found(
     if isinstance(channel, Dense):
         monkeypatch.setitem(channel.__dict__, "sums", ((1, 3), (1, 3)))
     elif isinstance(channel, Diagonal):
-        monkeypatch.setattr(Diagonal, "total", Diagonal(3, 2**63 + 1, 5).total)
+        monkeypatch.setitem(channel.__dict__, "total", Diagonal(3, 2**63 + 1, 5).total)
     else:
         monkeypatch.setattr(Bits, "digits", lambda _, weight: (255, weight))
     assert distribution(channel, 0) != claimed

@@ -7,7 +7,7 @@ from deniable.designs.cards import Deck, christofides, integer_deck
 from deniable.designs.design import AnyDesign, Design, Factor
 from deniable.designs.labels import Bitstrings, Numbered
 from deniable.designs.many_answers import forced_response, hadamard, k_ary, local_hashing, matrix
-from deniable.designs.registry import FAMILIES, Family
+from deniable.designs.registry import FAMILIES, Family, register
 from deniable.designs.sets_of_answers import (
     best_t,
     mixture,
@@ -65,6 +65,7 @@ __all__ = [
     "product",
     "rappor",
     "rappor_weights",
+    "register",
     "relaxed_warner",
     "rr3_club",
     "rr3_dagger",
