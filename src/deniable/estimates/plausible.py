@@ -7,8 +7,9 @@ from statistics import NormalDist
 import numpy as np
 
 from deniable.designs import Design
-from deniable.estimates.intervals import Basis, score
+from deniable.estimates.intervals import Basis, quantile
 from deniable.estimates.results import Caution
+from deniable.estimates.simplex import projection
 
 RATE = 0.01
 """How often respondents who follow the design are doubted all the same, over all categories together."""
@@ -43,11 +44,14 @@ def implausible(design: Design, basis: Basis) -> tuple[Caution, ...]:
 
 def few(design: Design, basis: Basis) -> tuple[Caution, ...]:
     """Return a doubt where a 95 % interval holds every share from 0 to 1: then the responses tell nothing about it."""
-    low, high = score(basis, 0.95)
-    empty = np.flatnonzero((low <= 0) & (high >= 1)).tolist()
-    if not empty:
+    # An interval of scores holds 0 and 1 where both lie within z standard errors, each taken as if it were true.
+    own, others = basis.linear.spread(projection(basis.unbiased))
+    reach = quantile(0.95) ** 2 / basis.respondents
+    from_none, from_all = basis.unbiased**2 <= reach * others, (1 - basis.unbiased) ** 2 <= reach * (own - 1)
+    empty = np.flatnonzero(from_none & from_all)
+    if not len(empty):
         return ()
-    names = [f"{design.categories[number]!r:.40}" for number in empty[:3]]
+    names = [f"{design.categories[number]!r:.40}" for number in empty[:3].tolist()]
     more = [f"{len(empty) - 3:,} others"] if len(empty) > 3 else []
     of = " and ".join([", ".join([*names, *more][:-1]), [*names, *more][-1]] if len(empty) > 1 else names)
     text = (

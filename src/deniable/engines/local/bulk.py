@@ -5,7 +5,7 @@ Nothing in here repeats an answer: a row that is refused is named by its index.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import isnan
 from threading import Lock
@@ -547,20 +547,29 @@ def tally(
 
 def _counted(coding: Coding, rows: NDArray[Any], threads: int, backend: Backend) -> Counts | None:
     """Return the counts of the cells of a tally, or None where a row is seen to be no response."""
-    counts, lock = np.zeros(coding.channel.cells, np.int64), Lock()
     step = max(1, _COUNTED * 8 // rows.shape[1] if rows.ndim > 1 else _COUNTED)
+    if len(rows) <= step:
+        return _none_if_wrong(lambda: backend.count(coding, rows))
+    counts, lock = np.zeros(coding.channel.cells, np.int64), Lock()
 
     def block(start: int) -> None:
         part = backend.count(coding, rows[start : start + step])
         with lock:
             counts[:] += part
 
-    try:
+    def every_block() -> Counts:
         with workers(threads) as run:
             run(block, range(0, len(rows), step))
+        return counts
+
+    return _none_if_wrong(every_block)
+
+
+def _none_if_wrong(count: Callable[[], Counts]) -> Counts | None:
+    try:
+        return count()
     except OverflowError:
         return None
-    return counts
 
 
 def _is_plain(responses: Any) -> bool:

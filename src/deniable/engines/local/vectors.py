@@ -327,7 +327,10 @@ def raise_codes(block: WordArray, olds: Codes, answers: Codes, out: Codes, pair:
     keep = np.empty(len(olds), np.bool_)
     if not decide_codes(block[:, 0], olds, answers, keep, pair.yes, pair.no):
         return False
-    divide(block[:, 1].copy(), answers, out, pair.divisor, pair.size)
+    if pair.size == 2:  # a comparison is several times quicker than a quotient
+        flip(block[:, 1], answers, out, pair.divisor)
+    else:
+        divide(block[:, 1].copy(), answers, out, pair.divisor, pair.size)
     merge(olds, keep, out)
     return True
 
