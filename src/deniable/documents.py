@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,15 +18,15 @@ from deniable.errors import UnreadableFile
 VERSION = 1
 
 
-class Sealed:
+class Sealed(ABC):
     """What is written as JSON under a schema and a content hash. A class says its `SCHEMA` and its `to_body()`."""
 
     __slots__ = ()
     SCHEMA: ClassVar[str]
 
+    @abstractmethod
     def to_body(self) -> dict[str, Any]:
         """Return the content for JSON, without schema and hash."""
-        raise NotImplementedError
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return it as JSON with its schema version and content hash; in one line, unless an indent is given."""
@@ -38,9 +39,9 @@ class Document(Sealed):
     __slots__ = ()
 
     @classmethod
+    @abstractmethod
     def from_body(cls, body: Mapping[str, Any]) -> Self:
         """Read what `to_body` wrote."""
-        raise NotImplementedError
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:

@@ -7,6 +7,7 @@ import inspect
 import json
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -119,16 +120,16 @@ _READERS = {  # by the annotation of a parameter
 }
 
 
-class FamilyCommands(TyperGroup):
+class FamilyCommands(TyperGroup, ABC):
     """A command for every family in a table, made from the function that builds it: options, help and completion."""
 
+    @abstractmethod
     def builders(self) -> Mapping[str, Callable[..., Any]]:
         """Return the function of each family by its name."""
-        raise NotImplementedError
 
+    @abstractmethod
     def show(self, design: Any) -> None:
         """Print what a design promises."""
-        raise NotImplementedError
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *sorted(self.builders())]

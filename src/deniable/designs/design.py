@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,9 +43,9 @@ class AnyDesign(HashedDocument):
         """What the columns of its `Responses` are called; one for most."""
         return ("response",)
 
+    @abstractmethod
     def symbols_in(self, column: str, rows: Any) -> Sequence[object]:
         """Return what each row of a column of `Responses` says: a symbol, or whatever else the column holds."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
@@ -47,13 +48,13 @@ class AdditiveTally(Sealed, Generic[Asking]):
             """How many respondents sent nothing. They take no part in an estimate."""
 
     @classmethod
+    @abstractmethod
     def empty(cls, design: Asking) -> Self:
         """Return the tally of no responses, which changes nothing when added.
 
         Raises:
             InvalidRequest: more cells than can be counted.
         """
-        raise NotImplementedError
 
     @property
     def _parts(self) -> dict[str, Any]:

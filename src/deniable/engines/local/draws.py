@@ -81,9 +81,9 @@ class EvenDraw(Draw):
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
         """Write the responses that the words of each row decide; return False where a word is thrown away."""
 
-    def supported(self, responses: Codes, answers: Codes) -> Flags:
+    def supported(self, responses: Codes, answers: Codes) -> Flags:  # noqa: ARG002 - for those that have levels
         """Say where a response supports its answer, for channels with two levels of probability."""
-        raise NotImplementedError
+        raise AssertionError(f"a channel of kind {self.channel.KIND!r} has no two levels")
 
 
 class Quotient(EvenDraw):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -84,14 +85,14 @@ class ItemDesign(AnyDesign):
     items: Sequence[str]
 
     @property
+    @abstractmethod
     def width(self) -> int:
         """How many symbols there are for each item."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def parity(self) -> exact.Ratio:
         """The largest factor by which a response can change the odds between two answers, exactly."""
-        raise NotImplementedError
 
     @cached_property
     def epsilon(self) -> float:
@@ -113,9 +114,9 @@ class ItemDesign(AnyDesign):
     def _places(self) -> Places:
         return Places(self.items)
 
+    @abstractmethod
     def symbol(self, response: int) -> str:
         """Write a response, given its number."""
-        raise NotImplementedError
 
     def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
         if rows.ndim == 1:
@@ -137,9 +138,9 @@ class ItemDesign(AnyDesign):
             f"{symbol!r:.40} is not a response of this design; expected one such as {self.symbol(0)!r:.60}."
         )
 
+    @abstractmethod
     def _number(self, symbol: str) -> int:
         """Return the number of a response; raises ValueError where it is none."""
-        raise NotImplementedError
 
     def _known(self, item: str) -> int:
         number = self._places.find(item)
