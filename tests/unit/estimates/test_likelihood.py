@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import deniable as dn
 from deniable.channel import Diagonal
 from deniable.errors import ImplausibleResponses
-from deniable.estimates import left_inverse, likelihood
+from deniable.estimates import covariance, left_inverse, likelihood
 from deniable.estimates.likelihood import expectation_maximization, level, log_likelihood, most_likely
 from deniable.estimates.linear import floats
 
@@ -60,6 +60,17 @@ def test_without_bounds_the_level_is_proportional() -> None:
 def test_an_estimate_inside_the_simplex_is_the_most_likely_one() -> None:
     tally = dn.Tally(dn.binary(0.9, 0.7), [60, 40])
     assert np.allclose(dn.estimate(tally, method="likelihood").value, dn.estimate(tally).value)
+
+
+@pytest.mark.parametrize("counts", [[30, 50, 20], [10, 42, 48]], ids=["inside", "at the border"])
+@pytest.mark.parametrize("population", [None, 400, 100])
+def test_the_errors_of_the_most_likely_shares_know_the_population(counts: list[int], population: int | None) -> None:
+    design = dn.k_ary(3, epsilon=2)
+    found = dn.estimate(dn.Tally(design, counts), method="likelihood", population=population)
+    expected = covariance(design, found.value.tolist(), 100, population=population)
+    assert np.allclose(found.cov_params(), expected, rtol=1e-9, atol=1e-15)
+    census = covariance(design, found.value.tolist(), 100, population=100)
+    assert population == 100 or found.cov_params().trace() > 1.05 * census.trace()
 
 
 def test_twenty_yes_of_two_hundred_under_a_forced_response() -> None:
