@@ -1,4 +1,4 @@
-"""Inference attacks on the responses of all stages, as voting.
+"""Inference attacks on the responses of all stages, as voting, and their exact error rates on short chains.
 
 last output                  an answer for which the last response is most likely: for k-ary designs the response itself
 maximum likelihood           an answer for which all responses together are most likely

@@ -1,4 +1,4 @@
-"""Boundaries made of straight pieces, and the exact infimum B(h) over them.
+"""Any demand on beliefs: boundaries in straight pieces that no posterior may cross, and the exact infimum B(h).
 
 With R(p) = (1 − p)h(p) / (p(1 − h(p))) and h = a + bp on a piece, R′ has the sign of bp(1 − p) − h(1 − h). So R is
 monotone on the piece, or falls and then rises; the second only where a > 0 and a + b > 1, with the smallest value

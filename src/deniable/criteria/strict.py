@@ -1,4 +1,4 @@
-"""Demands that are a number or two: ε, Bayes factors, β-factor, ρ1-to-ρ2, a cap on the posterior."""
+"""Demands that are a number or two: ε, Bayes factors, β-factor, ρ1-to-ρ2, a cap on the posterior, a known prior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a design for several attributes reveals about each of them, and about all of them together."""
+"""Several questions in one design: products of designs, yes-or-no items, and what is revealed about each and all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Christofides' design: numbered cards, drawn with replacement."""
+"""Numbered cards: Christofides' design, which draws with replacement, and a deck that is dealt to a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What answers and responses are called."""
+"""What answers and responses are called: given labels, and those worked out for numbers, sets and combinations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""k-ary randomized response: the γ-diagonal design, and its mirror on the other side of 1/k."""
+"""Designs that send one code, for any number of answers: k-ary, matrix, forced response, Hadamard, hashing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The t-subset design, which is minimax at the right t, and what it costs."""
+"""Designs that send a set of categories: t-subsets, minimax at the right t; unary and RAPPOR; mixtures of sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parameters of the three-answer designs keep to a given ε.
+"""The three-answer designs in closed form: which parameters keep to an ε, and the best of them for a weighting.
 
 In the coordinates a = P(0|0), u = P(1|1) and v = P(2|1) every condition is linear: RR3♣ fills a polytope with at most
 eight faces, of which RR3† (u + 2v = 1) and RR3‡ (u + v = a) are slices. So corners and edges are exact rationals.

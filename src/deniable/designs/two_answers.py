@@ -1,4 +1,4 @@
-"""Warner's design for two answers."""
+"""Designs for two answers: Warner's, the general one, Simmons' unrelated question, and the crosswise model."""
 
 from __future__ import annotations
 

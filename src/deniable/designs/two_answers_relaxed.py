@@ -1,4 +1,4 @@
-"""Two-answer designs under (ε, δ): the even one, one with a ceiling on ε, and the one that exposes people."""
+"""Two-answer designs under (ε, δ): even, with a ceiling on ε, exposing; and which is best for a goal, and why."""
 
 from __future__ import annotations
 

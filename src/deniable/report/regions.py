@@ -1,4 +1,4 @@
-"""Pictures of demands and of the designs that meet them: breach regions, feasible regions, and who wins where."""
+"""Pictures of demands and of the designs that meet them: breach and feasible regions, three answers, cards."""
 
 from __future__ import annotations
 

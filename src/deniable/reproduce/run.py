@@ -1,4 +1,4 @@
-"""The five documents, in order, and their exhibits."""
+"""The five documents with their exhibits, made one after the other, and what came of it."""
 
 from __future__ import annotations
 
