@@ -1,4 +1,4 @@
-"""The page of errata holds what verdicts cite, and README says how many printed values agree."""
+"""The page of errata holds what verdicts cite, and README says how many printed numbers and formulas agree."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from deniable.reproduce.run import DOCUMENTS, Made, Reproduction
-from deniable.reproduce.values import everything
+from deniable.reproduce.values import counted, everything
 from tests.support.reproduced import FEW, made
 
 ROOT = Path(__file__).parents[2]
@@ -48,14 +48,21 @@ def test_every_number_that_a_note_cites_is_on_the_page() -> None:
     assert sorted(cited - set(NUMBERS)) == []
 
 
-def test_readme_and_guide_tell_how_many_printed_values_agree() -> None:
-    counts = results().counts
+def test_readme_and_guide_count_numbers_and_formulas_apart() -> None:
+    numbers, formulas = results().counts.values()
     line = (
-        f"{counts['agrees']} of {sum(counts.values())} printed values agree; for the other "
-        f"{counts['the document is wrong']} the document is wrong"
+        f"of {sum(numbers.values())} printed numbers {counted(numbers)}; of {sum(formulas.values())} formulas and "
+        f"statements that we tried at inputs of our own {counted(formulas)}."
     )
     for page in ((ROOT / "README.md").read_text(encoding="utf-8"), GUIDE):
-        assert line in " ".join(page.split())
+        assert line in " ".join(page.split()).replace("Of 1", "of 1")
+
+
+def test_conditions_are_on_the_page_in_the_same_words() -> None:
+    told = re.findall(r"^\| (\d{3}-\S+) \| (\d\.\d+) \| ([^|]*) \| ([^|]*) \|$", PAGE, re.MULTILINE)
+    held = [entry for entry in everything().values() if entry.condition]
+    assert told == [(entry.id, entry.erratum, entry.place, entry.condition) for entry in held]
+    assert len(held) == 14, "the sheet of errata names fourteen"
 
 
 def test_the_guide_names_every_exhibit() -> None:

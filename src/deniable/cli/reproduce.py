@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from deniable.reproduce.values import Exhibit, Value
 
 Numbers = list[str] | None
-_STYLES = {"agrees": "green", "the document is wrong": "yellow", "differs": "bold red"}
+_STYLES = {
+    "agrees": "green",
+    "holds with a condition": "cyan",
+    "the document is wrong": "yellow",
+    "differs": "bold red",
+}
 
 
 def _asked(kind: str) -> Any:
@@ -65,7 +70,7 @@ def reproduce(
         print_json(_document(results, folder.paths))
     else:
         _show(results, folder.paths)
-    if results.counts["differs"] or results.uncovered:
+    if results.differing or results.uncovered:
         raise fail("not every printed value was met or explained.", "Please report it.", code=OURS)
 
 
@@ -91,15 +96,17 @@ def _progress() -> Iterator[Progress]:
 
 
 def _show(results: Reproduction, paths: Sequence[Path]) -> None:
+    from deniable.reproduce.values import counted
+
     to = console()
     for made in results.made:
         _show_one(to, made)
-    counts = results.counts
-    to.print(
-        f"{counts['agrees']:,} printed values agree; {counts['the document is wrong']:,} times the document is wrong, "
-        f"each with its erratum in docs/errata.md; {counts['differs']:,} differ.",
-        style="bold", markup=False,
-    )  # fmt: skip
+    for form, counts in results.counts.items():
+        if any(counts.values()):
+            where = "printed" if form == "number" else "printed and tried at inputs of ours"
+            told = f"Of {sum(counts.values()):,} {form}s {where}, {counted(counts)}."
+            to.print(told, style="bold", markup=False)
+    to.print("Conditions and corrections have their numbers in docs/errata.md.", markup=False)
     if results.points:
         to.print(
             f"{len(results.points):,} simulated points, {len(results.flagged)} flagged.", style="bold", markup=False
@@ -186,7 +193,9 @@ def _exhibit(made: Made) -> dict[str, Any]:
                 "inputs": plain(value.entry.inputs),
                 "printed": plain(value.entry.printed),
                 "ours": plain(value.ours),
+                "form": value.entry.form,
                 "verdict": value.verdict,
+                "condition": value.entry.condition,
                 "erratum": value.entry.erratum,
             }
             for value in content.values

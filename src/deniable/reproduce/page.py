@@ -14,13 +14,34 @@ from typing import TYPE_CHECKING
 from deniable import __version__
 from deniable.files.atomic import atomic_write, check_free
 from deniable.reproduce.run import DOCUMENTS, Made, Reproduction, SourceDocument
-from deniable.reproduce.values import Content, Exhibit, Value, as_printed, as_text, inputs, judged, simulated, what
+from deniable.reproduce.values import (
+    Content,
+    Exhibit,
+    Form,
+    Value,
+    Verdict,
+    as_printed,
+    as_text,
+    inputs,
+    judged,
+    simulated,
+    what,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_CLASSES = {"agrees": "agrees", "the document is wrong": "wrong", "differs": "differs"}
+_CLASSES = {
+    "agrees": "agrees",
+    "holds with a condition": "holds",
+    "the document is wrong": "wrong",
+    "differs": "differs",
+}
+_FORMS: Mapping[Form, str] = {
+    "number": "printed numbers",
+    "formula": "printed formulas and statements, tried at inputs of ours",
+}
 
 
 def page(results: Reproduction, pictures: Mapping[str, bytes]) -> str:
@@ -59,11 +80,11 @@ says, and whether they agree. An erratum's number leads to <code>docs/errata.md<
 
 
 def _counts(results: Reproduction) -> str:
-    counts = results.counts
     cards = [
-        ("agrees", counts["agrees"], "printed values agree"),
-        ("wrong", counts["the document is wrong"], "where the document is wrong, each with its erratum"),
-        ("differs" if counts["differs"] else "points", counts["differs"], "differ"),
+        (_CLASSES[verdict], count, _told(form, verdict))
+        for form, counts in results.counts.items()
+        for verdict, count in counts.items()
+        if count or verdict == "agrees"
     ]
     if results.whole:
         cards.append(("uncovered", len(results.uncovered), "printed values without a comparison"))
@@ -77,6 +98,15 @@ def _counts(results: Reproduction) -> str:
     )
     missing = f"<p>Not compared: {escape(', '.join(results.uncovered))}</p>" if results.uncovered else ""
     return f'<ul class="counts">{items}</ul>\n{note}{missing}'
+
+
+def _told(form: Form, verdict: Verdict) -> str:
+    return {
+        "agrees": f"{_FORMS[form]} agree",
+        "holds with a condition": f"{_FORMS[form]} hold with a condition, which is said",
+        "the document is wrong": f"{_FORMS[form]} are wrong, each with its erratum and a counterexample",
+        "differs": f"{_FORMS[form]} differ without a reason",
+    }[verdict]
 
 
 def _contents(results: Reproduction) -> str:

@@ -10,7 +10,19 @@ from importlib import import_module
 from deniable import chance
 from deniable.audit.simulated_attacks import generator
 from deniable.errors import InvalidRequest
-from deniable.reproduce.values import Content, Exhibit, Kind, Point, Setting, Value, Verdict, everything
+from deniable.reproduce.values import (
+    FORMS,
+    VERDICTS,
+    Content,
+    Exhibit,
+    Form,
+    Kind,
+    Point,
+    Setting,
+    Value,
+    Verdict,
+    everything,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +146,15 @@ class Reproduction:
         return [point for point in self.points if point.flagged]
 
     @property
-    def counts(self) -> dict[Verdict, int]:
-        """How many printed values have each verdict."""
-        seen = Counter(value.verdict for value in self.values)
-        order: tuple[Verdict, ...] = ("agrees", "the document is wrong", "differs")
-        return {verdict: seen[verdict] for verdict in order}
+    def counts(self) -> dict[Form, dict[Verdict, int]]:
+        """How many printed numbers, and how many formulas and statements, have each verdict."""
+        seen = Counter((value.entry.form, value.verdict) for value in self.values)
+        return {form: {verdict: seen[form, verdict] for verdict in VERDICTS} for form in FORMS}
+
+    @property
+    def differing(self) -> list[Value]:
+        """The values that neither agree nor are explained."""
+        return [value for value in self.values if value.verdict == "differs"]
 
     @property
     def uncovered(self) -> list[str]:

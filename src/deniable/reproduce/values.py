@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-Verdict: TypeAlias = Literal["agrees", "the document is wrong", "differs"]
+Verdict: TypeAlias = Literal["agrees", "holds with a condition", "the document is wrong", "differs"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+Form: TypeAlias = Literal["number", "formula"]
+FORMS: tuple[Form, ...] = get_args(Form)
+"""A document prints numbers, and formulas and statements, which are tried at inputs of ours: two kinds of evidence."""
+
 Kind: TypeAlias = Literal["table", "figure", "example", "theorem", "lemma", "corollary", "equation", "section"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -44,7 +49,9 @@ class Printed:
         printed: the number, numbers or words; None where the document leaves a blank.
         right: what it should be, from first principles.
         digits: how many decimals are printed; None if the value is that of a printed formula, known to all its digits.
-        erratum: the number of the erratum that corrects it; empty where the document is right.
+        erratum: the number of the erratum that speaks of it; empty where nothing is to be said.
+        condition: under which condition or reading it holds; empty where it holds as it stands, or not at all.
+        form: whether the document prints this number, or a formula or statement that is tried here.
     """
 
     id: str
@@ -55,6 +62,8 @@ class Printed:
     right: Any
     digits: int | None = None
     erratum: str = ""
+    condition: str = ""
+    form: Form = "number"
 
     def against(self, ours: Any) -> Value:
         """Put ours beside it."""
@@ -75,7 +84,7 @@ class Value:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether ours is the printed value, or the corrected one of an erratum, or neither.
+        """Whether ours is the printed value, or the one of an erratum (and whether print holds then), or neither.
 
         Example:
             >>> entry = Printed("000-eq27", "Eq.(27)", "variance", {}, printed=0.08, right=0.48, erratum="0.1")
@@ -83,6 +92,7 @@ class Value:
             ['differs', 'the document is wrong', 'differs']
         """
         wanted: Verdict = "the document is wrong" if self.entry.erratum else "agrees"
+        wanted = "holds with a condition" if self.entry.condition else wanted
         right = close(self.entry.right, self.ours)
         return wanted if right and self.as_printed is not bool(self.entry.erratum) else "differs"
 
@@ -289,6 +299,8 @@ def _read(entry: dict[str, Any]) -> Printed:
         right=math.inf if entry["recomputed"] == "inf" else entry["recomputed"],
         digits=entry.get("digits"),
         erratum=entry.get("erratum", ""),
+        condition=entry.get("condition", ""),
+        form=entry["printed_kind"],
     )
 
 
@@ -326,9 +338,27 @@ def as_printed(value: Value) -> str:
 
 
 def judged(value: Value) -> str:
-    """Return the verdict, with the number of the erratum."""
-    number = value.entry.erratum
-    return f"{value.verdict} (erratum {number})" if value.verdict == "the document is wrong" else value.verdict
+    """Return the verdict, with the condition and the number of the erratum."""
+    if value.verdict in ("agrees", "differs"):
+        return value.verdict
+    because = f": {value.entry.condition}" if value.entry.condition else ""
+    return f"{value.verdict}{because} (erratum {value.entry.erratum})"
+
+
+def counted(counts: Mapping[Verdict, int]) -> str:
+    """Return how many have each verdict, in words.
+
+    Example:
+        >>> counted({"agrees": 11, "holds with a condition": 0, "the document is wrong": 2, "differs": 0})
+        '11 agree, 0 hold with a condition, 2 are wrong'
+    """
+    words: dict[Verdict, tuple[str, str]] = {
+        "agrees": ("agrees", "agree"),
+        "holds with a condition": ("holds with a condition", "hold with a condition"),
+        "the document is wrong": ("is wrong", "are wrong"),
+    }
+    told = [f"{counts[verdict]:,} {one if counts[verdict] == 1 else more}" for verdict, (one, more) in words.items()]
+    return ", ".join(told) + (f", {counts['differs']:,} without a reason" if counts["differs"] else "")
 
 
 def simulated(content: Content) -> str:

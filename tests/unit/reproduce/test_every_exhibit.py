@@ -18,7 +18,9 @@ every_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda docum
 def test_a_value_is_as_printed_or_the_corrected_one(document: SourceDocument) -> None:
     for content in made(document.name).values():
         for value in content.values:
-            assert value.verdict == ("the document is wrong" if value.entry.erratum else "agrees"), value.entry.id
+            explained = "holds with a condition" if value.entry.condition else "the document is wrong"
+            assert value.verdict == (explained if value.entry.erratum else "agrees"), value.entry.id
+            assert value.entry.erratum or not value.entry.condition, value.entry.id
 
 
 @every_document

@@ -60,9 +60,10 @@ def test_the_page_is_whole_and_leads_nowhere_else(results: Reproduction) -> None
 
 def test_the_page_shows_counts_values_and_commands(results: Reproduction) -> None:
     text = page(results, {})
-    counts = results.counts
-    assert f"<strong>{counts['agrees']}</strong> printed values agree" in text
-    assert f"<strong>{counts['the document is wrong']}</strong> where the document is wrong" in text
+    numbers, formulas = results.counts["number"], results.counts["formula"]
+    assert f"<strong>{numbers['agrees']}</strong> printed numbers agree" in text
+    assert f"<strong>{numbers['the document is wrong']}</strong> printed numbers are wrong" in text
+    assert f"<strong>{formulas['agrees']}</strong> printed formulas and statements, tried at inputs of ours" in text
     for each in results.made:
         assert f"<code>{each.exhibit.command}</code>" in re.sub("</?span>", "", text)
         for value in each.content.values:

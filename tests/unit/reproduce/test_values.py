@@ -40,6 +40,13 @@ def test_an_erratum_is_only_met_by_the_corrected_value(ours: float, verdict: str
     assert entry(0.08, 0.48, "0.1").against(ours).verdict == verdict
 
 
+@pytest.mark.parametrize(("ours", "verdict"), [(16, "holds with a condition"), (17, "differs")])
+def test_a_condition_is_told_with_its_erratum_and_asks_for_the_right_value(ours: int, verdict: str) -> None:
+    value = Printed("003-x", "Table 2", "N", {}, None, 16, 0, "3.7", "the cell is blank").against(ours)
+    assert value.verdict == verdict
+    assert judged(value) == ("differs" if ours == 17 else "holds with a condition: the cell is blank (erratum 3.7)")
+
+
 def test_an_erratum_that_is_none_is_told() -> None:
     assert entry(0.48, 0.48, "0.1").against(0.48).verdict == "differs"
 
@@ -129,7 +136,11 @@ def test_a_run_counts_verdicts_and_tells_its_progress() -> None:
         progress=lambda made, share: told.append((made.number, share)),
         on_made=handed.append,
     )
-    assert results.counts == {"agrees": 1, "the document is wrong": 1, "differs": 1}
+    assert results.counts["number"] == {
+        "agrees": 1, "holds with a condition": 0, "the document is wrong": 1, "differs": 1
+    }  # fmt: skip
+    assert not any(results.counts["formula"].values())
+    assert [value.ours for value in results.differing] == [3]
     assert told == [("0", 0.0), ("1", 0.25)]
     assert tuple(handed) == results.made
 
