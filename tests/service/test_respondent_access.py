@@ -9,7 +9,7 @@ import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from deniable.collector.pages.render import LANGUAGES, locale
+from deniable.survey.catalogue import LANGUAGES, locale
 from tests.support import respondents
 from tests.support.respondents import Coming, Running, Visit
 

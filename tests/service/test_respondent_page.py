@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from deniable.collector import signing
-from deniable.collector.pages.render import locale
+from deniable.survey.catalogue import locale
 from tests.support import respondents
 from tests.support.respondents import ANIMALS, Coming, Running, Visit
 from tests.support.seeded import Seeded

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import pytest
 
 from deniable.collector.app import make_app
-from deniable.collector.pages.render import LANGUAGES
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, open_store
 from deniable.survey import Survey
+from deniable.survey.catalogue import LANGUAGES
 from tests.support.collector import listening
 
 if TYPE_CHECKING:

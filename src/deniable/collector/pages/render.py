@@ -1,23 +1,19 @@
-"""From a context to a page: Jinja2 templates, the page of a problem, and the pages' own words in four languages.
+"""From a context to a page: Jinja2 templates, the page of a problem, and the language of a page.
 
-Everything is escaped and nothing is guessed. What a survey asks, and in which words, is in the survey.
+Everything is escaped and nothing is guessed.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib.resources import files
 from typing import Any, ClassVar, Protocol
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deniable.collector.refusals import Told
-
-LANGUAGES = ("en", "de", "es", "ar")
-"""The languages that pages speak; the first one where a survey is written in none of them."""
+from deniable.survey.catalogue import fill
 
 
 class Context(Protocol):
@@ -42,16 +38,6 @@ def environment() -> Environment:
     return made
 
 
-def fill(sentence: str, **facts: object) -> str:
-    """Put facts into the places of a sentence.
-
-    Example:
-        >>> fill("{count} of {base}", count=3, base=100)
-        '3 of 100'
-    """
-    return sentence.format_map(facts)
-
-
 def render(context: Context) -> str:
     """Return the HTML of a context."""
     facts = {each.name: getattr(context, each.name) for each in fields(context)}
@@ -71,37 +57,6 @@ class Problem:
 def problem(told: Told) -> str:
     """Return the page of a refusal."""
     return render(Problem(told.what[:1].upper() + told.what[1:], told.expected, told.next))
-
-
-@dataclass(frozen=True, slots=True)
-class Locale:
-    """One language.
-
-    Attributes:
-        language: its tag.
-        name: what its speakers call it.
-        direction: "ltr" or "rtl".
-        words: sentences by section and name, with places for facts in braces.
-    """
-
-    language: str
-    name: str
-    direction: str
-    words: Mapping[str, Any]
-
-
-@cache
-def locale(language: str) -> Locale:
-    """Return the words of a language, of the one it is a variety of, or English.
-
-    Example:
-        >>> locale("de-AT").name, locale("ar").direction, locale("tlh").language
-        ('Deutsch', 'rtl', 'en')
-    """
-    tag = next((each for each in (language, language.partition("-")[0]) if each in LANGUAGES), LANGUAGES[0])
-    text = files("deniable.collector").joinpath("locales", f"{tag}.toml").read_text(encoding="utf-8")
-    words = tomllib.loads(text)
-    return Locale(tag, words.pop("name"), words.pop("direction"), words)
 
 
 def choose_language(offered: Sequence[str], asked: str, accepted: str) -> str:

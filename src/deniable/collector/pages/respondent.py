@@ -27,12 +27,13 @@ from deniable.collector import access
 from deniable.collector.intake import FieldedSurvey, submit
 from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
 from deniable.collector.pages.devices import Odds, Tool, odds, tool_for
-from deniable.collector.pages.render import LANGUAGES, Locale, choose_language, locale, render
+from deniable.collector.pages.render import choose_language, render
 from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Collector
 from deniable.designs import Design, k_ary
 from deniable.errors import DeniableError
 from deniable.survey import Question, Survey
+from deniable.survey.catalogue import LANGUAGES, Locale, locale
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
 _MOST_SIDE_BY_SIDE = 12  # choices; more go into a list to choose from

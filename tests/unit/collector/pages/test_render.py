@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from deniable.collector.pages.render import LANGUAGES, choose_language, locale
+from deniable.collector.pages.render import choose_language
 from deniable.plan.devices import DEVICES
+from deniable.survey.catalogue import LANGUAGES, locale
 
 
 def flat(words: Any, path: str = "") -> dict[str, Any]:

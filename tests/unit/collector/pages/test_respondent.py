@@ -8,10 +8,11 @@ from importlib.resources import files
 import pytest
 from jinja2 import meta, nodes
 
-from deniable.collector.pages.render import LANGUAGES, Context, environment, locale, render
+from deniable.collector.pages.render import Context, environment, render
 from deniable.collector.pages.respondent import Form, Message, Overview, SentPage, SurveyPage, page, survey_page, trial
 from deniable.designs import FAMILIES, Design
 from deniable.survey import Survey
+from deniable.survey.catalogue import LANGUAGES, locale
 from tests.support import respondents
 
 FRUITS = locale("en").words["try"]["labels"]

@@ -6,9 +6,9 @@ import pytest
 
 import deniable as dn
 from deniable.collector.pages.devices import Rule, Tool, tool_for
-from deniable.collector.pages.render import locale
 from deniable.designs import Design
 from deniable.plan.devices import DEVICES
+from deniable.survey.catalogue import locale
 
 WORDS = locale("en").words["device"]
 

@@ -1,0 +1,72 @@
+"""The words that respondents are told things in, in four languages: one catalogue for pages, commands and receipts.
+
+What a survey asks, and in which words, is in the survey; everything else that is said about it is said from here.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+LANGUAGES = ("en", "de", "es", "ar")
+"""The languages that there are words in; the first one where a survey is written in none of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """One language.
+
+    Attributes:
+        language: its tag.
+        name: what its speakers call it.
+        direction: "ltr" or "rtl".
+        thousands: what stands between groups of three digits.
+        decimal: what stands before decimals.
+        words: sentences by section and name, with places for facts in braces.
+    """
+
+    language: str
+    name: str
+    direction: str
+    thousands: str
+    decimal: str
+    words: Mapping[str, Any]
+
+    def number(self, value: int | Decimal) -> str:
+        """Return a number as it is written in this language.
+
+        Example:
+            >>> locale("de").number(100_000), locale("en").number(Decimal("99.96"))
+            ('100.000', '99.96')
+        """
+        return f"{Decimal(value):,f}".translate({ord(","): self.thousands, ord("."): self.decimal})
+
+
+@cache
+def locale(language: str) -> Locale:
+    """Return the words of a language, of the one it is a variety of, or English.
+
+    Example:
+        >>> locale("de-AT").name, locale("ar").direction, locale("tlh").language
+        ('Deutsch', 'rtl', 'en')
+    """
+    tag = next((each for each in (language, language.partition("-")[0]) if each in LANGUAGES), LANGUAGES[0])
+    text = files("deniable.survey").joinpath("locales", f"{tag}.toml").read_text(encoding="utf-8")
+    words = tomllib.loads(text)
+    about = {name: words.pop(name) for name in ("name", "direction", "thousands", "decimal")}
+    return Locale(language=tag, words=words, **about)
+
+
+def fill(sentence: str, **facts: object) -> str:
+    """Put facts into the places of a sentence.
+
+    Example:
+        >>> fill("{count} of {base}", count=3, base=100)
+        '3 of 100'
+    """
+    return sentence.format_map(facts)
