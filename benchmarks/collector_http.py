@@ -211,9 +211,9 @@ def soaking(text: str, cycles: int) -> Iterator[bytes]:
         good = text.replace("KEY", key)
         yield request("POST", f"{base}/responses", good)
         yield request("POST", f"{base}/responses", good)
-        yield request("GET", f"{base}/receipts/{key}")
+        yield request("POST", f"{base}/receipts", json.dumps({"key": key}))
         yield request("POST", f"{base}/responses", good[:-40])
-        yield request("DELETE", f"{base}/responses/{key}")
+        yield request("POST", f"{base}/withdrawals", json.dumps({"key": key}))
 
 
 def soak(requests: int = HOUR) -> None:

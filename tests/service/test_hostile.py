@@ -152,7 +152,7 @@ def test_hostile_streams_of_arrow(store: Store, survey: Survey, caplog: pytest.L
 
 def test_hostile_addresses_and_headers(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     words = ["..", "%00", "%2e%2e%2f", "'", "x" * 5000, "{{7*7}}", "\xe2\x80\xae", "<b>", "\\", "a/b"]
-    patterns = ["/api/surveys/{}", "/api/surveys/small/receipts/{}", "/s/{}", "/static/{}", "/a/{}", "/{}"]
+    patterns = ["/api/surveys/{}", "/api/surveys/small/exports/{}", "/s/{}", "/static/{}", "/a/{}", "/{}"]
     requests: list[tuple[str, str, Any, dict[str, str]]] = [
         (method, pattern.format(word), b"", {"authorization": f"Bearer {word}", "cookie": f"deniable-session={word}"})
         for pattern in patterns

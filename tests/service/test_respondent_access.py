@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from deniable.collector import signing
 from deniable.survey.catalogue import LANGUAGES, locale
 from tests.support import respondents
 from tests.support.respondents import Coming, Running, Visit
@@ -136,6 +138,11 @@ def test_dice_without_script(visit: Coming, running: Running) -> None:
         assert [(each.question, each.code) for each in running.store.stored(survey, key)] == [(0, 2)]
         page.reload()  # the browser sends the form again
         assert sum(running.store.tallies(survey, 0, 1).counts) == 1, "what comes twice counts once"
+        with page.expect_download() as download:
+            page.click("form:not(#withdrawal) button")
+        receipt = Path(download.value.path()).read_text(encoding="utf-8")
+        assert len(signing.verify_receipt(receipt, signing.receipt_key(running.store), key=key)) == 1
+        assert not any(key.hex() in each.url for each in found.requests)
         page.click("summary >> nth=1")
         page.fill("#code", key.hex())
         page.click("#withdrawal button")

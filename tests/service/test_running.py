@@ -98,7 +98,7 @@ def test_the_same_on_postgres(postgres_server: str, tmp_path: Path) -> None:
         lines = "\n".join(json.dumps(body) for body in [*bodies[:5], submission(survey)])
         batch = web.post("batches", content=lines, headers={"content-type": "application/x-ndjson"})
         assert batch.json() == {"stored": 1, "repeated": 5}
-        assert web.delete(f"responses/{bodies[0]['key']}").json() == {"withdrawn": 1}
+        assert web.post("withdrawals", json={"key": bodies[0]["key"]}).json() == {"withdrawn": 1}
         found = web.get("tallies", headers={"authorization": f"Bearer {token}"}).json()
         assert found["questions"]["overtime"]["respondents"] == 30
     store.shut()

@@ -23,15 +23,16 @@ def rounds(collector: Inside, survey: Survey, token: str, count: int) -> int:
     for start in range(0, count, TOGETHER):
         numbers = range(start, start + TOGETHER)
         bodies = [submission(survey, ("yes", "no")[number % 2]) for number in numbers]
+        keys = [{"key": each["key"]} for each in bodies]
         for method, path, status, sent in (
             ("POST", f"{BASE}/responses", 204, bodies),
             ("POST", f"{BASE}/responses", 204, bodies),
             ("POST", f"{BASE}/responses", 422, [{**each, "key": ""} for each in bodies]),
-            ("GET", f"{BASE}/receipts/KEY", 200, bodies),
+            ("POST", f"{BASE}/receipts", 200, keys),
             ("GET", "/KEY", 404, bodies),
             ("GET", "/api/surveys/KEY", 404, bodies),
             ("GET", f"{BASE}/tallies", 200, bodies),
-            ("DELETE", f"{BASE}/responses/KEY", 200, bodies),
+            ("POST", f"{BASE}/withdrawals", 200, keys),
         ):
             header = {"authorization": f"Bearer {token}"}
             asked = [(method, path.replace("KEY", each["key"]), each, header) for each in sent]

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import math
+import re
 import secrets
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 import httpx
 import pyarrow.parquet as pq
 import pytest
+from starlette.routing import Mount, Route
 
 from deniable import blind
 from deniable.collector.app import make_app
@@ -162,13 +164,37 @@ def test_a_message_depends_on_the_response_alone() -> None:
     assert all(len(each) == 1 for each in bodies.values())
 
 
-def test_addresses_and_queries_name_no_response_no_key_and_no_code(inside: Inside) -> None:
-    """What a proxy or a browser's history would keep of sending a response: a path that is the same for everybody."""
-    paths = inside.ask("GET", "/openapi.json").json["paths"]
-    taking = {path: each["post"] for path, each in paths.items() if "post" in each and "responses" in path}
-    assert set(taking) == {"/api/surveys/{name}/responses"}
-    for path in ("/api/surveys/{name}/responses", "/api/surveys/{name}/invitations/exchange"):
-        assert [each["name"] for each in paths[path]["post"]["parameters"]] == ["name"]
+PARTS = {"name", "question", "kind", "holder", "path"}
+"""What addresses are made of: a survey, a question, the ending of a file, who holds a token, a file of the pages."""
+
+
+def test_no_address_has_room_for_a_response_a_key_a_code_or_a_secret(store: Store, inside: Inside) -> None:
+    """What a proxy or a browser's history would keep: an address that is the same for everybody who does the same."""
+    app = make_app(Settings(), store)
+    patterns = [each.path_format for each in app.routes if isinstance(each, (Route, Mount))]
+    assert len(patterns) == len(app.routes)
+    assert {part for each in patterns for part in re.findall(r"\{(\w+)\}", each)} <= PARTS
+    described = inside.ask("GET", "/openapi.json").json["paths"].values()
+    named = {
+        (part["in"], part["name"])
+        for each in described
+        for operation in each.values()
+        for part in operation.get("parameters", ())
+    }
+    assert named <= {("path", part) for part in PARTS} | {("query", "group")}
+
+
+def test_a_key_is_taken_from_a_body_and_from_nowhere_else(inside: Inside, survey: Survey, store: Store) -> None:
+    body = submission(survey, "yes")
+    key, api = body["key"], "/api/surveys/small"
+    assert send(inside, body) == 204
+    for path in (f"/responses/{key}", f"/withdrawals/{key}", f"/withdrawals?key={key}", f"/receipts/{key}"):
+        for method in ("GET", "POST", "DELETE"):
+            assert inside.ask(method, api + path).status in {400, 404, 405, 415}
+    assert len(members(store)) == 1
+    assert inside.ask("POST", f"{api}/receipts", {"key": key}).json["responses"] == body["responses"]
+    assert inside.ask("POST", f"{api}/withdrawals", {"key": key}).json == {"withdrawn": 1}
+    assert not members(store)
 
 
 def test_pages_are_not_served_to_other_machines_in_the_clear() -> None:
@@ -328,7 +354,7 @@ def test_what_was_withdrawn_is_gone_from_the_disk(inside: Inside, survey: Survey
     assert send(inside, body) == 204
     assert send(inside, submission(survey, "no")) == 204
     gone = {each for _, each in members(store)}
-    assert inside.ask("DELETE", f"/api/surveys/small/responses/{body['key']}").json == {"withdrawn": 1}
+    assert inside.ask("POST", "/api/surveys/small/withdrawals", {"key": body["key"]}).json == {"withdrawn": 1}
     gone -= {each for _, each in members(store)}
     assert len(gone) == 1
     assert store.tallies(1, 0).counts.tolist() == [1, 0]

@@ -143,7 +143,7 @@ class Client(SurveyDevice):
         Raises:
             NotSent: the collector cannot be reached; nothing was withdrawn.
         """
-        erased = int(json.loads(self._state.ask("DELETE", f"/responses/{self._key}"))["withdrawn"])
+        erased = int(json.loads(self._state.ask("POST", "/withdrawals", {"key": self._key}))["withdrawn"])
         if any(standing.withdrawn is None for standing in self._ledger.status().questions):
             self._ledger.withdraw()
         return erased
@@ -155,7 +155,7 @@ class Client(SurveyDevice):
             NotSent: the collector cannot be reached.
             Incompatible: it lists something else than what was sent.
         """
-        text = self._state.ask("GET", f"/receipts/{self._key}").decode()
+        text = self._state.ask("POST", "/receipts", {"key": self._key}).decode()
         listed = documents.field(documents.unseal("stored", text), "responses", list)
         waiting = self.waiting()
         sent = [response for response in self._released() if response not in waiting]

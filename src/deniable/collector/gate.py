@@ -105,7 +105,7 @@ def add_headers(given: Headers, common: Headers, path: str) -> None:
 
 
 def pattern(scope: Scope) -> str:
-    """Return the pattern of the route that a request took; never the path itself, which may hold a key."""
+    """Return the pattern of the route that a request took; never the path itself: anything can stand in it."""
     return getattr(scope.get("route"), "path", NOWHERE)
 
 

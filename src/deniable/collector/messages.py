@@ -51,6 +51,12 @@ class BatchResult(Struct, frozen=True):
     repeated: int
 
 
+class KeyBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """The key that responses were sent with. It stands in a body: addresses are remembered on the way."""
+
+    key: Key
+
+
 class Withdrawn(Struct, frozen=True):
     """How many responses were taken back."""
 

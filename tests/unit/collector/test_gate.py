@@ -103,10 +103,11 @@ def test_what_goes_well_leaves_no_line_and_what_does_not_leaves_no_secret(
         assert not [each for each in caplog.records if each.name == "deniable.collector"]
         again = {**body, "responses": [{**body["responses"][0], "symbol": "yes"}]}
         collector.ask("POST", "/api/surveys/small/responses", again, client="198.51.100.7", user_agent=SECRET)
-        collector.ask("GET", f"/api/surveys/{SECRET}/receipts/{body['key']}?{SECRET}", authorization=f"Bearer {SECRET}")
+        path = f"/api/surveys/{SECRET}/receipts?{SECRET}"
+        collector.ask("POST", path, {"key": body["key"]}, authorization=f"Bearer {SECRET}")
     lines = "\n".join(monitoring.JsonLines().format(each) for each in caplog.records)
     assert '"route":"/api/surveys/{name}/responses","status":' in lines
-    assert '"route":"/api/surveys/{name}/receipts/{key}","status":404' in lines
+    assert '"route":"/api/surveys/{name}/receipts","status":404' in lines
     for secret in (body["key"], "198.51.100.7", SECRET, "smokes", "small", "yes"):
         assert secret not in lines
 

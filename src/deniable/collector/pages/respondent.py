@@ -19,11 +19,11 @@ from urllib.parse import urlencode
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from deniable import blind
-from deniable.collector import access
+from deniable.collector import access, signing
 from deniable.collector.intake import FieldedSurvey, submit
 from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
 from deniable.collector.pages.devices import Odds, Tool, odds, tool_for
@@ -184,8 +184,7 @@ class SentPage(Page):
         responses: each question with the response in words.
         message: the whole of it as JSON.
         key: the withdrawal code.
-        receipt: the address of the receipt.
-        form: to withdraw with.
+        form: to ask for the receipt with, and to withdraw.
     """
 
     TEMPLATE: ClassVar[str] = "respondent/sent.html"
@@ -194,7 +193,6 @@ class SentPage(Page):
     responses: tuple[tuple[str, str], ...]
     message: str
     key: str
-    receipt: str
     form: Form
 
 
@@ -320,8 +318,8 @@ async def take_part(request: Request) -> HTMLResponse:
     return _with_form(request, context, context.form)
 
 
-async def post(request: Request) -> HTMLResponse:
-    """Take a response, or a withdrawal, from a page without script."""
+async def post(request: Request) -> Response:
+    """Take a response, or a withdrawal, from a page without script; or give it its receipt."""
     collector = Collector.of(request)
     try:
         fielded = await collector.surveys.find(request.path_params["name"])
@@ -335,6 +333,8 @@ async def post(request: Request) -> HTMLResponse:
         if "withdraw" in fields:
             count = await withdraw(collector, fielded, fields)
             return _message(fielded, language, 200, words["withdraw"]["done" if count else "none"], "")
+        if "receipt" in fields:
+            return await receipt(collector, fielded, fields)
         submission = await send(collector, fielded, fields)
     except DeniableError as error:
         return _form_problem(fielded, language, error, address)
@@ -349,7 +349,6 @@ async def post(request: Request) -> HTMLResponse:
         responses=responses_in_words(fielded.survey, language, submission),
         message=as_json(submission),
         key=submission.key,
-        receipt=f"/api/surveys/{fielded.survey.name}/receipts/{submission.key}",
         form=form,
     )
     return _with_form(request, sent, form)
@@ -379,12 +378,21 @@ async def withdraw(collector: Collector, fielded: FieldedSurvey, fields: Mapping
     Raises:
         Refused: not a code.
     """
-    key = fields["withdraw"].strip().lower()
-    if not _KEY.fullmatch(key):
-        raise Refused(422, "this is no withdrawal code; expected 32 digits 0 to 9 and letters a to f.")
-    count = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, bytes.fromhex(key))
+    count = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, _withdrawal_code(fields["withdraw"]))
     collector.metrics.responses(fielded.survey.name, "withdrawn", count)
     return count
+
+
+async def receipt(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> Response:
+    """Return the receipt of what was sent with a withdrawal code, as a file.
+
+    Raises:
+        Refused: not a code.
+    """
+    key = _withdrawal_code(fields["receipt"])
+    text = await asyncio.to_thread(signing.receipt, collector.store, fielded.entry, key)
+    headers = {"Content-Disposition": f'attachment; filename="receipt-{fielded.survey.name}.json"'}
+    return Response(text, media_type="application/json", headers=headers)
 
 
 def responses_in_words(survey: Survey, language: str, body: SubmissionBody) -> tuple[tuple[str, str], ...]:
@@ -409,6 +417,13 @@ def _closed(fielded: FieldedSurvey) -> bool:
     except Refused:
         return True
     return False
+
+
+def _withdrawal_code(text: str) -> bytes:
+    key = text.strip().lower()
+    if not _KEY.fullmatch(key):
+        raise Refused(422, "this is no withdrawal code; expected 32 digits 0 to 9 and letters a to f.")
+    return bytes.fromhex(key)
 
 
 def _form(request: Request) -> Form:
@@ -482,13 +497,13 @@ def _read(survey: Survey, fields: Mapping[str, str]) -> SubmissionBody:
 
 def _token(collector: Collector, fielded: FieldedSurvey, key: str, code: str) -> TokenBody | None:
     """Exchange an invitation on behalf of a browser that cannot blind; nothing of it is kept here."""
-    signing, message = fielded.entry.public, secrets.token_bytes(32)
-    if signing is None or collector.store.stored(fielded.entry.id, bytes.fromhex(key)):  # sent twice from one page
+    public, message = fielded.entry.public, secrets.token_bytes(32)
+    if public is None or collector.store.stored(fielded.entry.id, bytes.fromhex(key)):  # sent twice from one page
         return None
     if not code:
         raise Refused(422, "the invitation code is missing; expected the one that you were given.")
-    blinded, unblinder = blind.blind(message, signing)
-    signature = blind.unblind(message, collector.store.exchange(fielded.survey.name, code, blinded), unblinder, signing)
+    blinded, unblinder = blind.blind(message, public)
+    signature = blind.unblind(message, collector.store.exchange(fielded.survey.name, code, blinded), unblinder, public)
     digits = f"{signature:x}"
     return TokenBody(message.hex(), digits.zfill(len(digits) + len(digits) % 2))
 

@@ -67,14 +67,14 @@ async def issue_token(call: Call) -> messages.TokenIssued:
 
 async def rotate_token(call: Call) -> messages.TokenIssued:
     """Replace a token's secret; the old one stops to work."""
-    secret = await asyncio.to_thread(call.collector.store.rotate_token, call.part("token"))
+    secret = await asyncio.to_thread(call.collector.store.rotate_token, call.part("holder"))
     log_event("token rotated")
-    return messages.TokenIssued(call.part("token"), secret)
+    return messages.TokenIssued(call.part("holder"), secret)
 
 
 async def revoke_token(call: Call) -> None:
     """Make a token stop working."""
-    await asyncio.to_thread(call.collector.store.revoke_token, call.part("token"))
+    await asyncio.to_thread(call.collector.store.revoke_token, call.part("holder"))
     log_event("token revoked")
 
 
@@ -124,10 +124,10 @@ ENDPOINTS = (
         scope="admin", takes=messages.TokenWanted, gives=messages.TokenIssued, status=201,
     ),
     Endpoint(
-        "POST", f"{_TOKENS}/{{token}}/rotate", rotate_token, "Replace a token's secret.",
+        "POST", f"{_TOKENS}/{{holder}}/rotate", rotate_token, "Replace a token's secret.",
         scope="admin", gives=messages.TokenIssued,
     ),
-    Endpoint("DELETE", f"{_TOKENS}/{{token}}", revoke_token, "Revoke a token.", scope="admin", status=204),
+    Endpoint("DELETE", f"{_TOKENS}/{{holder}}", revoke_token, "Revoke a token.", scope="admin", status=204),
     Endpoint("GET", "/health", get_health, "Whether the collector is well.", gives=messages.Health, refusals=(503,)),
     Endpoint("GET", "/metrics", get_metrics, "Counts for Prometheus.", scope="analyst", media=("text/plain",)),
     Endpoint("GET", "/openapi.json", get_openapi, "This description.", media=(JSON,)),

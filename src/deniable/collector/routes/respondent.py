@@ -82,10 +82,8 @@ async def exchange_invitation(call: Call) -> messages.Signed:
 
 
 def _key(call: Call) -> bytes:
-    text = call.part("key")
-    if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
-        raise Refused(422, "this is not a key; expected 32 digits 0 to 9 and a to f.")
-    return bytes.fromhex(text)
+    body: messages.KeyBody = call.body
+    return bytes.fromhex(body.key)
 
 
 _SURVEY = "/api/surveys/{name}"
@@ -112,12 +110,12 @@ ENDPOINTS = (
         gives=messages.BatchResult, refusals=(403, 409),
     ),
     Endpoint(
-        "DELETE", f"{_SURVEY}/responses/{{key}}", withdraw, "Withdraw all that was sent with a key.",
-        gives=messages.Withdrawn, refusals=(422,),
+        "POST", f"{_SURVEY}/withdrawals", withdraw, "Withdraw all that was sent with a key.",
+        takes=messages.KeyBody, gives=messages.Withdrawn,
     ),
     Endpoint(
-        "GET", f"{_SURVEY}/receipts/{{key}}", get_receipt, "A signed receipt of what is stored under a key.",
-        media=(JSON,), refusals=(422,),
+        "POST", f"{_SURVEY}/receipts", get_receipt, "A signed receipt of what is stored under a key.",
+        takes=messages.KeyBody, media=(JSON,),
     ),
     Endpoint(
         "POST", f"{_SURVEY}/invitations/exchange", exchange_invitation, "Exchange an invitation for a signature.",

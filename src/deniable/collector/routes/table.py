@@ -27,9 +27,8 @@ JSON = "application/json"
 _PARTS: Mapping[str, Any] = {
     "name": messages.Slug,
     "question": messages.Slug,
-    "key": messages.Key,
     "kind": Literal[tuple(exports.FORMATS)],
-    "token": messages.Text,
+    "holder": messages.Text,
     "group": messages.Text,
 }
 """What the parts of an address must look like."""

@@ -225,14 +225,14 @@ function raise(question, ladder, stage, choice, keep) {
 }
 
 async function receipt() {
-  const signed = await (await ask("GET", `${api}/receipts/${state.key}`)).json();
+  const signed = await (await ask("POST", `${api}/receipts`, { key: state.key })).json();
   const saved = { withdrawal_code: state.key, address: location.origin + location.pathname, receipt: signed };
   download(`receipt-${name}.json`, JSON.stringify(saved, null, 2));
 }
 
 async function withdraw(button) {
   if (button.textContent !== words.withdraw.sure) return (button.textContent = words.withdraw.sure);
-  await ask("DELETE", `${api}/responses/${state.key}`);
+  await ask("POST", `${api}/withdrawals`, { key: state.key });
   kept.withdraw();
   return gone();
 }
@@ -245,7 +245,8 @@ function gone() {
 }
 
 async function withdrawOther(field) {
-  const { withdrawn } = await (await ask("DELETE", `${api}/responses/${field.value.trim().toLowerCase()}`)).json();
+  const key = field.value.trim().toLowerCase();
+  const { withdrawn } = await (await ask("POST", `${api}/withdrawals`, { key })).json();
   find("#withdrawal-said").textContent = withdrawn ? words.withdraw.done : words.withdraw.none;
   field.value = "";
 }

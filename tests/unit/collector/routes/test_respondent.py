@@ -20,6 +20,8 @@ from tests.support.collector import Inside, submission
 from tests.support.surveys import small
 
 RESPONSES = "/api/surveys/small/responses"
+WITHDRAWALS = "/api/surveys/small/withdrawals"
+RECEIPTS = "/api/surveys/small/receipts"
 
 
 def counts(store: Store, question: int = 0) -> Any:
@@ -142,8 +144,8 @@ def test_a_closed_survey_takes_withdrawals_and_gives_receipts(
     database.close("small")
     collector._app.state.collector.surveys.forget()
     assert collector.ask("POST", RESPONSES, submission(survey)).status == 409
-    assert len(collector.ask("GET", f"/api/surveys/small/receipts/{body['key']}").json["responses"]) == 1
-    assert collector.ask("DELETE", f"{RESPONSES}/{body['key']}").json == {"withdrawn": 1}
+    assert len(collector.ask("POST", RECEIPTS, {"key": body["key"]}).json["responses"]) == 1
+    assert collector.ask("POST", WITHDRAWALS, {"key": body["key"]}).json == {"withdrawn": 1}
     assert counts(database).respondents == 0
 
 
@@ -151,7 +153,7 @@ def test_a_receipt_says_what_is_stored_and_is_signed(collector: Inside, survey: 
     body = submission(survey, "yes")
     collector.ask("POST", RESPONSES, body)
     public = collector.ask("GET", "/api/surveys/small/keys").json["receipts"]
-    receipt = collector.ask("GET", f"/api/surveys/small/receipts/{body['key']}").body
+    receipt = collector.ask("POST", RECEIPTS, {"key": body["key"]}).body
     key = bytes.fromhex(body["key"])
     assert signing.verify_receipt(receipt, public, key=key) == body["responses"]
     assert body["key"] not in receipt.decode(), "whoever is shown a receipt cannot withdraw"
@@ -167,19 +169,20 @@ def test_a_receipt_says_what_is_stored_and_is_signed(collector: Inside, survey: 
 
 
 def test_an_unknown_key_has_an_empty_receipt_and_nothing_to_withdraw(collector: Inside) -> None:
-    assert collector.ask("GET", f"/api/surveys/small/receipts/{'0' * 32}").json["responses"] == []
-    assert collector.ask("DELETE", f"{RESPONSES}/{'0' * 32}").json == {"withdrawn": 0}
+    assert collector.ask("POST", RECEIPTS, {"key": "0" * 32}).json["responses"] == []
+    assert collector.ask("POST", WITHDRAWALS, {"key": "0" * 32}).json == {"withdrawn": 0}
 
 
-@pytest.mark.parametrize("key", ["0" * 31, "0" * 33, "G" * 32, "0" * 30 + "%20"])
-def test_what_is_no_key_is_refused(collector: Inside, key: str) -> None:
-    assert collector.ask("DELETE", f"{RESPONSES}/{key}").status == 422
-    assert collector.ask("GET", f"/api/surveys/small/receipts/{key}").status == 422
+@pytest.mark.parametrize("key", ["0" * 31, "0" * 33, "G" * 32, "0" * 30 + "%20", None, 0])
+def test_what_is_no_key_is_refused(collector: Inside, key: object) -> None:
+    for path in (WITHDRAWALS, RECEIPTS):
+        assert collector.ask("POST", path, {"key": key}).status == 422
+        assert collector.ask("POST", path, {"key": "0" * 32, "more": key}).status == 422
 
 
 def test_an_unknown_survey_is_not_found(collector: Inside) -> None:
-    for method, path in (("GET", ""), ("GET", "/keys"), ("DELETE", f"/responses/{'0' * 32}")):
-        assert collector.ask(method, f"/api/surveys/nothing{path}").status == 404
+    for method, path in (("GET", ""), ("GET", "/keys"), ("POST", "/withdrawals"), ("POST", "/receipts")):
+        assert collector.ask(method, f"/api/surveys/nothing{path}", {"key": "0" * 32}).status == 404
 
 
 def test_an_invitation_is_exchanged_once_and_admits_one(database: Store) -> None:
