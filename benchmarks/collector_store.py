@@ -105,13 +105,16 @@ def batches() -> None:
         store.shut()
     with tempfile.TemporaryDirectory() as folder:
         store, entry = fielded(folder)
+        token = f"Bearer {store.issue_token(Token('bench', 'device'))}"
         with listening(make_app(Settings(rate=0), store)) as base:
             bodies = [arrow(entry, BATCH) for _ in range(10)]
             rates = []
             for body in bodies:
                 start = time.perf_counter()
                 kind = "application/vnd.apache.arrow.stream"
-                found = json.loads(ask(f"{base}/api/surveys/small/batches", body, Content_Type=kind))
+                found = json.loads(
+                    ask(f"{base}/api/surveys/small/batches", body, Content_Type=kind, Authorization=token)
+                )
                 rates.append(BATCH / (time.perf_counter() - start))
                 assert found == {"stored": BATCH, "repeated": 0}
             told("over HTTP as Arrow, the first million", rates, hand)

@@ -19,7 +19,7 @@ from deniable.client.connection import Connection
 from deniable.collector import signing
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
-from deniable.collector.store import Store, open_store
+from deniable.collector.store import Store, Token, open_store
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, OverBudget
 from deniable.release.ledger import SECRET
 from deniable.tallies.stages import StageTallies
@@ -50,6 +50,12 @@ def fielded(running: tuple[Store, str]) -> Callable[..., tuple[int, str]]:
         return store.open(name).id, f"{base}/s/{name}"
 
     return field
+
+
+@pytest.fixture
+def device(running: tuple[Store, str]) -> str:
+    """A token that sends batches."""
+    return running[0].issue_token(Token(f"tablet {next(_numbers)}", "device"))
 
 
 def respondents(store: Store, number: int) -> list[int]:
@@ -240,19 +246,20 @@ def test_an_exchange_that_broke_off_is_finished_later(
 def test_a_hub_sends_many_respondents_in_batches(
     running: tuple[Store, str],
     fielded: Callable[..., tuple[int, str]],
+    device: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("deniable.client.hub._BATCH_LINES", 40)
     store, (number, link) = running[0], fielded()
-    with Hub(f"{link}?group=north", tmp_path / "hub", **FAST) as hub:
+    with Hub(f"{link}?group=north", tmp_path / "hub", token=device, **FAST) as hub:
         keys = hub.add({"smokes": "yes", "colour": "red", "apps": str(each % 12)} for each in range(100))
         assert len(set(keys)) == len(hub) == 100
-    with Hub(f"{link}?group=north", tmp_path / "hub", **FAST) as hub:
+    with Hub(f"{link}?group=north", tmp_path / "hub", token=device, **FAST) as hub:
         lines = [line for _, line in _waiting(hub)]
         assert hub.send() == 100
         assert len(hub) == 0
-        hub._state.post_lines(lines)  # as if the acknowledgement had got lost
+        hub._state.post_lines(lines, device)  # as if the acknowledgement had got lost
     assert respondents(store, number) == [100, 100, 100]
     assert store.tallies(number, 0, 0).respondents == 100
     assert store.withdraw(number, bytes.fromhex(keys[7])) == 3
@@ -264,19 +271,19 @@ def _waiting(hub: Hub) -> list[tuple[str, str]]:
 
 
 def test_what_a_hub_holds_tells_neither_answers_nor_the_order(
-    fielded: Callable[..., tuple[int, str]], tmp_path: Path
+    fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
 ) -> None:
     _, link = fielded()
-    with Hub(link, tmp_path / "hub", **FAST) as hub:
+    with Hub(link, tmp_path / "hub", token=device, **FAST) as hub:
         keys = [hub.add([{"smokes": "yes"}])[0] for _ in range(30)]
         held = [key for key, _ in _waiting(hub)]
         assert held == sorted(keys) != keys
         assert {json.loads(line)["responses"][0]["symbol"] for _, line in _waiting(hub)} == {"no", "yes"}
 
 
-def test_what_a_hub_cannot_send_stays(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+def test_what_a_hub_cannot_send_stays(fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path) -> None:
     _, link = fielded()
-    with Hub(link, tmp_path / "hub", **FAST) as hub:
+    with Hub(link, tmp_path / "hub", token=device, **FAST) as hub:
         with pytest.raises(InvalidAnswer):
             hub.add([{"smokes": "yes"}, {"smokes": "very secret"}])
         assert len(hub) == 0
@@ -287,9 +294,25 @@ def test_what_a_hub_cannot_send_stays(fielded: Callable[..., tuple[int, str]], t
         assert len(hub) == 1
 
 
-def test_a_hub_takes_no_survey_by_invitation(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+def test_a_hub_without_a_token_that_works_keeps_what_it_has(
+    fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
+) -> None:
+    _, link = fielded()
+    with Hub(link, tmp_path / "hub", token="dn_unknown", **FAST) as hub:
+        hub.add([{"smokes": "yes"}])
+        with pytest.raises(NotTaken, match="needs a token that works"):
+            hub.send()
+        assert len(hub) == 1
+    assert b"dn_unknown" not in (tmp_path / "hub").read_bytes()
+    with Hub(link, tmp_path / "hub", token=device, **FAST) as hub:
+        assert hub.send() == 1
+
+
+def test_a_hub_takes_no_survey_by_invitation(
+    fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
+) -> None:
     _, link = fielded(admission="invitation")
-    with Hub(link, tmp_path / "hub", **FAST) as hub, pytest.raises(NotAllowed, match="by invitation"):
+    with Hub(link, tmp_path / "hub", token=device, **FAST) as hub, pytest.raises(NotAllowed, match="by invitation"):
         hub.add([{"smokes": "yes"}])
 
 
@@ -315,8 +338,10 @@ def test_the_definition_of_another_survey_is_not_taken(tmp_path: Path, monkeypat
             client.send()
 
 
-def test_a_hubs_file_belongs_to_its_survey(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+def test_a_hubs_file_belongs_to_its_survey(
+    fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
+) -> None:
     _, link = fielded()
-    Hub(link, tmp_path / "hub").close()
+    Hub(link, tmp_path / "hub", token=device).close()
     with pytest.raises(InvalidRequest, match="belongs to the survey"):
-        Hub("https://survey.example/s/other", tmp_path / "hub")
+        Hub("https://survey.example/s/other", tmp_path / "hub", token=device)

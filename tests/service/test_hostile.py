@@ -18,7 +18,7 @@ import pytest
 
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
-from deniable.collector.store import Store, open_store
+from deniable.collector.store import Store, Token, open_store
 from deniable.survey import Survey
 from tests.support.collector import Answered, Inside, listening, submission
 from tests.support.surveys import small
@@ -42,6 +42,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
     opened.open("small")
     yield opened
     opened.shut()
+
+
+@pytest.fixture
+def device(store: Store) -> str:
+    """The header of a device that sends batches."""
+    return f"Bearer {store.issue_token(Token('tablet', 'device'))}"
 
 
 @pytest.fixture
@@ -107,9 +113,11 @@ def sealed_off(survey: Survey, chance: random.Random) -> bytes:
     return json.dumps(submission(survey, NEVER, question=asked)).encode()
 
 
-def test_ten_thousand_hostile_bodies(store: Store, survey: Survey, caplog: pytest.LogCaptureFixture) -> None:
+def test_ten_thousand_hostile_bodies(
+    store: Store, survey: Survey, device: str, caplog: pytest.LogCaptureFixture
+) -> None:
     chance = random.Random("hostile bodies")
-    kinds = {"content_type": "application/json"}, {"content_type": "application/x-ndjson"}
+    kinds = {"content_type": "application/json"}, {"content_type": "application/x-ndjson", "authorization": device}
     whole = json.dumps(submission(survey, "yes")).encode()
     requests: list[tuple[str, str, Any, dict[str, str]]] = []
     for _ in range(6000):
@@ -129,7 +137,7 @@ def test_ten_thousand_hostile_bodies(store: Store, survey: Survey, caplog: pytes
     assert stored(store) == 0
 
 
-def test_hostile_streams_of_arrow(store: Store, survey: Survey, caplog: pytest.LogCaptureFixture) -> None:
+def test_hostile_streams_of_arrow(store: Store, survey: Survey, device: str, caplog: pytest.LogCaptureFixture) -> None:
     chance = random.Random("hostile streams")
     asked = survey.questions[0]
     table = pa.table(
@@ -144,7 +152,7 @@ def test_hostile_streams_of_arrow(store: Store, survey: Survey, caplog: pytest.L
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     raw = sink.getvalue().to_pybytes()
-    kind = {"content_type": "application/vnd.apache.arrow.stream"}
+    kind = {"content_type": "application/vnd.apache.arrow.stream", "authorization": device}
     with Inside(make_app(Settings(rate=0), store)) as collector:
         check(collector.ask_all([("POST", BATCHES, damaged(raw, chance), kind) for _ in range(600)]), caplog)
     assert stored(store) == 0

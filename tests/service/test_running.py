@@ -88,6 +88,7 @@ def test_the_same_on_postgres(postgres_server: str, tmp_path: Path) -> None:
     place = postgres.fresh_schema(postgres_server, "running")
     done("survey", "create", EXAMPLE, "--open", "--database", place)
     token = done("survey", "token", "ann", "--database", place).stdout.strip()
+    device = done("survey", "token", "tablet", "--scope", "device", "--database", place).stdout.strip()
     survey, store = example(), open_store(place)
     with (
         listening(make_app(Settings(), store)) as address,
@@ -96,7 +97,11 @@ def test_the_same_on_postgres(postgres_server: str, tmp_path: Path) -> None:
         bodies = [submission(survey) for _ in range(30)]
         assert {web.post("responses", json=body).status_code for body in bodies} == {204}
         lines = "\n".join(json.dumps(body) for body in [*bodies[:5], submission(survey)])
-        batch = web.post("batches", content=lines, headers={"content-type": "application/x-ndjson"})
+        batch = web.post(
+            "batches",
+            content=lines,
+            headers={"content-type": "application/x-ndjson", "authorization": f"Bearer {device}"},
+        )
         assert batch.json() == {"stored": 1, "repeated": 5}
         assert web.post("withdrawals", json={"key": bodies[0]["key"]}).json() == {"withdrawn": 1}
         found = web.get("tallies", headers={"authorization": f"Bearer {token}"}).json()

@@ -52,10 +52,16 @@ class Answered:
 
 
 class Inside:
-    """Asks an application directly: quick, and with headers, bodies and addresses that no browser would send."""
+    """Asks an application directly: quick, and with headers, bodies and addresses that no browser would send.
 
-    def __init__(self, app: Any) -> None:
+    Args:
+        app: the application.
+        always: headers of every request.
+    """
+
+    def __init__(self, app: Any, **always: str) -> None:
         self._app = app
+        self._always = always
         self._runner = asyncio.Runner()
 
     def __enter__(self) -> Inside:
@@ -82,7 +88,8 @@ class Inside:
     async def _one(self, method: str, path: str, body: Any, headers: Mapping[str, str], client: str) -> Answered:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         kind = {} if isinstance(body, bytes) else {"content-type": "application/json"}
-        named = {"host": "survey.test", **kind, **{name.replace("_", "-"): text for name, text in headers.items()}}
+        given = {name.replace("_", "-"): text for name, text in {**self._always, **headers}.items()}
+        named = {"host": "survey.test", **kind, **given}
         route, _, query = path.partition("?")
         scope = {
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "root_path": "",

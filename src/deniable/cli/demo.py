@@ -81,11 +81,11 @@ def demo(
         check_out(path, force=force)
     _check_port(port)
     out.mkdir(parents=True, exist_ok=True)
-    token = _prepare(survey, out / DATABASE)
+    device, token = _prepare(survey, out / DATABASE)
     with _collector(out / DATABASE, port) as (running, address):
         if not as_json:
             _introduce(survey, people)
-        _ask(survey, people, address)
+        _ask(survey, people, address, device)
         shown = [_read(each, people, f"{address}/a/{survey.name}/{each.name}", token) for each in survey.questions]
         _write(shown, out, force=force)
         if as_json:
@@ -116,8 +116,8 @@ def _check_port(port: int) -> None:
         ) from None
 
 
-def _prepare(survey: Survey, database: Path) -> str:
-    """Put the survey into a new database, open it, and return a token that reads its results."""
+def _prepare(survey: Survey, database: Path) -> tuple[str, str]:
+    """Put the survey into a new database, open it, and return a token that sends, and one that reads results."""
     from deniable.collector.store import Token, open_store
 
     for path in database.parent.glob(f"{database.name}*"):  # what SQLite keeps beside it, too
@@ -126,7 +126,7 @@ def _prepare(survey: Survey, database: Path) -> str:
     try:
         store.create(survey)
         store.open(survey.name)
-        return store.issue_token(Token("demo", "analyst"))
+        return store.issue_token(Token("people", "device")), store.issue_token(Token("demo", "analyst"))
     finally:
         store.shut()
 
@@ -176,7 +176,7 @@ def _listening(running: subprocess.Popen[str]) -> str:
     raise NotRunning(f"the collector did not start; it said: {' '.join(said).strip() or 'nothing'}")
 
 
-def _ask(survey: Survey, people: int, address: str) -> None:
+def _ask(survey: Survey, people: int, address: str, token: str) -> None:
     """Let everybody respond over HTTP."""
     from rich.progress import Progress
 
@@ -185,7 +185,7 @@ def _ask(survey: Survey, people: int, address: str) -> None:
     with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
         task = bar.add_task("people respond", total=sum(map(len, crowd.going)))
         for senders, body in crowd.messages():
-            send(f"{address}/api/surveys/{survey.name}/batches", body)
+            send(f"{address}/api/surveys/{survey.name}/batches", body, token)
             bar.advance(task, senders)
 
 
@@ -317,9 +317,9 @@ def gather(survey: Survey, people: int) -> SimulatedPeople:
     return SimulatedPeople(survey, keys, [_drawn(question, people) for question in survey.questions])
 
 
-def send(address: str, body: bytes) -> None:
-    """Post lines of JSON to our own collector."""
-    _fetch(address, body, {"Content-Type": "application/x-ndjson"})
+def send(address: str, body: bytes, token: str) -> None:
+    """Post lines of JSON to our own collector, as a device that holds a token."""
+    _fetch(address, body, {"Content-Type": "application/x-ndjson", "Authorization": f"Bearer {token}"})
 
 
 def download(address: str, token: str) -> str:

@@ -33,6 +33,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a survey.
 class Scope(StrEnum):
     """What a token allows."""
 
+    DEVICE = "device"
     ANALYST = "analyst"
     ADMIN = "admin"
 
@@ -163,14 +164,16 @@ def restore(
 @guarded
 def token(
     name: Annotated[str, typer.Argument(metavar="NAME", help="For whom it is, such as a person or a program.")],
-    scope: Annotated[Scope, typer.Option("--scope", help="analyst: read results; admin: everything.")] = Scope.ANALYST,
+    scope: Annotated[
+        Scope, typer.Option("--scope", help="device: send batches; analyst: read results; admin: everything.")
+    ] = Scope.ANALYST,
     survey: Annotated[str, typer.Option("--survey", help="Only for this survey.")] = "",
     rotate: Annotated[bool, typer.Option("--rotate", help="Replace its secret; the old one stops working.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Make it stop working.")] = False,
     database: Database = None,
     settings: SettingsFile = None,
 ) -> None:
-    """Make a token for an analyst or an administrator. It is printed once, and only its hash is kept."""
+    """Make a token for a device, an analyst or an administrator. It is printed once, and only its hash is kept."""
     if rotate and revoke:
         raise InvalidRequest("expected --rotate or --revoke, not both.")
     with _store(settings, database, new=True) as (store, _):

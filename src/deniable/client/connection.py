@@ -92,7 +92,9 @@ class Connection:
         self._sleep = sleep
         self._opener = urllib.request.build_opener(_NoRedirects)
 
-    def ask(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> bytes:
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, kind: str = "application/json", token: str = ""
+    ) -> bytes:
         """Send a request until it is answered; return the body of the answer.
 
         Only requests that may be repeated go here: all of them may.
@@ -104,7 +106,7 @@ class Connection:
         waited, wait = 0.0, _FIRST
         while True:
             try:
-                return self._once(method, path, body, kind)
+                return self._once(method, path, body, kind, token)
             except _Later as later:
                 # A random part of the time, so that all devices do not come back at one moment.
                 pause = max(later.seconds, _CHANCE.uniform(0, wait))
@@ -116,8 +118,10 @@ class Connection:
             self._sleep(pause)
             waited, wait = waited + pause, min(2 * wait, _LONGEST)
 
-    def _once(self, method: str, path: str, body: bytes | None, kind: str) -> bytes:
+    def _once(self, method: str, path: str, body: bytes | None, kind: str, token: str) -> bytes:
         headers = {"Content-Type": kind} if body is not None else {}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
         request = urllib.request.Request(self._base + path, body, headers, method=method)  # noqa: S310 - by Link
         try:
             with self._opener.open(request, timeout=_TIMEOUT) as reply:

@@ -29,6 +29,7 @@ class Hub(SurveyDevice):
     Args:
         link: as respondents are given it, without an invitation.
         state: the file; it is made where there is none.
+        token: what allows this device to send batches, from whoever runs the collector; it is not kept in the file.
         patience: seconds for which the collector is tried again; what is not sent then is sent the next time.
         source: random bytes; the operating system's by default.
 
@@ -37,10 +38,11 @@ class Hub(SurveyDevice):
     """
 
     def __init__(
-        self, link: str, state: str | PathLike[str], *, patience: float = 60.0, source: Source = SYSTEM
+        self, link: str, state: str | PathLike[str], *, token: str, patience: float = 60.0, source: Source = SYSTEM
     ) -> None:
         where = Link.read(link)
         self._source = source
+        self._token = token
         self._file = SqliteFile(Path(state), "hub", settings=DURABLE, patience=_PATIENCE)
         self._file.make()
         try:
@@ -84,7 +86,7 @@ class Hub(SurveyDevice):
                 rows = tables.rows("SELECT key, line FROM waiting ORDER BY key LIMIT ?", _BATCH_LINES)
             if not rows:
                 return done
-            self._state.post_lines([line for _, line in rows])
+            self._state.post_lines([line for _, line in rows], self._token)
             with self._state.transaction() as tables:
                 # And nothing that came meanwhile.
                 tables.each("DELETE FROM waiting WHERE key = ?", [(key,) for key, _ in rows])

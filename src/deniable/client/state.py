@@ -67,9 +67,10 @@ class DeviceState:
         """Ask the collector about this survey."""
         return self._connection.ask(method, self.path + path, None if body is None else json.dumps(body).encode())
 
-    def post_lines(self, lines: list[str]) -> None:
-        """Send many submissions at once."""
-        self._connection.ask("POST", f"{self.path}/batches", "\n".join(lines).encode(), "application/x-ndjson")
+    def post_lines(self, lines: list[str], token: str) -> None:
+        """Send many submissions at once, with the token of a device."""
+        body = "\n".join(lines).encode()
+        self._connection.ask("POST", f"{self.path}/batches", body, "application/x-ndjson", token)
 
 
 def look_up(tables: Tables, name: str) -> str | None:

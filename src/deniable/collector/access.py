@@ -80,7 +80,7 @@ async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
     survey = request.path_params.get("name", "")
     if not _allows(token, scope, survey, shared=shared):
         wanted = "this survey" if survey else "all surveys"
-        raise Refused(403, f"this token is not for that; expected one of an {scope} for {wanted}.")
+        raise Refused(403, f"this token is not for that; expected one of scope {scope} for {wanted}.")
     return token
 
 

@@ -95,7 +95,7 @@ class TokenWanted(Struct, frozen=True, forbid_unknown_fields=True):
     """A token to be issued: for whom, for what, and for one survey or all."""
 
     name: Text
-    scope: Literal["analyst", "admin"]
+    scope: Literal["device", "analyst", "admin"]
     survey: Slug | None = None
 
 

@@ -58,7 +58,7 @@ def test_keys_of_those_who_share_a_device_are_drawn_from_the_source(tmp_path: Pa
     source = Recorded()
     with (
         answering((200, {}, small().to_json().encode())) as (base, _),
-        Hub(f"{base}/s/small", tmp_path / "hub", patience=0, source=source) as hub,
+        Hub(f"{base}/s/small", tmp_path / "hub", token="dn_any", patience=0, source=source) as hub,
     ):
         keys = hub.add([{"smokes": "yes"}] * people)
     assert len(set(keys)) == people

@@ -37,6 +37,12 @@ def collector(database: Store) -> Iterator[Inside]:
 
 
 @pytest.fixture
+def device(database: Store) -> str:
+    """The header of a device that sends batches."""
+    return f"Bearer {database.issue_token(Token('tablet', 'device'))}"
+
+
+@pytest.fixture
 def analyst(database: Store) -> str:
     """The header of an analyst."""
     return f"Bearer {database.issue_token(Token('ann', 'analyst'))}"

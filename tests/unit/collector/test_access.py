@@ -106,11 +106,12 @@ def test_signing_in_leads_nowhere_else(collector: Inside, analyst: str, path: st
     assert sign_in(collector, analyst, next=path).headers["location"] == "/a"
 
 
-def test_a_wrong_token_does_not_sign_in(collector: Inside) -> None:
-    refused = sign_in(collector, "dn_nothing")
-    assert refused.status == 403
-    assert "session" not in refused.headers.get("set-cookie", "")
-    assert b"dn_nothing" not in refused.body
+def test_neither_a_wrong_token_nor_a_devices_signs_in(collector: Inside, device: str) -> None:
+    for token in ("dn_nothing", device):
+        refused = sign_in(collector, token)
+        assert refused.status == 403
+        assert "session" not in refused.headers.get("set-cookie", "")
+        assert token.removeprefix("Bearer ").encode() not in refused.body
 
 
 @pytest.mark.parametrize("path", ["/a/login", "/a/logout", "/s/small"])

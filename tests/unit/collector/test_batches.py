@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import secrets
 import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from deniable.collector.store import Store
+from deniable.collector.app import make_app
+from deniable.collector.settings import Settings
+from deniable.collector.store import Store, Token
 from deniable.survey import Survey
 from tests.support.collector import Inside, submission
 from tests.support.surveys import COLOURS, small
@@ -19,6 +22,13 @@ from tests.support.surveys import COLOURS, small
 BATCHES = "/api/surveys/small/batches"
 LINES = {"content_type": "application/x-ndjson"}
 ARROW = {"content_type": "application/vnd.apache.arrow.stream"}
+
+
+@pytest.fixture
+def collector(database: Store, device: str) -> Iterator[Inside]:
+    """A collector that is asked by a device."""
+    with Inside(make_app(Settings(), database), authorization=device) as inside:
+        yield inside
 
 
 def lines(*bodies: Any) -> bytes:
@@ -204,6 +214,25 @@ def test_a_batch_of_nothing_is_refused(collector: Inside, survey: Survey) -> Non
     assert collector.ask("POST", BATCHES, b"\n", **LINES).status == 422
     nothing = stream({name: pa.array(each)[:0] for name, each in columns(survey, ["yes"]).items()})
     assert collector.ask("POST", BATCHES, nothing, **ARROW).status == 422
+
+
+def test_batches_need_the_token_of_a_device(
+    collector: Inside, survey: Survey, database: Store, analyst: str, admin: str
+) -> None:
+    database.create(small(name="other"))
+    other = f"Bearer {database.issue_token(Token('elsewhere', 'device', 'other'))}"
+    for header, status in (("", 401), ("Bearer dn_unknown", 401), (analyst, 403), (other, 403)):
+        refused = collector.ask("POST", BATCHES, lines(submission(survey)), **LINES, authorization=header)
+        assert refused.status == status
+    assert counts(database).respondents == 0
+    assert collector.ask("POST", BATCHES, lines(submission(survey)), **LINES, authorization=admin).status == 200
+    assert collector.ask("POST", BATCHES, lines(submission(survey)), **LINES).status == 200
+
+
+def test_a_device_can_send_and_nothing_else(collector: Inside) -> None:
+    for path in ("/api/surveys/small/estimates", "/api/surveys/small/tallies", "/a", "/metrics", "/api/tokens"):
+        assert collector.ask("GET", path).status == 403, path
+    assert collector.ask("POST", "/api/surveys/small/close").status == 403
 
 
 def test_other_types_are_refused(collector: Inside) -> None:

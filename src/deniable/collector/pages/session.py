@@ -57,7 +57,8 @@ async def sign_in(request: Request) -> Response:
     fields = await access.read_form(request)
     token = fields.get("token", "").strip()
     asked = fields.get("next", "")
-    if not token or await asyncio.to_thread(Collector.of(request).store.find_token, token) is None:
+    found = await asyncio.to_thread(Collector.of(request).store.find_token, token)
+    if found is None or found.scope == "device":
         return _page(request, "", "This token does not work. Check it, or ask for another one.", asked, 403)
     response = RedirectResponse(asked if _INSIDE.fullmatch(asked) else "/a", 303)
     access.keep_session(request, response, token)

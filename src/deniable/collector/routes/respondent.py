@@ -97,6 +97,7 @@ ENDPOINTS = (
     Endpoint("GET", f"{_SURVEY}/keys", get_keys, "What receipts and tokens are verified with.", gives=messages.Keys),
     Endpoint(
         "POST", f"{_SURVEY}/batches", add_batch, "Send the responses of many respondents, all or none.",
+        scope="device",
         accepts={
             _NDJSON: {"schema": {"type": "string", "description": "On each line a SubmissionBody without a token."}},
             _ARROW: {
@@ -107,7 +108,7 @@ ENDPOINTS = (
                 }
             },
         },
-        gives=messages.BatchResult, refusals=(403, 409),
+        gives=messages.BatchResult, refusals=(409,),
     ),
     Endpoint(
         "POST", f"{_SURVEY}/withdrawals", withdraw, "Withdraw all that was sent with a key.",

@@ -57,7 +57,7 @@ class Endpoint:
         path: its pattern, with names in braces.
         run: the step; what it returns is encoded as JSON, unless it is a response or None.
         summary: what it does, in a line.
-        scope: whose token it takes: "analyst", "admin", or nobody's.
+        scope: whose token it takes: "device", "analyst", "admin", or nobody's.
         query: names that may stand behind the question mark.
         takes: the type of the JSON body; None for a body that the step reads itself, or none.
         large: whether the body may be as large as a batch.

@@ -14,10 +14,10 @@ from deniable.errors import DeniableError, InvalidRequest
 from deniable.survey import Survey
 
 State: TypeAlias = Literal["draft", "open", "closed"]
-Scope: TypeAlias = Literal["analyst", "admin"]
+Scope: TypeAlias = Literal["device", "analyst", "admin"]
 
-SCOPES: tuple[Scope, ...] = ("analyst", "admin")
-"""What a token allows: to read results; or everything."""
+SCOPES: tuple[Scope, ...] = ("device", "analyst", "admin")
+"""What a token allows: to send batches; to read results; or everything."""
 
 KEY = 16
 """Bytes of the key that a respondent draws: the capability to raise or withdraw what was sent with it."""
@@ -140,7 +140,7 @@ class Token(NamedTuple):
 
     Attributes:
         name: what people call it.
-        scope: "analyst" or "admin".
+        scope: "device", "analyst" or "admin".
         survey: the name of the only survey that it is for; empty for all.
     """
 

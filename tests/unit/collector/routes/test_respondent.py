@@ -120,16 +120,15 @@ def test_bodies_that_are_no_submission(collector: Inside, raw: bytes, kind: str,
 @pytest.mark.parametrize(
     "others", [{"opens": date(2999, 1, 1)}, {"closes": date(2000, 1, 1)}], ids=["not yet open", "closed since"]
 )
-def test_a_survey_takes_responses_on_its_days_only(database: Store, others: dict[str, date]) -> None:
+def test_a_survey_takes_responses_on_its_days_only(database: Store, device: str, others: dict[str, date]) -> None:
     survey = small(name="later", **others)
     database.create(survey)
     database.open("later")
     with Inside(make_app(Settings(), database)) as collector:
         refused = collector.ask("POST", "/api/surveys/later/responses", submission(survey))
         assert refused.status == 409
-        assert (
-            collector.ask("POST", "/api/surveys/later/batches", b"", content_type="application/x-ndjson").status == 409
-        )
+        batch = {"content_type": "application/x-ndjson", "authorization": device}
+        assert collector.ask("POST", "/api/surveys/later/batches", b"", **batch).status == 409
         listed = collector.ask("GET", "/").body
         assert b"/s/small" in listed
         assert b"/s/later" not in listed
@@ -185,7 +184,7 @@ def test_an_unknown_survey_is_not_found(collector: Inside) -> None:
         assert collector.ask(method, f"/api/surveys/nothing{path}", {"key": "0" * 32}).status == 404
 
 
-def test_an_invitation_is_exchanged_once_and_admits_one(database: Store) -> None:
+def test_an_invitation_is_exchanged_once_and_admits_one(database: Store, device: str) -> None:
     survey = database.create(small(name="closed-circle", admission="invitation")).survey
     (code,) = database.invite(survey.name, 1)
     base = f"/api/surveys/{survey.name}"
@@ -205,5 +204,7 @@ def test_an_invitation_is_exchanged_once_and_admits_one(database: Store) -> None
         assert collector.ask("POST", f"{base}/responses", submission(survey, token=token)).status == 403
         other = {"code": code, "blinded": f"{blind.blind(message, key)[0]:0512x}"}
         assert collector.ask("POST", f"{base}/invitations/exchange", other).status == 403
-        assert collector.ask("POST", f"{base}/batches", b"{}", content_type="application/x-ndjson").status == 403
+        batch = {"content_type": "application/x-ndjson", "authorization": device}
+        refused = collector.ask("POST", f"{base}/batches", json.dumps(submission(survey)).encode(), **batch)
+        assert (refused.status, refused.json["error"]["what"]) == (403, "this survey is by invitation.")
     assert database.tallies(database.survey(survey.name).id, 0).respondents == 1
