@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import date
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -190,9 +191,19 @@ def test_a_refusal_is_told_and_what_was_refused_is_kept(
     with Client(link, tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
         store.close(client.survey.name)
-        with pytest.raises(NotTaken, match=r"closed|takes no responses"):
+        with pytest.raises(NotTaken, match="was closed by those who run it"):
             client.send()
         assert len(client.waiting()) == 1
+
+
+def test_a_survey_that_opens_later_says_when(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+    _, link = fielded(opens=date(2999, 1, 31))
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "yes")
+        with pytest.raises(NotTaken, match="opens on 2999-01-31") as caught:
+            client.send()
+        assert "closed" not in str(caught.value)
+        assert len(client.waiting()) == 1, "and can be sent then"
 
 
 def test_a_receipt_of_something_else_is_not_accepted(

@@ -198,7 +198,7 @@ def test_the_overview_lists_what_is_open_in_the_language_of_the_browser(running:
         assert '<a href="/s/browser?lang=de">' in listed
         assert "/s/draft" not in listed
         draft = other.get("/s/draft")
-        assert (draft.status_code, words["problem"]["draft"] in draft.text) == (409, True)
+        assert (draft.status_code, words["standing"]["draft"] in draft.text) == (409, True)
         missing = other.get("/s/nothing?lang=ar")
         assert (missing.status_code, locale("ar").words["problem"]["missing"] in missing.text) == (404, True)
         named = other.get("/s/physical?group=South").text
@@ -232,7 +232,7 @@ def test_what_was_sent_can_be_seen_and_withdrawn_when_the_survey_is_closed(visit
         with visit() as other:
             while other.go("/s/closed").locator("[data-step]").count():  # a definition is remembered for a second
                 time.sleep(0.1)
-            assert locale("en").words["problem"]["closed"] in other.page.inner_text("main")
+            assert locale("en").words["standing"]["closed"] in other.page.inner_text("main")
             assert faults(other.page) == []
         found.page.reload()
         found.page.wait_for_selector("#done:not([hidden])")

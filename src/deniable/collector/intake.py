@@ -10,7 +10,6 @@ import asyncio
 import threading
 import time
 from collections import deque
-from datetime import UTC, datetime
 from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
 from deniable.collector.refusals import Refused
 from deniable.collector.store import Entry, NoSuchSurvey, NotStored, Outcome, Sent, Store, StoreFailed, Submission
-from deniable.collector.store.base import Admission
+from deniable.collector.store.base import Admission, today
 from deniable.designs import Design
 from deniable.errors import Incompatible
 from deniable.survey import Survey
@@ -82,8 +81,9 @@ class FieldedSurvey:
         Raises:
             Refused: it does not.
         """
-        if not self.entry.takes(datetime.now(UTC).date()):
-            raise Refused(409, "this survey takes no responses now; expected one that is open.")
+        error = self.entry.not_taken(today())
+        if error is not None:
+            raise Refused(409, error.problem, error.hint)
 
     def submission(self, body: SubmissionBody) -> Submission:
         """Return what a respondent sent, in numbers.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
@@ -45,6 +46,16 @@ class Locale:
             ('100.000', '99.96')
         """
         return f"{Decimal(value):,f}".translate({ord(","): self.thousands, ord("."): self.decimal})
+
+    def day(self, day: date) -> str:
+        """Return a day as it is written in this language.
+
+        Example:
+            >>> locale("de").day(date(2026, 3, 1))
+            '1. März 2026'
+        """
+        said = self.words["day"]
+        return fill(said["written"], day=day.day, month=said["months"][day.month - 1], year=day.year)
 
 
 @cache

@@ -122,10 +122,6 @@ class Survey(HashedDocument):
             raise InvalidRequest(f"there is no group {name!r:.50} in this survey; expected one of {groups}.")
         return self.groups.index(name)
 
-    def takes(self, day: date) -> bool:
-        """Say whether a day lies between the days on which it opens and closes."""
-        return (self.opens is None or self.opens <= day) and (self.closes is None or day <= self.closes)
-
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Survey:
         questions = [

@@ -82,11 +82,6 @@ def test_labels_are_those_of_the_language_or_of_the_design() -> None:
     assert sets.symbols("en")[0] == "b000"
 
 
-def test_days_say_when_responses_are_taken() -> None:
-    survey = small(opens=date(2026, 1, 2), closes=date(2026, 1, 3))
-    assert [survey.takes(date(2026, 1, day)) for day in (1, 2, 3, 4)] == [False, True, True, False]
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -13,7 +13,7 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import date
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlencode
 
@@ -30,10 +30,11 @@ from deniable.collector.pages.devices import Odds, Tool, odds, tool_for
 from deniable.collector.pages.render import choose_language, render
 from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Collector
+from deniable.collector.store.base import Entry, today
 from deniable.designs import Design, k_ary
 from deniable.errors import DeniableError
 from deniable.survey import Question, Survey
-from deniable.survey.catalogue import LANGUAGES, Locale, locale
+from deniable.survey.catalogue import LANGUAGES, Locale, fill, locale
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
 _MOST_SIDE_BY_SIDE = 12  # choices; more go into a list to choose from
@@ -155,7 +156,7 @@ class SurveyPage(Page):
         questions: what is asked.
         trial: a harmless question, if the device runs in the page.
         form: where everything can be sent without script, or at least withdrawn.
-        closed: whether nothing is taken any more.
+        notice: why nothing is taken now, and how to go on; empty where responses are taken.
     """
 
     TEMPLATE: ClassVar[str] = "respondent/survey.html"
@@ -171,7 +172,7 @@ class SurveyPage(Page):
     questions: tuple[AskedQuestion, ...]
     trial: Trial | None
     form: Form | None
-    closed: bool
+    notice: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,7 @@ def survey_page(
     *,
     group: str = "",
     form: Form | None = None,
-    closed: bool = False,
+    notice: str = "",
 ) -> SurveyPage:
     """Build the page of a survey.
 
@@ -219,7 +220,7 @@ def survey_page(
         links: the other languages.
         group: the group that the link names; empty for none.
         form: what the form without script holds; None where the device runs in the page.
-        closed: whether nothing is taken any more.
+        notice: why nothing is taken now; empty where responses are taken.
     """
     texts = survey.texts[language]
     drawn = next((question for question in survey.questions if question.device == "browser"), None)
@@ -240,7 +241,7 @@ def survey_page(
         questions=tuple(asked_question(question, language) for question in survey.questions),
         trial=trial(drawn.design, locale(language).words["try"]["labels"]) if drawn else None,
         form=form,
-        closed=closed,
+        notice=notice,
     )
 
 
@@ -286,9 +287,9 @@ async def overview(request: Request) -> HTMLResponse:
     """List the surveys that take responses today."""
     language, links = _languages(request, LANGUAGES)
     entries = await asyncio.to_thread(Collector.of(request).store.surveys)
-    today, surveys = datetime.now(UTC).date(), []
+    day, surveys = today(), []
     for entry in entries:
-        if entry.takes(today):
+        if entry.takes(day):
             survey = entry.survey
             texts = survey.texts[choose_language(survey.languages, language, "")]
             surveys.append((f"/s/{survey.name}?{urlencode({'lang': language})}", texts.title, texts.intro))
@@ -302,18 +303,17 @@ async def take_part(request: Request) -> HTMLResponse:
     except Refused as error:
         return _no_survey(request, error)
     language, links = _languages(request, fielded.survey.languages)
+    notice = standing_notice(fielded.entry, today(), locale(language))
     if fielded.entry.state == "draft":
-        words = locale(language).words["problem"]
-        return _message(fielded, language, 409, words["draft"], words["draft_next"])
-    closed = _closed(fielded)
+        return _message(fielded, language, 409, notice, "")
     group = request.query_params.get("group", "")
     context = survey_page(
         fielded.survey,
         language,
         links,
         group=group if group in fielded.survey.groups else "",
-        form=_form(request) if closed or works_without_script(fielded.survey) else None,
-        closed=closed,
+        form=_form(request) if notice or works_without_script(fielded.survey) else None,
+        notice=notice,
     )
     return _with_form(request, context, context.form)
 
@@ -410,13 +410,14 @@ def as_json(body: SubmissionBody) -> str:
     return json.dumps(msgspec.to_builtins(body), indent=2, ensure_ascii=False)
 
 
-def _closed(fielded: FieldedSurvey) -> bool:
-    """Say whether a survey takes nothing any more; what was sent can then still be seen and withdrawn."""
-    try:
-        fielded.check_open()
-    except Refused:
-        return True
-    return False
+def standing_notice(entry: Entry, day: date, spoken: Locale) -> str:
+    """Say why a survey takes no response on a day, and how to go on; empty where it takes them."""
+    standing = entry.standing(day)
+    if standing == "open":
+        return ""
+    survey, said = entry.survey, spoken.words["standing"]
+    named = {"early": survey.opens, "over": survey.closes}.get(standing)
+    return f"{fill(said[standing], day=spoken.day(named) if named else '')} {said[f'{standing}_next']}"
 
 
 def _withdrawal_code(text: str) -> bytes:

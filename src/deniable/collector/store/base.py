@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.blind import Key
-from deniable.errors import DeniableError, InvalidRequest
+from deniable.errors import DeniableError, InvalidRequest, NotAllowed
 from deniable.survey import Survey
 
 State: TypeAlias = Literal["draft", "open", "closed"]
+Standing: TypeAlias = Literal["draft", "early", "open", "over", "closed"]
+"""What a survey is on a day: a draft; opened for a later day; taking responses; past its last day; closed by hand."""
 Scope: TypeAlias = Literal["device", "analyst", "admin"]
 
 SCOPES: tuple[Scope, ...] = ("device", "analyst", "admin")
@@ -21,6 +23,11 @@ SCOPES: tuple[Scope, ...] = ("device", "analyst", "admin")
 
 KEY = 16
 """Bytes of the key that a respondent draws: the capability to raise or withdraw what was sent with it."""
+
+
+def today() -> date:
+    """Return the day on which it is now, in UTC."""
+    return datetime.now(UTC).date()
 
 
 class NoSuchSurvey(InvalidRequest):
@@ -49,9 +56,43 @@ class Entry(NamedTuple):
         """For surveys by invitation, the key that tokens are verified with."""
         return self.survey.key
 
+    def standing(self, day: date) -> Standing:
+        """Return what the survey is on a day."""
+        if self.state != "open":
+            return self.state
+        if self.survey.opens and day < self.survey.opens:
+            return "early"
+        return "over" if self.survey.closes and day > self.survey.closes else "open"
+
     def takes(self, day: date) -> bool:
         """Say whether responses are taken on a day."""
-        return self.state == "open" and self.survey.takes(day)
+        return self.standing(day) == "open"
+
+    def not_taken(self, day: date) -> NotAllowed | None:
+        """Return why no response is taken on a day; None where one is."""
+        why = _NOT_TAKEN.get(self.standing(day))
+        if why is None:
+            return None
+        what, hint = (each.format(opens=self.survey.opens, closes=self.survey.closes) for each in why)
+        return NotAllowed(f"the survey {self.survey.name!r} {what}", hint)
+
+
+_NOT_TAKEN: dict[Standing, tuple[str, str]] = {
+    "draft": ("has not been opened yet; expected one that is open.", "Come back when it has started."),
+    "early": (
+        "opens on {opens} (UTC); expected a response on that day or later.",
+        "Nothing is lost: what was drawn can be sent then.",
+    ),
+    "over": (
+        "closed on {closes}, its last day (UTC); expected one that is open.",
+        "What was sent before can still be withdrawn.",
+    ),
+    "closed": (
+        "was closed by those who run it; expected one that is open.",
+        "What was sent before can still be withdrawn.",
+    ),
+}
+"""Why responses are not taken, and how to go on."""
 
 
 class Sent(NamedTuple):

@@ -48,7 +48,7 @@ class Desk:
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
         """Store submissions, each wholly or not at all."""
         self._look_up(submissions)
-        closed = {survey: _closed(self.surveys[survey].entry, self.today) for survey in self.surveys}
+        closed = {survey: self.surveys[survey].entry.not_taken(self.today) for survey in self.surveys}
         found: list[Outcome] = []
         for each in submissions:
             try:
@@ -207,18 +207,9 @@ def check_open(entry: Entry, today: date) -> None:
     Raises:
         NotAllowed: it does not.
     """
-    error = _closed(entry, today)
+    error = entry.not_taken(today)
     if error is not None:
         raise error
-
-
-def _closed(entry: Entry, today: date) -> DeniableError | None:
-    survey = entry.survey
-    if entry.takes(today):
-        return None
-    when = {"draft": "not open yet", "closed": "closed"}.get(entry.state, "not open today")
-    days = f"from {survey.opens or 'now'} to {survey.closes or 'its closing'}"
-    return NotAllowed(f"the survey {survey.name!r} is {when}; expected one that is open, {days}.")
 
 
 def _unknown() -> DeniableError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, date, datetime
+from datetime import date
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from deniable.collector.store.base import (
     State,
     Submission,
     Token,
+    today,
 )
 from deniable.collector.store.counts import RAISED, SEEN, Vector
 from deniable.collector.store.responses import NOBODY, Desk, find, withdraw
@@ -31,10 +32,6 @@ from deniable.tallies.stages import StageTallies
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()
 
 
 class Store:
@@ -52,7 +49,7 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.today: Callable[[], date] = _today
+        self.today: Callable[[], date] = today
         self._surveys: dict[int, KnownSurvey] = {}
         try:
             with database.transaction() as tables:

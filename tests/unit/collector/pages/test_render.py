@@ -35,7 +35,8 @@ def test_every_language_says_everything(language: str) -> None:
 @pytest.mark.parametrize("language", [each for each in LANGUAGES if each != "en"])
 def test_nothing_is_left_in_english(language: str) -> None:
     english, other = flat(locale("en").words), flat(locale(language).words)
-    assert [name for name, text in other.items() if text == english[name]] == []
+    alike = {name for name, text in other.items() if text == english[name]}
+    assert alike <= {".day.written"}, "which holds places alone"
 
 
 def test_every_device_has_a_name() -> None:
