@@ -126,6 +126,23 @@ def test_the_disk_and_the_log_hold_neither_address_nor_key_nor_moment(
     assert [each["status"] for each in lines] == [409], "what was taken leaves no line, so no moment"
 
 
+def test_metrics_do_not_tell_when_a_response_came(inside: Inside, survey: Survey, store: Store) -> None:
+    """Whoever reads the counts before and after a response finds the same bytes."""
+    token = f"Bearer {store.issue_token(Token('ann', 'analyst'))}"
+
+    def told() -> bytes:
+        return inside.ask("GET", "/metrics", authorization=token).body
+
+    before, body = told(), submission(survey, "yes")
+    assert b"deniable_responses" in before
+    assert send(inside, body) == 204
+    assert told() == before
+    assert inside.ask("GET", "/s/small", accept="text/html").status == 200
+    assert inside.ask("POST", "/api/surveys/small/withdrawals", {"key": body["key"]}).status == 200
+    assert told() == before
+    assert b"_created" not in before
+
+
 def test_an_invitation_fits_every_response_equally_well(store: Store) -> None:
     """Whoever holds the signing key, every exchange and every token finds a blinding factor for each pair of them."""
     store.create(small(name="circle", admission="invitation"))

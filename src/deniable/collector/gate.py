@@ -53,6 +53,7 @@ class Gate:
         self._rate = Rate(settings.rate)
         self._metrics = metrics
         self._headers = common_headers(encrypted=settings.encrypted)
+        self._warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Reply to a request, whatever happens on the way."""
@@ -72,7 +73,9 @@ class Gate:
         try:
             if not scope["path"].startswith("/static/"):  # a page loads a dozen, and a classroom shares one address
                 client = scope.get("client")
-                self._rate.check(client[0] if client else "")
+                address = client[0] if client else ""
+                self._warn_of_proxies(scope, address)
+                self._rate.check(address)
             await self._app(scope, receive, sending)
         except Exception as error:  # the last resort: nobody's words leave in a traceback
             await self._refuse(error, scope, receive, sending, begun=bool(status))
@@ -81,6 +84,15 @@ class Gate:
         self._metrics.request(scope["method"], route, status, seconds)
         if status >= 400:
             log_request(scope["method"], route, status, seconds)
+
+    def _warn_of_proxies(self, scope: Scope, address: str) -> None:
+        """Write a line, once, where a proxy says for whom it asks and is not believed: all whom it asks for are one."""
+        if self._warned:
+            return
+        said = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
+        if said and address.encode() not in said:
+            self._warned = True
+            log_event("a proxy is not named in `proxies`, so all its requests share one limit", level=logging.WARNING)
 
     async def _refuse(self, error: Exception, scope: Scope, receive: Receive, send: Send, *, begun: bool) -> None:
         expected = expected_error(error)

@@ -3,8 +3,9 @@
 Requests that were refused leave a line, and so does what administrators do and analysts take away. A line holds words
 of ours, a method, the pattern of a route, a status and a duration. It holds no address, no query, no header, no key,
 secret, code or response. A request that went well leaves no line, it is only counted: a list of the moments at which
-responses arrived could be laid beside what somebody saw on the network. Counts say how much happened, never who or
-what: their labels come from short fixed lists.
+responses arrived could be laid beside what somebody saw on the network. For the same reason counts are told by the day:
+whoever reads them every second would have that list. They say how much happened, never who or what: their labels come
+from short fixed lists.
 """
 
 from __future__ import annotations
@@ -13,20 +14,25 @@ import logging
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
 
 LOGGER = logging.getLogger("deniable.collector")
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 """The media type of the counts."""
 
+_DAY = 86_400  # seconds
 _METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+# They say to the microsecond when something was counted for the first time.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class JsonLines(logging.Formatter):
@@ -70,22 +76,37 @@ def log_crash(error: BaseException, route: str) -> None:
 
 
 class Metrics:
-    """What one collector counts since it was started."""
+    """What one collector counts since it was started.
 
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry()
+    Everything is told as it was at the end of the last day (UTC). Only failures of the collector itself are told at
+    once: whoever runs it has to know, and what failed was not stored.
+
+    Args:
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._failing, self._registry = CollectorRegistry(), CollectorRegistry()
+        self._failures = Counter(
+            "deniable_failures", "Requests that failed here, by route and status.", ("route", "status"),
+            registry=self._failing,
+        )  # fmt: skip
         self._requests = Counter(
             "deniable_requests",
-            "Requests, by route and status.",
+            "Requests until yesterday, by route and status.",
             ("method", "route", "status"),
             registry=self._registry,
         )
         self._seconds = Histogram(
-            "deniable_request_seconds", "How long requests took.", ("route",), buckets=_SECONDS, registry=self._registry
-        )
+            "deniable_request_seconds", "How long requests took until yesterday.", ("route",),
+            buckets=_SECONDS, registry=self._registry,
+        )  # fmt: skip
         self._responses = Counter(
-            "deniable_responses", "Responses that arrived, by outcome.", ("survey", "outcome"), registry=self._registry
-        )
+            "deniable_responses", "Responses that arrived until yesterday, by outcome.", ("survey", "outcome"),
+            registry=self._registry,
+        )  # fmt: skip
+        self._day, self._told = self._today(), generate_latest(self._registry)
 
         self._requests_of = cache(self._requests.labels)  # a look-up of ours is several times quicker than theirs
         self._seconds_of = cache(self._seconds.labels)
@@ -93,13 +114,26 @@ class Metrics:
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
+        self._turn()
+        if status >= 500:
+            self._failures.labels(route, status).inc()
         self._requests_of(method if method in _METHODS else "other", route, status).inc()
         self._seconds_of(route).observe(seconds)
 
     def responses(self, survey: str, outcome: str, count: int = 1) -> None:
         """Count responses that were stored, repeated, refused or withdrawn."""
+        self._turn()
         self._responses_of(survey, outcome).inc(count)
 
     def render(self) -> bytes:
         """Return all counts as Prometheus reads them."""
-        return generate_latest(self._registry)
+        self._turn()
+        return generate_latest(self._failing) + self._told
+
+    def _today(self) -> int:
+        return int(self._clock() // _DAY)
+
+    def _turn(self) -> None:
+        """Write down the counts of the days that have ended, before anything of a new one is counted."""
+        if (today := self._today()) != self._day:
+            self._day, self._told = today, generate_latest(self._registry)

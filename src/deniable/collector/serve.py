@@ -31,10 +31,12 @@ def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None
         ready: told, before the first request, the settings with the port that is listened on.
 
     Raises:
-        InvalidRequest: the address cannot be listened on, or would be reachable from elsewhere without HTTPS.
+        InvalidRequest: the address cannot be listened on, or would be reachable from elsewhere without HTTPS; or a
+            proxy stands in front that nobody has named.
         StoreFailed: the database cannot be read or written.
     """
     check_reachable(settings)
+    check_proxies(settings)
     with _listening(settings) as door:
         settings = msgspec.structs.replace(settings, port=door.getsockname()[1])
         configure_log()
@@ -79,6 +81,21 @@ def check_reachable(settings: Settings) -> None:
         "Put a proxy that speaks HTTPS in front and name its address: --address https://survey.example. In a network "
         "where nobody can change pages on their way, say --unencrypted.",
     )
+
+
+def check_proxies(settings: Settings) -> None:
+    """Refuse to take everybody for one: the collector itself does not speak HTTPS, so where people do, a proxy stands
+    in front, and all requests come from its address.
+
+    Raises:
+        InvalidRequest: the address is HTTPS, and nobody said which proxy speaks it.
+    """
+    if settings.encrypted and not settings.proxies:
+        raise InvalidRequest(
+            f"the address is {settings.base}, so a proxy stands in front, and no proxy is named; expected its address. "
+            "Without it all people come from one address and share one limit.",
+            "Name the address that the proxy has for this collector: --proxies 127.0.0.1.",
+        )
 
 
 def _listening(settings: Settings) -> socket.socket:

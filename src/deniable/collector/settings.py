@@ -35,7 +35,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         port: the port that is listened on; 0 for any that is free.
         address: what people type to get here, such as `https://survey.example`; by default host and port.
         unencrypted: whether pages may go to other machines without HTTPS.
-        proxies: addresses of proxies in front, whose word on where a request comes from is believed; `*` for all.
+        proxies: addresses or networks of proxies in front, with commas, whose word on where a request comes from is
+            believed; `*` for all. Needed where the address is HTTPS, which is spoken by a proxy.
         rate: requests that one network address may make in a minute; 0 for no limit.
         connections: how many may be open at a time; more are turned away with a 503.
         largest: bytes that a request may have.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 
 import pytest
 from starlette.requests import Request
@@ -121,12 +122,24 @@ def test_too_many_requests_from_one_address(database: Store) -> None:
         assert "content-security-policy" in refused.headers
 
 
+def test_a_proxy_that_nobody_has_named_leaves_one_line(collector: Inside, caplog: pytest.LogCaptureFixture) -> None:
+    believed = {"client": "198.51.100.7", "x_forwarded_for": "198.51.100.7"}
+    unknown = {"client": "10.88.0.1", "x_forwarded_for": "198.51.100.7"}
+    for asked, lines in ((believed, 0), (unknown, 1), (unknown, 1)):
+        assert collector.ask("GET", "/health", **asked).status == 200
+        said = [each for each in caplog.records if "proxy is not named" in each.getMessage()]
+        assert len(said) == lines
+        assert not any("198.51" in monitoring.JsonLines().format(each) for each in said)
+
+
 def test_counts_for_prometheus_name_routes_and_surveys_only(collector: Inside, survey: Survey, analyst: str) -> None:
     body = submission(survey)
     for _ in range(2):
         collector.ask("POST", "/api/surveys/small/responses", body, client="198.51.100.7")
     collector.ask("GET", f"/{SECRET}")
     collector.ask(SECRET, "/health")
+    metrics = collector._app.state.collector.metrics
+    metrics._clock = lambda: time.time() + 86_400
     found = collector.ask("GET", "/metrics", authorization=analyst).body.decode()
     assert 'deniable_responses_total{outcome="stored",survey="small"} 1.0' in found
     assert 'deniable_responses_total{outcome="repeated",survey="small"} 1.0' in found

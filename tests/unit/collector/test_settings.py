@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deniable.collector.serve import check_reachable, configuration
+from deniable.collector.serve import check_proxies, check_reachable, configuration, serve
 from deniable.collector.settings import Settings, read
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -63,6 +63,16 @@ def test_pages_do_not_go_to_other_machines_in_the_clear(host: str) -> None:
     with pytest.raises(InvalidRequest, match="other machines") as caught:
         check_reachable(Settings(host=host, address="http://survey.example"))
     assert "--unencrypted" in caught.value.hint
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
+def test_an_address_with_https_names_the_proxy_that_speaks_it(host: str, tmp_path: Path) -> None:
+    settings = Settings(host=host, port=0, address="https://survey.example", database=str(tmp_path / "collector.db"))
+    with pytest.raises(InvalidRequest, match="no proxy is named") as caught:
+        serve(settings)
+    assert "--proxies" in caught.value.hint
+    check_proxies(Settings(host=host, address="https://survey.example", proxies="10.0.0.1"))
+    check_proxies(Settings(host=host, unencrypted=True))
 
 
 def test_uvicorn_writes_no_addresses_and_believes_no_headers() -> None:
