@@ -40,6 +40,9 @@ SHARED = (
 )
 """For files that many read while one writes, several submissions at a time."""
 
+READERS_PATIENCE = 0.1
+"""Seconds for which what is to be written anew waits for those who read it; all others wait behind it."""
+
 _MOST_VALUES = 500  # in one statement: SQLite may be built to take no more than 999
 
 
@@ -131,8 +134,11 @@ class Database(Closable):
         """Run a transaction: all of it is on the disk afterwards, or none of it. One that reads sees one moment."""
 
     @abstractmethod
-    def clean(self, table: str) -> None:
-        """Give back the room of rows that were erased or moved."""
+    def clean(self, tables: Iterable[str]) -> bool:
+        """Write tables into new files without what was erased or moved, and empty the log; say whether nothing is left.
+
+        Where somebody else reads, old rows may have to stay for them: try again later.
+        """
 
     @abstractmethod
     def _connect(self) -> Any: ...
@@ -250,8 +256,23 @@ class SqliteFile(Database):
                     connection.execute("ROLLBACK")
                 raise
 
-    def clean(self, table: str) -> None:
-        """Do nothing: `secure_delete` has overwritten it, and SQLite uses it again."""
+    def clean(self, tables: Iterable[str]) -> bool:  # noqa: ARG002 - a file is written anew as a whole
+        """Write the whole file anew, every table in the order of its key, and empty the log.
+
+        Why: a page keeps its rows in the order in which they came, whatever their keys, and the log keeps transactions
+        in theirs. Rows that are added in the order of their keys lie in that order, so that afterwards the bytes of the
+        file follow from the rows it holds.
+        """
+        with self._told(), self._turn, self._connection() as connection:
+            connection.execute("PRAGMA temp_store = FILE")  # a large file does not fit into memory
+            try:
+                connection.execute("VACUUM")
+                connection.execute(f"PRAGMA busy_timeout = {round(1000 * READERS_PATIENCE)}")
+                ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {round(1000 * self._patience)}")
+                connection.execute("PRAGMA temp_store = MEMORY")
+        return not busy
 
     @contextmanager
     def _told(self) -> Iterator[None]:

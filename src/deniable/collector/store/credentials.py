@@ -32,6 +32,7 @@ def invite(tables: Tables, survey: int, count: int) -> list[str]:
         raise NotAllowed("this survey is open to everybody; expected one by invitation.")
     if not 1 <= count <= _MOST_INVITATIONS:
         raise InvalidRequest(f"{count:,} invitations are asked for; expected 1 to {_MOST_INVITATIONS:,}.")
+    lock(tables, survey)
     made = [_new_text(_INVITATION) for _ in range(count)]
     tables.insert("invitation", ("hash", "survey"), sorted((_digest(code), survey) for code in made))
     return made

@@ -117,4 +117,5 @@ def _opened(path: Path) -> SqliteFile:
 
 def _copy(source: Tables, goal: Tables) -> None:
     for table, columns in TABLES.items():
-        goal.insert(table, columns, source.stream(f"SELECT {', '.join(columns)} FROM {table}"))
+        names = ", ".join(columns)  # the key first: in its order rows do not tell in which one they came
+        goal.insert(table, columns, source.stream(f"SELECT {names} FROM {table} ORDER BY {names}"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager, suppress
 from datetime import date
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -17,12 +17,14 @@ from deniable.collector.store.base import (
     Outcome,
     Sent,
     State,
+    StoreFailed,
     Submission,
     Token,
     today,
 )
 from deniable.collector.store.counts import RAISED, SEEN, Vector
 from deniable.collector.store.responses import NOBODY, Desk, find, withdraw
+from deniable.collector.store.rewriting import Rewriter, rewrite
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Database, Tables, migrate
 from deniable.errors import InvalidRequest
@@ -51,6 +53,7 @@ class Store:
         self.database = database
         self.today: Callable[[], date] = today
         self._surveys: dict[int, KnownSurvey] = {}
+        self._rewriter = Rewriter(lambda: rewrite(database))
         try:
             with database.transaction() as tables:
                 migrate(tables, schema.PART, schema.MIGRATIONS)
@@ -58,9 +61,33 @@ class Store:
             database.close()
             raise
 
-    def transaction(self, *, write: bool = True) -> AbstractContextManager[Tables]:
+    @contextmanager
+    def transaction(self, *, write: bool = True) -> Iterator[Tables]:
         """Run a transaction: all of it is durable afterwards, or none of it happened."""
-        return self.database.transaction(write=write)
+        with self.database.transaction(write=write) as tables:
+            yield tables
+        if write:
+            self._rewriter.note()
+
+    def rewrite(self, *, at_once: bool = False) -> bool:
+        """Write everything anew in the order of its keys, unless nothing was changed since the last time.
+
+        Args:
+            at_once: whether to begin now, and not when the last time is long enough ago (`Rewriter.share`).
+
+        Guarantee: where this returns True, files and log of SQLite, and tables and indices of Postgres, follow from the
+        rows they hold; nothing in them tells which rows were written together, before or after others. It returns False
+        where somebody was reading for so long that old rows had to stay for them; then call it again.
+
+        Raises:
+            StoreFailed: there is no room for a second copy, or the database failed; nothing was changed.
+        """
+        return self._rewriter.run(at_once=at_once)
+
+    @property
+    def rewrite_pause(self) -> float | None:
+        """Seconds until `rewrite` would begin; None where nothing was changed."""
+        return self._rewriter.pause
 
     def create(self, survey: Survey) -> Entry:
         """Keep a survey as a draft, in the place of a draft of its name.
@@ -81,31 +108,15 @@ class Store:
         return self._turn(name, "open")
 
     def close(self, name: str) -> Entry:
-        """Take no more responses.
+        """Take no more responses, and leave no trace of the order in which they came (`rewrite`).
 
         Raises:
             NoSuchSurvey: there is none of this name.
             NotAllowed: it was never open.
         """
         entry = self._turn(name, "closed")
-        if self.database.keeps_arrival:
-            self._reorder(entry.id)
+        self.rewrite(at_once=True)
         return entry
-
-    def _reorder(self, survey: int) -> None:
-        """Write all responses of a survey anew, in the order of their ids.
-
-        Why: Postgres keeps rows in the order in which they came, each with the number of its transaction. Rows of one
-        respondent's questions could be told by that. SQLite has neither.
-        """
-        with self.transaction() as tables:
-            surveys.lock(tables, survey)  # a withdrawal would not find a row that is being moved
-            tables.run(
-                "WITH gone AS (DELETE FROM response WHERE survey = ? RETURNING *) "
-                "INSERT INTO response SELECT * FROM gone ORDER BY question, id, stage",
-                survey,
-            )
-        self.database.clean("response")
 
     def surveys(self) -> list[Entry]:
         """Return all surveys in the order of their names."""
@@ -143,9 +154,19 @@ class Store:
             return BatchOutcome(sum(each.stored for each in done), sum(each.repeated for each in done))
 
     def withdraw(self, survey: int, key: bytes) -> int:
-        """Erase all that was sent with a key, take it out of the counts, and return how many responses that were."""
+        """Erase all that was sent with a key, take it out of the counts, and return how many responses that were.
+
+        Guarantee: when this returns, the bytes of the rows are gone from SQLite's file and its log, and from the tables
+        and indices of Postgres, because everything was written anew without them (`rewrite`). Who withdraws may wait
+        for that, many at a time for the same run. Where somebody was reading all the while (an export under way), old
+        rows stay for them until the next run. Backups made before, the log that Postgres keeps for itself, and what
+        lies below the file system are not reached.
+        """
         with self.transaction() as tables:
-            return withdraw(tables, survey, _among(self._locked(tables, {survey}), survey), key)
+            erased = withdraw(tables, survey, _among(self._locked(tables, {survey}), survey), key)
+        if erased:
+            self.rewrite()
+        return erased
 
     def stored(self, survey: int, key: bytes) -> tuple[Sent, ...]:
         """Return all that is stored under a key, by question and stage."""
@@ -294,7 +315,9 @@ class Store:
             schema.restore(tables, path)
 
     def shut(self) -> None:
-        """Close the database."""
+        """Write everything anew (`rewrite`), and close the database."""
+        with suppress(StoreFailed):  # whoever opens it next learns what is wrong
+            self.rewrite(at_once=True)
         self.database.close()
 
     def _turn(self, name: str, state: State) -> Entry:

@@ -96,7 +96,7 @@ def create(tables: Tables, made: Prepared) -> Entry:
         NotAllowed: a survey of this name is or was open.
     """
     name = made.survey.name
-    before = tables.rows("SELECT id, state FROM survey WHERE name = ?", name)
+    before = tables.rows(f"SELECT id, state FROM survey WHERE name = ? {tables.dialect['lock']}", name)
     if before and before[0][1] != "draft":
         raise NotAllowed(
             f"the survey {name!r} is {before[0][1]}, and its definition is frozen; expected a new name.",

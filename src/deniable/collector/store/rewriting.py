@@ -1,0 +1,89 @@
+"""Everything written anew in the order of its keys, so that the disk does not tell in which order it came.
+
+A database adds rows where there is room: a page of SQLite, and a table of Postgres, hold them in the order of their
+arrival, beside a log of transactions. Keys are hashes of random bytes; what lies in their order tells nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from deniable.collector.store import surveys
+from deniable.collector.store.schema import TABLES
+from deniable.db import Database
+
+SHARE = 0.1
+"""Of all time, how much is spent on writing everything anew, at most."""
+
+_STILL = {"survey", "token", "secret"}  # no respondent adds or changes a row of these
+_MOVED = tuple(table for table in TABLES if table not in _STILL)
+
+
+def rewrite(database: Database) -> bool:
+    """Write all that respondents have caused anew; say whether nothing of before is left.
+
+    Why under locks: whoever changes rows of a survey locks the survey first, so that nobody looks for a row that is
+    being moved. All rows then come from one transaction.
+    """
+    if database.keeps_arrival:
+        with database.transaction() as tables:
+            locked = [number for number in sorted(surveys.numbers(tables)) if surveys.lock(tables, number)]
+            for table in _MOVED:
+                order = ", ".join(str(at) for at, _ in enumerate(TABLES[table], 1))
+                tables.run(
+                    f"WITH gone AS (DELETE FROM {table} WHERE survey = ANY(?) RETURNING *) "
+                    f"INSERT INTO {table} SELECT * FROM gone ORDER BY {order}",
+                    locked,
+                )
+    return database.clean(_MOVED)
+
+
+class Rewriter:
+    """Knows what was changed since everything was last written anew, and when that may happen again.
+
+    Args:
+        work: writes everything anew, and says whether nothing of before is left.
+        share: of all time, how much this may take.
+    """
+
+    def __init__(self, work: Callable[[], bool], share: float = SHARE) -> None:
+        self.share = share
+        self._work = work
+        self._turn = threading.Lock()
+        self._counting = threading.Lock()
+        self._changes = 0
+        self._settled = 0
+        self._next = 0.0
+
+    def note(self) -> None:
+        """Remember that something was changed."""
+        with self._counting:
+            self._changes += 1
+
+    @property
+    def pause(self) -> float | None:
+        """Seconds until there is something to do, and the time for it; None where nothing was changed."""
+        return max(0.0, self._next - time.monotonic()) if self._changes > self._settled else None
+
+    def run(self, *, at_once: bool = False) -> bool:
+        """Write anew what was changed before this call; many who ask at a time share one run.
+
+        Args:
+            at_once: whether not to wait until the share of time allows it.
+        """
+        wanted = self._changes
+        with self._turn:
+            if self._settled >= wanted:
+                return True
+            if not at_once:
+                time.sleep(max(0.0, self._next - time.monotonic()))
+            changes, start = self._changes, time.monotonic()
+            try:
+                done = self._work()
+            finally:
+                self._next = start + (time.monotonic() - start) / self.share
+            if done:
+                self._settled = changes
+            return done
