@@ -28,7 +28,7 @@ WRITTEN = {
         {
             "name": "first",
             "device": "browser",
-            "allow_infinite": False,
+            "acknowledge": 4,
             "design": {"family": "k_ary", "categories": ["x", "y"], "epsilon": 1},
             "texts": {"en": {"text": "?", "labels": ["X", "Y"]}, "de": {"text": "?"}},
         },

@@ -19,8 +19,19 @@ from deniable.survey.question import Question
 from deniable.survey.survey import Survey
 from deniable.survey.texts import QuestionTexts, SurveyTexts
 
-_SURVEY = {"name", "texts", "questions", "languages", "groups", "minimum", "opens", "closes", "admission"}
-_QUESTION = {"name", "texts", "design", "ladder", "device", "allow_infinite"}
+_SURVEY = {
+    "name",
+    "texts",
+    "questions",
+    "languages",
+    "groups",
+    "minimum",
+    "opens",
+    "closes",
+    "admission",
+    "acknowledge",
+}
+_QUESTION = {"name", "texts", "design", "ladder", "device", "acknowledge"}
 
 
 def read(path: str | PathLike[str]) -> Survey:
@@ -55,7 +66,7 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
     _refuse_unknown(given, _SURVEY, "the survey")
     languages = _list(given.get("languages", ["en"]), "languages")
     questions = _list(given.get("questions", []), "questions", dict)
-    others: dict[str, Any] = {name: given[name] for name in ("minimum", "admission") if name in given}
+    others: dict[str, Any] = {name: given[name] for name in ("minimum", "admission", "acknowledge") if name in given}
     others |= {name: _day(given[name], name) for name in ("opens", "closes") if name in given}
     return Survey(
         name=given.get("name", ""),
@@ -70,9 +81,7 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
 def _question(given: Mapping[str, Any], folder: Path | None) -> Question:
     name = f"the question {given.get('name', '')!r:.50}"
     _refuse_unknown(given, _QUESTION, name)
-    others = {each: given[each] for each in ("device", "allow_infinite") if each in given}
-    if not isinstance(others.get("allow_infinite", False), bool):
-        raise InvalidRequest(f"allow_infinite of {name} is no true or false.")
+    others = {each: given[each] for each in ("device", "acknowledge") if each in given}
     try:
         about = _about(given, folder)
     except DeniableError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,10 @@ from deniable import documents
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest
 from deniable.order.ladders import Ladder
+from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
+from deniable.survey.disclosure import Disclosure
+from deniable.survey.limits import CEILING
 from deniable.survey.texts import QuestionTexts
 
 DEVICES = ("browser", "physical")
@@ -35,24 +37,23 @@ class Question:
         texts: its words, by language.
         device: "browser", where the respondent's own machine draws; or "physical", where dice or cards do, and only
             the response is entered.
-        allow_infinite: whether a design that can give an answer away for certain was asked for by name.
+        acknowledge: an ε above `CEILING` that this question may have: its own, or more; infinite for a design that can
+            give an answer away for certain.
     """
 
     name: str
     about: Design | Ladder
     texts: Mapping[str, QuestionTexts]
     device: str = "browser"
-    allow_infinite: bool = False
+    acknowledge: float | None = None
 
     def __post_init__(self) -> None:
         check_slug(self.name, "a question")
         if self.device not in DEVICES:
             raise InvalidRequest(f"the device is {self.device!r:.40}; expected one of {', '.join(DEVICES)}.")
-        if self.designs[-1].epsilon == math.inf and not self.allow_infinite:
-            raise InvalidRequest(
-                f"a response to {self.name!r} can give the answer away for certain: its ε is infinite.",
-                "Choose a design with a finite ε; or, if every respondent is told, write allow_infinite = true.",
-            )
+        what = f"the question {self.name!r}"
+        object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, what))
+        told.check_acknowledged(what, self.disclosure, CEILING, self.acknowledge)
         if self.device == "physical":
             self._check_physical()
         for texts in self.texts.values():
@@ -78,6 +79,11 @@ class Question:
     def stages(self) -> int:
         """How many stages there are; 1 without a ladder."""
         return len(self.designs)
+
+    @property
+    def disclosure(self) -> Disclosure:
+        """What responses to it reveal at most: all stages together what the finest one does."""
+        return Disclosure(self.designs[-1].parity)
 
     def stage(self, design: str) -> int:
         """Return the number of a stage, counted from 0, by the hash of its design.
@@ -111,7 +117,7 @@ class Question:
             "name": self.name,
             "device": self.device,
             kind: json.loads(self.about.to_json()),
-            **({"allow_infinite": True} if self.allow_infinite else {}),
+            **told.acknowledged_body(self.acknowledge),
             "texts": spoken.to_body(self.texts),
         }
 
@@ -131,7 +137,7 @@ class Question:
             about=about,
             texts=spoken.from_body(QuestionTexts, body.get("texts"), repr(name)),
             device=documents.field(body, "device", str),
-            allow_infinite=body.get("allow_infinite") is True,
+            acknowledge=told.read_acknowledged(body.get("acknowledge"), repr(name)),
         )
 
     def _check_physical(self) -> None:

@@ -13,7 +13,10 @@ from deniable import documents
 from deniable.blind import Key
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
+from deniable.survey.disclosure import Disclosure
+from deniable.survey.limits import BUDGET
 from deniable.survey.question import Question, check_slug
 from deniable.survey.texts import SurveyTexts
 
@@ -44,6 +47,7 @@ class Survey(HashedDocument):
         opens: the first day on which responses are taken; None for as soon as it is opened.
         closes: the last day on which responses are taken; None for no end.
         admission: "open" or "invitation".
+        acknowledge: an ε above `BUDGET` that all questions together may have: their own, or more.
         key: what tokens of invited respondents are verified with; the collector that fields the survey adds it. It is
             part of the definition, so that whoever compares hashes knows that all respondents have the same.
     """
@@ -58,6 +62,7 @@ class Survey(HashedDocument):
     opens: date | None = None
     closes: date | None = None
     admission: str = "open"
+    acknowledge: float | None = None
     key: Key | None = None
 
     def __post_init__(self) -> None:
@@ -72,6 +77,8 @@ class Survey(HashedDocument):
         spoken.check_languages(self.languages)
         spoken.check_spoken(self.texts, self.languages, "the survey")
         _check_questions(self.questions, self.languages)
+        object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, "the survey"))
+        told.check_acknowledged("the survey, all its questions together,", self.disclosure, BUDGET, self.acknowledge)
         _check_groups(self.groups)
         if type(self.minimum) is not int or self.minimum < 1:
             raise InvalidRequest(
@@ -90,6 +97,16 @@ class Survey(HashedDocument):
     def language(self) -> str:
         """The default language."""
         return self.languages[0]
+
+    @property
+    def disclosure(self) -> Disclosure:
+        """What a respondent who answers everything, at the finest stages, reveals at most."""
+        return Disclosure.of(question.designs[-1] for question in self.questions)
+
+    @property
+    def worst(self) -> Question:
+        """The question whose responses reveal most; the first of several."""
+        return max(self.questions, key=lambda question: question.disclosure.parity)
 
     def number(self, question: str) -> int:
         """Return the number of a question by its name.
@@ -137,6 +154,7 @@ class Survey(HashedDocument):
             opens=_day(body, "opens"),
             closes=_day(body, "closes"),
             admission=documents.field(body, "admission", str),
+            acknowledge=told.read_acknowledged(body.get("acknowledge"), "the survey"),
             key=Key.from_json(json.dumps(documents.field(body, "key", dict))) if "key" in body else None,
         )
 
@@ -175,6 +193,7 @@ class Survey(HashedDocument):
             "opens": self.opens.isoformat() if self.opens else "",
             "closes": self.closes.isoformat() if self.closes else "",
             "admission": self.admission,
+            **told.acknowledged_body(self.acknowledge),
             **({"key": json.loads(self.key.to_json())} if self.key else {}),
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import date
 from typing import Any
 
@@ -36,7 +37,8 @@ def test_designs_inside_can_be_taken_out_and_read_alone() -> None:
 def test_every_field_counts_in_the_hash() -> None:
     changes: list[dict[str, Any]] = [
         {}, {"minimum": 21}, {"groups": ("north",)}, {"closes": date(2026, 2, 1)}, {"admission": "invitation"},
-        {"name": "other"}, {"texts": {"en": SurveyTexts("Another title")}},
+        {"acknowledge": 7}, {"acknowledge": math.inf}, {"name": "other"},
+        {"texts": {"en": SurveyTexts("Another title")}},
         {"questions": small().questions[:2]},
     ]  # fmt: skip
     assert len({small(**change).hash for change in changes}) == len(changes)
@@ -104,10 +106,58 @@ def test_what_does_not_fit_is_refused(change: dict[str, Any], words: str) -> Non
 
 
 def test_a_design_without_a_finite_epsilon_must_be_asked_for() -> None:
-    with pytest.raises(InvalidRequest, match="allow_infinite"):
+    with pytest.raises(InvalidRequest, match=r"has ε = inf.* of 100 of 100"):
         question("direct", direct(["no", "yes"]))
-    asked = question("direct", direct(["no", "yes"]), allow_infinite=True)
-    assert Question.from_body(asked.to_body()).allow_infinite
+    asked = question("direct", direct(["no", "yes"]), acknowledge=math.inf)
+    assert Question.from_body(asked.to_body()).acknowledge == math.inf
+    with pytest.raises(InvalidRequest, match="the survey, all its questions together, has ε = inf"):
+        small(questions=(asked,))
+    assert small(questions=(asked,), acknowledge=math.inf).disclosure.after == 100
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "acknowledged", "words"),
+    [
+        (10, None, "'drugs' has ε = 10: .* of 99.96 of 100; expected an ε of at most 3"),
+        (10, 9.99, "'drugs' has ε = 10, and acknowledges 9.99"),
+        (3.001, None, "'drugs' has ε = 3.001"),
+        (1, -1, "acknowledges -1"),
+        (1, 0, "acknowledges 0"),
+        (1, True, "acknowledges True"),
+        (1, math.nan, "acknowledges nan"),
+    ],
+)
+def test_an_epsilon_above_the_ceiling_must_be_acknowledged(epsilon: float, acknowledged: Any, words: str) -> None:
+    with pytest.raises(InvalidRequest, match=words):
+        question("drugs", warner(epsilon=epsilon), acknowledge=acknowledged)
+
+
+@pytest.mark.parametrize(("epsilon", "acknowledged"), [(3, None), (10, 10), (10, math.inf), (3.001, 4)])
+def test_what_is_within_the_ceiling_or_acknowledged_can_be_asked(epsilon: float, acknowledged: float | None) -> None:
+    asked = question("drugs", warner(epsilon=epsilon), acknowledge=acknowledged)
+    assert Question.from_body(asked.to_body()).acknowledge == acknowledged
+
+
+def test_the_finest_stage_counts() -> None:
+    stages = ladder([k_ary(COLOURS, epsilon=1), k_ary(COLOURS, epsilon=4)])
+    with pytest.raises(InvalidRequest, match="'colour' has ε = 4"):
+        question("colour", stages)
+
+
+def test_all_questions_together_must_be_acknowledged_above_the_budget() -> None:
+    asked = tuple(question(f"q{at}", warner(epsilon=3)) for at in range(3))
+    assert small(questions=asked[:2]).disclosure.epsilon == 6
+    with pytest.raises(InvalidRequest, match=r"together, has ε = 9: .*; expected an ε of at most 6"):
+        small(questions=asked)
+    with pytest.raises(InvalidRequest, match="has ε = 9, and acknowledges 8"):
+        small(questions=asked, acknowledge=8)
+    assert Survey.from_json(small(questions=asked, acknowledge=9).to_json()).acknowledge == 9
+
+
+def test_decimals_add_up_as_they_are_written() -> None:
+    """As floats, 10 and 0.1 are a little more than 10.1."""
+    asked = (question("coffee", warner(epsilon=0.1)), question("drugs", warner(epsilon=10), acknowledge=10))
+    assert small(questions=asked, acknowledge=10.1).worst.name == "drugs"
 
 
 def test_a_physical_device_has_one_stage_and_few_responses() -> None:

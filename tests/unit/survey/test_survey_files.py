@@ -93,8 +93,8 @@ def test_a_sealed_survey_is_read_as_it_is(tmp_path: Path) -> None:
         ({"design": 3}, "expected a table"),
         ({"design": "missing.json"}, "cannot be read"),
         ({"design": {"family": "warner", "epsilon": 1}, "colour": "red"}, "field 'colour'"),
-        ({"design": {"family": "direct", "categories": ["a", "b"]}}, "allow_infinite"),
-        ({"design": {"family": "warner", "epsilon": 1}, "allow_infinite": "yes"}, "allow_infinite"),
+        ({"design": {"family": "direct", "categories": ["a", "b"]}}, "acknowledge = inf"),
+        ({"design": {"family": "warner", "epsilon": 1}, "acknowledge": "yes"}, "acknowledges 'yes'"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, asked: dict[str, Any], words: str) -> None:

@@ -102,9 +102,11 @@ def test_a_device_that_can_give_an_answer_away_says_so(p00: str, certain: bool) 
         "name": "q",
         "texts": {"en": {"text": "Q?"}},
         "design": {"family": "binary", "p00": p00, "p11": "1/2"},
-        "allow_infinite": True,
+        "acknowledge": "inf",
     }
-    survey = Survey.from_document({"name": "x", "texts": {"en": {"title": "T"}}, "questions": [question]})
+    survey = Survey.from_document(
+        {"name": "x", "texts": {"en": {"title": "T"}}, "questions": [question], "acknowledge": "inf"}
+    )
     html = render(survey_page(survey, "en"))
     assert (locale("en").words["explain"]["warning"] in html) == certain
     assert html.count(locale("en").words["sent"]["anybody"]) == (0 if certain else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 from itertools import count
@@ -178,7 +179,7 @@ def test_a_response_that_cannot_follow_the_one_before_is_refused(store: Store) -
     """Here the coarser design says "yes" only for a true yes, so that nobody goes from "yes" to "no"."""
     lopsided = matrix([["1", "1/2"], ["0", "1/2"]], categories=["no", "yes"])
     stages = ladder([lopsided, direct(["no", "yes"])])
-    store.create(small(questions=(question("smokes", stages, allow_infinite=True),)))
+    store.create(small(questions=(question("smokes", stages, acknowledge=math.inf),), acknowledge=math.inf))
     entry = store.open("small")
     one = submit(entry, Sent(0, 0, 1))
     store.add([one])

@@ -1,0 +1,208 @@
+"""What responses reveal at most, in exact numbers, and in the sentences that everybody is told them in.
+
+Responses that leave together count together: the ratio of all of them is the product of their ratios, their ε the sum.
+Whatever is said to hold "at most" is rounded up. Pages, commands and receipts say these sentences and no others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from deniable import exact
+from deniable.criteria.base import raised
+from deniable.designs import Design
+from deniable.errors import InvalidRequest
+from deniable.survey.catalogue import Locale, fill
+from deniable.survey.limits import BUDGET, CEILING
+
+BANDS: tuple[tuple[str, float], ...] = (
+    ("nothing", 0),
+    ("hidden", 1),
+    ("hinted", CEILING),
+    ("shown", BUDGET),
+    ("bare", math.nextafter(math.inf, 0)),
+    ("certain", math.inf),
+)
+"""What is said in words, up to which ε.
+
+Why: whoever guesses between two answers that seemed equally likely is wrong at least 26 times in 100 up to ε = 1, which
+is called little; at least 4 times in 100 up to the ceiling, a hint; at least twice in 1,000 up to the budget, much. So
+a question within the ceiling is at worst a hint, a survey within its budget at worst much, and what goes further is
+said to give answers away. Where ε is infinite some response proves something.
+"""
+
+CAUTIONED = frozenset({"shown", "bare", "certain"})
+"""The bands that are told as a caution."""
+
+BELIEVED = Fraction(1, 10)
+"""The share of people that something is believed of beforehand: 10 of 100, in every sentence."""
+
+_MOST_DECIMALS = 4  # of "99.96 of 100"; what is closer to 100 is called 100
+_MOST_TIMES = 10**6  # of "99,996 times in 100,000"
+
+
+class Guess(NamedTuple):
+    """How often a guess is right, at most, in so many times."""
+
+    right: int
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosure:
+    """What can be learned from a response, or from several that leave together.
+
+    Attributes:
+        parity: how many times as likely the same responses can be under one answer as under another; infinite where
+            one of them proves something.
+    """
+
+    parity: exact.Ratio
+
+    @classmethod
+    def of(cls, designs: Iterable[Design]) -> Disclosure:
+        """Return what one response to each of these designs allows, all of them together.
+
+        Example:
+            >>> from deniable.designs import k_ary, warner
+            >>> Disclosure.of([warner(1), k_ary(3, epsilon="3/2"), warner(1)]).after
+            Decimal('79')
+        """
+        ratios = [design.parity for design in designs]
+        return cls(
+            math.inf if math.inf in ratios else math.prod((Fraction(each) for each in ratios), start=Fraction(1))
+        )
+
+    @property
+    def epsilon(self) -> float:
+        """The natural logarithm of the parity, rounded up."""
+        return exact.log_above(self.parity)
+
+    @property
+    def after(self) -> Decimal:
+        """Of 100 people, of how many at most something can be believed afterwards that was believed of 10 before.
+
+        As few decimals as tell it from certainty.
+
+        Example:
+            >>> [str(Disclosure(Fraction(ratio)).after) for ratio in (1, 3, 9_000)]
+            ['10', '25', '99.91']
+        """
+        share = 100 * raised(self.parity, BELIEVED)
+        for decimals in range(_MOST_DECIMALS + 1):
+            above = Decimal(math.ceil(share * 10**decimals)).scaleb(-decimals)
+            if above < 100:
+                return above
+        return Decimal(100)
+
+    @property
+    def guess(self) -> Guess:
+        """How often a guess between two answers that seemed equally likely is right at most.
+
+        Example:
+            >>> Disclosure(Fraction(3)).guess, Disclosure(Fraction(999)).guess
+            (Guess(right=75, times=100), Guess(right=999, times=1000))
+        """
+        share, times = raised(self.parity, Fraction(1, 2)), 100
+        while (1 - share) * times < 1 and times < _MOST_TIMES:
+            times *= 10
+        return Guess(math.ceil(share * times), times)
+
+    @property
+    def band(self) -> str:
+        """Which of the words in `BANDS` are true of it."""
+        return next(name for name, most in BANDS if self.epsilon <= most)
+
+    def within(self, epsilon: float) -> bool:
+        """Say whether it is at most an ε, which is the decimal that it shows: 10.1 covers 10 and 0.1 together."""
+        if self.epsilon <= epsilon or self.parity == math.inf:
+            return self.epsilon <= epsilon
+        return self.parity <= exact.exp_below(epsilon)
+
+    @property
+    def cautioned(self) -> bool:
+        """Whether it is told as a caution."""
+        return self.band in CAUTIONED
+
+    def response_words(self, spoken: Locale) -> tuple[str, ...]:
+        """Tell what the response to one question reveals: in words, by how good a guess is, by what can be believed."""
+        words = spoken.words["disclosure"]
+        verdict = str(words["response"][self.band])
+        if self.band in ("nothing", "certain"):
+            return (verdict,)
+        right, times = map(spoken.number, self.guess)
+        guess = fill(words["guess"], right=right, times=times)
+        return verdict, guess, fill(words["belief"], after=spoken.number(self.after))
+
+    def together_words(self, spoken: Locale) -> tuple[str, ...]:
+        """Tell what all responses together reveal, which leave in one message."""
+        words = spoken.words["disclosure"]
+        verdict = str(words["together"][self.band])
+        if self.band in ("nothing", "certain"):
+            return (verdict,)
+        return verdict, fill(words["belief_together"], after=spoken.number(self.after))
+
+    def line(self, question: str, spoken: Locale) -> str:
+        """Return one line on a question for a list of them."""
+        words = spoken.words["disclosure"]
+        kind = "line_certain" if self.band == "certain" else "line"
+        return fill(words[kind], question=question, after=spoken.number(self.after))
+
+
+def epsilon_words(epsilon: float, spoken: Locale | None = None) -> str:
+    """Return an ε with four digits, rounded up; in a language, or as it is written in files.
+
+    Example:
+        >>> epsilon_words(1.0986122886681098), epsilon_words(9.999999999), epsilon_words(math.inf)
+        ('1.099', '10', 'inf')
+    """
+    if epsilon == math.inf:
+        return "∞" if spoken else "inf"
+    below = math.nextafter(epsilon, 0)  # the logarithm lies between the two: a sum of 10.1 is not called 10.11
+    rounded = Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(below)
+    plain = rounded.quantize(Decimal(1)) if rounded == rounded.to_integral_value() else rounded.normalize()
+    return spoken.number(plain) if spoken else f"{plain:f}"
+
+
+def check_acknowledged(what: str, disclosure: Disclosure, limit: float, acknowledged: float | None) -> None:
+    """Refuse an ε above a limit that nobody has acknowledged.
+
+    Raises:
+        InvalidRequest: it is above, and the file does not say so, or acknowledges less.
+    """
+    if disclosure.within(limit) or (acknowledged is not None and disclosure.within(acknowledged)):
+        return
+    shown = epsilon_words(disclosure.epsilon)
+    least = "" if acknowledged is None else f", and acknowledges {epsilon_words(acknowledged)}"
+    raise InvalidRequest(
+        f"{what} has ε = {shown}{least}: what was believed of 10 of 100 people can afterwards be believed of "
+        f"{disclosure.after} of 100; expected an ε of at most {limit}.",
+        f"Choose a smaller ε; or, if whoever answers for the survey accepts this, write acknowledge = {shown} there.",
+    )
+
+
+def read_acknowledged(given: object, what: str) -> float | None:
+    """Read the ε that a file acknowledges; None where it does not.
+
+    Raises:
+        InvalidRequest: not a positive number, and not "inf".
+    """
+    if given is None:
+        return None
+    try:
+        value = math.nan if isinstance(given, bool) or not isinstance(given, int | float | str) else float(given)
+    except (ValueError, OverflowError):
+        value = math.nan
+    if not value > 0:
+        raise InvalidRequest(f"{what} acknowledges {given!r:.40}; expected an ε such as 4, or inf.")
+    return value
+
+
+def acknowledged_body(value: float | None) -> dict[str, str]:
+    """Return what a file acknowledges for JSON, which has no infinity: as text."""
+    return {} if value is None else {"acknowledge": f"{value!r}".removesuffix(".0")}
