@@ -191,7 +191,7 @@ def visit(chromium: Browser, running: Running) -> Coming:
             found = Visit(context, running.address)
             yield found
             assert {each.url for each in found.requests if not each.url.startswith(f"{running.address}/")} == set()
-            assert found.complaints == []
+            assert found.complaints == [], found.complaints
         finally:
             context.close()
 

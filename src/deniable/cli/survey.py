@@ -85,6 +85,35 @@ def close(name: Name, database: Database = None, settings: SettingsFile = None, 
     _told(entry, chosen, as_json=as_json)
 
 
+@app.command()
+@guarded
+def pilot(
+    name: Name,
+    end: Annotated[bool, typer.Option("--end", help="End it, and erase all that was sent to it.")] = False,
+    database: Database = None,
+    settings: SettingsFile = None,
+    as_json: Json = False,
+) -> None:
+    """Try a draft on a few people: a survey called NAME-pilot, erased when it ends or NAME is opened."""
+    with _store(settings, database) as (store, chosen):
+        entry = store.end_pilot(name) if end else store.start_pilot(name)
+    _told(entry, chosen, as_json=as_json)
+
+
+@app.command()
+@guarded
+def preview(
+    name: Name,
+    address: Annotated[str | None, typer.Option("--address", help="What people type to get to the collector.")] = None,
+    database: Database = None,
+    settings: SettingsFile = None,
+) -> None:
+    """Print where to look at a survey, also a draft, as respondents will see it; nothing is sent or stored there."""
+    with _store(settings, database, address=address) as (store, chosen):
+        typer.echo(f"{chosen.base}/preview/{store.survey(name).survey.name}")
+    say("Sign in there with the token of an analyst or administrator: deniable survey token NAME.")
+
+
 @app.command("list")
 @guarded
 def list_(database: Database = None, settings: SettingsFile = None, as_json: Json = False) -> None:

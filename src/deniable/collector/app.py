@@ -47,7 +47,7 @@ def make_app(settings: Settings, store: Store) -> Starlette:
             *map(route, ENDPOINTS),
             *respondent_pages.routes,
             *session.routes,
-            *map(session.signed_in, analyst_pages.routes),
+            *map(session.signed_in, (*analyst_pages.routes, *respondent_pages.previews)),
             Mount("/static", GZipMiddleware(StaticFiles(directory=STATIC)), name="static"),
         ],
         middleware=[Middleware(gate.Gate, settings=settings, metrics=metrics)],

@@ -84,11 +84,11 @@ class Keys(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """A survey and its state."""
+    """A survey and its state; a pilot is called `<survey>-pilot`, and is "ended" when its responses were erased."""
 
     name: Slug
     survey: Hash
-    state: Literal["draft", "open", "closed"]
+    state: Literal["draft", "open", "closed", "ended"]
 
 
 class TokenWanted(Struct, frozen=True, forbid_unknown_fields=True):

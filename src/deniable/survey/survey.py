@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from os import PathLike
 from typing import Any, ClassVar
@@ -25,6 +25,9 @@ ADMISSIONS = ("open", "invitation")
 
 MINIMUM = 20
 """The smallest group that is shown, unless the survey says otherwise."""
+
+PILOT = "-pilot"
+"""What names of pilots end with, and those of no other surveys."""
 
 RESERVED = frozenset({"login", "logout", "plan"})
 """Names that no survey can have: the collector has pages of its own at these addresses."""
@@ -50,6 +53,7 @@ class Survey(HashedDocument):
         acknowledge: an ε above `BUDGET` that all questions together may have: their own, or more.
         key: what tokens of invited respondents are verified with; the collector that fields the survey adds it. It is
             part of the definition, so that whoever compares hashes knows that all respondents have the same.
+        pilot: whether it is a trial run: all that is sent to it is erased when it ends.
     """
 
     SCHEMA: ClassVar[str] = "survey"
@@ -64,6 +68,7 @@ class Survey(HashedDocument):
     admission: str = "open"
     acknowledge: float | None = None
     key: Key | None = None
+    pilot: bool = False
 
     def __post_init__(self) -> None:
         for name in ("questions", "languages", "groups"):
@@ -73,6 +78,11 @@ class Survey(HashedDocument):
         if self.name in RESERVED:
             raise InvalidRequest(
                 f"the survey is called {self.name!r}, which is a page of the collector; expected another name."
+            )
+        if self.pilot != self.name.endswith(PILOT):
+            raise InvalidRequest(
+                f"the survey is called {self.name!r}; expected a name that ends in {PILOT!r} for a pilot, and for no "
+                "other survey."
             )
         spoken.check_languages(self.languages)
         spoken.check_spoken(self.texts, self.languages, "the survey")
@@ -107,6 +117,16 @@ class Survey(HashedDocument):
     def worst(self) -> Question:
         """The question whose responses reveal most; the first of several."""
         return max(self.questions, key=lambda question: question.disclosure.parity)
+
+    def as_pilot(self) -> Survey:
+        """Return the same survey as a pilot: with a name, and so a hash, of its own, and without days.
+
+        Raises:
+            InvalidRequest: it is one already, or its name is too long to be that of one.
+        """
+        if self.pilot:
+            raise InvalidRequest(f"{self.name!r} is a pilot; expected the survey that it is a pilot of.")
+        return replace(self, name=self.name + PILOT, pilot=True, opens=None, closes=None, key=None)
 
     def number(self, question: str) -> int:
         """Return the number of a question by its name.
@@ -156,6 +176,7 @@ class Survey(HashedDocument):
             admission=documents.field(body, "admission", str),
             acknowledge=told.read_acknowledged(body.get("acknowledge"), "the survey"),
             key=Key.from_json(json.dumps(documents.field(body, "key", dict))) if "key" in body else None,
+            pilot=body.get("pilot") is True,
         )
 
     @staticmethod
@@ -195,6 +216,7 @@ class Survey(HashedDocument):
             "admission": self.admission,
             **told.acknowledged_body(self.acknowledge),
             **({"key": json.loads(self.key.to_json())} if self.key else {}),
+            **({"pilot": True} if self.pilot else {}),
         }
 
     def __repr__(self) -> str:

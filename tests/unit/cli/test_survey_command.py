@@ -42,6 +42,23 @@ def test_a_survey_is_created_opened_and_closed(tmp_path: Path) -> None:
     assert "working-life  closed" in done("survey", "list", *where).stdout
 
 
+def test_a_draft_is_looked_at_and_tried_before_it_is_opened(tmp_path: Path) -> None:
+    where = ("--database", tmp_path / "deniable.db")
+    done("survey", "create", EXAMPLE, *where)
+    shown = done("survey", "preview", "working-life", *where, "--address", "https://survey.example")
+    assert shown.stdout == "https://survey.example/preview/working-life\n"
+    assert "/s/working-life-pilot" in done("survey", "pilot", "working-life", *where).stderr
+    assert "working-life-pilot  open" in done("survey", "list", *where).stdout
+    assert json.loads(done("survey", "pilot", "working-life", "--end", *where, "--json").stdout)["state"] == "ended"
+    assert "has ended" in run("survey", "open", "working-life-pilot", *where).stderr
+    done("survey", "pilot", "working-life", *where)
+    done("survey", "open", "working-life", *where)
+    listed = json.loads(done("survey", "list", *where, "--json").stdout)["surveys"]
+    assert [(each["name"], each["state"]) for each in listed] == [
+        ("working-life", "open"), ("working-life-pilot", "ended"),
+    ]  # fmt: skip
+
+
 def test_an_export_is_counted_by_the_tally_command(database: Path, tmp_path: Path) -> None:
     design, out = tmp_path / "design.json", tmp_path / "smokes.csv"
     design.write_text(small().questions[0].design.to_json())

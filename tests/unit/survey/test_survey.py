@@ -84,9 +84,21 @@ def test_labels_are_those_of_the_language_or_of_the_design() -> None:
     assert sets.symbols("en")[0] == "b000"
 
 
+def test_a_pilot_is_another_survey() -> None:
+    survey = small(opens=date(2999, 1, 1), admission="invitation", key=KEYS[0])
+    pilot = survey.as_pilot()
+    assert (pilot.name, pilot.pilot, pilot.opens, pilot.key) == ("small-pilot", True, None, None)
+    assert pilot.hash != survey.hash
+    assert Survey.from_json(pilot.to_json()) == pilot
+    with pytest.raises(InvalidRequest, match="is a pilot"):
+        pilot.as_pilot()
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        ({"name": "my-pilot"}, "for no other"),
+        ({"pilot": True}, "'-pilot' for a pilot"),
         ({"name": "Not A Slug"}, "up to 40 letters"),
         ({"name": "plan"}, "page of the collector"),
         ({"questions": ()}, "0 questions"),

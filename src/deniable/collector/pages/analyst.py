@@ -40,6 +40,7 @@ class SurveyLine:
     name: str
     title: str
     state: str
+    pilot: bool
     questions: int
     responses: int
     opens: date | None
@@ -66,6 +67,7 @@ class SurveyFacts:
     name: str
     title: str
     state: str
+    pilot: bool
     survey: str
     admission: str
     invited: int
@@ -81,6 +83,7 @@ class QuestionFacts:
     """The results of a question; `results` are missing, and `why` says the reason, where nothing is shown."""
 
     survey: str
+    pilot: bool
     question: str
     text: str
     group: str
@@ -179,6 +182,7 @@ def survey_page(store: Store, name: str) -> SurveyResultsPage:
         name=name,
         title=survey.texts[survey.language].title,
         state=entry.state,
+        pilot=survey.pilot,
         survey=survey.hash,
         admission=survey.admission,
         invited=invited[0],
@@ -205,6 +209,7 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
     groups = results.groups(store, entry, number)
     facts = QuestionFacts(
         survey=name,
+        pilot=survey.pilot,
         question=question,
         text=_text(entry, asked),
         group=group,
@@ -259,6 +264,7 @@ def _survey_line(store: Store, entry: Entry) -> SurveyLine:
         survey.name,
         survey.texts[survey.language].title,
         entry.state,
+        survey.pilot,
         len(survey.questions),
         max(counts),
         survey.opens,

@@ -63,6 +63,7 @@ class Page:
         words: these words, by section and name.
         title: what the page is called.
         links: the same page in the other languages.
+        mark: what is said on every screen of a pilot or a preview; else empty.
     """
 
     language: str
@@ -70,6 +71,7 @@ class Page:
     words: Mapping[str, Any]
     title: str
     links: tuple[LanguageLink, ...]
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,7 @@ class SurveyPage(Page):
         trial: a harmless question, if the device runs in the page.
         form: where everything can be sent without script, or at least withdrawn.
         notice: why nothing is taken now, and how to go on; empty where responses are taken.
+        definition: of a preview, the whole definition: nothing is asked of the collector; else empty.
     """
 
     TEMPLATE: ClassVar[str] = "respondent/survey.html"
@@ -173,6 +176,7 @@ class SurveyPage(Page):
     trial: Trial | None
     form: Form | None
     notice: str
+    definition: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +201,19 @@ class SentPage(Page):
     form: Form
 
 
-def page(kind: type[_Page], language: str, title: str, links: tuple[LanguageLink, ...] = (), **facts: Any) -> _Page:
-    """Build a page in a language."""
+def page(
+    kind: type[_Page],
+    language: str,
+    title: str,
+    links: tuple[LanguageLink, ...] = (),
+    *,
+    marked: str = "",
+    **facts: Any,
+) -> _Page:
+    """Build a page in a language, marked as "pilot", as "preview", or as neither."""
     spoken = locale(language)
-    return kind(language=language, locale=spoken, words=spoken.words, title=title, links=links, **facts)
+    mark = spoken.words["mark"][marked] if marked else ""
+    return kind(language=language, locale=spoken, words=spoken.words, title=title, links=links, mark=mark, **facts)
 
 
 def survey_page(
@@ -211,6 +224,7 @@ def survey_page(
     group: str = "",
     form: Form | None = None,
     notice: str = "",
+    preview: bool = False,
 ) -> SurveyPage:
     """Build the page of a survey.
 
@@ -221,6 +235,7 @@ def survey_page(
         group: the group that the link names; empty for none.
         form: what the form without script holds; None where the device runs in the page.
         notice: why nothing is taken now; empty where responses are taken.
+        preview: whether it is only looked at.
     """
     texts = survey.texts[language]
     drawn = next((question for question in survey.questions if question.device == "browser"), None)
@@ -242,7 +257,13 @@ def survey_page(
         trial=trial(drawn.design, locale(language).words["try"]["labels"]) if drawn else None,
         form=form,
         notice=notice,
+        marked="preview" if preview else _marked(survey),
+        definition=survey.to_json() if preview else "",
     )
+
+
+def _marked(survey: Survey) -> str:
+    return "pilot" if survey.pilot else ""
 
 
 def asked_question(question: Question, language: str) -> AskedQuestion:
@@ -289,7 +310,7 @@ async def overview(request: Request) -> HTMLResponse:
     entries = await asyncio.to_thread(Collector.of(request).store.surveys)
     day, surveys = today(), []
     for entry in entries:
-        if entry.takes(day):
+        if entry.takes(day) and not entry.survey.pilot:  # who is to try a pilot is given its link
             survey = entry.survey
             texts = survey.texts[choose_language(survey.languages, language, "")]
             surveys.append((f"/s/{survey.name}?{urlencode({'lang': language})}", texts.title, texts.intro))
@@ -318,6 +339,17 @@ async def take_part(request: Request) -> HTMLResponse:
     return _with_form(request, context, context.form)
 
 
+async def preview(request: Request) -> HTMLResponse:
+    """Show a survey, also a draft, to whoever may see its results: all of it works, and nothing leaves the page."""
+    fielded = await Collector.of(request).surveys.find(request.path_params["name"])
+    language, links = _languages(request, fielded.survey.languages)
+    group = request.query_params.get("group", "")
+    group = group if group in fielded.survey.groups else ""
+    shown = _html(survey_page(fielded.survey, language, links, group=group, preview=True))
+    shown.headers["content-security-policy"] = "connect-src 'none'; form-action 'none'"  # besides that of all pages
+    return shown
+
+
 async def post(request: Request) -> Response:
     """Take a response, or a withdrawal, from a page without script; or give it its receipt."""
     collector = Collector.of(request)
@@ -344,6 +376,7 @@ async def post(request: Request) -> Response:
         language,
         fielded.survey.texts[language].title,
         links,
+        marked=_marked(fielded.survey),
         address=address,
         thanks=fielded.survey.texts[language].thanks,
         responses=responses_in_words(fielded.survey, language, submission),
@@ -449,7 +482,8 @@ def _message(
     fielded: FieldedSurvey, language: str, status: int, what: str, then: str, address: str = ""
 ) -> HTMLResponse:
     title = fielded.survey.texts[language].title
-    return _html(page(Message, language, title, what=what, next=then, address=address), status)
+    shown = page(Message, language, title, marked=_marked(fielded.survey), what=what, next=then, address=address)
+    return _html(shown, status)
 
 
 def _no_survey(request: Request, error: Refused) -> HTMLResponse:
@@ -514,3 +548,6 @@ routes = [
     Route("/s/{name}", take_part, methods=["GET"]),
     Route("/s/{name}", post, methods=["POST"]),
 ]
+
+previews = [Route("/preview/{name}", preview, methods=["GET"])]
+"""What only those may see who have signed in."""

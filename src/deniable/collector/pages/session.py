@@ -18,7 +18,7 @@ from deniable.collector.refusals import Refused
 from deniable.collector.settings import Collector
 
 LOGIN = "/a/login"
-_INSIDE = re.compile(r"/a(/[a-z0-9-]+)*(\.json|\.csv)?")
+_INSIDE = re.compile(r"/(a|preview)(/[a-z0-9-]+)*(\.json|\.csv)?")
 
 
 @dataclass(frozen=True, slots=True)

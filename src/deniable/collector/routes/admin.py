@@ -43,6 +43,19 @@ async def close_survey(call: Call) -> messages.State:
     return _changed(call, "survey closed", await asyncio.to_thread(call.collector.store.close, fielded.survey.name))
 
 
+async def start_pilot(call: Call) -> messages.State:
+    """Open a pilot of a draft, as a survey of its own."""
+    fielded = await call.collector.surveys.find(call.part("name"))
+    begun = await asyncio.to_thread(call.collector.store.start_pilot, fielded.survey.name)
+    return _changed(call, "pilot started", begun)
+
+
+async def end_pilot(call: Call) -> messages.State:
+    """Erase all that was sent to the pilot of a survey."""
+    fielded = await call.collector.surveys.find(call.part("name"))
+    return _changed(call, "pilot ended", await asyncio.to_thread(call.collector.store.end_pilot, fielded.survey.name))
+
+
 async def invite(call: Call) -> messages.CodesIssued:
     """Make one-time invitations; their codes are shown this once."""
     fielded = await call.collector.surveys.find(call.part("name"))
@@ -114,6 +127,11 @@ ENDPOINTS = (
     ),
     Endpoint("POST", f"{_SURVEY}/open", open_survey, "Open a survey.", scope="admin", gives=messages.State),
     Endpoint("POST", f"{_SURVEY}/close", close_survey, "Close a survey.", scope="admin", gives=messages.State),
+    Endpoint(
+        "POST", f"{_SURVEY}/pilot", start_pilot, "Open a pilot of a draft.",
+        scope="admin", gives=messages.State, status=201,
+    ),
+    Endpoint("DELETE", f"{_SURVEY}/pilot", end_pilot, "End and erase a pilot.", scope="admin", gives=messages.State),
     Endpoint(
         "POST", f"{_SURVEY}/invitations", invite, "Make one-time invitations.",
         scope="admin", takes=messages.CodesWanted, gives=messages.CodesIssued, status=201,

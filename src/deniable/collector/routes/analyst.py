@@ -62,7 +62,8 @@ async def _by_question(call: Call, step: Callable[..., Any]) -> dict[str, Any]:
                 by_name[question.name] = None
         return by_name
 
-    return {"survey": fielded.survey.hash, "group": name, "questions": await asyncio.to_thread(run)}
+    about = {"survey": fielded.survey.hash, "pilot": fielded.survey.pilot, "group": name}
+    return {**about, "questions": await asyncio.to_thread(run)}
 
 
 _SURVEY = "/api/surveys/{name}"

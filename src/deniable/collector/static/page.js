@@ -17,7 +17,8 @@ const place = find("#survey");
 const words = JSON.parse(find("#words").textContent);
 const { name, hash, language } = place.dataset;
 const api = `/api/surveys/${name}`;
-const kept = open(hash);
+const preview = "definition" in place.dataset; // nothing is sent or kept, and no later visit is waited for
+const kept = open(hash, preview);
 const { state } = kept;
 const steps = all("[data-step]", place);
 const done = find("#done");
@@ -80,7 +81,7 @@ function told(error) {
 async function consent() {
   if (!find("#agree").checked) return complain(words.problem.consent, find("#agree"));
   const field = find("#invitation");
-  if (field && !state.admission?.signature) {
+  if (field && !preview && !state.admission?.signature) {
     if (!field.value.trim()) return complain(words.problem.invitation, field);
     await exchange(api, field.value.trim(), signing, kept);
     history.replaceState(null, "", location.pathname + location.search); // the code has done its work
@@ -123,7 +124,8 @@ async function send() {
     for (const each of all("[data-step=question] :is(input, select)", place)) each.disabled = true;
   }
   await deliver();
-  return finish();
+  finish();
+  if (preview) offerMore();
 }
 
 /** Return the response to a question: drawn here, or taken from a device in somebody's hand; null where it was skipped. */
@@ -183,6 +185,7 @@ function stageOf(question) {
 
 /** On a later visit: offer the next stage of each question that has one. */
 function offerMore() {
+  find("#laters").replaceChildren();
   for (const question of asked) {
     const stage = stageOf(question) + 1;
     const offer = find(`template[data-stage="${stage}"][data-question="${question.name}"]`); // there is none for stage 0
@@ -209,7 +212,8 @@ async function more(question, stage, part) {
   await deliver();
   part.remove();
   find("#status").textContent = words.more;
-  return finish();
+  finish();
+  if (preview) offerMore();
 }
 
 /** Draw the next stage once, and keep what was drawn. */

@@ -13,9 +13,10 @@ from deniable.blind import Key
 from deniable.errors import DeniableError, InvalidRequest, NotAllowed
 from deniable.survey import Survey
 
-State: TypeAlias = Literal["draft", "open", "closed"]
-Standing: TypeAlias = Literal["draft", "early", "open", "over", "closed"]
-"""What a survey is on a day: a draft; opened for a later day; taking responses; past its last day; closed by hand."""
+State: TypeAlias = Literal["draft", "open", "closed", "ended"]
+Standing: TypeAlias = Literal["draft", "early", "open", "over", "closed", "ended"]
+"""What a survey is on a day: a draft; opened for a later day; taking responses; past its last day; closed by hand; a
+pilot that has ended."""
 Scope: TypeAlias = Literal["device", "analyst", "admin"]
 
 SCOPES: tuple[Scope, ...] = ("device", "analyst", "admin")
@@ -44,7 +45,8 @@ class Entry(NamedTuple):
     Attributes:
         id: its number; a survey that takes the place of a draft has another one.
         survey: the definition.
-        state: "draft", "open" or "closed"; responses are taken while it is open.
+        state: "draft", "open" or "closed"; responses are taken while it is open. A pilot whose responses were erased
+            is "ended".
     """
 
     id: int
@@ -91,6 +93,7 @@ _NOT_TAKEN: dict[Standing, tuple[str, str]] = {
         "was closed by those who run it; expected one that is open.",
         "What was sent before can still be withdrawn.",
     ),
+    "ended": ("was a pilot, and has ended; expected one that is open.", "All that was sent to it was erased."),
 }
 """Why responses are not taken, and how to go on."""
 

@@ -16,7 +16,6 @@ from deniable.collector.store.base import (
     Invitations,
     Outcome,
     Sent,
-    State,
     StoreFailed,
     Submission,
     Token,
@@ -27,7 +26,7 @@ from deniable.collector.store.responses import NOBODY, Desk, find, withdraw
 from deniable.collector.store.rewriting import Rewriter, rewrite
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Database, Tables, migrate
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, NotAllowed
 from deniable.survey import Survey
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
@@ -94,18 +93,62 @@ class Store:
 
         Raises:
             NotAllowed: a survey of this name is or was open; its definition is frozen.
+            InvalidRequest: it is a pilot, which is not created but started from a draft.
         """
+        if survey.pilot:
+            raise InvalidRequest("this is a pilot; expected the survey itself.", "Create that, then start its pilot.")
         made = surveys.prepare(survey)
         with self.transaction() as tables:
             return surveys.create(tables, made)
 
     def open(self, name: str) -> Entry:
-        """Take responses from now on; a closed survey can be opened again.
+        """Take responses from now on; a closed survey can be opened again. A pilot of it ends.
 
         Raises:
             NoSuchSurvey: there is none of this name.
+            NotAllowed: it is a pilot that has ended.
         """
-        return self._turn(name, "open")
+        with self.transaction() as tables:
+            number, pilot = surveys.number(tables, name), surveys.pilot_of(tables, name)
+            surveys.turn(tables, number, "open")
+            if pilot is not None:
+                surveys.end_pilot(tables, pilot)
+            entry = self._survey(tables, number).entry
+        if pilot is not None:
+            self.rewrite(at_once=True)
+        return entry
+
+    def start_pilot(self, name: str) -> Entry:
+        """Open a pilot of a draft: a survey of its own, called `<name>-pilot`, with keys and invitations of its own.
+
+        Nothing of it can mix with the survey: it has another name, and so another hash. All that is sent to it is
+        erased when it ends, which is when the survey is opened, or before.
+
+        Raises:
+            NoSuchSurvey: there is none of this name.
+            NotAllowed: the survey is no draft any more, or it has a pilot that runs.
+            InvalidRequest: its name is too long for one with a pilot.
+        """
+        made = surveys.prepare(self.survey(name).survey.as_pilot())
+        with self.transaction() as tables:
+            return self._survey(tables, surveys.start_pilot(tables, name, made)).entry
+
+    def end_pilot(self, name: str) -> Entry:
+        """Erase all that was sent to the pilot of a survey, with its counts, invitations and spent tokens.
+
+        Raises:
+            NoSuchSurvey: there is none of this name.
+            NotAllowed: it has no pilot.
+        """
+        with self.transaction() as tables:
+            surveys.number(tables, name)  # there is such a survey
+            pilot = surveys.pilot_of(tables, name)
+            if pilot is None:
+                raise NotAllowed(f"the survey {name!r} has no pilot; expected one that was started.")
+            surveys.end_pilot(tables, pilot)
+            entry = self._survey(tables, pilot).entry
+        self.rewrite(at_once=True)
+        return entry
 
     def close(self, name: str) -> Entry:
         """Take no more responses, and leave no trace of the order in which they came (`rewrite`).
@@ -114,7 +157,10 @@ class Store:
             NoSuchSurvey: there is none of this name.
             NotAllowed: it was never open.
         """
-        entry = self._turn(name, "closed")
+        with self.transaction() as tables:
+            number = surveys.number(tables, name)
+            surveys.turn(tables, number, "closed")
+            entry = self._survey(tables, number).entry
         self.rewrite(at_once=True)
         return entry
 
@@ -319,12 +365,6 @@ class Store:
         with suppress(StoreFailed):  # whoever opens it next learns what is wrong
             self.rewrite(at_once=True)
         self.database.close()
-
-    def _turn(self, name: str, state: State) -> Entry:
-        with self.transaction() as tables:
-            number = surveys.number(tables, name)
-            surveys.turn(tables, number, state)
-            return self._survey(tables, number).entry
 
     def _locked(self, tables: Tables, numbers: Iterable[int]) -> dict[int, KnownSurvey]:
         """Return the surveys that exist, in order; nobody else writes to them until the transaction ends."""

@@ -16,6 +16,7 @@ from deniable.collector.store.counts import CountedDesign
 from deniable.db import Tables
 from deniable.errors import NotAllowed
 from deniable.survey import Question, Survey
+from deniable.survey.survey import PILOT
 
 ID = 16
 """Bytes of an id."""
@@ -90,14 +91,14 @@ def prepare(survey: Survey) -> Prepared:
 
 
 def create(tables: Tables, made: Prepared) -> Entry:
-    """Store a draft in the place of a draft of its name.
+    """Store a draft in the place of a draft of its name, or of a pilot that has ended.
 
     Raises:
         NotAllowed: a survey of this name is or was open.
     """
     name = made.survey.name
     before = tables.rows(f"SELECT id, state FROM survey WHERE name = ? {tables.dialect['lock']}", name)
-    if before and before[0][1] != "draft":
+    if before and before[0][1] not in ("draft", "ended"):
         raise NotAllowed(
             f"the survey {name!r} is {before[0][1]}, and its definition is frozen; expected a new name.",
             "What people agreed to cannot be changed afterwards.",
@@ -154,13 +155,47 @@ def lock(tables: Tables, number: int) -> bool:
     return bool(tables.rows(f"SELECT id FROM survey WHERE id = ? {tables.dialect['lock']}", number))
 
 
-def turn(tables: Tables, number: int, state: State) -> None:
+def turn(tables: Tables, number: int, to: State) -> None:
     """Open or close a survey.
 
     Raises:
-        NotAllowed: it is to be closed, and was never open.
+        NotAllowed: it is to be closed, and was never open; or it is a pilot that has ended.
     """
     lock(tables, number)
-    if state == "closed" and tables.value("SELECT state FROM survey WHERE id = ?", number) == "draft":
+    before = state(tables, number)
+    if before == "ended":
+        raise NotAllowed("this pilot has ended; expected one that runs.", "Start a new one from the draft.")
+    if to == "closed" and before == "draft":
         raise NotAllowed("this survey was never open; expected one that is.", "Open it first.")
-    tables.run("UPDATE survey SET state = ? WHERE id = ?", state, number)
+    tables.run("UPDATE survey SET state = ? WHERE id = ?", to, number)
+
+
+def start_pilot(tables: Tables, name: str, made: Prepared) -> int:
+    """Open a pilot of a draft, as a survey of its own, and return its number.
+
+    Raises:
+        NotAllowed: the survey is no draft any more, or it has a pilot that runs.
+    """
+    if (now := state(tables, number(tables, name))) != "draft":
+        raise NotAllowed(
+            f"the survey {name!r} is {now}; expected a draft.", "A pilot comes before a survey is opened for real."
+        )
+    if (running := pilot_of(tables, name)) is not None and state(tables, running) != "ended":
+        raise NotAllowed(f"a pilot of {name!r} runs already; expected none.", "End it first: its responses are erased.")
+    begun = create(tables, made).id
+    turn(tables, begun, "open")
+    return begun
+
+
+def pilot_of(tables: Tables, name: str) -> int | None:
+    """Return the number of a survey's pilot, running or ended; None where there was none."""
+    found: int | None = tables.value("SELECT id FROM survey WHERE name = ?", name + PILOT)
+    return found
+
+
+def end_pilot(tables: Tables, number: int) -> None:
+    """Erase all that a pilot holds: responses, counts, days, invitations, spent tokens, the key that signed them."""
+    lock(tables, number)
+    for table in ("response", "tally", "day", "invitation", "spent"):
+        tables.run(f"DELETE FROM {table} WHERE survey = ?", number)
+    tables.run("UPDATE survey SET state = 'ended', private = '' WHERE id = ?", number)

@@ -20,6 +20,23 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
+def test_a_pilot_from_start_to_end(collector: Inside, database: Store, admin: str, analyst: str) -> None:
+    database.create(small(name="new"))
+    for header, status in ((analyst, 403), (admin, 201), (admin, 403)):
+        begun = collector.ask("POST", "/api/surveys/new/pilot", authorization=header)
+        assert begun.status == status
+    survey = database.survey("new-pilot").survey
+    assert collector.ask("POST", "/api/surveys/new-pilot/responses", submission(survey)).status == 204
+    told = collector.ask("GET", "/api/surveys/new-pilot/tallies", authorization=analyst)
+    assert told.json["pilot"] is True
+    assert collector.ask("POST", "/api/surveys/new/responses", submission(survey)).status == 409
+    assert b"/s/new-pilot" not in collector.ask("GET", "/").body, "who is to try it is given its link"
+    ended = collector.ask("DELETE", "/api/surveys/new/pilot", authorization=admin)
+    assert (ended.status, ended.json["state"], ended.json["name"]) == (200, "ended", "new-pilot")
+    refused = collector.ask("POST", "/api/surveys/new-pilot/responses", submission(survey))
+    assert (refused.status, "has ended" in refused.json["error"]["what"]) == (409, True)
+
+
 def test_a_survey_from_draft_to_closed(collector: Inside, admin: str) -> None:
     made = collector.ask("POST", "/api/surveys", DOCUMENT, authorization=admin)
     assert (made.status, made.json["state"]) == (201, "draft")

@@ -57,8 +57,12 @@ export async function exchange(api, code, signing, kept) {
   kept.save();
 }
 
-/** Send a request; return what came back, where it went well. */
+/** The definition that a preview brings along; undefined where there is a collector to ask. */
+const brought = document.querySelector("#survey")?.dataset.definition;
+
+/** Send a request; return what came back, where it went well. A preview sends none: all it has is its definition. */
 export async function ask(method, address, body) {
+  if (brought) return method === "GET" ? new Response(brought) : Response.json({ withdrawn: 0 });
   const options = { method, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
   if (body) Object.assign(options, { body: JSON.stringify(body), headers: { "content-type": "application/json" } });
   let answered;

@@ -4,11 +4,15 @@
  */
 const PREFIX = "deniable:";
 
-/** Open what is kept under a survey's hash. Where the browser keeps nothing, it lives as long as the page. */
-export function open(hash) {
+/**
+ * Open what is kept under a survey's hash. Where the browser keeps nothing, it lives as long as the page.
+ *
+ * @param {boolean} preview whether nothing is to be kept, or read, at all.
+ */
+export function open(hash, preview) {
   const place = PREFIX + hash;
   const fresh = () => ({ key: "", messages: [], received: 0, answers: {}, admission: null, withdrawn: false });
-  let lasting = true;
+  let lasting = !preview;
   const state = fresh();
   const kept = {
     state,
@@ -17,6 +21,7 @@ export function open(hash) {
     },
     /** Read what is kept now. */
     read() {
+      if (preview) return;
       try {
         Object.assign(state, JSON.parse(localStorage.getItem(place) ?? "{}"));
       } catch {
@@ -25,6 +30,7 @@ export function open(hash) {
     },
     /** Keep the state as it is now; this comes before anything is sent. */
     save() {
+      if (preview) return;
       try {
         localStorage.setItem(place, JSON.stringify(state));
       } catch {
@@ -37,7 +43,7 @@ export function open(hash) {
       kept.save();
     },
     clear() {
-      localStorage.removeItem(place);
+      if (!preview) localStorage.removeItem(place);
     },
   };
   kept.read();
