@@ -1,32 +1,35 @@
 """Many respondents' responses at once: lines of JSON, or a stream of Arrow, read into the store's columns.
 
-A batch is stored as a whole or not at all, so the first thing that does not fit refuses all of it.
+A batch is stored as a whole or not at all, so the first thing that does not fit refuses all of it. It is read in
+pieces, and what the pieces come to is counted while they are read: what is sent can say in few bytes what takes many.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
+import io
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from deniable.collector.intake import FieldedSurvey
-from deniable.collector.messages import SubmissionBody
+from deniable.collector.messages import LONGEST_SYMBOL, SubmissionBody
 from deniable.collector.refusals import Refused, parsed
 from deniable.collector.store import Batch
 from deniable.collector.store.base import KEY
+from deniable.collector.streams import check_stream
 from deniable.designs import Design
 from deniable.errors import DeniableError
 from deniable.tallies.arrow import is_text
 
-_END = b"\xff\xff\xff\xff\0\0\0\0"  # without it, a stream that was cut between two parts looks complete
 _MOST_LABELS = 10_000  # questions, designs or groups in one stream; three such numbers fit into one of 64 bits
+_PIECE_LINES = 10_000
+_PIECE_ROWS = 1 << 17
 _LINES = msgspec.json.Decoder(SubmissionBody)
-_HEADER, _DATA, _COMPRESSION = 2, 1, 3  # fields of Arrow's flatbuffers: of a message, a dictionary, a batch
+_COLUMNS = ("key", "question", "design")
 
 
 class _Destination(NamedTuple):
@@ -37,74 +40,158 @@ class _Destination(NamedTuple):
     group: str | None
 
 
-def read_lines(fielded: FieldedSurvey, raw: bytes) -> list[Batch]:
+class _Gathered:
+    """The responses of the pieces that were read, by where they belong.
+
+    Args:
+        fielded: the survey.
+        most: bytes that keys and codes may come to.
+    """
+
+    def __init__(self, fielded: FieldedSurvey, most: int) -> None:
+        self._fielded = fielded
+        self._most = most
+        self._pieces: dict[_Destination, list[tuple[NDArray[np.uint8], NDArray[Any]]]] = {}
+
+    def make_room(self, to: _Destination, rows: int) -> Design:
+        """Return the design that responses were drawn with, before they are unpacked.
+
+        Raises:
+            Refused: there is no room for so many.
+        """
+        design = self._fielded.place(to.question, to.design).design
+        self._most -= rows * (KEY + design.channel.coding.width)
+        if self._most < 0:
+            raise Refused(
+                413, "the responses of this batch take too much room; expected fewer.", "Send it in several parts."
+            )
+        return design
+
+    def add(self, to: _Destination, keys: NDArray[np.uint8], codes: NDArray[Any]) -> None:
+        """Keep responses that there is room for."""
+        self._pieces.setdefault(to, []).append((keys, codes))
+
+    def batches(self) -> list[Batch]:
+        """Return a batch for each question, design and group; coarser stages first, for others raise them."""
+        if not self._pieces:
+            raise Refused(422, "there is no response in this batch; expected at least one.")
+        return sorted(map(self._batch, self._pieces), key=lambda batch: (batch.question, batch.stage))
+
+    def _batch(self, to: _Destination) -> Batch:
+        place, pieces = self._fielded.place(to.question, to.design), self._pieces[to]
+        keys, codes = (np.concatenate(column) if len(column) > 1 else column[0] for column in zip(*pieces, strict=True))
+        self._pieces[to] = []
+        return Batch(self._fielded.entry.id, place.question, place.stage, keys, codes, self._fielded.group(to.group))
+
+
+def read_lines(fielded: FieldedSurvey, raw: bytes, most: int) -> list[Batch]:
     """Read lines of JSON, each with the submission of one respondent.
 
+    Args:
+        fielded: the survey.
+        raw: the lines.
+        most: bytes that keys and codes may come to.
+
     Raises:
-        Refused: not JSON, or with a token: invitations are used one by one.
+        Refused: not JSON, with a token (invitations are used one by one), or more than there is room for.
         DeniableError: what a single submission is refused for; the message names the line.
     """
     _check_admission(fielded)
+    gathered = _Gathered(fielded, most)
     keys: dict[_Destination, list[str]] = {}
-    symbols: dict[_Destination, list[str]] = {}
-    for number, line in enumerate(raw.splitlines(), start=1):
+    numbers: dict[_Destination, list[int]] = {}
+
+    def flush() -> None:
+        for to, texts in keys.items():
+            rows = np.frombuffer(bytes.fromhex("".join(texts)), np.uint8).reshape(-1, KEY)
+            gathered.add(to, rows, fielded.place(to.question, to.design).design.channel.coding.pack(numbers[to]))
+        keys.clear()
+        numbers.clear()
+
+    for number, line in enumerate(io.BytesIO(raw), start=1):
         if not line.strip():
             continue
-        body = _line(fielded, number, line)
-        for response in body.responses:
-            to = _Destination(response.question, response.design, body.group)
-            keys.setdefault(to, []).append(body.key)
-            symbols.setdefault(to, []).append(response.symbol)
-    raw_keys = {to: np.frombuffer(bytes.fromhex("".join(texts)), np.uint8) for to, texts in keys.items()}
-    return _coarse_first([_batch(fielded, to, raw_keys[to].reshape(-1, KEY), pa.array(symbols[to])) for to in keys])
+        for to, key, symbol in _line(fielded, gathered, number, line):
+            keys.setdefault(to, []).append(key)
+            numbers.setdefault(to, []).append(symbol)
+        if not number % _PIECE_LINES:
+            flush()
+    flush()
+    return gathered.batches()
 
 
-def read_arrow(fielded: FieldedSurvey, raw: bytes) -> list[Batch]:
+def read_arrow(fielded: FieldedSurvey, raw: bytes, most: int) -> list[Batch]:
     """Read a stream of Arrow with columns key, question, design, and symbol or code; group may be there too.
 
+    Args:
+        fielded: the survey.
+        raw: the stream.
+        most: bytes that keys and codes may come to.
+
     Raises:
-        Refused: not a complete stream, a column is missing or of another type, or a cell is empty.
+        Refused: not a complete stream, one that claims what it should not, a column that is missing, there twice,
+            unknown or of another type, an empty cell, or more than there is room for.
         DeniableError: what a single submission is refused for.
     """
     _check_admission(fielded)
+    check_stream(raw)
+    gathered = _Gathered(fielded, most)
     try:
-        if _compressed(raw):
-            raise Refused(422, "the stream is compressed; expected one that is not.")
-        if not raw.endswith(_END):
-            raise Refused(400, "the stream breaks off; expected one with its end.")
-        table = pa.ipc.open_stream(raw).read_all()
-        table.validate(full=True)
-        return _coarse_first(list(_split(fielded, table)))
-    except (pa.ArrowException, OSError, UnicodeError, OverflowError, TypeError, ValueError, struct.error) as error:
+        reader = pa.ipc.open_stream(pa.py_buffer(raw))
+        _check_columns(reader.schema)
+        for part in reader:
+            part.validate(full=True)
+            for start in range(0, len(part), _PIECE_ROWS):
+                _gather(gathered, part.slice(start, _PIECE_ROWS))
+    except (pa.ArrowException, OSError, UnicodeError, OverflowError, TypeError, ValueError) as error:
         if isinstance(error, DeniableError):
             raise
         raise Refused(400, "the body is not a stream of Arrow; expected a complete one.") from None
+    return gathered.batches()
 
 
-def _line(fielded: FieldedSurvey, number: int, line: bytes) -> SubmissionBody:
+def _line(fielded: FieldedSurvey, gathered: _Gathered, number: int, line: bytes) -> list[tuple[_Destination, str, int]]:
+    """Return where each response of a line belongs, its key, and the number of its symbol."""
     try:
         body: SubmissionBody = parsed(_LINES.decode, line)
         fielded.check_hash(body.survey)
+        found = []
         for response in body.responses:
-            fielded.place(response.question, response.design).design.symbol_number(response.symbol)
+            to = _Destination(response.question, response.design, body.group)
+            found.append((to, body.key, gathered.make_room(to, 1).symbol_number(response.symbol)))
     except DeniableError as error:
         error.problem = f"line {number:,}: {error.problem}"
         raise
-    return body
+    return found
 
 
-def _split(fielded: FieldedSurvey, table: pa.Table) -> Iterator[Batch]:
-    """Yield a batch for each question, design and group that occurs in a table."""
-    sent_as = "symbol" if "symbol" in table.column_names else "code"
-    for name in ("key", "question", "design", sent_as):
-        if name not in table.column_names or table[name].null_count:
-            raise Refused(422, f"the column {name!r} is missing, or has empty cells; expected one without.")
-    names = ["question", "design", *(["group"] if "group" in table.column_names else [])]
-    labels = [_labels(table[name], name) for name in names]
+def _check_columns(schema: Any) -> None:
+    """Refuse columns that are there twice, missing, or not of a batch: what nobody asks for might be an answer."""
+    names = list(schema.names)
+    if len(set(names)) < len(names):
+        raise Refused(400, "a column is there twice; expected each of them once.")
+    sent_as = "symbol" if "symbol" in names else "code"
+    for name in (*_COLUMNS, sent_as):
+        if name not in names:
+            raise Refused(422, f"the column {name!r} is missing; expected it.")
+    if not set(names) <= {*_COLUMNS, sent_as, "group"}:
+        raise Refused(422, "there are columns besides those of a batch; expected key, question, design, and symbol or "
+                      "code; group may be there too.")  # fmt: skip
+    if schema.field("key").type != pa.binary(KEY):
+        raise Refused(422, f"the keys are of type {schema.field('key').type}; expected fixed_size_binary[{KEY}].")
+
+
+def _gather(gathered: _Gathered, piece: Any) -> None:
+    """Take up a piece of a stream: the rows of each question, design and group that occur in it."""
+    names = ["question", "design", *(["group"] if "group" in piece.schema.names else [])]
+    sent = piece.column("symbol" if "symbol" in piece.schema.names else "code")
+    if any(column.null_count for column in (piece.column("key"), *map(piece.column, names[:2]), sent)):
+        raise Refused(422, "a key, question, design or response is empty; expected all of them.")
+    labels = [_labels(piece.column(name), name) for name in names]
     if any(len(column.values) > _MOST_LABELS for column in labels):
         raise Refused(422, f"there are more than {_MOST_LABELS:,} questions, designs or groups; expected a few.")
-    keys, sent = _keys(table["key"]), table[sent_as].combine_chunks()
-    numbers = np.zeros(len(table), np.int64)
+    keys = _fixed(piece.column("key"), KEY)
+    numbers = np.zeros(len(piece), np.int64)
     for column in labels:
         numbers = numbers * (len(column.values) + 1) + column.numbers + 1
     _, firsts, kinds = np.unique(numbers, return_index=True, return_inverse=True)
@@ -112,7 +199,9 @@ def _split(fielded: FieldedSurvey, table: pa.Table) -> Iterator[Batch]:
     starts = np.searchsorted(kinds[order], np.arange(len(firsts)))
     for first, rows in zip(firsts.tolist(), np.split(order, starts)[1:], strict=True):
         common = [column.value(int(column.numbers[first])) for column in labels]
-        yield _batch(fielded, _Destination(*common, *[None] * (3 - len(common))), keys[rows], sent.take(rows))
+        to = _Destination(*common, *[None] * (3 - len(common)))
+        design = gathered.make_room(to, len(rows))
+        gathered.add(to, keys[rows], _codes(design, sent.take(pa.array(rows))))
 
 
 class _Labels(NamedTuple):
@@ -130,21 +219,11 @@ def _labels(column: Any, name: str) -> _Labels:
     shared = pa.types.is_dictionary(column.type)
     if not is_text(column.type.value_type if shared else column.type):
         raise Refused(422, f"the column {name!r} is of type {column.type}; expected text.")
-    array: Any = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    encoded: Any = array if shared else array.dictionary_encode()
+    encoded: Any = column if shared else column.dictionary_encode()
+    longest = pc.max(pc.binary_length(encoded.dictionary)).as_py()
+    if longest is not None and longest > LONGEST_SYMBOL:
+        raise Refused(422, f"a value of the column {name!r} is too long; expected at most {LONGEST_SYMBOL:,} bytes.")
     return _Labels(encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(), encoded.dictionary)
-
-
-def _batch(fielded: FieldedSurvey, to: _Destination, keys: NDArray[np.uint8], sent: Any) -> Batch:
-    place = fielded.place(to.question, to.design)
-    codes = _codes(place.design, sent)
-    return Batch(fielded.entry.id, place.question, place.stage, keys, codes, fielded.group(to.group))
-
-
-def _keys(column: Any) -> NDArray[np.uint8]:
-    if column.type != pa.binary(KEY):
-        raise Refused(422, f"the keys are of type {column.type}; expected fixed_size_binary[{KEY}].")
-    return _fixed(column.combine_chunks(), KEY)
 
 
 def _codes(design: Design, sent: Any) -> NDArray[Any]:
@@ -163,61 +242,6 @@ def _fixed(values: Any, size: int) -> NDArray[np.uint8]:
     return np.frombuffer(values.buffers()[1], np.uint8)[start : start + len(values) * size].reshape(-1, size)
 
 
-def _coarse_first(batches: list[Batch]) -> list[Batch]:
-    """Put coarser stages first: they are stored before what raises them."""
-    if not batches:
-        raise Refused(422, "there is no response in this batch; expected at least one.")
-    return sorted(batches, key=lambda batch: (batch.question, batch.stage))
-
-
 def _check_admission(fielded: FieldedSurvey) -> None:
     if fielded.survey.admission != "open":
         raise Refused(403, "this survey is by invitation; expected responses one by one, each with its token.")
-
-
-def _compressed(raw: bytes) -> bool:
-    """Say whether any part of a stream of Arrow is compressed, before anything is unpacked.
-
-    Why: a few bytes can unpack to more than the memory of a machine, and Arrow's reader unpacks without a limit. One
-    field of a part's header says that it is compressed. The header is a flatbuffer: a table is found through an offset,
-    and its fields through a list of offsets that stands before it.
-
-    Raises:
-        ArrowInvalid: not a stream.
-        struct.error: a header that does not hold together.
-    """
-    reader = pa.ipc.MessageReader.open_stream(raw)
-    while True:
-        try:
-            message = reader.read_next_message()
-        except StopIteration:
-            return False
-        if message.type in {"record batch", "dictionary"} and _says_compressed(message.metadata, message.type):
-            return True
-
-
-def _says_compressed(metadata: pa.Buffer, kind: str) -> bool:
-    header = metadata.to_pybytes()
-    (start,) = struct.unpack_from("<I", header)
-    table = _follow(header, start, _HEADER)
-    if kind == "dictionary":
-        table = _follow(header, table, _DATA)
-    return bool(_field(header, table, _COMPRESSION))
-
-
-def _field(header: bytes, table: int, number: int) -> int:
-    """Return where a field of a table stands; 0 for one that is not there."""
-    (back,) = struct.unpack_from("<i", header, table)
-    (size,) = struct.unpack_from("<H", header, table - back)
-    place = 4 + 2 * number
-    if place >= size:
-        return 0
-    (offset,) = struct.unpack_from("<H", header, table - back + place)
-    return table + int(offset) if offset else 0
-
-
-def _follow(header: bytes, table: int, number: int) -> int:
-    """Return where the table that a field points to begins."""
-    place = _field(header, table, number)
-    (offset,) = struct.unpack_from("<I", header, place)
-    return place + int(offset)

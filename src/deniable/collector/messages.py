@@ -6,6 +6,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+LONGEST_SYMBOL = 1 << 20
+"""Characters of a response: a bit for each of a million categories."""
+
 Hash = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$", description="A content hash.")]
 Key = Annotated[
     str,
@@ -24,7 +27,7 @@ class ResponseBody(Struct, frozen=True, forbid_unknown_fields=True):
 
     question: Slug
     design: Hash
-    symbol: Annotated[str, Meta(max_length=1 << 20)]
+    symbol: Annotated[str, Meta(max_length=LONGEST_SYMBOL)]
 
 
 class TokenBody(Struct, frozen=True, forbid_unknown_fields=True):

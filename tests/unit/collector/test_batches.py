@@ -15,9 +15,10 @@ import pytest
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token
+from deniable.designs import unary
 from deniable.survey import Survey
 from tests.support.collector import Inside, submission
-from tests.support.surveys import COLOURS, small
+from tests.support.surveys import COLOURS, question, small
 
 BATCHES = "/api/surveys/small/batches"
 LINES = {"content_type": "application/x-ndjson"}
@@ -208,6 +209,94 @@ def test_a_dictionary_of_a_thousand_names_for_one_question(collector: Inside, su
     same = pa.DictionaryArray.from_arrays(pa.array(range(count)), pa.array(["smokes"] * count))
     refused = collector.ask("POST", BATCHES, stream({**columns(survey, ["yes"] * count), "question": same}), **ARROW)
     assert refused.status == 422
+
+
+@pytest.mark.parametrize("name", ["key", "question", "design", "symbol", "group", "extra"])
+def test_a_column_that_is_there_twice_is_refused(collector: Inside, survey: Survey, database: Store, name: str) -> None:
+    named = {**columns(survey, ["yes", "no"]), "group": ["north", "south"], "extra": ["a", "b"]}
+    table = pa.table([pa.array(each) for each in [*named.values(), named[name]]], names=[*named, name])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    refused = collector.ask("POST", BATCHES, sink.getvalue().to_pybytes(), **ARROW)
+    assert (refused.status, refused.json["error"]["what"]) == (400, "a column is there twice.")
+    assert counts(database).respondents == 0
+
+
+def test_a_column_that_nobody_asks_for_is_refused(collector: Inside, survey: Survey, database: Store) -> None:
+    for more in ({"answer": ["yes", "no"]}, {"code": [0, 1]}):
+        refused = collector.ask("POST", BATCHES, stream({**columns(survey, ["yes", "no"]), **more}), **ARROW)
+        assert refused.status == 422
+        assert refused.json["error"]["what"].startswith("there are columns besides those of a batch")
+    assert counts(database).respondents == 0
+
+
+@pytest.mark.parametrize(
+    ("once", "twice"),
+    [
+        ('"key": "', '"key": "00000000000000000000000000000000", "key": "'),
+        ('"key": "', '"\\u006bey": "00000000000000000000000000000000", "key": "'),
+        ('"symbol": "yes"', '"symbol": "yes", "symbol" : "no"'),
+        ('"responses": ', '"group": null, "group": "north", "responses": '),
+    ],
+)
+def test_a_name_that_is_there_twice_is_refused(
+    collector: Inside, survey: Survey, database: Store, once: str, twice: str
+) -> None:
+    good = json.dumps(submission(survey, "yes"))
+    bad = good.replace(once, twice).encode()
+    refused = collector.ask("POST", BATCHES, good.encode() + b"\n" + bad, **LINES)
+    assert (refused.status, refused.json["error"]["what"]) == (400, "line 2: a name is there twice in one object.")
+    single = collector.ask("POST", "/api/surveys/small/responses", bad, content_type="application/json")
+    assert (single.status, single.json["error"]["what"]) == (400, "a name is there twice in one object.")
+    assert counts(database).respondents == 0
+
+
+def test_names_that_occur_in_several_objects_or_in_values_are_none_twice(collector: Inside, survey: Survey) -> None:
+    body = submission(survey, "yes")
+    body["responses"] += submission(survey, "red", question=1)["responses"]
+    assert collector.ask("POST", BATCHES, lines(body), **LINES).json == {"stored": 2, "repeated": 0}
+    spaced = json.dumps(submission(survey, "yes", group="north"), indent=1).replace("north", "nor\\u0074h")
+    assert collector.ask("POST", BATCHES, spaced.replace("\n", " ").encode(), **LINES).status == 200
+
+
+def test_responses_that_take_more_room_than_a_batch_are_refused(database: Store, device: str) -> None:
+    wide = question("wide", unary([f"app {number}" for number in range(8000)], epsilon=1))
+    database.create(small(name="wide", questions=(wide,)))
+    asked = database.open("wide").survey
+    path, empty, count = "/api/surveys/wide/batches", "b" + "0" * 8000, 2000
+    body = {**columns(asked, [empty]), "key": columns(asked, [""] * count)["key"]}
+    for name in ("question", "design", "symbol"):
+        body[name] = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int8)), pa.array(body[name]))
+    with Inside(make_app(Settings(largest_batch=1 << 20), database), authorization=device) as collector:
+        refused = collector.ask("POST", path, stream(body), **ARROW)
+        assert (refused.status, refused.json["error"]["what"]) == (
+            413,
+            "the responses of this batch take too much room.",
+        )
+    with Inside(make_app(Settings(largest_batch=1 << 22), database), authorization=device) as collector:
+        assert collector.ask("POST", path, stream(body), **ARROW).json == {"stored": count, "repeated": 0}
+
+
+def test_a_value_that_is_too_long_is_refused(collector: Inside, survey: Survey) -> None:
+    refused = collector.ask("POST", BATCHES, stream(columns(survey, ["yes", "x" * ((1 << 20) + 1)])), **ARROW)
+    assert refused.status == 422
+
+
+def test_pieces_come_together(
+    collector: Inside, survey: Survey, database: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deniable.collector.batches._PIECE_ROWS", 3)
+    monkeypatch.setattr("deniable.collector.batches._PIECE_LINES", 2)
+    symbols = ["yes", "no", "yes"] * 5
+    raw = stream({**columns(survey, symbols), "group": ["north", None, "south", "north", "south"] * 3})
+    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {"stored": 15, "repeated": 0}
+    first = [submission(survey, "red", question=1) for _ in range(5)]
+    finer = [submission(survey, "red", question=1, stage=1, key=each["key"]) for each in first]
+    assert collector.ask("POST", BATCHES, lines(*finer, *first), **LINES).json == {"stored": 10, "repeated": 0}
+    assert counts(database).counts.tolist() == [5, 10]
+    assert [counts(database, group=group).respondents for group in (0, 1)] == [6, 6]
+    assert [each.respondents for each in counts(database, 1).finest] == [0, 5, 0]
 
 
 def test_a_batch_of_nothing_is_refused(collector: Inside, survey: Survey) -> None:

@@ -52,7 +52,9 @@ async def add_batch(call: Call) -> messages.BatchResult:
     fielded.check_open()
     raw = await read_body(call.request, settings.largest_batch, settings.patience)
     read = batches.read_lines if kind == _NDJSON else batches.read_arrow
-    stored, repeated = await asyncio.to_thread(lambda: call.collector.store.add_batch(*read(fielded, raw)))
+    stored, repeated = await asyncio.to_thread(
+        lambda: call.collector.store.add_batch(*read(fielded, raw, settings.largest_batch))
+    )
     for outcome, count in (("stored", stored), ("repeated", repeated)):
         call.collector.metrics.responses(fielded.survey.name, outcome, count)
     return messages.BatchResult(stored, repeated)

@@ -1,0 +1,207 @@
+"""What a stream of Arrow claims about itself, read before anything of it is unpacked or made room for.
+
+Why: Arrow's reader believes a stream. A few bytes can say that they unpack to more than the memory of a machine, in a
+field for compression or, in an older form, in free words beside a message; that there are more rows than bytes; that a
+dictionary grows with every part. So what does not hold together, or uses more of the format than a batch of responses
+needs, is refused by its headers alone. They are flatbuffers: a table is found through an offset, and its fields through
+a list of offsets that stands before it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from deniable.collector.refusals import Refused
+from deniable.collector.store.base import KEY
+
+_MARK = 0xFFFFFFFF  # stands before every part
+_VERSION = 4  # as flatbuffers count; people call it V5
+_LARGEST_HEADER = 1 << 16  # bytes
+_MOST_PARTS = 10_000  # dictionaries and batches of rows: each is an object or more in memory
+_MOST_COLUMNS = 16  # more than a batch has; which ones it must have is asked later
+_MOST_REREAD = 1 << 30  # bytes: a dictionary is looked through with every batch of rows that it serves
+
+# Kinds of messages, and the fields that are looked at: of a message, a schema, a column, a dictionary, a batch of rows.
+_SCHEMA, _DICTIONARY, _ROWS = 1, 2, 3
+_MESSAGE_VERSION, _MESSAGE_KIND, _MESSAGE_HEADER, _MESSAGE_BODY, _MESSAGE_WORDS = range(5)
+_SCHEMA_COLUMNS, _SCHEMA_WORDS = 1, 2
+_COLUMN_CHILDREN, _COLUMN_WORDS = 5, 6
+_DICTIONARY_ID, _DICTIONARY_DATA, _DICTIONARY_DELTA = range(3)
+_ROWS_LENGTH, _ROWS_NODES, _ROWS_BUFFERS, _ROWS_COMPRESSION, _ROWS_VARIADIC = range(5)
+
+
+def check_stream(raw: bytes) -> None:
+    """Refuse a stream that claims what it should not.
+
+    Raises:
+        Refused: it is compressed, of another version than V5, has words of its own beside the columns, columns inside
+            columns or too many of them, too many parts, a dictionary in pieces, or more rows than bytes; or it is no
+            stream, or not a complete one.
+    """
+    try:
+        _check(raw)
+    except struct.error:
+        raise _broken() from None
+
+
+def _check(raw: bytes) -> None:
+    columns, reread = 0, 0
+    dictionaries: dict[int, int] = {}
+    for number, part in enumerate(_parts(raw)):
+        if number > _MOST_PARTS:
+            raise Refused(422, f"the stream is in more than {_MOST_PARTS:,} parts; expected larger ones.")
+        if (part.kind == _SCHEMA) != (number == 0):
+            raise _broken()
+        if part.kind == _SCHEMA:
+            columns = _check_schema(part.header)
+        elif part.kind == _DICTIONARY:
+            if part.header.number(_DICTIONARY_DELTA, "<B"):
+                raise Refused(422, "a dictionary comes in pieces; expected whole ones.")
+            _check_rows(part.header.table(_DICTIONARY_DATA), part.body, columns=1, least=1)
+            dictionaries[part.header.number(_DICTIONARY_ID, "<q")] = part.body
+        elif part.kind == _ROWS:
+            _check_rows(part.header, part.body, columns=columns, least=KEY)
+            reread += sum(dictionaries.values())
+        else:
+            raise _broken()
+        if len(dictionaries) > columns or reread > _MOST_REREAD:
+            raise Refused(422, "the dictionaries are too large; expected smaller ones, or fewer parts that use them.")
+    if not columns:
+        raise _broken()
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of a flatbuffer: the bytes it is in, and where in them it begins."""
+
+    raw: bytes
+    start: int
+
+    def number(self, field: int, kind: str) -> int:
+        """Return a number; 0 where it is left out."""
+        place = self._place(field)
+        return self._read(kind, place) if place else 0
+
+    def table(self, field: int) -> _Table:
+        place = self._place(field)
+        if not place:
+            raise _broken()
+        return _Table(self.raw, place + self._read("<I", place))
+
+    def tables(self, field: int, most: int) -> list[_Table]:
+        """Return a list of tables, up to the first beyond `most`."""
+        start, count = self._list(field)
+        places = [start + 4 * number for number in range(min(count, most + 1))]
+        return [_Table(self.raw, place + self._read("<I", place)) for place in places]
+
+    def pairs(self, field: int, most: int) -> list[tuple[int, int]]:
+        """Return a list of pairs of whole numbers, up to the first beyond `most`."""
+        start, count = self._list(field)
+        return [
+            (self._read("<q", start + 16 * number), self._read("<q", start + 16 * number + 8))
+            for number in range(min(count, most + 1))
+        ]
+
+    def has(self, field: int) -> bool:
+        return bool(self._place(field))
+
+    def _list(self, field: int) -> tuple[int, int]:
+        """Return where the entries of a list begin, and how many there are."""
+        place = self._place(field)
+        if not place:
+            return 0, 0
+        place += self._read("<I", place)
+        return place + 4, self._read("<I", place)
+
+    def _place(self, field: int) -> int:
+        """Return where a field stands; 0 for one that is not there."""
+        offsets = self.start - self._read("<i", self.start)
+        entry = 4 + 2 * field
+        if entry >= self._read("<H", offsets):
+            return 0
+        offset = self._read("<H", offsets + entry)
+        return self.start + offset if offset else 0
+
+    def _read(self, kind: str, place: int) -> int:
+        if place < 0:
+            raise struct.error("before the beginning")
+        (found,) = struct.unpack_from(kind, self.raw, place)
+        return int(found)
+
+
+class _Part(NamedTuple):
+    """A message: its kind, the table that describes it, and the bytes that follow it."""
+
+    kind: int
+    header: _Table
+    body: int
+
+
+def _parts(raw: bytes) -> Iterator[_Part]:
+    """Yield all messages of a stream, which must end with its mark and nothing behind it."""
+    at = 0
+    while True:
+        mark, size = struct.unpack_from("<Ii", raw, at)
+        at += 8
+        if mark != _MARK or not 0 <= size <= min(_LARGEST_HEADER, len(raw) - at):
+            raise _broken()
+        if not size:
+            break
+        head = raw[at : at + size]
+        message = _Table(head, struct.unpack_from("<I", head)[0])
+        body = message.number(_MESSAGE_BODY, "<q")
+        at += size + body
+        if not 0 <= body <= len(raw) or at > len(raw):
+            raise _broken()
+        if message.number(_MESSAGE_VERSION, "<h") != _VERSION:
+            raise Refused(422, "the stream is of another version of Arrow's format; expected V5.")
+        if message.has(_MESSAGE_WORDS):
+            raise _words()
+        yield _Part(message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body)
+    if at != len(raw):
+        raise _broken()
+
+
+def _check_schema(schema: _Table) -> int:
+    """Return how many columns there are."""
+    columns = schema.tables(_SCHEMA_COLUMNS, _MOST_COLUMNS)
+    if not 0 < len(columns) <= _MOST_COLUMNS:
+        raise Refused(422, f"there are no columns, or too many; expected at most {_MOST_COLUMNS}.")
+    if schema.has(_SCHEMA_WORDS) or any(column.has(_COLUMN_WORDS) for column in columns):
+        raise _words()
+    if any(column.tables(_COLUMN_CHILDREN, 0) for column in columns):
+        raise Refused(422, "there are columns inside a column; expected text, codes and keys.")
+    return len(columns)
+
+
+def _check_rows(rows: _Table, body: int, *, columns: int, least: int) -> None:
+    """Check a batch of rows whose columns have at least so many bytes in each row."""
+    if rows.has(_ROWS_COMPRESSION):
+        raise Refused(422, "the stream is compressed; expected one that is not.")
+    if rows.has(_ROWS_VARIADIC):
+        raise Refused(422, "a column is of a type with views; expected text, codes and keys.")
+    length = rows.number(_ROWS_LENGTH, "<q")
+    nodes, buffers = rows.pairs(_ROWS_NODES, columns), rows.pairs(_ROWS_BUFFERS, 3 * columns)
+    if not 0 <= length * least <= body:
+        raise Refused(400, "the stream says that it has more rows than it has room for; expected all of them.")
+    if len(nodes) != columns or any(rows_of != length or not 0 <= empty <= length for rows_of, empty in nodes):
+        raise _broken()
+    if len(buffers) > 3 * columns or any(
+        not 0 <= start <= body or not 0 <= size <= body - start for start, size in buffers
+    ):
+        raise _broken()
+
+
+def _words() -> Refused:
+    return Refused(
+        422,
+        "the stream has words of its own beside its columns; expected none.",
+        "In Python: table.replace_schema_metadata(None).",
+    )
+
+
+def _broken() -> Refused:
+    return Refused(400, "the body is not a stream of Arrow, or breaks off; expected a complete one.")
