@@ -9,7 +9,6 @@ import pytest
 
 import deniable as dn
 from deniable import documents
-from deniable.blind import Key
 from deniable.collector import app as _everything  # noqa: F401 - whose documents are to be known, too
 from deniable.designs.design import AnyDesign
 from deniable.documents import Document, HashedDocument, Response, Sealed
@@ -22,6 +21,7 @@ from deniable.tallies import Tally
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import StageTallies
+from tests.support.signing import KEYS
 from tests.support.surveys import small
 
 STAGES = dn.ladder([dn.warner(1), dn.warner(2)])
@@ -42,7 +42,7 @@ HASHED: list[Any] = [
     CohortDesign(STRINGS, cohort=1),
     dn.Prices(STAGES, ["1.50", 2], currency="EUR"),
     Receipt("l", 1, first_link("l"), "release", "q", "sha256:ab", "", "2026-01-01", 0.0, 0.5, 0.0, 0.5, {"a": "b"}),
-    Key((1 << 2048) + 1),
+    KEYS[0],
     small(),
 ]
 READ_ALONE: list[Any] = [*HASHED, Response("sha256:ab", "yes"), StringResponse("sha256:ab", 1, "b01")]

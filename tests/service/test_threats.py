@@ -21,17 +21,21 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.routing import Mount, Route
 
-from deniable import blind
+from deniable import blind, documents
+from deniable.client import Client
 from deniable.collector.app import make_app
 from deniable.collector.monitoring import JsonLines
 from deniable.collector.settings import Settings
 from deniable.collector.store import Entry, Store, Token, open_store
 from deniable.designs import k_ary, warner
+from deniable.errors import InvalidRequest
 from deniable.responses import respond
 from deniable.survey import Survey
+from tests.support.blinding import sealed, smooth_modulus
 from tests.support.collector import Inside, listening, submission
 from tests.support.seeded import seeded
 from tests.support.surveys import question, small
+from tests.unit.client.test_connection import answering
 
 ANIMALS = ["quagga", "okapi", "numbat"]
 """Categories that occur nowhere else, so that they can be searched for."""
@@ -151,17 +155,30 @@ def test_an_invitation_fits_every_response_equally_well(store: Store) -> None:
     key = entry.public
     seen, sent = [], []
     for code in store.invite("circle", 3):
-        message = secrets.token_bytes(32)
+        message = blind.prepare()
         blinded, factor = blind.blind(message, key)
         signed = store.exchange("circle", code, blinded)
         seen.append((blinded, signed))
         sent.append((message, blind.unblind(message, signed, factor, key)))
     for blinded, signed in seen:
-        for message, signature in sent:
+        for _, signature in sent:
             factor = signed * pow(signature, -1, key.modulus) % key.modulus
             assert math.gcd(factor, key.modulus) == 1
-            hidden = blind.expand(message, key.modulus) * pow(factor, blind.EXPONENT, key.modulus) % key.modulus
+            hidden = pow(signature * factor, blind.EXPONENT, key.modulus)
             assert hidden == blinded, "this exchange could have been for that token"
+
+
+def test_a_key_that_knows_tokens_again_is_refused_before_anything_is_sent(store: Store, tmp_path: Path) -> None:
+    store.create(small(name="circle", admission="invitation"))
+    body = documents.unseal("survey", store.open("circle").survey.to_json())
+    served = documents.seal("survey", body | {"key": json.loads(sealed(smooth_modulus()))})
+    with (
+        answering((200, {}, served.encode())) as (base, asked),
+        Client(f"{base}/s/circle#in_code", tmp_path / "ledger", patience=0) as client,
+        pytest.raises(InvalidRequest, match="has a factor below"),
+    ):
+        client.answer("smokes", "yes")
+    assert asked == ["GET /api/surveys/circle"]
 
 
 # The network observer
@@ -266,13 +283,13 @@ def test_one_invitation_admits_one(store: Store) -> None:
 def exchange(web: httpx.Client, entry: Entry, code: str) -> dict[str, str] | None:
     """Exchange an invitation for a token, as a respondent's program does; None where it is refused."""
     assert entry.public is not None
-    message = secrets.token_bytes(32)
+    message = blind.prepare()
     blinded, factor = blind.blind(message, entry.public)
-    answered = web.post("invitations/exchange", json={"code": code, "blinded": f"{blinded:0512x}"})
+    answered = web.post("invitations/exchange", json={"code": code, "blinded": entry.public.digits(blinded)})
     if answered.status_code != 200:
         return None
     signature = blind.unblind(message, int(answered.json()["signature"], 16), factor, entry.public)
-    return {"message": message.hex(), "signature": f"{signature:0512x}"}
+    return {"message": message.hex(), "signature": entry.public.digits(signature)}
 
 
 def test_one_address_sends_so_much_and_no_more(store: Store, survey: Survey) -> None:

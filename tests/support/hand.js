@@ -95,15 +95,14 @@ export function digests(bodies) {
   return Promise.all(bodies.map(digest));
 }
 
-/** Blind tokens, and say what they were hashed to. */
+/** Blind tokens with random bytes that are given. */
 export async function blind({ key, jobs }) {
   const read = await scheme.readKey(key);
   return Promise.all(jobs.map(async ({ token, bytes }) => {
     const [message, source] = [bytesOf(token), scripted(bytes)];
     const { blinded, unblinder } = await scheme.blind(message, read, source);
-    const hash = await scheme.expand(message, read.modulus);
-    const [hashed, hidden, undo] = [hash, blinded, unblinder].map(scheme.hex);
-    return { hash: hashed, blinded: hidden, unblinder: undo, used: source.used };
+    const [hidden, undo] = [blinded, unblinder].map((number) => scheme.digits(number, read));
+    return { blinded: hidden, unblinder: undo, used: source.used };
   }));
 }
 
@@ -113,7 +112,7 @@ export async function unblind({ key, jobs }) {
   return Promise.all(jobs.map(async ({ token, signed, unblinder }) => {
     try {
       const signature = await scheme.unblind(bytesOf(token), BigInt(`0x${signed}`), BigInt(`0x${unblinder}`), read);
-      return { signature: scheme.hex(signature), good: await scheme.verify(bytesOf(token), signature, read) };
+      return { signature: scheme.digits(signature, read), good: await scheme.verify(bytesOf(token), signature, read) };
     } catch (error) {
       return { refused: error.name };
     }

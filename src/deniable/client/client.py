@@ -23,7 +23,6 @@ KEY_BYTES = 16
 """Bytes of the key that a respondent draws, as the collector expects them."""
 
 _MOST_RESPONSES = 200  # that a collector takes at a time
-_TOKEN_BYTES = 32
 
 
 class SurveyDevice(Closable):
@@ -221,13 +220,12 @@ def _exchanged(state: DeviceState, source: Source) -> dict[str, str]:
     if started is None:
         started = _start(state, source)
     kept = json.loads(started)
-    message = bytes.fromhex(kept["message"])
-    answer = json.loads(
-        state.ask("POST", "/invitations/exchange", {"code": state.link.code, "blinded": _hex(int(kept["blinded"]))})
-    )
-    assert state.survey.key is not None  # with it, it was blinded
-    signature = blind.unblind(message, int(answer["signature"], 16), int(kept["factor"]), state.survey.key)
-    return {"message": message.hex(), "signature": _hex(signature)}
+    key, message = state.survey.key, bytes.fromhex(kept["message"])
+    assert key is not None  # with it, it was blinded
+    wanted = {"code": state.link.code, "blinded": key.digits(int(kept["blinded"]))}
+    answer = json.loads(state.ask("POST", "/invitations/exchange", wanted))
+    signature = blind.unblind(message, int(answer["signature"], 16), int(kept["factor"]), key)
+    return {"message": message.hex(), "signature": key.digits(signature)}
 
 
 def _start(state: DeviceState, source: Source) -> str:
@@ -235,15 +233,11 @@ def _start(state: DeviceState, source: Source) -> str:
     key = state.survey.key
     if key is None:
         raise Incompatible("the definition of this survey by invitation has no key for tokens; expected one.")
-    message = source.read(_TOKEN_BYTES)
+    message = blind.prepare(source=source)
     blinded, factor = blind.blind(message, key, source)
     drawn = {"message": message.hex(), "blinded": str(blinded), "factor": str(factor)}
     with state.transaction() as tables:
         return fact(tables, "blinded", json.dumps(drawn))
-
-
-def _hex(number: int) -> str:
-    return number.to_bytes((number.bit_length() + 7) // 8, "big").hex()
 
 
 def _as_json(response: Mapping[str, Any]) -> str:

@@ -86,9 +86,9 @@ def test_what_is_no_key_of_ours_is_refused() -> None:
 
 
 def test_short_keys_are_refused() -> None:
-    with pytest.raises(InvalidRequest, match="1024 bits is too short"):
-        SigningKey.make(bits=1024)
-    with pytest.raises(InvalidRequest, match="at least 2048 bits"):
+    with pytest.raises(InvalidRequest, match="2048 bits is too short"):
+        SigningKey.make(bits=2048)
+    with pytest.raises(InvalidRequest, match="expected 3,072 to 8,192"):
         SigningKey.from_pem(pem(rsa.generate_private_key(public_exponent=EXPONENT, key_size=1024)))
 
 

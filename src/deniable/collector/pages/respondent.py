@@ -532,15 +532,14 @@ def _read(survey: Survey, fields: Mapping[str, str]) -> SubmissionBody:
 
 def _token(collector: Collector, fielded: FieldedSurvey, key: str, code: str) -> TokenBody | None:
     """Exchange an invitation on behalf of a browser that cannot blind; nothing of it is kept here."""
-    public, message = fielded.entry.public, secrets.token_bytes(32)
+    public, message = fielded.entry.public, blind.prepare()
     if public is None or collector.store.stored(fielded.entry.id, bytes.fromhex(key)):  # sent twice from one page
         return None
     if not code:
         raise Refused(422, "the invitation code is missing; expected the one that you were given.")
     blinded, unblinder = blind.blind(message, public)
     signature = blind.unblind(message, collector.store.exchange(fielded.survey.name, code, blinded), unblinder, public)
-    digits = f"{signature:x}"
-    return TokenBody(message.hex(), digits.zfill(len(digits) + len(digits) % 2))
+    return TokenBody(message.hex(), public.digits(signature))
 
 
 routes = [

@@ -194,15 +194,15 @@ def test_an_invitation_is_exchanged_once_and_admits_one(database: Store, device:
     database.open(survey.name)
     with Inside(make_app(Settings(), database)) as collector:
         key = blind.Key.from_json(json.dumps(collector.ask("GET", f"{base}/keys").json["tokens"]))
-        message = secrets.token_bytes(32)
+        message = blind.prepare()
         blinded, factor = blind.blind(message, key)
-        wanted = {"code": code, "blinded": f"{blinded:0512x}"}
+        wanted = {"code": code, "blinded": key.digits(blinded)}
         signed = int(collector.ask("POST", f"{base}/invitations/exchange", wanted).json["signature"], 16)
-        token = {"message": message.hex(), "signature": f"{blind.unblind(message, signed, factor, key):0512x}"}
+        token = {"message": message.hex(), "signature": key.digits(blind.unblind(message, signed, factor, key))}
         assert collector.ask("POST", f"{base}/responses", submission(survey)).status == 403
         assert collector.ask("POST", f"{base}/responses", submission(survey, token=token)).status == 204
         assert collector.ask("POST", f"{base}/responses", submission(survey, token=token)).status == 403
-        other = {"code": code, "blinded": f"{blind.blind(message, key)[0]:0512x}"}
+        other = {"code": code, "blinded": key.digits(blind.blind(message, key)[0])}
         assert collector.ask("POST", f"{base}/invitations/exchange", other).status == 403
         batch = {"content_type": "application/x-ndjson", "authorization": device}
         refused = collector.ask("POST", f"{base}/batches", json.dumps(submission(survey)).encode(), **batch)

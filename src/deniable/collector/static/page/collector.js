@@ -40,20 +40,21 @@ async function seal(body) {
  * @param {object} kept where the token is kept before it is signed: a connection that breaks costs no invitation.
  */
 export async function exchange(api, code, signing, kept) {
-  const { blind, hex, readKey, unblind } = await import("../blind.js"); // only who is invited loads it
+  const { blind, digits, prepare, readKey, unblind } = await import("../blind.js"); // only who is invited loads it
   const key = await readKey(JSON.stringify(signing));
   const state = kept.state;
   if (!state.admission) {
-    const message = crypto.getRandomValues(new Uint8Array(32));
+    const message = prepare();
     const { blinded, unblinder } = await blind(message, key);
-    state.admission = { message: textOf(message), blinded: hex(blinded), unblinder: hex(unblinder) };
+    const [hidden, undo] = [blinded, unblinder].map((number) => digits(number, key));
+    state.admission = { message: textOf(message), blinded: hidden, unblinder: undo };
     kept.save();
   }
   const { message, blinded, unblinder, signature } = state.admission;
   if (signature) return;
   const answered = await (await ask("POST", `${api}/invitations/exchange`, { code, blinded })).json();
-  const [signed, factor] = [answered.signature, unblinder].map((digits) => BigInt(`0x${digits}`));
-  state.admission = { message, signature: hex(await unblind(bytesOf(message), signed, factor, key)) };
+  const [signed, factor] = [answered.signature, unblinder].map((text) => BigInt(`0x${text}`));
+  state.admission = { message, signature: digits(await unblind(bytesOf(message), signed, factor, key), key) };
   kept.save();
 }
 
