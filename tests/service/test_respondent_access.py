@@ -26,6 +26,9 @@ for (const each of document.querySelectorAll("details")) each.open = true;
 for (const each of document.querySelectorAll("template[data-stage]")) {
   document.querySelector("#laters").append(each.content.cloneNode(true));
 }
+for (const each of document.querySelectorAll("template[data-reveals]")) {
+  document.querySelector("#laters").append(each.content.cloneNode(true));
+}
 document.querySelector("#fruit-0")?.click();
 document.querySelector("#draw")?.click();
 """
@@ -46,7 +49,7 @@ def faults(page: Page) -> list[str]:
 def test_nothing_keeps_anybody_out(visit: Coming, language: str) -> None:
     """Every part of every page at once, on the narrowest screen: 0 violations, and nothing to scroll sideways."""
     with visit(viewport=NARROW, color_scheme="dark" if language in ("de", "ar") else "light") as found:
-        for path in ("several", "stages", "physical?group=North"):
+        for path in ("several", "stages", "bait", "dependent", "physical?group=North"):
             page = found.go(f"/s/{path}{'&' if '?' in path else '?'}lang={language}")
             found.wait()
             page.evaluate(SHOW_ALL)

@@ -6,6 +6,7 @@ What must hold: an answer, and the draw that hides it, never leave the page; eve
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -277,3 +278,37 @@ def texts_in(body: Any) -> list[str]:
     if isinstance(body, dict):
         return [text for each in body.values() for text in texts_in(each)]
     return [text for each in body for text in texts_in(each)] if isinstance(body, list) else [str(body)]
+
+
+AT_MOST = {"en": r"at most ([\d.]+) of 100", "de": r"höchstens ([\d,]+) von 100"}
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(
+    ("survey", "each", "worst", "together"),
+    [("bait", ["11", "99.96"], 1, "99.97"), ("dependent", ["24", "34", "24"], 1, "79")],
+)
+def test_every_question_and_all_together_are_told_before_consent_and_where_they_are_asked(
+    visit: Coming, running: Running, survey: str, each: list[str], worst: int, together: str, language: str
+) -> None:
+    """One question's odds do not stand for another's: what is read on the screen, step by step."""
+    asked = running.store.survey(survey).survey.questions
+
+    def told(selector: str) -> list[str]:
+        return [found.replace(",", ".") for found in re.findall(AT_MOST[language], page.inner_text(selector))]
+
+    with visit() as found:
+        page = found.go(f"/s/{survey}?lang={language}")
+        found.wait()
+        assert asked[worst].texts[language].text in page.inner_text("#revealed")
+        assert told("#revealed") == [each[worst], together]
+        assert page.is_visible("#agree")
+        for number, question in enumerate(asked):
+            page.evaluate("for (const each of document.querySelectorAll('[data-step]')) each.hidden = false")
+            assert told(f"[data-question={question.name}] .revealed") == [each[number]]
+    with visit() as found:
+        page = found.page
+        assert found.take_part(f"{survey}?lang={language}", *[0, -1, 0][: len(asked)]) == ""
+        sent = [each[0], *each[2:]]  # the second question was skipped, and nothing is told of it
+        assert told("#said") == sent
+        assert told("#done") == [*sent, together]

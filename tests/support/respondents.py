@@ -75,13 +75,38 @@ INVITED_PHYSICAL = _survey(
 )
 """By invitation, with dice: without script."""
 
+_ASKED = {
+    "coffee": {"en": "Do you drink coffee?", "de": "Trinken Sie Kaffee?"},
+    "drugs": {"en": "Have you ever taken hard drugs?", "de": "Haben Sie je harte Drogen genommen?"},
+    "cheated": {"en": "Have you ever cheated on your taxes?", "de": "Haben Sie je Steuern hinterzogen?"},
+    "last-year": {"en": "Did you cheat on them last year?", "de": "Haben Sie es letztes Jahr getan?"},
+    "again": {"en": "Would you do it again?", "de": "Würden Sie es wieder tun?"},
+}
+
+
+def _yes_or_no(name: str, epsilon: float, **others: Any) -> dict[str, Any]:
+    """Ask for yes or no, in words of a survey that people meet; in languages without any of their own, in English."""
+    labels = {"de": ["Nein", "Ja"]}
+    texts = {
+        each: {"text": _ASKED[name].get(each, _ASKED[name]["en"]), "labels": labels.get(each, ["No", "Yes"])}
+        for each in LANGUAGES
+    }
+    return {"name": name, "texts": texts, "design": {"family": "warner", "epsilon": epsilon}, **others}
+
+
+BAIT = _survey("bait", _yes_or_no("coffee", 0.1), _yes_or_no("drugs", 10, acknowledge=10), acknowledge=10.1)
+"""A harmless question with much protection, then one that matters with next to none."""
+
+DEPENDENT = _survey("dependent", _yes_or_no("cheated", 1), _yes_or_no("last-year", 1.5), _yes_or_no("again", 1))
+"""Three questions that hang together, each well protected alone."""
+
 CLOSED = _survey("closed", _question("animal", design=_HALF))
 """Closed after somebody has taken part."""
 
 DRAFT = _survey("draft", _question("animal", design=_HALF))
 """Never opened."""
 
-ALL = (BROWSER, SEVERAL, PHYSICAL, STAGES, INVITED, INVITED_PHYSICAL, CLOSED)
+ALL = (BROWSER, SEVERAL, PHYSICAL, STAGES, INVITED, INVITED_PHYSICAL, BAIT, DEPENDENT, CLOSED)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Devices explained to respondents: what one does, in natural frequencies, and how coins, dice or cards make it.
 
 Of 100 people with an answer, how many send what? Everything is derived from the exact channel. Counts are rounded to
-the nearest; what somebody could come to believe is rounded up.
+the nearest; what a response reveals at most is told by `deniable.survey.disclosure`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from deniable.channel.two_level import TwoLevel
 from deniable.designs import Design
 from deniable.plan.devices import DEVICES
 from deniable.report.words import base_for
+from deniable.survey.disclosure import Disclosure
 
 _MOST_CELLS = 12  # answers or responses that a table shows: more do not fit on a telephone
 _MOST_RESPONSES = 1 << 16  # that are looked at one by one: more would keep a page waiting
 _COLUMNS = {100: 10, 1000: 40}  # people in a row of a picture of so many
-_BELIEF = Fraction(1, 10)  # of people like you, before the response
 _SUITS, _RANKS = "♣♦♥♠", ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
 
 
@@ -77,8 +77,7 @@ class Odds:
         table: for each symbol or category (rows) and answer (columns) how many of `base` people send it; empty where
             there are too many.
         base: how many people the table is about.
-        after: of 100 people, how many can at most be believed to have an answer that 10 were before; 100 without end.
-        certain: whether some response gives something away for certain.
+        disclosure: what a response reveals at most.
     """
 
     kind: str
@@ -86,13 +85,7 @@ class Odds:
     crowds: tuple[IconArray, ...]
     table: tuple[tuple[int, ...], ...]
     base: int
-    after: int
-    certain: bool
-
-    @property
-    def nothing(self) -> bool:
-        """Whether responses do not depend on answers."""
-        return self.after == 100 * _BELIEF
+    disclosure: Disclosure
 
 
 @lru_cache(maxsize=256)
@@ -102,8 +95,8 @@ def odds(design: Design) -> Odds:
     Example:
         >>> from deniable.designs import warner
         >>> made = odds(warner(p="3/4"))
-        >>> made.table, [people.count for people in made.crowds], made.after
-        (((75, 25), (25, 75)), [75, 25], 25)
+        >>> made.table, [people.count for people in made.crowds], made.disclosure.after
+        (((75, 25), (25, 75)), [75, 25], Decimal('25'))
     """
     kind, cells = _cells(design.channel)
     if cells:
@@ -119,8 +112,7 @@ def odds(design: Design) -> Odds:
         crowds=crowds,
         table=tuple(tuple(round(p * base) for p in row) for row in cells),
         base=base,
-        after=_after(design),
-        certain=design.parity == math.inf,
+        disclosure=Disclosure(design.parity),
     )
 
 
@@ -167,13 +159,6 @@ def _names_a_category(channel: TwoLevel) -> bool:
     last = channel.answers - 1
     alike = channel.responses == channel.answers
     return alike and channel.supports(last, last) and channel.supporters(last) == 1
-
-
-def _after(design: Design) -> int:
-    if design.parity == math.inf:
-        return 100
-    odds_after = design.parity * _BELIEF / (1 - _BELIEF)
-    return math.ceil(100 * odds_after / (1 + odds_after))
 
 
 @dataclass(frozen=True, slots=True)

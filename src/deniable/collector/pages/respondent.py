@@ -35,6 +35,7 @@ from deniable.designs import Design, k_ary
 from deniable.errors import DeniableError
 from deniable.survey import Question, Survey
 from deniable.survey.catalogue import LANGUAGES, Locale, fill, locale
+from deniable.survey.disclosure import Disclosure
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
 _MOST_SIDE_BY_SIDE = 12  # choices; more go into a list to choose from
@@ -105,6 +106,7 @@ class AskedQuestion:
         symbols: each response with what it is called; for a physical device only.
         few: whether the choices are shown side by side.
         stages: what the device does, stage by stage.
+        disclosure: what responses to it reveal at most, all stages together.
         tool: a physical device that makes this design, if a usual one does.
     """
 
@@ -116,6 +118,7 @@ class AskedQuestion:
     symbols: tuple[tuple[str, str], ...]
     few: bool
     stages: tuple[Odds, ...]
+    disclosure: Disclosure
     tool: Tool | None
 
     def called(self, stage: Odds, number: int) -> str:
@@ -125,8 +128,16 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A harmless question to try the device with: its design as JSON, its labels, whether the odds are the same."""
+    """A harmless question to try a device with.
 
+    Attributes:
+        question: the question whose device it is.
+        design: of the harmless one, as JSON.
+        labels: of the harmless one.
+        same: whether the odds are the same, not only what is revealed.
+    """
+
+    question: str
     design: str
     labels: tuple[str, ...]
     same: bool
@@ -156,6 +167,8 @@ class SurveyPage(Page):
         groups: the groups to choose from, where the link names none.
         invited: whether an invitation is needed.
         questions: what is asked.
+        worst: the question whose responses reveal most.
+        together: what all responses reveal at most.
         trial: a harmless question, if the device runs in the page.
         form: where everything can be sent without script, or at least withdrawn.
         notice: why nothing is taken now, and how to go on; empty where responses are taken.
@@ -173,6 +186,8 @@ class SurveyPage(Page):
     groups: tuple[str, ...]
     invited: bool
     questions: tuple[AskedQuestion, ...]
+    worst: AskedQuestion
+    together: Disclosure
     trial: Trial | None
     form: Form | None
     notice: str
@@ -186,7 +201,8 @@ class SentPage(Page):
     Attributes:
         address: of the survey.
         thanks: what the survey says at the end.
-        responses: each question with the response in words.
+        responses: each question with the response in words, and what it reveals at most.
+        together: what all of them reveal at most.
         message: the whole of it as JSON.
         key: the withdrawal code.
         form: to ask for the receipt with, and to withdraw.
@@ -195,7 +211,8 @@ class SentPage(Page):
     TEMPLATE: ClassVar[str] = "respondent/sent.html"
     address: str
     thanks: str
-    responses: tuple[tuple[str, str], ...]
+    responses: tuple[tuple[str, str, Disclosure], ...]
+    together: Disclosure
     message: str
     key: str
     form: Form
@@ -238,7 +255,7 @@ def survey_page(
         preview: whether it is only looked at.
     """
     texts = survey.texts[language]
-    drawn = next((question for question in survey.questions if question.device == "browser"), None)
+    questions = tuple(asked_question(question, language) for question in survey.questions)
     return page(
         SurveyPage,
         language,
@@ -253,8 +270,10 @@ def survey_page(
         group=group,
         groups=() if group else survey.groups,
         invited=survey.admission == "invitation",
-        questions=tuple(asked_question(question, language) for question in survey.questions),
-        trial=trial(drawn.design, locale(language).words["try"]["labels"]) if drawn else None,
+        questions=questions,
+        worst=questions[survey.number(survey.worst.name)],
+        together=survey.disclosure,
+        trial=trial(survey, language),
         form=form,
         notice=notice,
         marked="preview" if preview else _marked(survey),
@@ -280,28 +299,40 @@ def asked_question(question: Question, language: str) -> AskedQuestion:
         symbols=tuple(named),
         few=(question.design.channel.responses if physical else question.design.channel.answers) <= _MOST_SIDE_BY_SIDE,
         stages=tuple(odds(design) for design in question.designs),
+        disclosure=question.disclosure,
         tool=tool_for(question.design, locale(language).words["device"]) if physical else None,
     )
 
 
-def trial(design: Design, fruits: Sequence[str]) -> Trial | None:
-    """Return a harmless question with the odds of a design, or with its ε where it sends codes or has too many answers.
+def trial(survey: Survey, language: str) -> Trial | None:
+    """Return a harmless question for the device in the page whose first response reveals most; None without one."""
+    drawn = [question for question in survey.questions if question.device == "browser"]
+    if not drawn:
+        return None
+    worst = max(drawn, key=lambda question: question.design.parity)
+    harmless = harmless_design(worst.design, locale(language).words["try"]["labels"])
+    if harmless is None:
+        return None
+    same = harmless.channel == worst.design.channel
+    return Trial(worst.texts[language].text, harmless.to_json(), tuple(harmless.categories), same)
+
+
+def harmless_design(design: Design, fruits: Sequence[str]) -> Design | None:
+    """Return a design about fruit with the odds of another, or with its ε where it sends codes or has too many answers.
 
     Example:
         >>> from deniable.designs import warner
-        >>> trial(warner(p="3/4"), ["apple", "pear", "fig"]).labels
+        >>> harmless_design(warner(p="3/4"), ["apple", "pear", "fig"]).categories
         ('apple', 'pear')
     """
     size = design.channel.answers
     alike = design.symbols == design.categories
     if size <= len(fruits) and (alike or design.channel.several):
         labels = tuple(fruits[:size])
-        harmless = Design("matrix", labels, labels if alike else design.symbols, design.channel)
-        return Trial(harmless.to_json(), labels, same=True)
+        return Design("matrix", labels, labels if alike else design.symbols, design.channel)
     if not 0 < design.epsilon < math.inf:
         return None
-    labels = tuple(fruits[:_TRIAL_CATEGORIES])
-    return Trial(k_ary(labels, epsilon=design.epsilon).to_json(), labels, same=False)
+    return k_ary(fruits[:_TRIAL_CATEGORIES], epsilon=design.epsilon)
 
 
 async def overview(request: Request) -> HTMLResponse:
@@ -380,6 +411,7 @@ async def post(request: Request) -> Response:
         address=address,
         thanks=fielded.survey.texts[language].thanks,
         responses=responses_in_words(fielded.survey, language, submission),
+        together=Disclosure.of(fielded.survey.question(each.question).design for each in submission.responses),
         message=as_json(submission),
         key=submission.key,
         form=form,
@@ -428,13 +460,13 @@ async def receipt(collector: Collector, fielded: FieldedSurvey, fields: Mapping[
     return Response(text, media_type="application/json", headers=headers)
 
 
-def responses_in_words(survey: Survey, language: str, body: SubmissionBody) -> tuple[tuple[str, str], ...]:
-    """Return each question that was responded to with the response, as they are called in a language."""
+def responses_in_words(survey: Survey, language: str, body: SubmissionBody) -> tuple[tuple[str, str, Disclosure], ...]:
+    """Return each question that was responded to with the response, as they are called, and what it reveals."""
     named = []
     for response in body.responses:
         question = survey.question(response.question)
         symbol = question.symbols(language)[question.design.symbol_number(response.symbol)]
-        named.append((question.texts[language].text, symbol))
+        named.append((question.texts[language].text, symbol, question.disclosure))
     return tuple(named)
 
 

@@ -156,13 +156,20 @@ function finish() {
   if (!state.messages.length) return (find("#status").textContent = words.sent.nothing);
   done.hidden = false;
   find("#clear").hidden = false;
-  const items = asked.map((question) => [question.texts[language].text, spoken(question)]);
-  find("#said").replaceChildren(...items.map(([text, last]) => element("li", element("span", text), element("b", last))));
+  find("#said").replaceChildren(...asked.map(said));
   find("#message").textContent = state.messages.map((each) => JSON.stringify(each, null, 2)).join("\n\n");
   find("#key").textContent = state.key;
   const also = Object.keys(state.answers).length ? ` ${words.sent.kept_answer}` : "";
   find("#kept").textContent = kept.lasting ? words.sent.kept + also : words.sent.unkept;
   return focusOn(find("h2", done));
+}
+
+/** Return an entry of the list: a question, what was sent, and what that reveals at most. */
+function said(question) {
+  const told = find(`template[data-reveals="${question.name}"][data-at="${stageOf(question)}"]`);
+  const entry = element("li", element("span", question.texts[language].text), element("b", spoken(question)));
+  if (told) entry.append(told.content.cloneNode(true)); // nothing where it was skipped
+  return entry;
 }
 
 /** Return the last response to a question in words. */

@@ -3,16 +3,27 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields
+from html import unescape
 from importlib.resources import files
 
 import pytest
 from jinja2 import meta, nodes
 
 from deniable.collector.pages.render import Context, environment, render
-from deniable.collector.pages.respondent import Form, Message, Overview, SentPage, SurveyPage, page, survey_page, trial
-from deniable.designs import FAMILIES, Design
+from deniable.collector.pages.respondent import (
+    Form,
+    Message,
+    Overview,
+    SentPage,
+    SurveyPage,
+    harmless_design,
+    page,
+    survey_page,
+)
+from deniable.designs import FAMILIES
 from deniable.survey import Survey
 from deniable.survey.catalogue import LANGUAGES, locale
+from deniable.survey.disclosure import Disclosure
 from tests.support import respondents
 
 FRUITS = locale("en").words["try"]["labels"]
@@ -65,14 +76,12 @@ def test_what_a_survey_says_is_escaped() -> None:
 @pytest.mark.parametrize("name", sorted(FAMILIES))
 def test_every_design_can_be_tried_with_fruit(name: str) -> None:
     for design in FAMILIES[name].designs():
-        made = trial(design, FRUITS)
-        if made is None:
+        tried = harmless_design(design, FRUITS)
+        if tried is None:
             assert design.epsilon in (0, float("inf"))
             continue
-        tried = Design.from_json(made.design)
-        assert list(tried.categories) == list(made.labels) == FRUITS[: len(made.labels)]
+        assert list(tried.categories) == FRUITS[: len(tried.categories)]
         assert tried.epsilon <= design.epsilon
-        assert not made.same or tried.channel == design.channel
 
 
 def test_a_survey_with_a_device_in_the_page_has_no_form_around_answers() -> None:
@@ -108,8 +117,65 @@ def test_a_device_that_can_give_an_answer_away_says_so(p00: str, certain: bool) 
         {"name": "x", "texts": {"en": {"title": "T"}}, "questions": [question], "acknowledge": "inf"}
     )
     html = render(survey_page(survey, "en"))
-    assert (locale("en").words["explain"]["warning"] in html) == certain
-    assert html.count(locale("en").words["sent"]["anybody"]) == (0 if certain else 1)
+    said = locale("en").words["disclosure"]["response"]
+    assert html.count(said["certain"]) == (4 if certain else 0), "before consent, explained, asked, and when it is sent"
+    assert html.count(said["hidden"]) == (0 if certain else 4)
+
+
+def text_of(part: str) -> str:
+    return re.sub(r"[ \n]+", " ", unescape(re.sub(r"<[^>]*>", " ", part)))
+
+
+def parts_of(survey: Survey, language: str) -> dict[str, str]:
+    """Return the text of a page by step; each question by its name."""
+    html = render(survey_page(survey, language)).partition('id="done"')[0]
+    cards = re.findall(
+        r'<section class="card" data-step="(\w+)"(?: data-question="([\w-]+)")?(.*?)</section>', html, re.S
+    )
+    return {name or step: text_of(part) for step, name, part in cards}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("survey", respondents.ALL, ids=lambda each: each.name)
+def test_each_question_tells_its_own_odds_and_consent_the_worst_and_all_together(survey: Survey, language: str) -> None:
+    spoken, parts = locale(language), parts_of(survey, language)
+    for question in survey.questions:
+        first = Disclosure(question.design.parity)
+        for sentence in first.response_words(spoken):
+            assert sentence in parts[question.name], "told where it is asked"
+        if question.ladder:
+            assert spoken.number(question.disclosure.after) in parts[question.name].partition(sentence)[2]
+    if len(survey.questions) == 1:
+        return
+    worst = max(survey.questions, key=lambda each: each.designs[-1].epsilon)
+    for step in ("consent", "explain"):
+        assert worst.texts[language].text in parts[step]
+        for sentence in (*worst.disclosure.response_words(spoken), *survey.disclosure.together_words(spoken)):
+            assert sentence in parts[step]
+    for question in survey.questions:
+        assert question.disclosure.line(question.texts[language].text, spoken) in parts["explain"]
+
+
+def test_the_bait_is_told_as_what_it_is() -> None:
+    parts = parts_of(respondents.BAIT, "en")
+    assert "“Have you ever taken hard drugs?”" in parts["consent"]
+    assert "at most 99.96 of 100" in parts["consent"]
+    assert "at most 99.97 of 100" in parts["consent"], "all together"
+    assert "practically give your answer away" in parts["drugs"]
+    assert "at most 99,996 times in 100,000" in parts["drugs"]
+    assert "99,995 devices send “Yes”" in parts["drugs"]
+    assert "Caution" not in parts["coffee"]
+    assert "at most 11 of 100" in parts["coffee"]
+    assert "never leaves this device" not in parts["consent"]
+    assert not [step for step, part in parts.items() if "cannot tell" in part]
+
+
+def test_three_questions_that_hang_together_are_told_together() -> None:
+    parts = parts_of(respondents.DEPENDENT, "en")
+    assert [re.findall(r"at most (\d+) of 100", parts[name]) for name in ("cheated", "last-year", "again")] == [
+        ["24"], ["34"], ["24"]
+    ]  # fmt: skip
+    assert re.findall(r"at most (\d+) of 100", parts["consent"]) == ["34", "79"]
 
 
 def test_the_script_finds_all_the_words_that_it_says() -> None:

@@ -40,8 +40,8 @@ def test_every_number_of_a_table_is_that_of_the_channel(design: Design) -> None:
 @pytest.mark.parametrize("design", REGISTERED)
 def test_what_somebody_could_believe_is_never_understated(design: Design) -> None:
     """Ten of a hundred before; after the worst response for the answer that it speaks for most."""
-    told, channel = odds(design), design.channel
-    assert told.certain == (design.parity == math.inf)
+    told, channel = odds(design).disclosure, design.channel
+    assert (told.band == "certain") == (design.parity == math.inf)
     for response in range(min(channel.responses, 64)):
         for answer in range(channel.answers):
             _, most = channel.bayes_factors(response, answer)
@@ -52,8 +52,8 @@ def test_what_somebody_could_believe_is_never_understated(design: Design) -> Non
 
 
 def test_a_design_that_tells_nothing() -> None:
-    assert odds(dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]])).nothing
-    assert not odds(dn.k_ary(4, p="1/2")).nothing
+    assert odds(dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]])).disclosure.band == "nothing"
+    assert odds(dn.k_ary(4, p="1/2")).disclosure.band != "nothing"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_large_designs_have_a_picture_and_no_table(design: Design, kind: str, co
 
 def test_a_design_too_large_for_a_picture_still_tells_what_can_be_believed() -> None:
     told = odds(dn.hadamard(100_000, epsilon=1))
-    assert (told.crowds, told.after) == ((), 24)
+    assert (told.crowds, told.disclosure.after) == ((), 24)
 
 
 @pytest.mark.parametrize("base", [100, 1000])
