@@ -280,7 +280,7 @@ def texts_in(body: Any) -> list[str]:
     return [text for each in body for text in texts_in(each)] if isinstance(body, list) else [str(body)]
 
 
-AT_MOST = {"en": r"at most ([\d.]+) of 100", "de": r"höchstens ([\d,]+) von 100"}
+AT_MOST = {"en": r"at most ([\d.]+) of 100", "de": r"von höchstens ([\d,]+) von 100"}
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
