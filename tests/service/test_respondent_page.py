@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from deniable.collector import signing
-from deniable.survey.catalogue import locale
+from deniable.survey.catalogue import LANGUAGES, locale
 from tests.support import respondents
 from tests.support.respondents import ANIMALS, Coming, Running, Visit
 from tests.support.seeded import Seeded
@@ -213,6 +213,22 @@ def test_withdrawal_with_a_code_from_paper(visit: Coming, running: Running) -> N
                 arg=locale("en").words["withdraw"][said],
             )
     assert stored(running, "browser") == before
+
+
+def test_a_withdrawal_that_is_overwritten_later_says_so(visit: Coming) -> None:
+    for language in LANGUAGES:
+        with visit() as found:
+            found.take_part(f"browser?lang={language}", 1)
+            found.context.route(
+                "**/withdrawals", lambda route: route.fulfill(json={"withdrawn": 1, "overwritten": False})
+            )
+            for _ in range(2):
+                found.page.click("#withdraw")
+            found.page.wait_for_selector("#status:not(:empty)")
+            assert found.page.inner_text("#status") == locale(language).words["withdraw"]["soon"]
+            found.page.reload()
+            found.wait()
+            assert found.page.inner_text("#status") == locale(language).words["withdraw"]["soon"]
 
 
 @pytest.mark.parametrize("keep", [False, True])

@@ -61,9 +61,10 @@ class KeyBody(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Withdrawn(Struct, frozen=True):
-    """How many responses were taken back."""
+    """How many responses were erased, and whether nothing of them is left in the database; else that comes later."""
 
     withdrawn: int
+    overwritten: bool
 
 
 class ExchangeBody(Struct, frozen=True, forbid_unknown_fields=True):

@@ -30,7 +30,7 @@ from deniable.collector.pages.devices import Odds, Tool, odds, tool_for
 from deniable.collector.pages.render import choose_language, render
 from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Collector
-from deniable.collector.store.base import Entry, today
+from deniable.collector.store.base import Entry, Withdrawal, today
 from deniable.designs import Design, k_ary
 from deniable.errors import DeniableError
 from deniable.survey import Question, Survey
@@ -394,8 +394,8 @@ async def post(request: Request) -> Response:
     try:
         fields = await access.read_form(request)
         if "withdraw" in fields:
-            count = await withdraw(collector, fielded, fields)
-            return _message(fielded, language, 200, words["withdraw"]["done" if count else "none"], "")
+            done = await withdraw(collector, fielded, fields)
+            return _message(fielded, language, 200, words["withdraw"][done.said], "")
         if "receipt" in fields:
             return await receipt(collector, fielded, fields)
         submission = await send(collector, fielded, fields)
@@ -437,15 +437,15 @@ async def send(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str
     return body
 
 
-async def withdraw(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> int:
-    """Erase what was sent with a withdrawal code, and return how many responses that were.
+async def withdraw(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> Withdrawal:
+    """Erase what was sent with a withdrawal code.
 
     Raises:
         Refused: not a code.
     """
-    count = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, _withdrawal_code(fields["withdraw"]))
-    collector.metrics.responses(fielded.survey.name, "withdrawn", count)
-    return count
+    done = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, _withdrawal_code(fields["withdraw"]))
+    collector.metrics.responses(fielded.survey.name, "withdrawn", done.responses)
+    return done
 
 
 async def receipt(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> Response:

@@ -63,9 +63,9 @@ async def add_batch(call: Call) -> messages.BatchResult:
 async def withdraw(call: Call) -> messages.Withdrawn:
     """Erase what was sent with a key, also after the survey has closed."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    count = await asyncio.to_thread(call.collector.store.withdraw, fielded.entry.id, _key(call))
-    call.collector.metrics.responses(fielded.survey.name, "withdrawn", count)
-    return messages.Withdrawn(count)
+    done = await asyncio.to_thread(call.collector.store.withdraw, fielded.entry.id, _key(call))
+    call.collector.metrics.responses(fielded.survey.name, "withdrawn", done.responses)
+    return messages.Withdrawn(done.responses, done.overwritten)
 
 
 async def get_receipt(call: Call) -> Response:

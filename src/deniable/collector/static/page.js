@@ -243,22 +243,29 @@ async function receipt() {
 
 async function withdraw(button) {
   if (button.textContent !== words.withdraw.sure) return (button.textContent = words.withdraw.sure);
-  await ask("POST", `${api}/withdrawals`, { key: state.key });
-  kept.withdraw();
+  kept.withdraw(await withdrawn(state.key));
   return gone();
+}
+
+const WITHDRAWN = { done: words.withdraw.done, soon: words.withdraw.soon, none: words.withdraw.none };
+
+/** Withdraw what was sent with a key; return which of these is then true. */
+async function withdrawn(key) {
+  const told = await (await ask("POST", `${api}/withdrawals`, { key })).json();
+  if (!told.withdrawn) return "none";
+  return told.overwritten ? "done" : "soon";
 }
 
 /** Show that what was sent from here was withdrawn. */
 function gone() {
   for (const each of [place, done, ...all("#intro, .withdrawal")]) each.hidden = true;
   find("#clear").hidden = false;
-  find("#status").textContent = words.withdraw.done;
+  find("#status").textContent = WITHDRAWN[state.withdrawn];
 }
 
 async function withdrawOther(field) {
   const key = field.value.trim().toLowerCase();
-  const { withdrawn } = await (await ask("POST", `${api}/withdrawals`, { key })).json();
-  find("#withdrawal-said").textContent = withdrawn ? words.withdraw.done : words.withdraw.none;
+  find("#withdrawal-said").textContent = WITHDRAWN[await withdrawn(key)];
   field.value = "";
 }
 

@@ -179,6 +179,23 @@ class BatchOutcome(NamedTuple):
     repeated: int
 
 
+class Withdrawal(NamedTuple):
+    """What became of a withdrawal.
+
+    Attributes:
+        responses: how many were erased, and taken out of the counts.
+        overwritten: whether nothing of them is left in files and tables of the database; else that is still to come.
+    """
+
+    responses: int
+    overwritten: bool
+
+    @property
+    def said(self) -> str:
+        """By which name the catalogue tells of it."""
+        return ("done" if self.overwritten else "soon") if self.responses else "none"
+
+
 class Token(NamedTuple):
     """What a token allows; the token itself is not kept, only its hash.
 

@@ -19,6 +19,7 @@ from deniable.collector.store.base import (
     StoreFailed,
     Submission,
     Token,
+    Withdrawal,
     today,
 )
 from deniable.collector.store.counts import RAISED, SEEN, Vector
@@ -199,20 +200,21 @@ class Store:
             done = [columns.add_batch(tables, _among(known, each.survey), each, self.today()) for each in given]
             return BatchOutcome(sum(each.stored for each in done), sum(each.repeated for each in done))
 
-    def withdraw(self, survey: int, key: bytes) -> int:
-        """Erase all that was sent with a key, take it out of the counts, and return how many responses that were.
+    def withdraw(self, survey: int, key: bytes) -> Withdrawal:
+        """Erase all that was sent with a key, and take it out of the counts.
 
-        Guarantee: when this returns, the bytes of the rows are gone from SQLite's file and its log, and from the tables
-        and indices of Postgres, because everything was written anew without them (`rewrite`). Who withdraws may wait
-        for that, many at a time for the same run. Where somebody was reading all the while (an export under way), old
-        rows stay for them until the next run. Backups made before, the log that Postgres keeps for itself, and what
-        lies below the file system are not reached.
+        Guarantee: where it is `overwritten`, the bytes of the rows are gone from SQLite's file and its log, and from
+        the tables and indices of Postgres, because everything was written anew without them (`rewrite`). Who withdraws
+        may wait for that, many at a time for the same run. Where somebody was reading all the while (an export under
+        way), or the disk is full, the next run does it. Backups made before, the log that Postgres keeps for itself,
+        and what lies below the file system are not reached.
         """
         with self.transaction() as tables:
             erased = withdraw(tables, survey, _among(self._locked(tables, {survey}), survey), key)
-        if erased:
-            self.rewrite()
-        return erased
+        try:
+            return Withdrawal(erased, not erased or self.rewrite())
+        except StoreFailed:  # it is erased all the same
+            return Withdrawal(erased, overwritten=False)
 
     def stored(self, survey: int, key: bytes) -> tuple[Sent, ...]:
         """Return all that is stored under a key, by question and stage."""

@@ -144,7 +144,7 @@ def test_a_closed_survey_takes_withdrawals_and_gives_receipts(
     collector._app.state.collector.surveys.forget()
     assert collector.ask("POST", RESPONSES, submission(survey)).status == 409
     assert len(collector.ask("POST", RECEIPTS, {"key": body["key"]}).json["responses"]) == 1
-    assert collector.ask("POST", WITHDRAWALS, {"key": body["key"]}).json == {"withdrawn": 1}
+    assert collector.ask("POST", WITHDRAWALS, {"key": body["key"]}).json == {"withdrawn": 1, "overwritten": True}
     assert counts(database).respondents == 0
 
 
@@ -169,7 +169,7 @@ def test_a_receipt_says_what_is_stored_and_is_signed(collector: Inside, survey: 
 
 def test_an_unknown_key_has_an_empty_receipt_and_nothing_to_withdraw(collector: Inside) -> None:
     assert collector.ask("POST", RECEIPTS, {"key": "0" * 32}).json["responses"] == []
-    assert collector.ask("POST", WITHDRAWALS, {"key": "0" * 32}).json == {"withdrawn": 0}
+    assert collector.ask("POST", WITHDRAWALS, {"key": "0" * 32}).json == {"withdrawn": 0, "overwritten": True}
 
 
 @pytest.mark.parametrize("key", ["0" * 31, "0" * 33, "G" * 32, "0" * 30 + "%20", None, 0])

@@ -194,16 +194,16 @@ def test_withdrawal_erases_and_uncounts(store: Store, entry: Entry, seeded: Sour
     kept = [counted(store, entry, SMOKES), staged(store, entry).seen, staged(store, entry).finest]
     kept += [counted(store, entry, APPS), store.shapes(entry.id, APPS).tolist()]
     store.add([gone])
-    assert store.withdraw(entry.id, gone.key) == 5
+    assert store.withdraw(entry.id, gone.key) == (5, True)
     assert store.stored(entry.id, gone.key) == ()
     now = [counted(store, entry, SMOKES), staged(store, entry).seen, staged(store, entry).finest]
     now += [counted(store, entry, APPS), store.shapes(entry.id, APPS).tolist()]
     assert now == kept
-    assert store.withdraw(entry.id, gone.key) == 0
-    assert store.withdraw(entry.id, bytes(16)) == 0
+    assert store.withdraw(entry.id, gone.key) == (0, True)
+    assert store.withdraw(entry.id, bytes(16)) == (0, True)
     assert store.stored(entry.id, before.key)
     store.close("small")
-    assert store.withdraw(entry.id, before.key) == 4, "a closed survey can be withdrawn from"
+    assert store.withdraw(entry.id, before.key) == (4, True), "a closed survey can be withdrawn from"
 
 
 def batch(entry: Entry, question: int, codes: list[Any], **others: Any) -> Batch:
@@ -279,7 +279,7 @@ def test_batches_raise_stages(store: Store, entry: Entry, seeded: Source) -> Non
 def test_batches_need_an_open_survey_without_invitations(store: Store) -> None:
     store.create(small(admission="invitation"))
     entry = store.survey("small")
-    with pytest.raises(NotAllowed, match="not open yet"):
+    with pytest.raises(NotAllowed, match="not been opened yet"):
         store.add_batch(batch(entry, SMOKES, [0]))
     store.open("small")
     with pytest.raises(NotAllowed, match="by invitation"):

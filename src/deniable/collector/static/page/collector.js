@@ -63,7 +63,7 @@ const brought = document.querySelector("#survey")?.dataset.definition;
 
 /** Send a request; return what came back, where it went well. A preview sends none: all it has is its definition. */
 export async function ask(method, address, body) {
-  if (brought) return method === "GET" ? new Response(brought) : Response.json({ withdrawn: 0 });
+  if (brought) return method === "GET" ? new Response(brought) : Response.json({ withdrawn: 1, overwritten: true });
   const options = { method, credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
   if (body) Object.assign(options, { body: JSON.stringify(body), headers: { "content-type": "application/json" } });
   let answered;

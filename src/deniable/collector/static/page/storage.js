@@ -11,7 +11,7 @@ const PREFIX = "deniable:";
  */
 export function open(hash, preview) {
   const place = PREFIX + hash;
-  const fresh = () => ({ key: "", messages: [], received: 0, answers: {}, admission: null, withdrawn: false });
+  const fresh = () => ({ key: "", messages: [], received: 0, answers: {}, admission: null, withdrawn: "" });
   let lasting = !preview;
   const state = fresh();
   const kept = {
@@ -37,9 +37,9 @@ export function open(hash, preview) {
         lasting = false;
       }
     },
-    /** Keep nothing but that something was withdrawn. */
-    withdraw() {
-      Object.assign(state, fresh(), { withdrawn: true });
+    /** Keep nothing but that something was withdrawn, and how that is told. */
+    withdraw(said) {
+      Object.assign(state, fresh(), { withdrawn: said });
       kept.save();
     },
     clear() {
