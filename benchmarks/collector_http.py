@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,11 +91,13 @@ def collector() -> Iterator[tuple[int, int]]:
             process.wait()
 
 
-def body() -> str:
-    """Return a submission with one response, with KEY in the place of its key."""
+def body(port: int) -> str:
+    """Return a submission with one response to the survey of a collector, with KEY in the place of its key."""
     from deniable.survey import Survey
 
-    survey = Survey.read(SURVEY)
+    name = Survey.read(SURVEY).name
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/surveys/{name}") as reply:
+        survey = Survey.from_json(reply.read())
     question = survey.questions[0]
     response = {"question": question.name, "design": question.design.hash, "symbol": question.design.symbols[0]}
     return json.dumps({"survey": survey.hash, "key": "KEY", "responses": [response]})
@@ -179,13 +182,13 @@ def spent(process: int) -> float:
 
 
 def compare() -> None:
-    text = body()
     paths = {"empty": "/empty", "single": "/api/surveys/working-life/responses"}
     loaders = {"own loader": load} | ({"wrk": load_wrk} if shutil.which("wrk") else {})
     for name, loader in loaders.items():
         rates: dict[str, list[float]] = {each: [] for each in paths}
         cost: dict[str, list[float]] = {each: [] for each in paths}
         with collector() as (port, process):
+            text = body(port)
             for _ in range(ROUNDS):
                 for each, path in paths.items():
                     before, start = spent(process), time.perf_counter()
@@ -219,8 +222,8 @@ def soaking(text: str, cycles: int) -> Iterator[bytes]:
 def soak(requests: int = HOUR) -> None:
     import uvloop
 
-    text = body()
     with collector() as (port, process):
+        text = body(port)
         counts: dict[int, int] = {}
         sizes: list[int] = []
 

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import date
 from itertools import count
 from pathlib import Path
@@ -23,6 +24,7 @@ from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token, open_store
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, OverBudget
 from deniable.release.ledger import SECRET
+from deniable.survey import Link
 from deniable.tallies.stages import StageTallies
 from tests.support.collector import listening
 from tests.support.surveys import small
@@ -48,7 +50,8 @@ def fielded(running: tuple[Store, str]) -> Callable[..., tuple[int, str]]:
 
     def field(**changes: Any) -> tuple[int, str]:
         store.create(small(name=name, **changes))
-        return store.open(name).id, f"{base}/s/{name}"
+        entry = store.open(name)
+        return entry.id, entry.link(base).text
 
     return field
 
@@ -59,6 +62,11 @@ def device(running: tuple[Store, str]) -> str:
     return running[0].issue_token(Token(f"tablet {next(_numbers)}", "device"))
 
 
+def with_(link: str, **parts: str) -> str:
+    """Return a link with a group or an invitation in it."""
+    return replace(Link.read(link), **parts).text
+
+
 def respondents(store: Store, number: int) -> list[int]:
     return [store.tallies(number, question).respondents for question in range(3)]
 
@@ -67,7 +75,7 @@ def test_a_respondent_answers_sends_raises_and_withdraws(
     running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
 ) -> None:
     store, (number, link) = running[0], fielded()
-    with Client(f"{link}?group=south", tmp_path / "mine", **FAST) as client:
+    with Client(with_(link, group="south"), tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
         client.answer("colour", "blue")
         assert [each["question"] for each in client.waiting()] == ["smokes", "colour"]
@@ -179,9 +187,9 @@ def test_a_device_keeps_to_its_survey_and_its_budget(fielded: Callable[..., tupl
         assert "secret" not in str(caught.value)
         assert client.send() == 1, "what the budget refused does not leave, and keeps nothing else back"
     with pytest.raises(InvalidRequest, match="belongs to the survey"):
-        Client("http://127.0.0.1:9/s/other", tmp_path / "mine")
+        Client(with_(link, survey="other"), tmp_path / "mine")
     with pytest.raises(NotTaken, match="no survey"):
-        Client(link + "x", tmp_path / "new", **FAST).answer("smokes", "yes")
+        Client(with_(link, survey="none"), tmp_path / "new", **FAST).answer("smokes", "yes")
 
 
 def test_a_refusal_is_told_and_what_was_refused_is_kept(
@@ -222,19 +230,19 @@ def test_an_invitation_is_exchanged_once_and_kept(
     running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
 ) -> None:
     store, (number, link) = running[0], fielded(admission="invitation")
-    name = link.rpartition("/")[2]
+    name = Link.read(link).survey
     (code,) = store.invite(name, 1)
     with Client(link, tmp_path / "uninvited", **FAST) as client:
         client.answer("smokes", "yes")
         with pytest.raises(NotAllowed, match="by invitation"):
             client.send()
-    with Client(f"{link}#{code}", tmp_path / "mine", **FAST) as client:
+    with Client(with_(link, invitation=code), tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
         assert client.send() == 1
         client.answer("colour", "red")
     with Client(link, tmp_path / "mine", **FAST) as client:
         assert client.send() == 1, "the token is kept; the code is not needed again"
-    with Client(f"{link}#{code}", tmp_path / "second", **FAST) as client:
+    with Client(with_(link, invitation=code), tmp_path / "second", **FAST) as client:
         client.answer("smokes", "yes")
         with pytest.raises(NotTaken, match="used already"):
             client.send()
@@ -245,10 +253,10 @@ def test_an_exchange_that_broke_off_is_finished_later(
     running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path, seeded: Source
 ) -> None:
     store, (number, link) = running[0], fielded(admission="invitation")
-    (code,) = store.invite(link.rpartition("/")[2], 1)
-    with Client(f"{link}#{code}", tmp_path / "mine", **FAST) as client:
+    (code,) = store.invite(Link.read(link).survey, 1)
+    with Client(with_(link, invitation=code), tmp_path / "mine", **FAST) as client:
         admission._exchanged(client._state, seeded)  # signed, and the answer got lost
-    with Client(f"{link}#{code}", tmp_path / "mine", **FAST) as client:
+    with Client(with_(link, invitation=code), tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
         assert client.send() == 1
     assert respondents(store, number) == [1, 0, 0]
@@ -263,10 +271,10 @@ def test_a_hub_sends_many_respondents_in_batches(
 ) -> None:
     monkeypatch.setattr("deniable.client.hub._BATCH_LINES", 40)
     store, (number, link) = running[0], fielded()
-    with Hub(f"{link}?group=north", tmp_path / "hub", token=device, **FAST) as hub:
+    with Hub(with_(link, group="north"), tmp_path / "hub", token=device, **FAST) as hub:
         keys = hub.add({"smokes": "yes", "colour": "red", "apps": str(each % 12)} for each in range(100))
         assert len(set(keys)) == len(hub) == 100
-    with Hub(f"{link}?group=north", tmp_path / "hub", token=device, **FAST) as hub:
+    with Hub(with_(link, group="north"), tmp_path / "hub", token=device, **FAST) as hub:
         lines = [line for _, line in _waiting(hub)]
         assert hub.send() == 100
         assert len(hub) == 0
@@ -327,32 +335,10 @@ def test_a_hub_takes_no_survey_by_invitation(
         hub.add([{"smokes": "yes"}])
 
 
-def test_the_definition_of_another_survey_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = {
-        "other": small(name="another").to_json(),
-        "keyless": small(name="keyless", admission="invitation").to_json(),
-    }
-
-    def answer(_: Connection, __: str, path: str, *___: Any) -> bytes:
-        return answers[path.rpartition("/")[2]].encode()
-
-    monkeypatch.setattr(Connection, "ask", answer)
-    with (
-        Client("https://survey.example/s/other", tmp_path / "other") as client,
-        pytest.raises(Incompatible, match="'another'; expected 'other'"),
-    ):
-        client.answer("smokes", "yes")
-    with Client("https://survey.example/s/keyless#in_code", tmp_path / "keyless") as client:
-        client.answer("smokes", "yes")
-        assert client.status().epsilon == 1
-        with pytest.raises(Incompatible, match="no key for tokens"):
-            client.send()
-
-
 def test_a_hubs_file_belongs_to_its_survey(
     fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
 ) -> None:
     _, link = fielded()
     Hub(link, tmp_path / "hub", token=device).close()
     with pytest.raises(InvalidRequest, match="belongs to the survey"):
-        Hub("https://survey.example/s/other", tmp_path / "hub", token=device)
+        Hub(f"https://survey.example/s/other#definition={'0' * 64}", tmp_path / "hub", token=device)

@@ -274,7 +274,7 @@ def test_an_invitation_counts_once_and_cannot_be_joined_to_the_response(visit: C
     [code] = running.store.invite("invited", 1)
     running.traffic.clear()
     with visit() as found:
-        found.take_part(f"invited?group=South#{code}", 0)
+        found.take_part(f"invited?group=South#invitation={code}", 0)
         exchange, response = found.sent()
         assert exchange["code"] == code
         assert response["group"] == "South"
@@ -284,7 +284,7 @@ def test_an_invitation_counts_once_and_cannot_be_joined_to_the_response(visit: C
         assert len([each for each in running.traffic if code in each]) == 1, "in the body of the exchange, nowhere else"
         assert code not in found.page.url + found.kept()
     with visit() as found:
-        assert locale("en").words["problem"]["refused"] in found.take_part(f"invited#{code}", 0)
+        assert locale("en").words["problem"]["refused"] in found.take_part(f"invited#invitation={code}", 0)
         found.complaints.clear()  # the browser tells of the refusal
     entry = running.store.survey("invited")
     assert sum(running.store.tallies(entry.id, 0, entry.survey.group("South")).counts) == 1

@@ -47,7 +47,10 @@ def serving(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], 
 def test_a_survey_from_the_command_line_to_the_end(tmp_path: Path) -> None:
     database = tmp_path / "deniable.db"
     done("survey", "create", EXAMPLE, "--open", "--database", database)
-    survey, stored, acknowledged = example(), threading.Event(), 0
+    store = open_store(database)
+    survey = store.survey("working-life").survey
+    store.shut()
+    stored, acknowledged = threading.Event(), 0
     with serving(tmp_path) as (process, address):
         assert httpx.get(f"{address}/health").json() == {"status": "well"}
         assert "server" not in httpx.get(address).headers
@@ -89,7 +92,8 @@ def test_the_same_on_postgres(postgres_server: str, tmp_path: Path) -> None:
     done("survey", "create", EXAMPLE, "--open", "--database", place)
     token = done("survey", "token", "ann", "--database", place).stdout.strip()
     device = done("survey", "token", "tablet", "--scope", "device", "--database", place).stdout.strip()
-    survey, store = example(), open_store(place)
+    store = open_store(place)
+    survey = store.survey("working-life").survey
     with (
         listening(make_app(Settings(), store)) as address,
         httpx.Client(base_url=f"{address}/api/surveys/working-life") as web,

@@ -340,9 +340,8 @@ def test_all_stages_together_reveal_what_the_finest_does(survey: Survey) -> None
 def test_exports_of_two_questions_cannot_be_laid_side_by_side(store: Store) -> None:
     """Everybody sends the same symbol to both questions; by the rows of the two files nobody could tell."""
     questions = (question("one", warner(epsilon=1)), question("two", warner(epsilon=2)))
-    survey = small(name="both", questions=questions, minimum=3)
-    store.create(survey)
-    store.open("both")
+    store.create(small(name="both", questions=questions, minimum=3))
+    survey = store.open("both").survey
     token = store.issue_token(Token("ann", "analyst"))
     arrived = ["yes", "no"] * 40
     with Inside(make_app(Settings(), store)) as collector:

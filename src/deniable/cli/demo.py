@@ -81,7 +81,7 @@ def demo(
         check_out(path, force=force)
     _check_port(port)
     out.mkdir(parents=True, exist_ok=True)
-    device, token = _prepare(survey, out / DATABASE)
+    survey, device, token = _prepare(survey, out / DATABASE)
     with _collector(out / DATABASE, port) as (running, address):
         if not as_json:
             _introduce(survey, people)
@@ -116,8 +116,8 @@ def _check_port(port: int) -> None:
         ) from None
 
 
-def _prepare(survey: Survey, database: Path) -> tuple[str, str]:
-    """Put the survey into a new database, open it, and return a token that sends, and one that reads results."""
+def _prepare(survey: Survey, database: Path) -> tuple[Survey, str, str]:
+    """Put the survey into a new database, open it; return it with its keys, a token that sends, and one that reads."""
     from deniable.collector.store import Token, open_store
 
     for path in database.parent.glob(f"{database.name}*"):  # what SQLite keeps beside it, too
@@ -125,8 +125,8 @@ def _prepare(survey: Survey, database: Path) -> tuple[str, str]:
     store = open_store(database)
     try:
         store.create(survey)
-        store.open(survey.name)
-        return store.issue_token(Token("people", "device")), store.issue_token(Token("demo", "analyst"))
+        fielded = store.open(survey.name).survey
+        return fielded, store.issue_token(Token("people", "device")), store.issue_token(Token("demo", "analyst"))
     finally:
         store.shut()
 

@@ -233,7 +233,8 @@ def invite(
     """Make one-time invitation links. Only hashes of them are kept, and none can be joined to a response."""
     check_out(out, force=force)
     with _store(settings, database, address=address) as (store, chosen):
-        links = [f"{chosen.base}/s/{name}#{code}" for code in store.invite(name, count)]
+        entry = store.survey(name)
+        links = [entry.link(chosen.base, invitation=code).text for code in store.invite(name, count)]
     if out is None:
         typer.echo("\n".join(links))
     else:
@@ -278,7 +279,7 @@ def _told(entry: Entry, settings: Settings, *, as_json: bool) -> None:
         return
     say(f"{name} is {'a draft' if state == 'draft' else state} in {_where(settings)}.")
     if state == "open":
-        say(f"Its page, while `deniable serve` runs: {settings.base}/s/{name}")
+        say(f"Its page, while `deniable serve` runs: {entry.link(settings.base).text}")
 
 
 def _where(settings: Settings) -> str:

@@ -11,13 +11,13 @@ from typing import Any
 
 from deniable import blind, documents, exact
 from deniable.chance import SYSTEM, Source
-from deniable.client.connection import Connection, Link
+from deniable.client.connection import Connection
 from deniable.client.state import DeviceState, fact, look_up
 from deniable.db import Closable
 from deniable.errors import Incompatible, NotAllowed, OverBudget
 from deniable.order.ladders import Ladder
 from deniable.release.ledger import Ledger, Released, Status
-from deniable.survey import Survey
+from deniable.survey import Link, Survey
 
 KEY_BYTES = 16
 """Bytes of the key that a respondent draws, as the collector expects them."""
@@ -43,7 +43,7 @@ class SurveyDevice(Closable):
         """Return what one respondent sends."""
         group = self._state.link.group
         body = {"survey": self.survey.hash, "key": key, "responses": responses}
-        return body if group is None else body | {"group": group}
+        return body | {"group": group} if group else body
 
 
 class Client(SurveyDevice):
@@ -56,14 +56,16 @@ class Client(SurveyDevice):
     the collector counts it once.
 
     Args:
-        link: as respondents are given it: `https://survey.example/s/working-life?group=office#in_…`.
+        link: as respondents are given it: `https://survey.example/s/working-life?group=office#definition=…`. It names
+            the definition by its hash, and no other one is obeyed.
         state: the file; it is made where there is none.
         budget: the ε that may be spent on all questions together; None for no limit.
         patience: seconds for which the collector is tried again; what is not sent then is sent the next time.
         source: random bytes; the operating system's by default.
 
     Raises:
-        InvalidRequest: not the link of a survey, not encrypted, or a file that belongs to another survey.
+        InvalidRequest: not the link of a survey, not encrypted, without the hash of a definition; or a file that
+            belongs to another survey.
     """
 
     def __init__(
@@ -215,18 +217,17 @@ def _admission_token(state: DeviceState, source: Source) -> dict[str, dict[str, 
 
 
 def _exchanged(state: DeviceState, source: Source) -> dict[str, str]:
-    if not state.link.code:
+    if not state.link.invitation:
         raise NotAllowed(
-            f"the survey {state.link.survey!r} is by invitation, and the link has none; expected one behind a #."
+            f"the survey {state.link.survey!r} is by invitation, and the link has none; expected &invitation=…."
         )
     with state.transaction() as tables:
         started = look_up(tables, "blinded")
     if started is None:
         started = _start(state, source)
     kept = json.loads(started)
-    key, message = state.survey.key, bytes.fromhex(kept["message"])
-    assert key is not None  # with it, it was blinded
-    wanted = {"code": state.link.code, "blinded": key.digits(int(kept["blinded"]))}
+    key, message = _token_key(state), bytes.fromhex(kept["message"])
+    wanted = {"code": state.link.invitation, "blinded": key.digits(int(kept["blinded"]))}
     answer = json.loads(state.ask("POST", "/invitations/exchange", wanted))
     signature = blind.unblind(message, int(answer["signature"], 16), int(kept["factor"]), key)
     return {"message": message.hex(), "signature": key.digits(signature)}
@@ -234,14 +235,18 @@ def _exchanged(state: DeviceState, source: Source) -> dict[str, str]:
 
 def _start(state: DeviceState, source: Source) -> str:
     """Draw a message and blind it; keep both."""
-    key = state.survey.key
-    if key is None:
-        raise Incompatible("the definition of this survey by invitation has no key for tokens; expected one.")
     message = blind.prepare(source=source)
-    blinded, factor = blind.blind(message, key, source)
+    blinded, factor = blind.blind(message, _token_key(state), source)
     drawn = {"message": message.hex(), "blinded": str(blinded), "factor": str(factor)}
     with state.transaction() as tables:
         return fact(tables, "blinded", json.dumps(drawn))
+
+
+def _token_key(state: DeviceState) -> blind.Key:
+    keys = state.survey.keys
+    if keys is None or keys.tokens is None:
+        raise Incompatible("the definition of this survey by invitation has no key for tokens; expected one.")
+    return keys.tokens
 
 
 def _as_json(response: Mapping[str, Any]) -> str:

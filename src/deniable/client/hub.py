@@ -9,11 +9,12 @@ from pathlib import Path
 
 from deniable.chance import SYSTEM, Source
 from deniable.client.client import KEY_BYTES, SurveyDevice
-from deniable.client.connection import Connection, Link
+from deniable.client.connection import Connection
 from deniable.client.state import DeviceState
 from deniable.db import DURABLE, SqliteFile
 from deniable.errors import NotAllowed
 from deniable.responses import respond
+from deniable.survey import Link
 
 _BATCH_LINES = 5_000  # submissions in a batch: a few megabytes
 _PATIENCE = 60.0  # seconds to wait for another program that uses the file
@@ -27,14 +28,16 @@ class Hub(SurveyDevice):
     responses; so they cannot be raised later. Each respondent may take their key along, to withdraw with it.
 
     Args:
-        link: as respondents are given it, without an invitation.
+        link: as respondents are given it, without an invitation; it names the definition by its hash, and no other one
+            is obeyed.
         state: the file; it is made where there is none.
         token: what allows this device to send batches, from whoever runs the collector; it is not kept in the file.
         patience: seconds for which the collector is tried again; what is not sent then is sent the next time.
         source: random bytes; the operating system's by default.
 
     Raises:
-        InvalidRequest: not the link of a survey, not encrypted, or a file that belongs to another survey.
+        InvalidRequest: not the link of a survey, not encrypted, without the hash of a definition; or a file that
+            belongs to another survey.
     """
 
     def __init__(

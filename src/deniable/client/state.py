@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from functools import cached_property
 
-from deniable.client.connection import Connection, Link
+from deniable.client.connection import Connection
 from deniable.db import Database, Tables
 from deniable.errors import Incompatible, InvalidRequest
-from deniable.survey import Survey
+from deniable.survey import Link, Survey
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -33,10 +33,12 @@ class DeviceState:
         with self.transaction() as tables:
             for statement in _TABLES:
                 tables.run(statement)
-            known = [fact(tables, name, value) for name, value in (("base", link.base), ("survey", link.survey))]
-        if known != [link.base, link.survey]:
+            named = {"base": link.base, "survey": link.survey, "hash": link.definition}
+            known = {name: fact(tables, name, value) for name, value in named.items()}
+        if known != named:
             raise InvalidRequest(
-                f"this file belongs to the survey at {known[0]}/s/{known[1]}; expected another file for another survey."
+                f"this file belongs to the survey at {known['base']}/s/{known['survey']} with the definition "
+                f"{known['hash']:.12}…; expected another file for another survey."
             )
 
     @property
@@ -46,19 +48,22 @@ class DeviceState:
 
     @cached_property
     def survey(self) -> Survey:
-        """The definition: fetched once, and kept, so that it cannot become another one on the way.
+        """The definition that the link names; fetched once, and kept.
 
         Raises:
             NotSent: it was never fetched, and the collector cannot be reached.
-            Incompatible: it is the definition of another survey.
+            Incompatible: the collector has another one.
         """
         with self.transaction() as tables:
             text = look_up(tables, "definition")
         if text is None:
             text = self._connection.ask("GET", self.path).decode()
             survey = Survey.from_json(text)
-            if survey.name != self.link.survey:
-                raise Incompatible(f"the definition is that of {survey.name!r}; expected {self.link.survey!r}.")
+            self.link.check(survey)
+            if survey.keys is None:
+                raise Incompatible(
+                    "the definition has no keys that receipts are verified with; expected a fielded survey."
+                )
             with self.transaction() as tables:
                 text = fact(tables, "definition", text)
         return Survey.from_json(text)

@@ -80,13 +80,6 @@ class Signed(Struct, frozen=True):
     signature: Hex
 
 
-class Keys(Struct, frozen=True):
-    """Public keys: of receipts (Ed25519, in hexadecimal); of tokens (RSA), where the survey is by invitation."""
-
-    receipts: Hex
-    tokens: dict[str, str] | None
-
-
 class State(Struct, frozen=True):
     """A survey and its state; a pilot is called `<survey>-pilot`, and is "ended" when its responses were erased."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from deniable.survey.keys import Keys
+from deniable.survey.links import Link
 from deniable.survey.question import DEVICES, Question
 from deniable.survey.survey import ADMISSIONS, Survey
 from deniable.survey.texts import QuestionTexts, SurveyTexts
@@ -9,6 +11,8 @@ from deniable.survey.texts import QuestionTexts, SurveyTexts
 __all__ = [
     "ADMISSIONS",
     "DEVICES",
+    "Keys",
+    "Link",
     "Question",
     "QuestionTexts",
     "Survey",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -10,12 +9,12 @@ from os import PathLike
 from typing import Any, ClassVar
 
 from deniable import documents
-from deniable.blind import Key
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
 from deniable.survey.disclosure import Disclosure
+from deniable.survey.keys import Keys
 from deniable.survey.limits import BUDGET
 from deniable.survey.question import Question, check_slug
 from deniable.survey.texts import SurveyTexts
@@ -51,8 +50,9 @@ class Survey(HashedDocument):
         closes: the last day on which responses are taken; None for no end.
         admission: "open" or "invitation".
         acknowledge: an ε above `BUDGET` that all questions together may have: their own, or more.
-        key: what tokens of invited respondents are verified with; the collector that fields the survey adds it. It is
-            part of the definition, so that whoever compares hashes knows that all respondents have the same.
+        keys: what receipts, and tokens of invited respondents, are verified with; the collector that fields the survey
+            adds them. They are part of the definition, so that whoever compares hashes knows that all respondents have
+            the same. None before it is fielded.
         pilot: whether it is a trial run: all that is sent to it is erased when it ends.
     """
 
@@ -67,7 +67,7 @@ class Survey(HashedDocument):
     closes: date | None = None
     admission: str = "open"
     acknowledge: float | None = None
-    key: Key | None = None
+    keys: Keys | None = None
     pilot: bool = False
 
     def __post_init__(self) -> None:
@@ -100,8 +100,11 @@ class Survey(HashedDocument):
             )
         if self.admission not in ADMISSIONS:
             raise InvalidRequest(f"the admission is {self.admission!r:.40}; expected one of {', '.join(ADMISSIONS)}.")
-        if self.key is not None and self.admission != "invitation":
-            raise InvalidRequest("a survey that is open to everybody has a key for tokens; expected none.")
+        if self.keys is not None and (self.keys.tokens is not None) != (self.admission == "invitation"):
+            raise InvalidRequest(
+                f"the admission is {self.admission!r}, and the keys do not fit; expected one for tokens where people "
+                "are invited, and none where everybody may respond."
+            )
 
     @property
     def language(self) -> str:
@@ -126,7 +129,7 @@ class Survey(HashedDocument):
         """
         if self.pilot:
             raise InvalidRequest(f"{self.name!r} is a pilot; expected the survey that it is a pilot of.")
-        return replace(self, name=self.name + PILOT, pilot=True, opens=None, closes=None, key=None)
+        return replace(self, name=self.name + PILOT, pilot=True, opens=None, closes=None, keys=None)
 
     def number(self, question: str) -> int:
         """Return the number of a question by its name.
@@ -175,7 +178,7 @@ class Survey(HashedDocument):
             closes=_day(body, "closes"),
             admission=documents.field(body, "admission", str),
             acknowledge=told.read_acknowledged(body.get("acknowledge"), "the survey"),
-            key=Key.from_json(json.dumps(documents.field(body, "key", dict))) if "key" in body else None,
+            keys=Keys.from_body(documents.field(body, "keys", dict)) if "keys" in body else None,
             pilot=body.get("pilot") is True,
         )
 
@@ -215,7 +218,7 @@ class Survey(HashedDocument):
             "closes": self.closes.isoformat() if self.closes else "",
             "admission": self.admission,
             **told.acknowledged_body(self.acknowledge),
-            **({"key": json.loads(self.key.to_json())} if self.key else {}),
+            **({"keys": self.keys.to_body()} if self.keys else {}),
             **({"pilot": True} if self.pilot else {}),
         }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from deniable.collector.store import Token, open_store
+from deniable.survey import Link
 from tests.support.commands import done, run
 from tests.support.filled import EXAMPLE, example, fill, opened
 from tests.support.surveys import small
@@ -35,10 +36,11 @@ def test_check_tells_the_promises_and_stores_nothing(tmp_path: Path, monkeypatch
 def test_a_survey_is_created_opened_and_closed(tmp_path: Path) -> None:
     where = ("--database", tmp_path / "deniable.db")
     assert "a draft" in done("survey", "create", EXAMPLE, *where).stderr
-    assert "/s/working-life" in done("survey", "open", "working-life", *where).stderr
+    said = done("survey", "open", "working-life", *where).stderr
     assert json.loads(done("survey", "close", "working-life", *where, "--json").stdout)["state"] == "closed"
     (found,) = json.loads(done("survey", "list", *where, "--json").stdout)["surveys"]
-    assert (found["name"], found["state"], found["hash"]) == ("working-life", "closed", example().hash)
+    assert (found["name"], found["state"]) == ("working-life", "closed")
+    assert f"/s/working-life#definition={found['hash'].removeprefix('sha256:')}" in said
     assert "working-life  closed" in done("survey", "list", *where).stdout
 
 
@@ -143,9 +145,14 @@ def test_invitations_are_links_with_the_code_behind_the_hash(database: Path, tmp
     done("survey", "invite", "circle", 3, *words)
     links = out.read_text().split()
     assert len(set(links)) == 3
-    assert all(each.startswith("https://survey.example/s/circle#in_") for each in links)
+    read = [Link.read(each) for each in links]
+    store = open_store(database)
+    assert {each.definition for each in read} == {store.survey("circle").survey.hash.removeprefix("sha256:")}
+    store.shut()
+    assert all(each.startswith("https://survey.example/s/circle#definition=") for each in links)
+    assert all(each.invitation.startswith("in_") for each in read)
     raw = database.read_bytes()
-    assert not any(each.rpartition("#")[2].encode() in raw for each in links), "only hashes are kept"
+    assert not any(each.invitation.encode() in raw for each in read), "only hashes are kept"
 
 
 def test_a_password_in_the_address_of_the_database_is_not_told() -> None:

@@ -10,10 +10,14 @@ import pytest
 
 from deniable.chance import SYSTEM
 from deniable.client import Client, Hub
+from deniable.survey import Keys, Link
 from tests.support.surveys import small
 from tests.unit.client.test_connection import answering
 
-LINK = "http://127.0.0.1:1/s/small?group=north#in_secret"
+LINK = f"http://127.0.0.1:1/s/small?group=north#definition={'0' * 64}&invitation=in_secret"
+
+
+FIELDED = small(keys=Keys("0" * 64))
 
 
 class Recorded:
@@ -57,8 +61,8 @@ def test_a_key_stays_when_the_file_is_opened_again(tmp_path: Path) -> None:
 def test_keys_of_those_who_share_a_device_are_drawn_from_the_source(tmp_path: Path, people: int) -> None:
     source = Recorded()
     with (
-        answering((200, {}, small().to_json().encode())) as (base, _),
-        Hub(f"{base}/s/small", tmp_path / "hub", token="dn_any", patience=0, source=source) as hub,
+        answering((200, {}, FIELDED.to_json().encode())) as (base, _),
+        Hub(Link.to(FIELDED, base).text, tmp_path / "hub", token="dn_any", patience=0, source=source) as hub,
     ):
         keys = hub.add([{"smokes": "yes"}] * people)
     assert len(set(keys)) == people

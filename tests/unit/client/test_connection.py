@@ -1,4 +1,4 @@
-"""Links say where and what; a connection asks again while it is worth it, and follows nobody elsewhere."""
+"""A connection asks again while it is worth it, and follows nobody elsewhere."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from deniable.client.connection import Connection, Link, NotSent, NotTaken
-from deniable.errors import InvalidRequest
+from deniable.client.connection import Connection, NotSent, NotTaken
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -115,30 +114,3 @@ def test_it_follows_no_redirect(method: str, status: int) -> None:
         with pytest.raises(NotTaken, match=f"status {status}"):
             Connection(base, patience=0).ask(method, "/responses", body)
         assert asked == [f"{method} /responses"], "nor to another address of the same one"
-
-
-def test_a_link_says_where_what_and_who() -> None:
-    link = Link.read("https://survey.example/panel/s/working-life?group=field%20staff&lang=de#in_secret")
-    assert (link.base, link.survey, link.group) == ("https://survey.example/panel", "working-life", "field staff")
-    assert link.code == "in_secret"
-    assert "in_secret" not in repr(link)
-    assert Link.read("http://127.0.0.1:8000/s/small") == Link("http://127.0.0.1:8000", "small")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("http://survey.example/s/small", "not encrypted"),
-        ("http://127.0.0.1.example/s/small", "not encrypted"),
-        ("ftp://survey.example/s/small", "not the link"),
-        ("https://survey.example/small", "not the link"),
-        ("https://survey.example/s/", "not the link"),
-        ("https://survey.example/s/a/b", "not the link"),
-        ("https:///s/small", "not the link"),
-        ("small", "not the link"),
-        ("file:///s/small", "not the link"),
-    ],
-)
-def test_what_is_no_safe_link_is_refused(text: str, words: str) -> None:
-    with pytest.raises(InvalidRequest, match=words):
-        Link.read(text)

@@ -13,7 +13,7 @@ from deniable import documents
 from deniable.designs import direct, k_ary, unary, warner
 from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
 from deniable.order.relaxation import ladder
-from deniable.survey import Question, QuestionTexts, Survey, SurveyTexts
+from deniable.survey import Keys, Question, QuestionTexts, Survey, SurveyTexts
 from tests.support.signing import KEYS
 from tests.support.surveys import COLOURS, question, small
 
@@ -44,11 +44,22 @@ def test_every_field_counts_in_the_hash() -> None:
     assert len({small(**change).hash for change in changes}) == len(changes)
 
 
-def test_the_key_of_tokens_is_part_of_the_definition() -> None:
-    """A collector that gave somebody another key, to know their token again, would give them another hash."""
-    surveys = [small(admission="invitation", key=key) for key in (None, *KEYS)]
-    assert len({each.hash for each in surveys}) == 3
-    assert [Survey.from_json(each.to_json()).key for each in surveys] == [None, *KEYS]
+def test_the_keys_are_part_of_the_definition() -> None:
+    """A collector that gave somebody other keys, to know their token again, would give them another hash."""
+    fielded = [Keys("0" * 64, KEYS[0]), Keys("0" * 64, KEYS[1]), Keys("1" * 64, KEYS[0])]
+    surveys = [small(admission="invitation", keys=keys) for keys in (None, *fielded)]
+    assert len({each.hash for each in surveys}) == 4
+    assert [Survey.from_json(each.to_json()).keys for each in surveys] == [None, *fielded]
+    assert Survey.from_json(small(keys=Keys("0" * 64)).to_json()).keys == Keys("0" * 64)
+
+
+def test_keys_that_do_not_fit_are_refused() -> None:
+    for admission, keys in (("open", Keys("0" * 64, KEYS[0])), ("invitation", Keys("0" * 64))):
+        with pytest.raises(InvalidRequest, match="do not fit"):
+            small(admission=admission, keys=keys)
+    for text in ("", "0" * 63, "A" * 64, None):
+        with pytest.raises(InvalidRequest, match="key of receipts"):
+            Keys(text)  # type: ignore[arg-type]
 
 
 def test_an_edited_survey_is_refused() -> None:
@@ -61,7 +72,7 @@ def test_one_survey_has_one_text() -> None:
     """What deniable would write otherwise is refused, also with the right hash."""
     body = json.loads(small().to_json())
     del body["hash"], body["schema"]
-    for change in ({"colour": "red"}, {"opens": "2026-1-1"}, {"opens": "soon"}, {"key": {}}):
+    for change in ({"colour": "red"}, {"opens": "2026-1-1"}, {"opens": "soon"}, {"keys": {}}):
         with pytest.raises(UnreadableFile):
             Survey.from_json(documents.seal("survey", body | change))
     assert Survey.from_json(documents.seal("survey", body)) == small()
@@ -85,9 +96,9 @@ def test_labels_are_those_of_the_language_or_of_the_design() -> None:
 
 
 def test_a_pilot_is_another_survey() -> None:
-    survey = small(opens=date(2999, 1, 1), admission="invitation", key=KEYS[0])
+    survey = small(opens=date(2999, 1, 1), admission="invitation", keys=Keys("0" * 64, KEYS[0]))
     pilot = survey.as_pilot()
-    assert (pilot.name, pilot.pilot, pilot.opens, pilot.key) == ("small-pilot", True, None, None)
+    assert (pilot.name, pilot.pilot, pilot.opens, pilot.keys) == ("small-pilot", True, None, None)
     assert pilot.hash != survey.hash
     assert Survey.from_json(pilot.to_json()) == pilot
     with pytest.raises(InvalidRequest, match="is a pilot"):
@@ -109,7 +120,6 @@ def test_a_pilot_is_another_survey() -> None:
         ({"groups": ("a", "a")}, "repeat"),
         ({"opens": date(2026, 2, 1), "closes": date(2026, 1, 1)}, "before it opens"),
         ({"admission": "password"}, "open, invitation"),
-        ({"key": KEYS[0]}, "expected none"),
     ],
 )
 def test_what_does_not_fit_is_refused(change: dict[str, Any], words: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 from starlette.responses import Response
 
@@ -28,14 +27,6 @@ async def get_definition(call: Call) -> Response:
     if call.request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return Response(fielded.definition, media_type=JSON, headers=headers)
-
-
-async def get_keys(call: Call) -> messages.Keys:
-    """Return the keys that receipts and tokens are verified with."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    public = await asyncio.to_thread(signing.receipt_key, call.collector.store)
-    tokens = None if fielded.entry.public is None else json.loads(fielded.entry.public.to_json())
-    return messages.Keys(receipts=public, tokens=tokens)
 
 
 async def add_responses(call: Call) -> None:
@@ -96,7 +87,6 @@ ENDPOINTS = (
         takes=messages.SubmissionBody, status=204, refusals=(403, 409),
     ),
     Endpoint("GET", _SURVEY, get_definition, "The definition of a survey.", media=(JSON,), refusals=(401, 403, 409)),
-    Endpoint("GET", f"{_SURVEY}/keys", get_keys, "What receipts and tokens are verified with.", gives=messages.Keys),
     Endpoint(
         "POST", f"{_SURVEY}/batches", add_batch, "Send the responses of many respondents, all or none.",
         scope="device",

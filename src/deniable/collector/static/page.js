@@ -22,8 +22,8 @@ const kept = open(hash, preview);
 const { state } = kept;
 const steps = all("[data-step]", place);
 const done = find("#done");
-const code = location.hash.slice(1); // of an invitation; a fragment reaches no log
-let [asked, signing] = [[], null]; // the questions with their designs; the key of tokens, where people are invited
+const link = new URLSearchParams(location.hash.slice(1)); // what the link names: a fragment reaches no log
+let [asked, keys] = [[], null]; // the questions with their designs; what receipts and tokens are verified with
 let step = 0;
 let busy = false;
 
@@ -83,8 +83,9 @@ async function consent() {
   const field = find("#invitation");
   if (field && !preview && !state.admission?.signature) {
     if (!field.value.trim()) return complain(words.problem.invitation, field);
-    await exchange(api, field.value.trim(), signing, kept);
-    history.replaceState(null, "", location.pathname + location.search); // the code has done its work
+    await exchange(api, field.value.trim(), keys.tokens, kept);
+    link.delete("invitation"); // the code has done its work
+    history.replaceState(null, "", `${location.pathname}${location.search}#${link}`);
   }
   return go(step + 1);
 }
@@ -290,7 +291,7 @@ function listen() {
 }
 
 async function start() {
-  ({ questions: asked, key: signing } = await definition(api, hash));
+  ({ questions: asked, keys } = await definition(api, hash));
   find("#needs-script")?.remove();
   for (const each of all("[data-script]")) each.hidden = false;
   for (const each of all("[data-plain]")) each.hidden = true;
@@ -298,9 +299,9 @@ async function start() {
     const template = find("template", section);
     template?.after(template.content.cloneNode(true));
   }
-  for (const each of all("nav a")) each.hash = code;
+  for (const each of all("nav a")) each.hash = String(link);
   for (const each of all("#invitation")) {
-    each.value = code;
+    each.value = link.get("invitation") ?? "";
     each.closest("p").hidden = Boolean(state.admission?.signature); // it has done its work on an earlier visit
   }
   listen();

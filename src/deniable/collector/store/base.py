@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.blind import Key
 from deniable.errors import DeniableError, InvalidRequest, NotAllowed
-from deniable.survey import Survey
+from deniable.survey import Link, Survey
 
 State: TypeAlias = Literal["draft", "open", "closed", "ended"]
 Standing: TypeAlias = Literal["draft", "early", "open", "over", "closed", "ended"]
@@ -56,7 +56,11 @@ class Entry(NamedTuple):
     @property
     def public(self) -> Key | None:
         """For surveys by invitation, the key that tokens are verified with."""
-        return self.survey.key
+        return None if self.survey.keys is None else self.survey.keys.tokens
+
+    def link(self, base: str, *, invitation: str = "") -> Link:
+        """Return the link to it that respondents are given, for a collector at an address."""
+        return Link.to(self.survey, base, invitation=invitation)
 
     def standing(self, day: date) -> Standing:
         """Return what the survey is on a day."""

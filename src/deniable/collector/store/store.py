@@ -8,6 +8,7 @@ from datetime import date
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from deniable.collector import signing
 from deniable.collector.store import columns, counts, credentials, schema, surveys
 from deniable.collector.store.base import (
     Batch,
@@ -98,7 +99,7 @@ class Store:
         """
         if survey.pilot:
             raise InvalidRequest("this is a pilot; expected the survey itself.", "Create that, then start its pilot.")
-        made = surveys.prepare(survey)
+        made = surveys.prepare(survey, signing.receipt_key(self))
         with self.transaction() as tables:
             return surveys.create(tables, made)
 
@@ -130,7 +131,7 @@ class Store:
             NotAllowed: the survey is no draft any more, or it has a pilot that runs.
             InvalidRequest: its name is too long for one with a pilot.
         """
-        made = surveys.prepare(self.survey(name).survey.as_pilot())
+        made = surveys.prepare(self.survey(name).survey.as_pilot(), signing.receipt_key(self))
         with self.transaction() as tables:
             return self._survey(tables, surveys.start_pilot(tables, name, made)).entry
 

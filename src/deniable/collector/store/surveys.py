@@ -15,7 +15,7 @@ from deniable.collector.store.base import KEY, Entry, NoSuchSurvey, State
 from deniable.collector.store.counts import CountedDesign
 from deniable.db import Tables
 from deniable.errors import NotAllowed
-from deniable.survey import Question, Survey
+from deniable.survey import Keys, Question, Survey
 from deniable.survey.survey import PILOT
 
 ID = 16
@@ -73,21 +73,26 @@ class KnownSurvey:
 
 
 class Prepared(NamedTuple):
-    """A survey that can be stored; where it is by invitation, with its key, and the secret half of that."""
+    """A survey that can be stored, with its keys; and where it is by invitation, the secret half of that of tokens."""
 
     survey: Survey
     private: str
 
 
-def prepare(survey: Survey) -> Prepared:
-    """Check that a survey's responses can be counted, and make its keys; this takes a moment."""
+def prepare(survey: Survey, receipts: str) -> Prepared:
+    """Check that a survey's responses can be counted, and make its keys; this takes a moment.
+
+    Args:
+        survey: as its author wrote it.
+        receipts: the public key of the collector's receipts.
+    """
     for question in survey.questions:
         for design in question.designs:
             CountedDesign(design)
     if survey.admission != "invitation":
-        return Prepared(survey, "")
-    key = SigningKey.make()
-    return Prepared(replace(survey, key=key.public), key.to_pem().decode())
+        return Prepared(replace(survey, keys=Keys(receipts)), "")
+    tokens = SigningKey.make()
+    return Prepared(replace(survey, keys=Keys(receipts, tokens.public)), tokens.to_pem().decode())
 
 
 def create(tables: Tables, made: Prepared) -> Entry:

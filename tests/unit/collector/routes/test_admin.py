@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,10 +54,14 @@ def test_a_survey_from_draft_to_closed(collector: Inside, admin: str) -> None:
     assert names == ["new", "small"]
 
 
-def test_a_sealed_definition_is_taken_as_it_is(collector: Inside, admin: str) -> None:
+def test_a_sealed_definition_is_taken_as_it_is_and_has_keys_then(
+    collector: Inside, database: Store, admin: str
+) -> None:
     survey = small(name="sealed")
     made = collector.ask("POST", "/api/surveys", json.loads(survey.to_json()), authorization=admin)
-    assert made.json["survey"] == survey.hash
+    kept = database.survey("sealed").survey
+    assert made.json["survey"] == kept.hash
+    assert replace(kept, keys=None) == survey
 
 
 @pytest.mark.parametrize(

@@ -54,9 +54,8 @@ def test_estimates_have_intervals(answered: Inside, analyst: str) -> None:
 
 def test_a_question_that_cannot_be_estimated_leaves_the_others(database: Store, analyst: str) -> None:
     blank = question("blank", matrix([["1/2", "1/2"], ["1/2", "1/2"]]))
-    survey = small(name="mixed", questions=(blank, question("smokes", warner(epsilon=1))), minimum=2)
-    database.create(survey)
-    database.open("mixed")
+    database.create(small(name="mixed", questions=(blank, question("smokes", warner(epsilon=1))), minimum=2))
+    survey = database.open("mixed").survey
     with Inside(make_app(Settings(), database)) as collector:
         for number in (0, 0, 1, 1):
             collector.ask("POST", "/api/surveys/mixed/responses", submission(survey, question=number, group="north"))

@@ -121,9 +121,8 @@ def test_bodies_that_are_no_submission(collector: Inside, raw: bytes, kind: str,
     "others", [{"opens": date(2999, 1, 1)}, {"closes": date(2000, 1, 1)}], ids=["not yet open", "closed since"]
 )
 def test_a_survey_takes_responses_on_its_days_only(database: Store, device: str, others: dict[str, date]) -> None:
-    survey = small(name="later", **others)
-    database.create(survey)
-    database.open("later")
+    database.create(small(name="later", **others))
+    survey = database.open("later").survey
     with Inside(make_app(Settings(), database)) as collector:
         refused = collector.ask("POST", "/api/surveys/later/responses", submission(survey))
         assert refused.status == 409
@@ -151,7 +150,7 @@ def test_a_closed_survey_takes_withdrawals_and_gives_receipts(
 def test_a_receipt_says_what_is_stored_and_is_signed(collector: Inside, survey: Survey) -> None:
     body = submission(survey, "yes")
     collector.ask("POST", RESPONSES, body)
-    public = collector.ask("GET", "/api/surveys/small/keys").json["receipts"]
+    public = collector.ask("GET", "/api/surveys/small").json["keys"]["receipts"]
     receipt = collector.ask("POST", RECEIPTS, {"key": body["key"]}).body
     key = bytes.fromhex(body["key"])
     assert signing.verify_receipt(receipt, public, key=key) == body["responses"]
@@ -193,7 +192,7 @@ def test_an_invitation_is_exchanged_once_and_admits_one(database: Store, device:
         assert asked.status == 409, "the key of a draft may still change"
     database.open(survey.name)
     with Inside(make_app(Settings(), database)) as collector:
-        key = blind.Key.from_json(json.dumps(collector.ask("GET", f"{base}/keys").json["tokens"]))
+        key = blind.Key.from_json(json.dumps(collector.ask("GET", base).json["keys"]["tokens"]))
         message = blind.prepare()
         blinded, factor = blind.blind(message, key)
         wanted = {"code": code, "blinded": key.digits(blinded)}

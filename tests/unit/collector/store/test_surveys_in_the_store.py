@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from deniable.blind import Key
+from deniable.collector import signing
 from deniable.collector.store import NoSuchSurvey, NotStored, Sent, Store, StoreFailed, Submission, Token, open_store
 from deniable.collector.store.schema import MIGRATIONS, PART
 from deniable.db import applied
 from deniable.designs import k_ary
 from deniable.errors import InvalidRequest, MissingExtra, NotAllowed, UnreadableFile
+from deniable.survey import Keys
 from tests.support.surveys import question, small
 
 
@@ -55,8 +57,18 @@ def test_surveys_by_invitation_have_a_key_of_their_own(store: Store) -> None:
     keys = [store.create(small(name=name, admission="invitation")).public for name in ("one", "two")]
     assert all(isinstance(key, Key) for key in keys)
     assert keys[0] != keys[1]
-    assert store.survey("one").public == store.survey("one").survey.key == keys[0]
+    found = store.survey("one")
+    assert found.survey.keys is not None
+    assert found.public == found.survey.keys.tokens == keys[0]
     assert store.create(small()).public is None
+
+
+def test_the_key_of_receipts_is_under_the_hash_of_every_definition(store: Store) -> None:
+    entries = [store.create(small(name=name, admission=how)) for name, how in (("a", "open"), ("b", "invitation"))]
+    assert {each.survey.keys.receipts for each in entries if each.survey.keys} == {signing.receipt_key(store)}
+    assert entries[0].survey.hash != small(name="a").hash
+    brought = small(name="c", keys=Keys("0" * 64))
+    assert store.create(brought).survey.keys == Keys(signing.receipt_key(store)), "keys of elsewhere are not taken over"
 
 
 def test_a_second_program_sees_what_the_first_has_done(store: Store, where: str) -> None:

@@ -14,13 +14,13 @@ export class Unreachable extends Error {}
 /**
  * Fetch the definition of a survey, and check that it is the one that the page was made from.
  *
- * @returns {Promise<{questions: object[], key?: object}>} the questions, each with its `designs`, one for each stage,
- *   ready to draw with; and the key of tokens. It is under the hash: everybody who is invited has the same.
+ * @returns {Promise<{questions: object[], keys: object}>} the questions, each with its `designs`, one for each stage,
+ *   ready to draw with; and the keys of receipts and tokens. They are under the hash: everybody has the same.
  */
 export async function definition(api, hash) {
   const { body, hash: own } = await unseal("survey", await (await ask("GET", api)).text());
   if (own !== hash) throw new Changed();
-  return { questions: await Promise.all(body.questions.map(ready)), key: body.key };
+  return { questions: await Promise.all(body.questions.map(ready)), keys: body.keys };
 }
 
 async function ready(question) {
