@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from os import PathLike
@@ -14,10 +15,13 @@ from deniable.chance import SYSTEM, Source
 from deniable.client.connection import Connection
 from deniable.client.state import DeviceState, fact, look_up
 from deniable.db import Closable
+from deniable.designs import Design
 from deniable.errors import Incompatible, NotAllowed, OverBudget
 from deniable.order.ladders import Ladder
 from deniable.release.ledger import Ledger, Released, Status
-from deniable.survey import Link, Survey
+from deniable.survey import Link, Question, Survey
+from deniable.survey.disclosure import Disclosure
+from deniable.survey.limits import BUDGET, CEILING, read_limit
 
 KEY_BYTES = 16
 """Bytes of the key that a respondent draws, as the collector expects them."""
@@ -26,9 +30,11 @@ _MOST_RESPONSES = 200  # that a collector takes at a time
 
 
 class SurveyDevice(Closable):
-    """A device with responses to one survey."""
+    """A device with responses to one survey, which obeys no definition beyond its own limits."""
 
     _state: DeviceState
+    _ceiling: float
+    _budget: float
 
     @property
     def survey(self) -> Survey:
@@ -38,6 +44,39 @@ class SurveyDevice(Closable):
             NotSent: it was never fetched, and the collector cannot be reached.
         """
         return self._state.survey
+
+    def _check_ceiling(self, question: str, design: Design) -> None:
+        """Refuse a design that reveals more than the ceiling, whatever the definition asks for.
+
+        Raises:
+            OverBudget: it does.
+        """
+        asked = Disclosure.of([design])
+        if not asked.within(self._ceiling):
+            raise OverBudget(
+                f"the survey asks for ε = {asked.epsilon:.4g} in one response to {question!r:.50}; this device allows "
+                f"{self._ceiling:.4g}. Nothing was drawn.",
+                "Leave the question out; or, if you know why so much is asked, give a higher ceiling.",
+                needed=asked.epsilon,
+                budget=self._ceiling,
+                excess=asked.epsilon - self._ceiling,
+            )
+
+    def _check_budget(self, together: Disclosure) -> None:
+        """Refuse what reveals more than the budget, all questions of one respondent together.
+
+        Raises:
+            OverBudget: it does.
+        """
+        if not together.within(self._budget):
+            raise OverBudget(
+                f"all responses of one respondent together would reveal ε = {together.epsilon:.4g}; this device allows "
+                f"{self._budget:.4g}. Nothing was drawn.",
+                "Answer fewer questions; or, if you know why so much is asked, give a higher budget.",
+                needed=together.epsilon,
+                budget=self._budget,
+                excess=together.epsilon - self._budget,
+            )
 
     def _submission(self, key: str, responses: list[dict[str, str]]) -> dict[str, Any]:
         """Return what one respondent sends."""
@@ -59,7 +98,10 @@ class Client(SurveyDevice):
         link: as respondents are given it: `https://survey.example/s/working-life?group=office#definition=…`. It names
             the definition by its hash, and no other one is obeyed.
         state: the file; it is made where there is none.
-        budget: the ε that may be spent on all questions together; None for no limit.
+        ceiling: the ε that one question may cost. A definition that asks for more is not obeyed, whoever wrote it;
+            stages beyond are not even drawn. `math.inf` for no limit.
+        budget: the ε that all questions together may cost; `math.inf` for no limit. A file keeps the one that it was
+            made with, and a later one can only be smaller.
         patience: seconds for which the collector is tried again; what is not sent then is sent the next time.
         source: random bytes; the operating system's by default.
 
@@ -73,14 +115,17 @@ class Client(SurveyDevice):
         link: str,
         state: str | PathLike[str],
         *,
-        budget: exact.Rational | None = None,
+        ceiling: exact.Rational = CEILING,
+        budget: exact.Rational = BUDGET,
         patience: float = 60.0,
         source: Source = SYSTEM,
     ) -> None:
         where, path = Link.read(link), Path(state)
+        self._ceiling, self._budget = read_limit(ceiling, "the ceiling"), read_limit(budget, "the budget")
         self._source = source
         exists = path.is_file() and path.stat().st_size > 0
-        self._ledger = Ledger.open(path, source=source) if exists else Ledger.create(path, budget=budget, source=source)
+        limit = None if self._budget == math.inf else budget
+        self._ledger = Ledger.open(path, source=source) if exists else Ledger.create(path, budget=limit, source=source)
         try:
             self._state = DeviceState(where, Connection(where.base, patience=patience), self._ledger.database)
             with self._state.transaction() as tables:
@@ -92,15 +137,16 @@ class Client(SurveyDevice):
     def answer(self, question: str, answer: str | Mapping[str, str]) -> Released:
         """Draw the response to a question, at its coarsest stage; `send` will send it. The answer is not stored.
 
-        Finer stages of a gradual question are drawn as well, and wait for `release`.
+        Finer stages of a gradual question are drawn as well, as far as the ceiling allows, and wait for `release`.
 
         Raises:
             InvalidAnswer: not one of the categories. The message does not repeat it.
             InvalidRequest: there is no such question, or it was answered already.
-            OverBudget: the budget does not allow it.
+            OverBudget: the ceiling or the budget does not allow it; nothing was drawn.
         """
         asked = self.survey.question(question)
-        self._ledger.answer(question, answer, asked.ladder or Ladder((asked.design,), ()))
+        self._check(question, asked.design)
+        self._ledger.answer(question, answer, self._allowed(asked))
         return self._ledger.release(question, 0, to=self.survey.name)
 
     def release(self, question: str) -> Released:
@@ -109,8 +155,17 @@ class Client(SurveyDevice):
         Raises:
             InvalidRequest: there is no finer stage, or no such question.
             NotAllowed: the respondent has withdrawn.
-            OverBudget: the budget does not allow it.
+            OverBudget: the ceiling or the budget does not allow it.
         """
+        asked, standing = self.survey.question(question), self._ledger.status().question(question)
+        stage = sum(each.released for each in standing.stages)
+        if stage < asked.stages:
+            self._check(question, asked.designs[stage])
+            if stage == len(standing.stages):
+                raise OverBudget(
+                    f"stage {stage + 1} of {question!r:.50} was not drawn: it was above the ceiling when the question "
+                    "was answered; expected a stage below it."
+                )
         return self._ledger.release(question, to=self.survey.name)
 
     def waiting(self) -> list[dict[str, str]]:
@@ -179,11 +234,27 @@ class Client(SurveyDevice):
     def close(self) -> None:
         self._ledger.close()
 
+    def _allowed(self, asked: Question) -> Ladder:
+        """Return the stages of a question up to the ceiling: of those beyond, no draw ever lies in the file."""
+        count = sum(Disclosure.of([design]).within(self._ceiling) for design in asked.designs)
+        return Ladder(asked.designs[:count], asked.ladder.steps[: count - 1] if asked.ladder else ())
+
+    def _check(self, question: str, design: Design) -> None:
+        """Refuse a stage of a question that the limits do not allow, next to all that is out.
+
+        Raises:
+            OverBudget: they do not.
+        """
+        self._check_ceiling(question, design)
+        others = [each.parity for each in self._ledger.status().questions if each.question != question]
+        self._check_budget(Disclosure.of_parities([*others, design.parity]))
+
     def _finish_answers(self) -> None:
         """Release what was answered just before this device was switched off; not what the budget had refused."""
         for standing in self._ledger.status().questions:
             if standing.withdrawn is None and not any(stage.released for stage in standing.stages):
                 with suppress(OverBudget):
+                    self._check(standing.question, self.survey.question(standing.question).design)
                     self._ledger.release(standing.question, 0, to=self.survey.name)
 
     def _released(self) -> list[dict[str, str]]:

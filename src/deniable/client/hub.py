@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 
+from deniable import exact
 from deniable.chance import SYSTEM, Source
 from deniable.client.client import KEY_BYTES, SurveyDevice
 from deniable.client.connection import Connection
@@ -15,6 +16,8 @@ from deniable.db import DURABLE, SqliteFile
 from deniable.errors import NotAllowed
 from deniable.responses import respond
 from deniable.survey import Link
+from deniable.survey.disclosure import Disclosure
+from deniable.survey.limits import BUDGET, CEILING, read_limit
 
 _BATCH_LINES = 5_000  # submissions in a batch: a few megabytes
 _PATIENCE = 60.0  # seconds to wait for another program that uses the file
@@ -32,6 +35,9 @@ class Hub(SurveyDevice):
             is obeyed.
         state: the file; it is made where there is none.
         token: what allows this device to send batches, from whoever runs the collector; it is not kept in the file.
+        ceiling: the ε that one question may cost a respondent. A definition that asks for more is not obeyed, whoever
+            wrote it. `math.inf` for no limit.
+        budget: the ε that all questions together may cost a respondent; `math.inf` for no limit.
         patience: seconds for which the collector is tried again; what is not sent then is sent the next time.
         source: random bytes; the operating system's by default.
 
@@ -41,9 +47,18 @@ class Hub(SurveyDevice):
     """
 
     def __init__(
-        self, link: str, state: str | PathLike[str], *, token: str, patience: float = 60.0, source: Source = SYSTEM
+        self,
+        link: str,
+        state: str | PathLike[str],
+        *,
+        token: str,
+        ceiling: exact.Rational = CEILING,
+        budget: exact.Rational = BUDGET,
+        patience: float = 60.0,
+        source: Source = SYSTEM,
     ) -> None:
         where = Link.read(link)
+        self._ceiling, self._budget = read_limit(ceiling, "the ceiling"), read_limit(budget, "the budget")
         self._source = source
         self._token = token
         self._file = SqliteFile(Path(state), "hub", settings=DURABLE, patience=_PATIENCE)
@@ -63,9 +78,13 @@ class Hub(SurveyDevice):
             InvalidAnswer: not one of the categories; nobody's responses were kept. The message does not repeat it.
             InvalidRequest: there is no such question.
             NotAllowed: the survey is by invitation.
+            OverBudget: the ceiling or the budget does not allow what is asked of somebody; nobody's were drawn.
         """
         if self.survey.admission == "invitation":
             raise NotAllowed("this survey is by invitation; expected a device for each respondent.", "Use a Client.")
+        people = list(people)
+        for questions in {frozenset(answers) for answers in people}:
+            self._check(questions)
         drawn = [self._drawn(answers) for answers in people]
         with self._state.transaction() as tables:
             tables.insert("waiting", ("key", "line"), sorted(drawn))
@@ -97,6 +116,13 @@ class Hub(SurveyDevice):
 
     def close(self) -> None:
         self._file.close()
+
+    def _check(self, questions: Iterable[str]) -> None:
+        """Refuse what one respondent is asked for, if it is beyond the limits."""
+        designs = {name: self.survey.question(name).design for name in sorted(questions)}
+        for name, design in designs.items():
+            self._check_ceiling(name, design)
+        self._check_budget(Disclosure.of(designs.values()))
 
     def _drawn(self, answers: Mapping[str, str]) -> tuple[str, str]:
         """Return a key, and the submission as a line of JSON."""

@@ -7,7 +7,7 @@ Whatever is said to hold "at most" is rounded up. Pages, commands and receipts s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -73,7 +73,11 @@ class Disclosure:
             >>> Disclosure.of([warner(1), k_ary(3, epsilon="3/2"), warner(1)]).after
             Decimal('79')
         """
-        ratios = [design.parity for design in designs]
+        return cls.of_parities([design.parity for design in designs])
+
+    @classmethod
+    def of_parities(cls, ratios: Collection[exact.Ratio]) -> Disclosure:
+        """Return what responses with these parities allow, all of them together: their product."""
         return cls(
             math.inf if math.inf in ratios else math.prod((Fraction(each) for each in ratios), start=Fraction(1))
         )

@@ -7,8 +7,33 @@ is asked for then must be written down: `acknowledge` in a survey's file, a high
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+from deniable import exact
+from deniable.errors import InvalidRequest
+
 CEILING = 3
 """The largest ε of one question, at its finest stage."""
 
 BUDGET = 6
 """The largest ε of all questions of a survey together: their responses leave in one message."""
+
+
+def read_limit(epsilon: exact.Rational, name: str) -> float:
+    """Read an ε that nothing may exceed, rounded down. `math.inf` is no limit, and has to be given by name.
+
+    Raises:
+        InvalidRequest: None, or no number.
+        InvalidNumber: negative.
+
+    Example:
+        >>> read_limit(3, "the ceiling"), read_limit(math.inf, "the ceiling")
+        (3.0, inf)
+    """
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | str | Fraction | Decimal):
+        raise InvalidRequest(f"{name} is {epsilon!r:.40}; expected an ε.", "For no limit at all, write math.inf.")
+    if epsilon == math.inf:
+        return math.inf
+    return -exact.float_above(-exact.non_negative_epsilon(epsilon, name=name))
