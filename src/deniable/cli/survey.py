@@ -47,6 +47,7 @@ def check(file: SurveyFile, as_json: Json = False) -> None:
         print_json(survey.to_json(indent=2))
     else:
         _show(survey)
+    _warn(survey)
 
 
 @app.command()
@@ -65,6 +66,7 @@ def create(
         if opened:
             entry = store.open(survey.name)
     _told(entry, chosen, as_json=as_json)
+    _warn(survey)
 
 
 @app.command("open")
@@ -291,14 +293,32 @@ def _where(settings: Settings) -> str:
 def _show(survey: Survey) -> None:
     from rich.table import Table
 
-    out = console()
+    from deniable.survey.catalogue import fill, locale
+    from deniable.survey.disclosure import epsilon_words
+
+    out, spoken = console(), locale("en")
     texts = survey.texts[survey.language]
     out.print(f"[bold]{survey.name}[/]  {survey.hash:.19}…", highlight=False)
     out.print(f"{texts.title}  ({', '.join(survey.languages)})", markup=False)
     table = Table("question", "design", "stages", "ε", box=None, header_style="dim")
     for question in survey.questions:
         last = question.designs[-1]
-        table.add_row(question.name, last.name, str(question.stages), f"{last.epsilon:.4g}")
+        table.add_row(question.name, last.name, str(question.stages), epsilon_words(last.epsilon, spoken))
     out.print(table)
-    total = sum(question.designs[-1].epsilon for question in survey.questions)
-    out.print(f"A respondent who answers everything, at the finest stages, reveals at most ε = {total:.4g}.")
+    total = epsilon_words(survey.disclosure.epsilon, spoken)
+    out.print(f"A respondent who answers everything, at the finest stages, reveals at most ε = {total}.")
+    words, worst = spoken.words["disclosure"], survey.worst
+    out.print(f"\nWhat respondents are told, in their language:\n{words['title']}", markup=False)
+    for question in survey.questions:
+        out.print(f"- {question.disclosure.line(question.name, spoken)}", markup=False)
+    out.print(fill(words["worst"], question=worst.name), *worst.disclosure.response_words(spoken), markup=False)
+    if len(survey.questions) > 1:
+        out.print(*survey.disclosure.together_words(spoken), markup=False)
+
+
+def _warn(survey: Survey) -> None:
+    """Tell what is above the limits; what is not acknowledged was refused before."""
+    from deniable.survey.catalogue import locale
+
+    for warning in survey.warnings(locale("en")):
+        say(warning)

@@ -13,11 +13,15 @@ from deniable.designs import Design, direct, subset, warner
 from deniable.errors import InvalidNumber, InvalidRequest
 from deniable.plan import optimal, sample_size, width
 from deniable.report import words
+from deniable.survey.catalogue import locale
+from deniable.survey.disclosure import Disclosure
+from deniable.survey.limits import BUDGET, CEILING
 
 LEVEL = 0.95
 MARKS = ("1/10", "1/5", "1/2", "1", "2", "4", "8")
 """The ε that the curve is marked with; its first and last are its ends."""
 
+_SPOKEN = locale("en")  # as all pages for analysts
 _CURVE_STEPS = 36  # between the ends of the curve
 
 
@@ -30,12 +34,14 @@ class Wish:
         respondents: how many.
         categories: how many.
         prior: what somebody believes beforehand about another person's answer, in percent.
+        questions: how many such questions a respondent answers in the survey.
     """
 
     epsilon: str = "1"
     respondents: int = 1000
     categories: int = 4
     prior: float = 10.0
+    questions: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class SurveyPlan:
         needed: how many respondents would give the margin of the direct question.
         posterior: what is believed after the most telling response, at most, in percent.
         protection: the same for any belief, in words.
+        told: what respondents are told: of one response, and of all together where there are several.
+        warnings: what is above the limits, and must be acknowledged in the survey's file.
         reasons: why this design.
         curve: margin against ε.
     """
@@ -65,6 +73,8 @@ class SurveyPlan:
     needed: int
     posterior: float
     protection: tuple[str, ...]
+    told: tuple[str, ...]
+    warnings: tuple[str, ...]
     reasons: tuple[str, ...]
     curve: CurveChart
 
@@ -81,7 +91,8 @@ def read_wish(given: Mapping[str, str]) -> Wish:
     people = _number(text["respondents"] or str(default.respondents), "the number of respondents", 2, 10**9)
     size = _number(text["categories"] or str(default.categories), "the number of categories", 2, 200)
     prior = _number(text["prior"] or str(default.prior), "the belief beforehand", "1/10", "999/10")
-    return Wish(f"{float(epsilon):g}", int(people), int(size), float(prior))
+    questions = _number(text["questions"] or str(default.questions), "the number of questions", 1, 200)
+    return Wish(f"{float(epsilon):g}", int(people), int(size), float(prior), int(questions))
 
 
 def plan(wish: Wish) -> SurveyPlan:
@@ -100,9 +111,21 @@ def plan(wish: Wish) -> SurveyPlan:
         needed=sample_size(choice.design, margin=plain, level=LEVEL),
         posterior=100 * float(raised(choice.design.parity, prior)),
         protection=(*words.promise(choice.design), *words.frequencies(choice.design)[:1]),
+        told=_told(choice.design, wish.questions),
+        warnings=_warnings(choice.design, wish.questions),
         reasons=choice.reasons,
         curve=_curve(wish, margin, plain),
     )
+
+
+def _told(design: Design, questions: int) -> tuple[str, ...]:
+    together = Disclosure.of([design] * questions).together_words(_SPOKEN) if questions > 1 else ()
+    return (" ".join(Disclosure(design.parity).response_words(_SPOKEN)), *([" ".join(together)] if together else []))
+
+
+def _warnings(design: Design, questions: int) -> tuple[str, ...]:
+    each = Disclosure(design.parity).limit_words(CEILING, _SPOKEN, design.name)
+    return (*each, *Disclosure.of([design] * questions).limit_words(BUDGET, _SPOKEN))
 
 
 def _curve(wish: Wish, margin: float, plain: float) -> CurveChart:

@@ -4,8 +4,8 @@ Tokens: the signing half of blind signatures; `deniable.blind` says how and why.
 own. It signs whatever it is given, once for each invitation, and sees neither the token nor, later, whose it was.
 
 Receipts: what is stored under a respondent's key, signed, so that the respondent can show later what the collector had
-said. A receipt names responses, never an answer. It names the key by its hash: whoever is shown a receipt cannot
-withdraw.
+said. A receipt names responses, never an answer, and says what they reveal at most. It names the key by its hash:
+whoever is shown a receipt cannot withdraw.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from deniable import documents
 from deniable.blind import EXPONENT, LEAST_BITS, Key
 from deniable.chance import SYSTEM, Source, below
+from deniable.designs import Design
 from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.survey.catalogue import Locale, locale
+from deniable.survey.disclosure import Disclosure
 
 if TYPE_CHECKING:
     from deniable.collector.store import Entry, Store
@@ -115,14 +118,21 @@ def sign(blinded: int, key: SigningKey, source: Source = SYSTEM) -> int:
 def receipt(store: Store, entry: Entry, key: bytes) -> str:
     """Return the receipt of a key as JSON; it lists no response where none is stored."""
     survey = entry.survey
-    responses = []
+    responses, drawn = [], {}
     for question, stage, code in store.stored(entry.id, key):
         asked = survey.questions[question]
-        design = asked.designs[stage]
+        drawn[asked.name] = design = asked.designs[stage]
         responses.append({"question": asked.name, "design": design.hash, "symbol": design.symbols[code]})
-    body = {"survey": survey.hash, "key": _key_hash(key), "responses": responses}
+    told = {language: _revealed(drawn, locale(language)) for language in survey.languages}
+    body = {"survey": survey.hash, "key": _key_hash(key), "responses": responses, "reveals": told}
     signature = _receipt_signer(store).sign(_signed(body)).hex()
     return documents.seal(_RECEIPT_SCHEMA, {**body, "signature": signature})
+
+
+def _revealed(drawn: Mapping[str, Design], spoken: Locale) -> dict[str, Any]:
+    """Return what the responses of a receipt reveal at most, each alone and all together, in the words of the page."""
+    each = {name: " ".join(Disclosure(design.parity).response_words(spoken)) for name, design in drawn.items()}
+    return {"responses": each, "together": " ".join(Disclosure.of(drawn.values()).together_words(spoken))}
 
 
 def verify_receipt(text: str | bytes, public: str, *, key: bytes | None = None) -> list[dict[str, str]]:

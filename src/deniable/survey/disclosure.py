@@ -151,6 +151,14 @@ class Disclosure:
             return (verdict,)
         return verdict, fill(words["belief_together"], after=spoken.number(self.after))
 
+    def limit_words(self, limit: float, spoken: Locale, question: str = "") -> tuple[str, ...]:
+        """Warn whoever plans a survey of an ε above a limit, for a question or all together; empty where it is not."""
+        if self.within(limit):
+            return ()
+        sentence = spoken.words["disclosure"]["limit_question" if question else "limit_together"]
+        facts = {"epsilon": epsilon_words(self.epsilon, spoken), "limit": spoken.number(Decimal(limit))}
+        return (fill(sentence, question=question, **facts),)
+
     def line(self, question: str, spoken: Locale) -> str:
         """Return one line on a question for a list of them."""
         words = spoken.words["disclosure"]

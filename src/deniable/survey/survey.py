@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import chain
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -13,9 +14,10 @@ from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
+from deniable.survey.catalogue import Locale
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.keys import Keys
-from deniable.survey.limits import BUDGET
+from deniable.survey.limits import BUDGET, CEILING
 from deniable.survey.question import Question, check_slug
 from deniable.survey.texts import SurveyTexts
 
@@ -130,6 +132,11 @@ class Survey(HashedDocument):
         if self.pilot:
             raise InvalidRequest(f"{self.name!r} is a pilot; expected the survey that it is a pilot of.")
         return replace(self, name=self.name + PILOT, pilot=True, opens=None, closes=None, keys=None)
+
+    def warnings(self, spoken: Locale) -> tuple[str, ...]:
+        """Tell what is above the limits, and acknowledged."""
+        each = [question.disclosure.limit_words(CEILING, spoken, question.name) for question in self.questions]
+        return (*chain.from_iterable(each), *self.disclosure.limit_words(BUDGET, spoken))
 
     def number(self, question: str) -> int:
         """Return the number of a question by its name.

@@ -9,6 +9,7 @@ import pytest
 
 from deniable.collector.store import Token, open_store
 from deniable.survey import Link
+from deniable.survey.catalogue import locale
 from tests.support.commands import done, run
 from tests.support.filled import EXAMPLE, example, fill, opened
 from tests.support.surveys import small
@@ -28,9 +29,59 @@ def test_check_tells_the_promises_and_stores_nothing(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     told = done("survey", "check", EXAMPLE).stdout
     assert "working-life" in told
-    assert "at most ε = 5.109" in " ".join(told.split())
+    plain = " ".join(told.split())
+    assert "at most ε = 5.11." in plain
+    for question in example().questions:
+        assert question.disclosure.line(question.name, locale("en")) in plain
+    for sentence in (*example().worst.disclosure.response_words(locale("en")), "response to “exhaustion”"):
+        assert sentence in plain
+    assert "at most 95 of 100" in " ".join(example().disclosure.together_words(locale("en")))
+    assert " ".join(example().disclosure.together_words(locale("en"))) in plain
     assert json.loads(done("survey", "check", EXAMPLE, "--json").stdout)["hash"] == example().hash
     assert not list(tmp_path.iterdir())
+
+
+BAIT = """
+name = "bait"
+{together}
+[texts.en]
+title = "Habits"
+[[questions]]
+name = "coffee"
+design = {{ family = "warner", epsilon = 0.1 }}
+texts.en.text = "Do you drink coffee?"
+[[questions]]
+name = "drugs"
+{one}
+design = {{ family = "warner", epsilon = 10 }}
+texts.en.text = "Have you ever taken hard drugs?"
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "create"])
+@pytest.mark.parametrize(
+    ("one", "together", "refused"),
+    [
+        ("", "", "the question 'drugs' has ε = 10: what was believed of 10 of 100 people"),
+        ("acknowledge = 10", "", "all its questions together, has ε = 10.1: "),
+        ("acknowledge = 9", "acknowledge = inf", "'drugs' has ε = 10, and acknowledges 9"),
+        ("acknowledge = inf", "acknowledge = 10.1", ""),
+    ],
+)
+def test_what_is_above_the_limits_is_refused_or_warned_of(
+    tmp_path: Path, command: str, one: str, together: str, refused: str
+) -> None:
+    file, database = tmp_path / "bait.toml", tmp_path / "deniable.db"
+    file.write_text(BAIT.format(one=one, together=together), encoding="utf-8")
+    where = ("--database", database) if command == "create" else ()
+    ended = run("survey", command, file, *where)
+    said = " ".join(ended.stderr.split())
+    if refused:
+        assert (ended.exit_code, refused in said, database.exists()) == (2, True, False)
+        return
+    assert ended.exit_code == 0
+    assert "Warning: “drugs” has ε = 10. More than 3" in said
+    assert "Warning: all questions together have ε = 10.1. More than 6" in said
 
 
 def test_a_survey_is_created_opened_and_closed(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from deniable.collector.planner import Wish
 from deniable.designs import direct, k_ary, warner
 from deniable.errors import InvalidRequest
 from deniable.plan import optimal, sample_size, width
+from deniable.survey.catalogue import locale
+from deniable.survey.disclosure import Disclosure
 
 
 def test_a_plan_says_what_the_library_says() -> None:
@@ -36,6 +38,33 @@ def test_a_wish_is_read_from_a_form() -> None:
     assert planner.read_wish({}) == Wish()
     given = {"epsilon": "0.50", "respondents": "12,000", "categories": " 3 ", "prior": "", "other": "x"}
     assert planner.read_wish(given) == Wish("0.5", 12_000, 3, 10.0)
+    assert planner.read_wish({"questions": "7"}) == Wish(questions=7)
+
+
+def test_a_plan_tells_what_respondents_are_told() -> None:
+    spoken = locale("en")
+    one = planner.plan(Wish("1.5", categories=2))
+    assert one.told == (" ".join(Disclosure(warner("1.5").parity).response_words(spoken)),)
+    assert one.warnings == ()
+    several = planner.plan(Wish("1.5", categories=2, questions=3))
+    assert several.told == (*one.told, " ".join(Disclosure.of([warner("1.5")] * 3).together_words(spoken)))
+    assert "at most 91 of 100" in several.told[1]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "questions", "warned"),
+    [
+        ("3", 1, []),
+        ("3", 2, []),
+        ("3.1", 1, ["“warner” has ε = 3.1."]),
+        ("1", 7, ["all questions together have ε = 7."]),
+        ("8", 2, ["“warner” has ε = 8.", "all questions together have ε = 16."]),
+    ],
+)
+def test_a_plan_above_the_limits_is_warned_of(epsilon: str, questions: int, warned: list[str]) -> None:
+    made = planner.plan(Wish(epsilon, categories=2, questions=questions)).warnings
+    assert len(made) == len(warned)
+    assert all(said in sentence and "acknowledged" in sentence for said, sentence in zip(warned, made, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -47,6 +76,7 @@ def test_a_wish_is_read_from_a_form() -> None:
         ("respondents", "1", "the number of respondents is '1'; expected a number from 2 to 1,000,000,000"),
         ("categories", "many", "the number of categories is 'many'"),
         ("prior", "100", "the belief beforehand is '100'"),
+        ("questions", "0", "the number of questions is '0'"),
     ],
 )
 def test_what_cannot_be_planned_with_is_refused(field: str, value: str, told: str) -> None:

@@ -9,6 +9,7 @@ from importlib.resources import files
 import pytest
 from jinja2 import meta, nodes
 
+from deniable.collector.messages import ResponseBody, SubmissionBody
 from deniable.collector.pages.render import Context, environment, render
 from deniable.collector.pages.respondent import (
     Form,
@@ -18,6 +19,7 @@ from deniable.collector.pages.respondent import (
     SurveyPage,
     harmless_design,
     page,
+    responses_in_words,
     survey_page,
 )
 from deniable.designs import FAMILIES
@@ -98,6 +100,22 @@ def test_the_trial_is_not_about_the_question() -> None:
     assert made is not None
     assert not [animal for animal in respondents.ANIMALS if animal in made.design]
     assert json.loads(made.design)["categories"] == FRUITS[:3]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_was_sent_without_script_tells_what_it_reveals(language: str) -> None:
+    survey, spoken = respondents.PHYSICAL, locale(language)
+    body = SubmissionBody(
+        survey.hash, "0" * 32, [ResponseBody(each.name, each.design.hash, "yes") for each in survey.questions[1:]]
+    )
+    sent = page(
+        SentPage, language, "Title", address="/s/physical", thanks="", message="{}", key="0" * 32,
+        responses=responses_in_words(survey, language, body), together=survey.disclosure,
+        form=Form("form", "value", "0" * 32),
+    )  # fmt: skip
+    html = text_of(render(sent))
+    assert all(sentence in html for sentence in survey.questions[1].disclosure.response_words(spoken))
+    assert survey.disclosure.together_words(spoken)[1] not in html, "one response is not all of several"
 
 
 def test_pages_without_anything_to_show() -> None:

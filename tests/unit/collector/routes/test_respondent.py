@@ -16,6 +16,8 @@ from deniable.collector.settings import Settings
 from deniable.collector.store import Store
 from deniable.errors import UnreadableFile
 from deniable.survey import Survey
+from deniable.survey.catalogue import locale
+from deniable.survey.disclosure import Disclosure
 from tests.support.collector import Inside, submission
 from tests.support.surveys import small
 
@@ -164,6 +166,29 @@ def test_a_receipt_says_what_is_stored_and_is_signed(collector: Inside, survey: 
     del parts["hash"], parts["schema"]
     with pytest.raises(UnreadableFile, match="not signed"):
         signing.verify_receipt(documents.seal("stored", parts), public)
+
+
+def test_a_receipt_says_what_its_responses_reveal_in_the_words_of_the_page(collector: Inside, survey: Survey) -> None:
+    """Of what was sent, at the stage that was reached; signed, so that nobody says later that less was told."""
+    body = submission(survey, "yes")
+    smokes, colour = survey.question("smokes"), survey.question("colour")
+    second = {"question": "colour", "design": colour.designs[0].hash, "symbol": colour.designs[0].symbols[0]}
+    collector.ask("POST", RESPONSES, {**body, "responses": [*body["responses"], second]})
+    public = collector.ask("GET", "/api/surveys/small/keys").json["receipts"]
+    receipt = collector.ask("POST", RECEIPTS, {"key": body["key"]}).json
+    sent = [smokes.design, colour.designs[0]]
+    assert set(receipt["reveals"]) == set(survey.languages)
+    for language, told in receipt["reveals"].items():
+        spoken = locale(language)
+        assert told["responses"] == {
+            name: " ".join(Disclosure(design.parity).response_words(spoken))
+            for name, design in zip(("smokes", "colour"), sent, strict=True)
+        }
+        assert told["together"] == " ".join(Disclosure.of(sent).together_words(spoken))
+    del receipt["hash"], receipt["schema"]
+    receipt["reveals"][survey.language]["together"] = "Nothing."
+    with pytest.raises(UnreadableFile, match="not signed"):
+        signing.verify_receipt(documents.seal("stored", receipt), public)
 
 
 def test_an_unknown_key_has_an_empty_receipt_and_nothing_to_withdraw(collector: Inside) -> None:
