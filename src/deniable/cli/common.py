@@ -110,11 +110,11 @@ def check_out(path: Path | None, *, force: bool) -> None:
         check_free(path, overwrite=force)
 
 
-def write(path: Path, text: str, *, force: bool) -> None:
-    """Write a text file that appears when it is complete."""
+def write(path: Path, text: str, *, force: bool, private: bool = False) -> None:
+    """Write a text file that appears when it is complete; one with secrets for its owner alone."""
     from deniable.files.atomic import atomic_write
 
-    with atomic_write(path, overwrite=force) as file:
+    with atomic_write(path, overwrite=force, private=private) as file:
         file.write(text.encode() + b"\n")
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.common import guarded, say
-from deniable.errors import MissingExtra
+from deniable.db import has_password
+from deniable.errors import InvalidRequest, MissingExtra
 
 if TYPE_CHECKING:
     from deniable.collector.settings import Settings
@@ -61,7 +62,14 @@ def read_settings(file: Path | None, **given: Any) -> Settings:
 
     Raises:
         MissingExtra: the packages of the collector are not installed.
+        InvalidRequest: a password among the options, where all on the machine see it.
     """
+    if has_password(given.get("database") or ""):
+        raise InvalidRequest(
+            "the address of the database holds a password, and everybody on this machine sees the command line; "
+            "expected one without.",
+            "Set DENIABLE_DATABASE, name a file with --settings, or keep the password in a PGPASSFILE.",
+        )
     with installed():
         from deniable.collector.settings import read
     return read(file, os.environ, given)

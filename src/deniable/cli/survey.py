@@ -201,10 +201,15 @@ def token(
     survey: Annotated[str, typer.Option("--survey", help="Only for this survey.")] = "",
     rotate: Annotated[bool, typer.Option("--rotate", help="Replace its secret; the old one stops working.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Make it stop working.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write it to a file for you alone.")
+    ] = None,
     database: Database = None,
     settings: SettingsFile = None,
+    force: Force = False,
 ) -> None:
-    """Make a token for a device, an analyst or an administrator. It is printed once, and only its hash is kept."""
+    """Make a token for a device, an analyst or an administrator. It is told once, and only its hash is kept."""
+    check_out(out, force=force)
     if rotate and revoke:
         raise InvalidRequest("expected --rotate or --revoke, not both.")
     with _store(settings, database, new=True) as (store, _):
@@ -215,8 +220,12 @@ def token(
             say(f"the token of {name} stops working")
             return
         secret = store.rotate_token(name) if rotate else store.issue_token(Token(name, scope.value, survey))
-    say("This is shown once; keep it like a password.")
-    typer.echo(secret)
+    if out is None:
+        say("This is shown once; keep it like a password.")
+        typer.echo(secret)
+    else:
+        write(out, secret, force=force, private=True)
+        say(f"wrote the token of {name} to {out}; keep it like a password")
 
 
 @app.command()
@@ -225,7 +234,8 @@ def invite(
     name: Name,
     count: Annotated[int, typer.Argument(metavar="COUNT", min=1, help="How many invitations to make.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the links to this file, one on each line.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write the links, one on each line, to a file for you alone."),
     ] = None,
     address: Annotated[str | None, typer.Option("--address", help="What people type to get to the collector.")] = None,
     database: Database = None,
@@ -240,7 +250,7 @@ def invite(
     if out is None:
         typer.echo("\n".join(links))
     else:
-        write(out, "\n".join(links), force=force)
+        write(out, "\n".join(links), force=force, private=True)
         say(f"wrote {count:,} links to {out}")
 
 
@@ -286,8 +296,9 @@ def _told(entry: Entry, settings: Settings, *, as_json: bool) -> None:
 
 def _where(settings: Settings) -> str:
     """Name the database without the password that its address may hold."""
-    head, at, tail = settings.database.rpartition("@")
-    return f"{head.partition('://')[0]}://…@{tail}" if at and "://" in head else settings.database
+    from deniable.db import shown
+
+    return shown(settings.database)
 
 
 def _show(survey: Survey) -> None:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from deniable.collector.small_cells import counts_shown, groups_shown
 from deniable.collector.store import Entry, Store
 from deniable.files.columns import DESIGN, RESPONSE
+from deniable.files.spreadsheets import safe_batch
 
 FORMATS = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
 """What responses are exported as, with the media type of each."""
@@ -34,6 +35,8 @@ def write(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes])
     counts_shown(store, entry, question)
     groups = groups_shown(store, entry, question)
     batches = map(_columns, store.export(entry.id, question, groups=groups))
+    if kind == "csv":
+        batches = map(safe_batch, batches)
     first = next(batches)
     open_writer = pq.ParquetWriter if kind == "parquet" else pacsv.CSVWriter
     with open_writer(file, first.schema) as writer:

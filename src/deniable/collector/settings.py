@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from deniable.db import shown
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
@@ -59,6 +60,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     patience: Annotated[float, msgspec.Meta(gt=0)] = 30
     session: Annotated[float, msgspec.Meta(gt=0)] = 12
     grace: Annotated[float, msgspec.Meta(ge=0)] = 20
+
+    def __repr__(self) -> str:
+        """Tell of the database what may be told: an address may hold a password, and a traceback shows this."""
+        return f"Settings(database={shown(self.database)!r}, address={self.base!r}, …)"
 
     @property
     def base(self) -> str:

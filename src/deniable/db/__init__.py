@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from deniable.db.addresses import has_password, is_address, shown
 from deniable.db.database import DURABLE, SHARED, Closable, Database, Migration, SqliteFile, Tables, applied, migrate
 from deniable.errors import DeniableError, UnreadableFile
 
@@ -18,9 +19,11 @@ __all__ = [
     "SqliteFile",
     "Tables",
     "applied",
+    "has_password",
     "is_address",
     "migrate",
     "open_database",
+    "shown",
 ]
 
 
@@ -52,8 +55,3 @@ def open_database(
 
         return PostgresServer(os.fspath(where), kind, patience=patience, one_writer=one_writer, failure=failure)
     return SqliteFile(Path(where), kind, settings=settings, patience=patience, failure=failure)
-
-
-def is_address(where: str | os.PathLike[str]) -> bool:
-    """Say whether this is the address of a server, and not a path."""
-    return os.fspath(where).startswith(("postgresql://", "postgres://"))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
+from deniable.db.addresses import shown
 from deniable.db.database import READERS_PATIENCE, Database, Tables
 from deniable.errors import DeniableError, InvalidRequest, MissingExtra
 
@@ -35,8 +35,7 @@ class PostgresServer(Database):
         self._patience = patience
         self._one_writer = one_writer
         self._failure = failure
-        parts = urlsplit(address)
-        self.name = f"{parts.hostname or ''}{parts.path}"  # for messages, without names, passwords and options
+        self.name = shown(address).removeprefix("postgresql://")
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[Tables]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import ACCENT, MOST_BARS, PALE, largest
 from deniable.estimates.results import Result, Row, Summary
+from deniable.files.spreadsheets import safe_cell
 
-_RISKY = ("=", "+", "-", "@", "\t", "\r")  # with these a spreadsheet's formulas begin
 _WIDTH, _HEIGHT = 160, 14  # of the small picture beside a number, in pixels
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -27,16 +27,6 @@ _STYLE = (
     "th,td{text-align:right;padding:.25rem .75rem;border-bottom:1px solid #e4e7eb;font-variant-numeric:tabular-nums}"
     "th:first-child{text-align:left}"
 )
-
-
-def safe_cell(cell: object) -> object:
-    """Return a cell of a CSV file; text that a spreadsheet would take for a formula is marked as text.
-
-    Example:
-        >>> safe_cell("=1+1"), safe_cell(-0.5)
-        ("'=1+1", -0.5)
-    """
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_RISKY) else cell
 
 
 def to_csv(summary: Summary[Row]) -> str:

@@ -27,8 +27,15 @@ def check_free(path: Path, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[IO[bytes]]:
+def atomic_write(
+    path: str | os.PathLike[str], *, overwrite: bool = False, private: bool = False
+) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its name at the end, complete; after an error nothing is left.
+
+    Args:
+        path: where.
+        overwrite: whether a file that is there may be replaced.
+        private: whether its owner alone may read it, from the first byte on.
 
     Raises:
         InvalidRequest: something of this name exists and may not be overwritten.
@@ -38,7 +45,8 @@ def atomic_write(path: str | os.PathLike[str], *, overwrite: bool = False) -> It
     check_free(final, overwrite=overwrite)
     partial = final.with_name(f".{final.name}.{secrets.token_hex(4)}.partial")
     try:
-        with partial.open("xb") as file:
+        made = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
+        with open(made, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from deniable import documents
 from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.files.spreadsheets import plain_batch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -236,7 +237,7 @@ class _CsvFile(ColumnFile):
 
         uneven: list[Any] = []
         try:
-            yield from self._open([*labels, *keep], uneven)
+            yield from map(plain_batch, self._open([*labels, *keep], uneven))
         except pa.ArrowException:
             if uneven:
                 bad = uneven[0]

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from deniable.errors import InvalidRequest
 from deniable.files.columns import DESIGN, RESPONSE
+from deniable.files.spreadsheets import safe_batch, safe_cell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +60,7 @@ class _CsvWriter(Writer):
         import pyarrow.csv as pacsv
 
         super().__init__(file)
-        plain = [field.with_type(_plain(field.type)) for field in schema]
+        plain = [field.with_type(_plain(field.type)).with_name(str(safe_cell(field.name))) for field in schema]
         try:
             self._writer = pacsv.CSVWriter(file, pa.schema(plain))
         except pa.ArrowException:
@@ -70,7 +71,7 @@ class _CsvWriter(Writer):
         self._schema = pa.schema(plain)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        self._writer.write_batch(batch.cast(self._schema))
+        self._writer.write_batch(safe_batch(batch).cast(self._schema))
 
     def close(self) -> None:
         self._writer.close()

@@ -206,9 +206,51 @@ def test_invitations_are_links_with_the_code_behind_the_hash(database: Path, tmp
     assert not any(each.invitation.encode() in raw for each in read), "only hashes are kept"
 
 
-def test_a_password_in_the_address_of_the_database_is_not_told() -> None:
+SECRETS = (
+    "postgresql://ann:sesame@db.invalid/x",
+    "postgresql://db.invalid/x?user=ann&password=sesame",
+    "postgres://ann:sesame@[",
+)
+
+
+@pytest.mark.parametrize("address", SECRETS)
+def test_a_password_is_neither_taken_from_a_command_line_nor_told(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for words in (("survey", "list"), ("survey", "create", EXAMPLE), ("serve",)):
+        refused = run(*words, "--database", address)
+        assert refused.exit_code == 2
+        assert "DENIABLE_DATABASE" in refused.output
+        assert "sesame" not in refused.output
+    (tmp_path / "collector.toml").write_text(f'database = "{address}"')
+    monkeypatch.setenv("PGCONNECT_TIMEOUT", "2")
+    failed = run("survey", "list", "--settings", tmp_path / "collector.toml")
+    assert failed.exit_code == 4
+    assert "sesame" not in failed.output
+    monkeypatch.setenv("DENIABLE_DATABASE", address)
+    assert "sesame" not in run("survey", "list").output
     from deniable.cli import survey
     from deniable.collector.settings import Settings
 
-    assert survey._where(Settings(database="postgresql://ann:secret@db/x")) == "postgresql://…@db/x"
-    assert survey._where(Settings(database="a@b.db")) == "a@b.db"
+    settings = Settings(database=address)
+    assert "sesame" not in f"{survey._where(settings)} {settings!r}"
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["new", "over a file that all may read"])
+def test_files_of_links_and_tokens_are_for_their_owner_alone(database: Path, tmp_path: Path, old: bool) -> None:
+    store = open_store(database)
+    opened(store, small(name="circle", admission="invitation"))
+    store.shut()
+    links, token = tmp_path / "links.txt", tmp_path / "token"
+    if old:
+        for file in (links, token):
+            file.write_text("old")
+            file.chmod(0o644)
+    told = done("survey", "invite", "circle", 2, "-o", links, "--database", database, *(["--force"] * old)).output
+    told += done("survey", "token", "eve", "-o", token, "--database", database, *(["--force"] * old)).output
+    assert [file.stat().st_mode & 0o777 for file in (links, token)] == [0o600, 0o600]
+    assert "in_" not in told
+    assert token.read_text().strip() not in told
+    store = open_store(database)
+    assert store.find_token(token.read_text().strip()) == Token("eve", "analyst")
+    store.shut()

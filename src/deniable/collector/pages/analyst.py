@@ -28,9 +28,8 @@ from deniable.collector.settings import Collector
 from deniable.collector.small_cells import counts_shown
 from deniable.collector.store import Entry, Store, Token
 from deniable.errors import NotAllowed, NotEstimable
+from deniable.files.spreadsheets import safe_cell
 from deniable.survey import Question
-
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of a text that a spreadsheet would calculate
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +301,7 @@ def to_csv(page: Page) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     for row in page.rows():
-        writer.writerow(["" if cell is None else _plain(cell) for cell in row])
+        writer.writerow(["" if cell is None else safe_cell(cell) for cell in row])
     return out.getvalue()
 
 
@@ -310,10 +309,6 @@ def _category_rows(group: str, respondents: int, shares: Iterable[CategoryResult
     for share in shares:
         category, *numbers = astuple(share.row)
         yield [group, respondents, category, share.label, *numbers, *(end for ends in share.fakes for end in ends)]
-
-
-def _plain(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
 
 
 def _overview(request: Request, store: Store) -> Page:
