@@ -13,15 +13,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
 
 from deniable.collector.serve import configuration
 from deniable.collector.settings import Settings
 from deniable.survey import Survey
 
+HASTE = 0.0
+"""Seconds that a submission waits for others: tests come one after the other."""
+
 
 @contextmanager
-def listening(app: Any, settings: Settings | None = None) -> Iterator[str]:
+def listening(app: Any, settings: Settings | None = None, *, hold: float = HASTE) -> Iterator[str]:
     """Serve an application from a thread, as `deniable serve` does; gives its address, `http://127.0.0.1:…`."""
+    if isinstance(app, Starlette):  # and not one that is wrapped
+        app.state.collector.writer.hold = hold
     config = configuration(settings or Settings(), app)
     config.host, config.port = "127.0.0.1", 0
     server = uvicorn.Server(config)
@@ -61,6 +67,7 @@ class Inside:
 
     def __init__(self, app: Any, **always: str) -> None:
         self._app = app
+        app.state.collector.writer.hold = HASTE
         self._always = always
         self._runner = asyncio.Runner()
 

@@ -41,7 +41,8 @@ ENDPOINTS: Sequence[Endpoint] = (*respondent.ENDPOINTS, *analyst.ENDPOINTS, *adm
 def make_app(settings: Settings, store: Store) -> Starlette:
     """Build the application on a store, which stays open when the application ends."""
     metrics = Metrics()
-    collector = Collector(settings, store, SubmissionWriter(store), Surveys(store), Sessions(settings.session), metrics)
+    writer = SubmissionWriter(store, pool=settings.pool, hold=settings.hold)
+    collector = Collector(settings, store, writer, Surveys(store), Sessions(settings.session), metrics)
     app = Starlette(
         routes=[
             *map(route, ENDPOINTS),

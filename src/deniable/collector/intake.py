@@ -1,7 +1,7 @@
 """From what arrives to what is stored: names and hashes become numbers, and one thread writes them down.
 
 What does not belong is refused before it is written. Submissions that arrive while the disk is busy share the next
-transaction (group commit).
+transaction (group commit), and few who come alone wait for others.
 """
 
 from __future__ import annotations
@@ -10,13 +10,25 @@ import asyncio
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
+from deniable.collector.monitoring import log_event
 from deniable.collector.refusals import Refused
-from deniable.collector.store import Entry, NoSuchSurvey, NotStored, Outcome, Sent, Store, StoreFailed, Submission
+from deniable.collector.store import (
+    Entry,
+    Exchange,
+    NoSuchSurvey,
+    NotStored,
+    Outcome,
+    Sent,
+    Store,
+    StoreFailed,
+    Submission,
+)
 from deniable.collector.store.base import Admission, today
 from deniable.designs import Design
 from deniable.errors import Incompatible
@@ -26,6 +38,7 @@ if TYPE_CHECKING:
     from deniable.collector.settings import Collector
 
 _FRESH = 1.0  # seconds for which a definition and its state are taken from memory
+_LOOK = 0.2  # seconds after which an idle writer looks whether something is to be written anew
 _MOST_SURVEYS = 1000  # remembered at a time, to bound the memory
 
 
@@ -153,22 +166,37 @@ class Surveys:
         self._remembered.clear()
 
 
+Work: TypeAlias = Submission | Exchange
+"""What is stored on behalf of one respondent."""
+
+
 class _Waiting(NamedTuple):
-    submission: Submission
-    future: asyncio.Future[Outcome]
+    work: Work
+    future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
+    since: float
 
 
 class SubmissionWriter:
-    """Stores submissions, many in one transaction; each is acknowledged when it is durable.
+    """Stores submissions, and exchanges invitations, many in one transaction; each is told when it is durable.
+
+    They are held back until there are enough of them, so that a transaction, which a log of the database may keep, is
+    one of several respondents; in it, rows are written in the order of their keys, which are random. Afterwards
+    everything is written anew as soon as that is due (`Store.rewrite`), also what others have changed.
 
     Args:
         store: where they go.
-        most: submissions in one transaction.
-        pause: seconds to wait for company after the first one; a transaction costs much the same for one as for many.
+        pool: as soon as so many wait, they are stored.
+        hold: seconds that one waits for others, at most.
+        most: in one transaction.
+        pause: seconds to wait for still more; a transaction costs much the same for one as for many.
     """
 
-    def __init__(self, store: Store, *, most: int = 1024, pause: float = 0.002) -> None:
+    def __init__(
+        self, store: Store, *, pool: int = 16, hold: float = 1.0, most: int = 1024, pause: float = 0.002
+    ) -> None:
+        self.pool = pool
+        self.hold = hold
         self._store = store
         self._most = most
         self._pause = pause
@@ -184,8 +212,24 @@ class SubmissionWriter:
         Raises:
             StoreFailed: the database failed, or the writer has ended. Nothing was stored.
         """
+        outcome: Outcome = await self._done(submission)
+        return outcome
+
+    async def exchange(self, asked: Exchange) -> int:
+        """Exchange an invitation, and return the signature when it is durable that it was used.
+
+        Raises:
+            NotAllowed: no such invitation, or it was used for another message.
+            StoreFailed: as in `add`.
+        """
+        signature: int | NotStored = await self._done(asked)
+        if isinstance(signature, NotStored):
+            raise signature.error
+        return signature
+
+    async def _done(self, work: Work) -> Any:
         loop = asyncio.get_running_loop()
-        waiting = _Waiting(submission, loop.create_future(), loop)
+        waiting = _Waiting(work, loop.create_future(), loop, time.monotonic())
         with self._changed:
             if self._ending:
                 raise StoreFailed("the collector is stopping; nothing was stored.", "Send it again in a moment.")
@@ -209,23 +253,41 @@ class SubmissionWriter:
         self.end()
 
     def _work(self) -> None:
-        while batch := self._next():
-            try:
-                outcomes: list[Outcome] | BaseException = self._store.add([waiting.submission for waiting in batch])
-            except Exception as error:  # whatever it is, somebody waits for it
-                outcomes = error
-            _wake_all(batch, outcomes)
+        while self._queue or not self._ending:
+            batch = self._next()
+            self._write([each for each in batch if isinstance(each.work, Submission)], self._store.add)
+            self._write([each for each in batch if isinstance(each.work, Exchange)], self._store.exchange_all)
+            self._rewrite()
 
     def _next(self) -> list[_Waiting]:
-        """Return what is waiting; nothing at the end."""
+        """Return what waits, when there is enough of it or it has waited for long; nothing where nobody comes."""
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._ending)
+            if not self._changed.wait_for(lambda: self._queue or self._ending, _LOOK) or not self._queue:
+                return []
+            rest = self._queue[0].since + self.hold - time.monotonic()
+            self._changed.wait_for(lambda: len(self._queue) >= self.pool or self._ending, max(0.0, rest))
         time.sleep(self._pause)
         with self._changed:
             return [self._queue.popleft() for _ in range(min(len(self._queue), self._most))]
 
+    def _write(self, batch: list[_Waiting], store: Callable[[Sequence[Any]], Sequence[Any]]) -> None:
+        if not batch:
+            return
+        try:
+            outcomes: Sequence[Any] | BaseException = store([waiting.work for waiting in batch])
+        except Exception as error:  # whatever it is, somebody waits for it
+            outcomes = error
+        _wake_all(batch, outcomes)
 
-def _wake_all(batch: list[_Waiting], outcomes: list[Outcome] | BaseException) -> None:
+    def _rewrite(self) -> None:
+        if self._store.rewrite_pause == 0.0 and not self._ending:  # whoever ends the store does it at the end
+            try:
+                self._store.rewrite(at_once=True)
+            except StoreFailed as error:
+                log_event("rewriting failed", what=error.problem)
+
+
+def _wake_all(batch: list[_Waiting], outcomes: Sequence[Any] | BaseException) -> None:
     """Wake up all who wait, with one call into each event loop."""
     for loop in {waiting.loop for waiting in batch}:
         pairs = [
@@ -237,7 +299,7 @@ def _wake_all(batch: list[_Waiting], outcomes: list[Outcome] | BaseException) ->
             loop.call_soon_threadsafe(_wake, pairs)
 
 
-def _wake(pairs: list[tuple[asyncio.Future[Outcome], Outcome | BaseException]]) -> None:
+def _wake(pairs: list[tuple[asyncio.Future[Any], Any]]) -> None:
     for future, outcome in pairs:
         if future.done():  # whoever waited has gone; what was sent is stored all the same
             continue
@@ -247,14 +309,20 @@ def _wake(pairs: list[tuple[asyncio.Future[Outcome], Outcome | BaseException]]) 
             future.set_result(outcome)
 
 
-async def submit(collector: Collector, name: str, body: SubmissionBody) -> None:
+async def submit(collector: Collector, name: str, body: SubmissionBody, invitation: str = "") -> None:
     """Store what one respondent sent; it is durable when this returns.
 
+    Args:
+        collector: where to.
+        name: of the survey.
+        body: what was sent.
+        invitation: the code of one that is used with it, of a respondent who cannot blind.
+
     Raises:
-        DeniableError: why it was not stored.
+        DeniableError: why it was not stored; nothing of it was, and the invitation was not used.
     """
     fielded = await collector.surveys.find(name)
-    submission = fielded.submission(body)
+    submission = fielded.submission(body)._replace(invitation=invitation)
     outcome = await collector.writer.add(submission)
     if isinstance(outcome, NotStored):
         collector.metrics.responses(name, "refused", len(submission.responses))

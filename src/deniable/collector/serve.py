@@ -15,7 +15,7 @@ from deniable.collector.app import make_app
 from deniable.collector.limits import BoundedHeads
 from deniable.collector.monitoring import configure_log, log_event
 from deniable.collector.settings import Settings
-from deniable.collector.store import open_store
+from deniable.collector.store import Store, StoreFailed, open_store
 from deniable.errors import InvalidRequest
 
 _BACKLOG = 2048  # connections that wait to be taken
@@ -24,7 +24,8 @@ _BACKLOG = 2048  # connections that wait to be taken
 def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None) -> None:
     """Run a collector until it is told to stop (SIGTERM, or Ctrl-C).
 
-    It then takes no new connection, answers what is under way, stores what is waiting, and closes the database.
+    It then takes no new connection, answers what is under way, stores what is waiting, writes everything anew in the
+    order of its keys, and closes the database.
 
     Args:
         settings: how to run it.
@@ -40,8 +41,9 @@ def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None
     with _listening(settings) as door:
         settings = msgspec.structs.replace(settings, port=door.getsockname()[1])
         configure_log()
-        store = open_store(settings.database)
+        store = open_store(settings.database, rewriting=settings.rewriting)
         try:
+            _settle(store)
             server = uvicorn.Server(configuration(settings, make_app(settings, store)))
             ready(settings)
             log_event("listening", address=settings.base)
@@ -50,6 +52,14 @@ def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None
             log_event("stopped")
         finally:
             store.shut()
+
+
+def _settle(store: Store) -> None:
+    """Write everything anew: a collector that was killed may have left traces of what came in which order."""
+    try:
+        store.rewrite(at_once=True, anyway=True)
+    except StoreFailed as error:  # such as no room for a second copy: responses can still be taken
+        log_event("rewriting failed", what=error.problem)
 
 
 def configuration(settings: Settings, app: object) -> uvicorn.Config:

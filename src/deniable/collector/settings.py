@@ -44,6 +44,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         largest_batch: bytes that a batch of responses may have.
         patience: seconds that a request may take to arrive.
         session: hours after which an analyst signs in anew.
+        pool: how many submissions are stored together at least, unless one has waited for long enough.
+        hold: seconds that a submission waits for others, at most.
+        rewriting: the share of all time that is spent on writing everything anew in the order of its keys, at most.
         grace: seconds that requests under way have to end when the collector stops.
     """
 
@@ -59,6 +62,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     largest_batch: _Bytes = 64 << 20
     patience: Annotated[float, msgspec.Meta(gt=0)] = 30
     session: Annotated[float, msgspec.Meta(gt=0)] = 12
+    pool: Annotated[int, msgspec.Meta(ge=1)] = 16
+    hold: Annotated[float, msgspec.Meta(ge=0)] = 1
+    rewriting: Annotated[float, msgspec.Meta(gt=0, le=0.5)] = 0.1
     grace: Annotated[float, msgspec.Meta(ge=0)] = 20
 
     def __repr__(self) -> str:

@@ -11,12 +11,14 @@ from typing import Any, cast
 import pytest
 
 from deniable.collector.intake import SubmissionWriter
-from deniable.collector.store import NotStored, Outcome, Sent, Store, StoreFailed, Submission, open_store
+from deniable.collector.store import Exchange, NotStored, Outcome, Sent, Store, StoreFailed, Submission, open_store
 from tests.support.surveys import small
 
 
 class Slow:
     """A store whose first transaction takes as long as the test wants, and that notes how much came at a time."""
+
+    rewrite_pause = None
 
     def __init__(self, error: Exception | None = None) -> None:
         self.sizes: list[int] = []
@@ -30,6 +32,9 @@ class Slow:
             raise self.error
         return ["stored" for _ in submissions]
 
+    def exchange_all(self, asked: Sequence[Exchange]) -> list[int]:
+        return [each.blinded for each in asked]
+
 
 def one(number: int) -> Submission:
     return Submission(1, number.to_bytes(16, "big"), None, (Sent(0, 0, number % 2),))
@@ -39,7 +44,7 @@ def test_what_arrives_while_the_disk_is_busy_is_stored_together() -> None:
     store = Slow()
 
     async def run() -> list[Outcome]:
-        with SubmissionWriter(cast(Store, store), most=50) as writer:
+        with SubmissionWriter(cast(Store, store), hold=0, most=50) as writer:
             first = asyncio.create_task(writer.add(one(0)))
             while not store.sizes:
                 await asyncio.sleep(0.001)
@@ -58,7 +63,7 @@ def test_each_hears_of_its_own_outcome(tmp_path: Path) -> None:
     entry = store.open("small")
 
     async def run() -> list[Outcome]:
-        with SubmissionWriter(store) as writer:
+        with SubmissionWriter(store, hold=0) as writer:
             wanted = [one(number)._replace(survey=entry.id) for number in range(200)]
             wrong = Submission(entry.id, bytes(16), None, (Sent(0, 0, 9),))
             return list(await asyncio.gather(*(writer.add(each) for each in [*wanted, wrong, *wanted])))
@@ -76,7 +81,7 @@ def test_a_failing_database_is_told_to_everybody_and_the_writer_goes_on() -> Non
     store.go.set()
 
     async def run() -> None:
-        with SubmissionWriter(cast(Store, store)) as writer:
+        with SubmissionWriter(cast(Store, store), hold=0) as writer:
             for _ in range(2):
                 found: Any = await asyncio.gather(writer.add(one(0)), writer.add(one(1)), return_exceptions=True)
                 assert [str(each) for each in found] == ["the disk is full"] * 2
@@ -90,7 +95,7 @@ def test_who_has_gone_does_not_disturb_the_others() -> None:
     store = Slow()
 
     async def run() -> Outcome:
-        with SubmissionWriter(cast(Store, store)) as writer:
+        with SubmissionWriter(cast(Store, store), hold=0) as writer:
             gone = asyncio.create_task(writer.add(one(0)))
             stays = asyncio.create_task(writer.add(one(1)))
             await asyncio.sleep(0)
@@ -107,7 +112,7 @@ def test_what_waits_at_the_end_is_stored_and_nothing_is_taken_after_it() -> None
     store = Slow()
 
     async def run() -> None:
-        writer = SubmissionWriter(cast(Store, store))
+        writer = SubmissionWriter(cast(Store, store), hold=0)
         waiting = [asyncio.create_task(writer.add(one(number))) for number in range(3)]
         await asyncio.sleep(0)
         store.go.set()
@@ -117,3 +122,32 @@ def test_what_waits_at_the_end_is_stored_and_nothing_is_taken_after_it() -> None
             await writer.add(one(4))
 
     asyncio.run(run())
+
+
+def test_who_comes_alone_is_held_back_until_there_is_company() -> None:
+    """The last one fills the pool; without it, everybody would wait for longer than any test."""
+    store = Slow()
+    store.go.set()
+
+    async def run() -> list[Any]:
+        with SubmissionWriter(cast(Store, store), pool=5, hold=3600) as writer:
+            waiting = [asyncio.create_task(writer.add(one(number))) for number in range(4)]
+            done, _ = await asyncio.wait(waiting, timeout=0.1)
+            assert not done
+            assert not store.sizes
+            signature = await writer.exchange(Exchange("small", "code", 7))
+            return [signature, *await asyncio.gather(*waiting)]
+
+    assert asyncio.run(run()) == [7, *["stored"] * 4]
+    assert store.sizes == [4]
+
+
+def test_who_has_waited_for_long_enough_is_stored_alone() -> None:
+    store = Slow()
+    store.go.set()
+
+    async def run() -> Outcome:
+        with SubmissionWriter(cast(Store, store), pool=5, hold=0.05) as writer:
+            return await writer.add(one(1))
+
+    assert asyncio.run(run()) == "stored"

@@ -22,10 +22,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from deniable import blind
 from deniable.collector import access, signing
 from deniable.collector.intake import FieldedSurvey, submit
-from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
+from deniable.collector.messages import ResponseBody, SubmissionBody
 from deniable.collector.pages.devices import Odds, Tool, odds, tool_for
 from deniable.collector.pages.render import choose_language, render
 from deniable.collector.refusals import Refused, refusal_of, status_of
@@ -431,9 +430,7 @@ async def send(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str
         DeniableError: something is missing or does not fit, or the survey takes no responses.
     """
     body = _read(fielded.survey, fields)
-    fielded.submission(body)  # an invitation is spent only on what will be taken
-    token = await asyncio.to_thread(_token, collector, fielded, body.key, fields.get("invitation", "").strip())
-    await submit(collector, fielded.survey.name, msgspec.structs.replace(body, token=token))
+    await submit(collector, fielded.survey.name, body, fields.get("invitation", "").strip())
     return body
 
 
@@ -560,18 +557,6 @@ def _read(survey: Survey, fields: Mapping[str, str]) -> SubmissionBody:
     if not responses:
         raise Refused(422, "no response was chosen; expected at least one.")
     return SubmissionBody(survey.hash, fields["key"], responses, group=fields.get("group") or None)
-
-
-def _token(collector: Collector, fielded: FieldedSurvey, key: str, code: str) -> TokenBody | None:
-    """Exchange an invitation on behalf of a browser that cannot blind; nothing of it is kept here."""
-    public, message = fielded.entry.public, blind.prepare()
-    if public is None or collector.store.stored(fielded.entry.id, bytes.fromhex(key)):  # sent twice from one page
-        return None
-    if not code:
-        raise Refused(422, "the invitation code is missing; expected the one that you were given.")
-    blinded, unblinder = blind.blind(message, public)
-    signature = blind.unblind(message, collector.store.exchange(fielded.survey.name, code, blinded), unblinder, public)
-    return TokenBody(message.hex(), public.digits(signature))
 
 
 routes = [

@@ -10,6 +10,7 @@ from deniable.collector import access, batches, intake, messages, signing
 from deniable.collector.limits import read_body
 from deniable.collector.refusals import Refused
 from deniable.collector.routes.table import JSON, Call, Endpoint, media_type
+from deniable.collector.store import Exchange
 
 _NDJSON = "application/x-ndjson"
 _ARROW = "application/vnd.apache.arrow.stream"
@@ -70,7 +71,7 @@ async def exchange_invitation(call: Call) -> messages.Signed:
     """Sign a blinded message for an invitation, once."""
     name, body = call.part("name"), call.body
     (await call.collector.surveys.find(name)).check_published()
-    signature = await asyncio.to_thread(call.collector.store.exchange, name, body.code, int(body.blinded, 16))
+    signature = await call.collector.writer.exchange(Exchange(name, body.code, int(body.blinded, 16)))
     return messages.Signed(signature.to_bytes((signature.bit_length() + 7) // 8, "big").hex())
 
 

@@ -8,6 +8,7 @@ from deniable.collector.store.base import (
     Batch,
     BatchOutcome,
     Entry,
+    Exchange,
     NoSuchSurvey,
     NotStored,
     Outcome,
@@ -16,6 +17,7 @@ from deniable.collector.store.base import (
     Submission,
     Token,
 )
+from deniable.collector.store.rewriting import SHARE
 from deniable.collector.store.store import Store
 from deniable.db import SHARED, SqliteFile, open_database
 
@@ -23,6 +25,7 @@ __all__ = [
     "Batch",
     "BatchOutcome",
     "Entry",
+    "Exchange",
     "NoSuchSurvey",
     "NotStored",
     "Outcome",
@@ -38,8 +41,12 @@ __all__ = [
 _PATIENCE = 60.0  # seconds to wait for another program that is writing
 
 
-def open_store(where: str | os.PathLike[str]) -> Store:
+def open_store(where: str | os.PathLike[str], *, rewriting: float = SHARE) -> Store:
     """Open a SQLite file, which is made where there is none, or a Postgres database by its `postgresql://` address.
+
+    Args:
+        where: the path or the address.
+        rewriting: the share of all time that is spent on writing everything anew in the order of its keys, at most.
 
     Raises:
         StoreFailed: it cannot be read or written.
@@ -54,4 +61,4 @@ def open_store(where: str | os.PathLike[str]) -> Store:
             database.make()
         except OSError as error:
             raise StoreFailed(f"cannot open {database.name}: {error.strerror}.") from None
-    return Store(database)
+    return Store(database, rewriting=rewriting)

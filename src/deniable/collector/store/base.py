@@ -117,6 +117,20 @@ class Admission(NamedTuple):
     signature: int
 
 
+class Exchange(NamedTuple):
+    """What somebody who was invited asks for: the blind signature of a message.
+
+    Attributes:
+        survey: the name of the survey.
+        code: the code of the invitation.
+        blinded: the message, blinded.
+    """
+
+    survey: str
+    code: str
+    blinded: int
+
+
 class Submission(NamedTuple):
     """What one respondent sends at a time.
 
@@ -126,6 +140,8 @@ class Submission(NamedTuple):
         group: the number of the respondent's group, if there is one.
         responses: stages of one question in rising order, from the first that is not stored yet.
         admission: for surveys by invitation.
+        invitation: in its place, the code of an invitation that is used with this submission, for those who cannot
+            blind.
     """
 
     survey: int
@@ -133,6 +149,7 @@ class Submission(NamedTuple):
     group: int | None
     responses: tuple[Sent, ...]
     admission: Admission | None = None
+    invitation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

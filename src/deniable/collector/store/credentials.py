@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from deniable.collector.signing import SigningKey, sign
-from deniable.collector.store.base import SCOPES, Invitations, Token
-from deniable.collector.store.surveys import lock
+from deniable.collector.store.base import SCOPES, Exchange, Invitations, NotStored, Token
+from deniable.collector.store.surveys import lock, number
 from deniable.db import Tables
-from deniable.errors import InvalidRequest, NotAllowed
+from deniable.errors import DeniableError, InvalidRequest, NotAllowed
 
 _MOST_INVITATIONS = 1_000_000  # made at a time: some seconds, and a list that fits into memory
 _SECRET_BYTES = 32
@@ -34,7 +34,7 @@ def invite(tables: Tables, survey: int, count: int) -> list[str]:
         raise InvalidRequest(f"{count:,} invitations are asked for; expected 1 to {_MOST_INVITATIONS:,}.")
     lock(tables, survey)
     made = [_new_text(_INVITATION) for _ in range(count)]
-    tables.insert("invitation", ("hash", "survey"), sorted((_digest(code), survey) for code in made))
+    tables.insert("invitation", ("hash", "survey"), sorted((digest(code), survey) for code in made))
     return made
 
 
@@ -45,7 +45,18 @@ def invitations(tables: Tables, survey: int) -> Invitations:
     return Invitations(made, used)
 
 
-def exchange(tables: Tables, survey: int, code: str, blinded: int) -> int:
+def exchange_all(tables: Tables, asked: Sequence[Exchange]) -> list[int | NotStored]:
+    """Exchange many invitations in the order of their hashes; return the signature for each, or why there is none."""
+    found: dict[int, int | NotStored] = {}
+    for at in sorted(range(len(asked)), key=lambda at: digest(asked[at].code)):
+        try:
+            found[at] = _exchange(tables, number(tables, asked[at].survey), asked[at].code, asked[at].blinded)
+        except DeniableError as error:
+            found[at] = NotStored(error)
+    return [found[at] for at in range(len(asked))]
+
+
+def _exchange(tables: Tables, survey: int, code: str, blinded: int) -> int:
     """Sign a blinded message for an invitation, once.
 
     What is kept is that the invitation was used, and a hash of the blinded message, which is random and has nothing in
@@ -56,17 +67,39 @@ def exchange(tables: Tables, survey: int, code: str, blinded: int) -> int:
         InvalidRequest: what is to be signed is no number below the modulus.
     """
     lock(tables, survey)
-    found = tables.rows("SELECT used FROM invitation WHERE hash = ? AND survey = ?", _digest(code), survey)
     message = hashlib.sha256(f"{blinded:x}".encode()).digest()
-    if not found or found[0][0] not in (None, message):
-        raise NotAllowed(
-            "this invitation is unknown, or was used already; expected one that is new.",
-            "Go on in the browser in which it was used, or ask for another one.",
-        )
+    invitation = unused(tables, survey, code, message)
     private = tables.value("SELECT private FROM survey WHERE id = ?", survey)
     signature = sign(blinded, SigningKey.from_pem(private.encode()))
-    tables.run("UPDATE invitation SET used = ? WHERE hash = ?", message, _digest(code))
+    use(tables, {invitation: message})
     return signature
+
+
+def unused(tables: Tables, survey: int, code: str, message: bytes | None = None) -> bytes:
+    """Return the hash of an invitation that was not used, or for this message.
+
+    Raises:
+        NotAllowed: no such invitation, or it was used for another message.
+    """
+    hash_ = digest(code)
+    found = tables.rows("SELECT used FROM invitation WHERE hash = ? AND survey = ?", hash_, survey)
+    if not found or found[0][0] not in (None, message):
+        raise used_already()
+    return hash_
+
+
+def used_already() -> DeniableError:
+    """Return the refusal of an invitation."""
+    return NotAllowed(
+        "this invitation is unknown, or was used already; expected one that is new.",
+        "Go on in the browser in which it was used, or ask for another one.",
+    )
+
+
+def use(tables: Tables, invitations: Mapping[bytes, bytes]) -> None:
+    """Note for which message each invitation was used."""
+    for hash_, message in sorted(invitations.items()):
+        tables.run("UPDATE invitation SET used = ? WHERE hash = ?", message, hash_)
 
 
 def issue(tables: Tables, token: Token) -> str:
@@ -82,7 +115,7 @@ def issue(tables: Tables, token: Token) -> str:
     if tables.rows("SELECT 1 FROM token WHERE name = ?", token.name):
         raise InvalidRequest(f"there is a token called {token.name!r:.60} already; expected another name.")
     text = _new_text(_TOKEN)
-    tables.run("INSERT INTO token VALUES (?, ?, ?, ?)", token.name, _digest(text), token.scope, token.survey)
+    tables.run("INSERT INTO token VALUES (?, ?, ?, ?)", token.name, digest(text), token.scope, token.survey)
     return text
 
 
@@ -93,7 +126,7 @@ def rotate(tables: Tables, name: str) -> str:
         InvalidRequest: there is none of this name.
     """
     text = _new_text(_TOKEN)
-    _one(lambda: tables.run("UPDATE token SET hash = ? WHERE name = ?", _digest(text), name), name)
+    _one(lambda: tables.run("UPDATE token SET hash = ? WHERE name = ?", digest(text), name), name)
     return text
 
 
@@ -108,7 +141,7 @@ def revoke(tables: Tables, name: str) -> None:
 
 def find(tables: Tables, text: str) -> Token | None:
     """Find a token by its text."""
-    found = tables.rows("SELECT name, scope, survey FROM token WHERE hash = ?", _digest(text))
+    found = tables.rows("SELECT name, scope, survey FROM token WHERE hash = ?", digest(text))
     return Token(*found[0]) if found else None
 
 
@@ -135,7 +168,7 @@ def _new_text(prefix: str) -> str:
     return prefix + secrets.token_urlsafe(_TEXT_BYTES)
 
 
-def _digest(text: str) -> bytes:
+def digest(text: str) -> bytes:
     """Return what is kept of a secret.
 
     Why a plain SHA-256 is enough: nobody guesses 192 random bits, so there is nothing that a slow hash would slow down.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from datetime import date
 from typing import TypeAlias
 
 from deniable import blind
-from deniable.collector.store import counts
+from deniable.collector.store import counts, credentials
 from deniable.collector.store.base import KEY, Entry, NotStored, Outcome, Sent, Submission
 from deniable.collector.store.counts import RAISED, SEEN, Counter
 from deniable.collector.store.surveys import Column, KnownSurvey
@@ -44,6 +45,7 @@ class Desk:
     rises: dict[Counter, list[bytes]] = field(default_factory=lambda: defaultdict(list))
     days: dict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
     spent: dict[bytes, int] = field(default_factory=dict)
+    used: dict[bytes, bytes] = field(default_factory=dict)
 
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
         """Store submissions, each wholly or not at all."""
@@ -94,6 +96,8 @@ class Desk:
             stored |= self._note(place, codes, group)
         if token is not None:
             self.spent[token] = submission.survey
+        if token is not None and submission.invitation:
+            self.used[credentials.digest(submission.invitation)] = secrets.token_bytes(32)
         return "stored" if stored else "repeated"
 
     def _check(self, known: KnownSurvey, submission: Submission, sent: Sent, changed: dict[Place, list[bytes]]) -> None:
@@ -121,13 +125,20 @@ class Desk:
         return len(codes) > before
 
     def _admitted(self, known: KnownSurvey, submission: Submission) -> bytes | None:
-        """Let in who has sent something with this key before, or has a token that nobody has used; return that one."""
+        """Let in who has sent something with this key before, or has a token that nobody has used; return that one.
+
+        For an invitation it is a random one: what is stored does not tell who could blind and who could not.
+        """
         public, admission = known.entry.public, submission.admission
         if public is None:
             return None
         ids = [column.id(submission.key) for column in known.columns]
         if any((submission.survey, question, id_) in self.held for question, id_ in enumerate(ids)):
             return None
+        if submission.invitation:
+            if credentials.unused(self.tables, submission.survey, submission.invitation) in self.used:
+                raise credentials.used_already()
+            return secrets.token_bytes(32)
         if admission is None or not blind.verify(*admission, public):
             raise NotAllowed(
                 "this survey is by invitation, and the submission has no token of it; expected one.",
@@ -146,6 +157,7 @@ class Desk:
         for counter, codes in sorted(self.rises.items()):
             layout = self.surveys[counter.survey].columns[counter.question].layouts[counter.stage]
             counts.add(self.tables, counter, layout, layout.joined(codes))
+        credentials.use(self.tables, self.used)
         self.tables.insert("spent", ("hash", "survey"), sorted(self.spent.items()))
         count_days(self.tables, self.days, self.today)
 

@@ -17,6 +17,7 @@ from deniable.db import Database
 SHARE = 0.1
 """Of all time, how much is spent on writing everything anew, at most."""
 
+_RETRY = 10.0  # seconds after which a database that failed is tried again
 _STILL = {"survey", "token", "secret"}  # no respondent adds or changes a row of these
 _MOVED = tuple(table for table in TABLES if table not in _STILL)
 
@@ -48,8 +49,8 @@ class Rewriter:
         share: of all time, how much this may take.
     """
 
-    def __init__(self, work: Callable[[], bool], share: float = SHARE) -> None:
-        self.share = share
+    def __init__(self, work: Callable[[], bool], share: float) -> None:
+        self._share = share
         self._work = work
         self._turn = threading.Lock()
         self._counting = threading.Lock()
@@ -74,16 +75,20 @@ class Rewriter:
             at_once: whether not to wait until the share of time allows it.
         """
         wanted = self._changes
-        with self._turn:
-            if self._settled >= wanted:
-                return True
+        while True:
             if not at_once:
-                time.sleep(max(0.0, self._next - time.monotonic()))
-            changes, start = self._changes, time.monotonic()
-            try:
-                done = self._work()
-            finally:
-                self._next = start + (time.monotonic() - start) / self.share
-            if done:
-                self._settled = changes
-            return done
+                time.sleep(self.pause or 0.0)
+            with self._turn:
+                if self._settled >= wanted:
+                    return True
+                if at_once or not self.pause:
+                    return self._timed()
+
+    def _timed(self) -> bool:
+        changes, start = self._changes, time.monotonic()
+        self._next = start + _RETRY
+        done = self._work()
+        self._next = start + (time.monotonic() - start) / self._share
+        if done:
+            self._settled = changes
+        return done

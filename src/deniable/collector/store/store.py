@@ -14,7 +14,9 @@ from deniable.collector.store.base import (
     Batch,
     BatchOutcome,
     Entry,
+    Exchange,
     Invitations,
+    NotStored,
     Outcome,
     Sent,
     StoreFailed,
@@ -25,7 +27,7 @@ from deniable.collector.store.base import (
 )
 from deniable.collector.store.counts import RAISED, SEEN, Vector
 from deniable.collector.store.responses import NOBODY, Desk, find, withdraw
-from deniable.collector.store.rewriting import Rewriter, rewrite
+from deniable.collector.store.rewriting import SHARE, Rewriter, rewrite
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Database, Tables, migrate
 from deniable.errors import InvalidRequest, NotAllowed
@@ -45,16 +47,17 @@ class Store:
 
     Args:
         database: where the tables are; they are made where there are none.
+        rewriting: the share of all time that `rewrite` takes, at most.
 
     Raises:
         UnreadableFile: a later version has worked on it.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, rewriting: float = SHARE) -> None:
         self.database = database
         self.today: Callable[[], date] = today
         self._surveys: dict[int, KnownSurvey] = {}
-        self._rewriter = Rewriter(lambda: rewrite(database))
+        self._rewriter = Rewriter(lambda: rewrite(database), rewriting)
         try:
             with database.transaction() as tables:
                 migrate(tables, schema.PART, schema.MIGRATIONS)
@@ -70,11 +73,12 @@ class Store:
         if write:
             self._rewriter.note()
 
-    def rewrite(self, *, at_once: bool = False) -> bool:
+    def rewrite(self, *, at_once: bool = False, anyway: bool = False) -> bool:
         """Write everything anew in the order of its keys, unless nothing was changed since the last time.
 
         Args:
-            at_once: whether to begin now, and not when the last time is long enough ago (`Rewriter.share`).
+            at_once: whether to begin now, and not when the last time is long enough ago.
+            anyway: whether also where nothing was changed here: a program that was killed may have left traces.
 
         Guarantee: where this returns True, files and log of SQLite, and tables and indices of Postgres, follow from the
         rows they hold; nothing in them tells which rows were written together, before or after others. It returns False
@@ -83,6 +87,8 @@ class Store:
         Raises:
             StoreFailed: there is no room for a second copy, or the database failed; nothing was changed.
         """
+        if anyway:
+            self._rewriter.note()
         return self._rewriter.run(at_once=at_once)
 
     @property
@@ -163,7 +169,7 @@ class Store:
             number = surveys.number(tables, name)
             surveys.turn(tables, number, "closed")
             entry = self._survey(tables, number).entry
-        self.rewrite(at_once=True)
+        self._settle()
         return entry
 
     def surveys(self) -> list[Entry]:
@@ -286,8 +292,15 @@ class Store:
         Raises:
             NotAllowed: no such invitation, or it was used for another message.
         """
+        (signature,) = self.exchange_all([Exchange(name, code, blinded)])
+        if isinstance(signature, NotStored):
+            raise signature.error
+        return signature
+
+    def exchange_all(self, asked: Sequence[Exchange]) -> list[int | NotStored]:
+        """Exchange many invitations in one durable transaction, and return the signature for each, or why not."""
         with self.transaction() as tables:
-            return credentials.exchange(tables, surveys.number(tables, name), code, blinded)
+            return credentials.exchange_all(tables, asked)
 
     def issue_token(self, token: Token) -> str:
         """Make a token and return it; it cannot be shown again.
@@ -365,9 +378,13 @@ class Store:
 
     def shut(self) -> None:
         """Write everything anew (`rewrite`), and close the database."""
-        with suppress(StoreFailed):  # whoever opens it next learns what is wrong
-            self.rewrite(at_once=True)
+        self._settle()
         self.database.close()
+
+    def _settle(self) -> None:
+        """Rewrite after something that has happened, and stays so if this fails: it is tried again."""
+        with suppress(StoreFailed):
+            self.rewrite(at_once=True)
 
     def _locked(self, tables: Tables, numbers: Iterable[int]) -> dict[int, KnownSurvey]:
         """Return the surveys that exist, in order; nobody else writes to them until the transaction ends."""
