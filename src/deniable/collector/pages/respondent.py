@@ -430,7 +430,10 @@ async def send(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str
         DeniableError: something is missing or does not fit, or the survey takes no responses.
     """
     body = _read(fielded.survey, fields)
-    await submit(collector, fielded.survey.name, body, fields.get("invitation", "").strip())
+    invitation = fields.get("invitation", "").strip()
+    if fielded.entry.public is not None and not invitation:
+        raise Refused(422, "the invitation code is missing; expected the one that you were given.")
+    await submit(collector, fielded.survey.name, body, invitation)
     return body
 
 

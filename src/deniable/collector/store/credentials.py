@@ -48,6 +48,9 @@ def invitations(tables: Tables, survey: int) -> Invitations:
 def exchange_all(tables: Tables, asked: Sequence[Exchange]) -> list[int | NotStored]:
     """Exchange many invitations in the order of their hashes; return the signature for each, or why there is none."""
     found: dict[int, int | NotStored] = {}
+    numbers = {tables.value("SELECT id FROM survey WHERE name = ?", name) for name in {each.survey for each in asked}}
+    for survey in sorted(numbers - {None}):  # in the order in which everybody locks them
+        lock(tables, survey)
     for at in sorted(range(len(asked)), key=lambda at: digest(asked[at].code)):
         try:
             found[at] = _exchange(tables, number(tables, asked[at].survey), asked[at].code, asked[at].blinded)
