@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from deniable import exact
-from deniable.designs import Design
+from deniable.designs import FAMILIES, Design
+from deniable.designs.registry import Family
+from deniable.errors import InvalidDesign, InvalidRequest
 from tests.support import brute
 from tests.support.rational import table, transposed
 from tests.support.registered import every_design, parameters
@@ -162,4 +166,28 @@ def test_a_design_is_a_value(design: Design) -> None:
 @every_design
 def test_its_text_tells_name_and_epsilon(design: Design) -> None:
     assert repr(design).startswith(f"{design.name}(")
-    assert f"ε = {design.epsilon:.6g}" in repr(design)
+    told = repr(design).rpartition("ε = ")[2].removesuffix(")").replace("∞", "inf").replace(",", "")
+    assert design.epsilon <= float(told) <= design.epsilon * (1 + 1e-5), "rounded up, to six digits"
+
+
+FINEST = ("1e-30", "1e-20", "3e-20", "1e-19", "2e-19", "1e-18", "1e-15", "1e-9", "1/10", "1", "20", "44")
+ASKED = [
+    pytest.param(family, example, id=f"{family.name}-{number}")
+    for family in FAMILIES.values()
+    for number, example in enumerate(family.examples)
+    if "epsilon" in example
+]
+
+
+@pytest.mark.parametrize(("family", "example"), ASKED)
+def test_an_epsilon_is_kept_after_rounding_or_refused(family: Family, example: Mapping[str, Any]) -> None:
+    kept = 0
+    for epsilon in FINEST:
+        try:
+            design = family.build(**{**example, "epsilon": epsilon})
+        except (InvalidDesign, InvalidRequest):
+            continue
+        gamma, delta = exact.exp_below(epsilon), Fraction(example.get("delta", 0))
+        assert (design.channel.delta(gamma) <= delta) if delta else (design.parity <= gamma), epsilon
+        kept += 1
+    assert kept >= 1

@@ -44,6 +44,7 @@ def by_hand(stages: Ladder, prior: list[Fraction], weights: list[Fraction]) -> d
                 sum(weight * each for weight, each in zip(weights, column, strict=True))
                 for column in zip(*votes, strict=True)
             ],
+            "Bayes' rule": [alpha * each for alpha, each in zip(prior, law, strict=True)],
         }
         for attack, score in scores.items():
             best = [x for x in range(size) if score[x] == max(score)]

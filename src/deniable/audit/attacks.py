@@ -4,8 +4,10 @@ last output                  an answer for which the last response is most likel
 maximum likelihood           an answer for which all responses together are most likely
 highest frequency            the answer that most responses speak for
 weighted highest frequency   the same, each response with the weight ε of its stage
+Bayes' rule                  an answer that is most probable given prior and responses: no attack errs less often
 
-A response speaks for the answers that are most likely to give it. Among equals the guess is made evenly at random.
+A response speaks for the answers that are most likely to give it. Among equals the guess is made evenly at random. All
+but Bayes' rule pass the prior over, so that guessing blindly can be better than they are.
 """
 
 from __future__ import annotations
@@ -23,8 +25,14 @@ from deniable.designs import Design
 from deniable.errors import InvalidRequest
 from deniable.order.ladders import Ladder
 
-ATTACKS = ("last output", "maximum likelihood", "highest frequency", "weighted highest frequency")
+VOTES = ("last output", "maximum likelihood", "highest frequency", "weighted highest frequency")
 """The attacks of [Pan24], Section 6."""
+
+BAYES = "Bayes' rule"
+"""The attack that uses the prior."""
+
+ATTACKS = (*VOTES, BAYES)
+"""All attacks."""
 
 _MOST_RESPONSES = 1 << 12
 _DIGITS = 10**12  # certified ε, told apart at this precision: 0.1 and 0.2 weigh as much as 0.3
@@ -188,10 +196,11 @@ def error_rates(
     alphas = priors(chain, prior)
     number: Callable[[Fraction], Number] = _same if exact else float
     rates = {
-        ATTACKS[0]: number(_last(chain, alphas)),
-        ATTACKS[1]: number(_likelihood(chain, alphas)),
-        ATTACKS[2]: _voting(chain, alphas, (1,) * len(chain.ladder), number),
-        ATTACKS[3]: _voting(chain, alphas, chain.weights(weights), number),
+        VOTES[0]: number(_last(chain, alphas)),
+        VOTES[1]: number(_likelihood(chain, alphas)),
+        VOTES[2]: _voting(chain, alphas, (1,) * len(chain.ladder), number),
+        VOTES[3]: _voting(chain, alphas, chain.weights(weights), number),
+        BAYES: number(_bayes(chain, alphas)),
     }
     return Rates(rates, number(chain.bound(alphas)), dict.fromkeys(ATTACKS, 0.0))
 
@@ -228,6 +237,22 @@ def _likelihood(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
         best = [x for x, each in enumerate(row) if each == max(row)]
         right += sum((alphas[x] * row[x] for x in best), Fraction(0)) / len(best)
     return 1 - right
+
+
+def _bayes(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
+    """Return the error rate of guessing a most probable answer.
+
+    Why: the responses before are made from the last one without a look at the answer, so that the posterior is that
+    given the last response.
+    """
+    channel = chain.ladder.designs[-1].channel
+    return 1 - sum(
+        (
+            max(alpha * channel.probability(response, given=x) for x, alpha in enumerate(alphas))
+            for response in chain.sent[-1]
+        ),
+        Fraction(0),
+    )
 
 
 def _voting(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import exact
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
@@ -115,7 +116,7 @@ def _ends(tally: Tally, share: float) -> tuple[Vector, Vector]:
     n = tally.respondents
     if n < 1:
         raise NotEstimable("there are no responses; expected at least one.")
-    fakes = int(share * n)
+    fakes = int(exact.rational(share) * n)  # the decimal that a float shows: .29 of 100 are 29
     found = pulls(tally)
     order = np.argsort(found.values, axis=0)
     values, counts = np.take_along_axis(found.values, order, axis=0), np.take_along_axis(found.counts, order, axis=0)

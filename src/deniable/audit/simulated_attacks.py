@@ -26,13 +26,18 @@ _CLOSE = 1e-9  # log-likelihoods this near to each other are equal but for round
 
 
 def attack(
-    subject: Ladder | Design, columns: Sequence[Any], *, source: chance.Source = chance.SYSTEM
+    subject: Ladder | Design,
+    columns: Sequence[Any],
+    *,
+    prior: Prior | None = None,
+    source: chance.Source = chance.SYSTEM,
 ) -> dict[str, Codes]:
     """Guess everybody's answer from the responses of all stages; return the guessed category, by number, per attack.
 
     Args:
         subject: the stages; or a single design.
         columns: for each stage the codes or packed rows, as `engines.local` returns them.
+        prior: how probable the answers are, for Bayes' rule; all alike, if it is not given.
         source: random bytes, for guesses among equals.
 
     Raises:
@@ -52,7 +57,7 @@ def attack(
     numbers = [_numbers(chain, at, column) for at, column in enumerate(columns)]
     if len({len(each) for each in numbers}) > 1:
         raise InvalidResponse("the columns have different lengths; expected a row for everybody in each.")
-    return {each: _guessed(scores, draws) for each, scores in _scores(chain, numbers).items()}
+    return {each: _guessed(scores, draws) for each, scores in _scores(chain, numbers, priors(chain, prior)).items()}
 
 
 def simulate_attacks(
@@ -86,7 +91,7 @@ def simulate_attacks(
     alphas, draws = priors(chain, prior), generator(source)
     answers = draws.choice(chain.answers, people, p=np.array(alphas, np.float64))
     numbers = _followed(chain, answers, draws)
-    wrong = {each: _guessed(scores, draws) != answers for each, scores in _scores(chain, numbers).items()}
+    wrong = {each: _guessed(scores, draws) != answers for each, scores in _scores(chain, numbers, alphas).items()}
     return rates_of(chain, {each: float(missed.mean()) for each, missed in wrong.items()}, people, alphas)
 
 
@@ -112,7 +117,7 @@ def _followed(chain: Chain, answers: Codes, draws: np.random.Generator) -> list[
     return numbers
 
 
-def _scores(chain: Chain, numbers: Sequence[Codes]) -> dict[str, Matrix]:
+def _scores(chain: Chain, numbers: Sequence[Codes], alphas: Sequence[Any]) -> dict[str, Matrix]:
     """Return the scores of every answer under each attack."""
     weights = chain.weights(None) if len(chain.ladder) > 1 else (1,)
     shape = (len(numbers[0]), chain.answers)
@@ -126,7 +131,9 @@ def _scores(chain: Chain, numbers: Sequence[Codes]) -> dict[str, Matrix]:
         plain += votes
         weighted += votes * (weights[at] / weights[-1])
         before = now
-    return dict(zip(ATTACKS, (votes, likelihood, plain, weighted), strict=True))
+    with np.errstate(divide="ignore"):
+        posterior = likelihood + np.log(np.array(alphas, np.float64))
+    return dict(zip(ATTACKS, (votes, likelihood, plain, weighted, posterior), strict=True))
 
 
 def kernel(chain: Chain, at: int) -> Matrix:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deniable import exact
 from deniable.cli.common import PLAIN, Force, Json, check_out, console, guarded, print_json, quiet_crashes, say, write
 from deniable.cli.designs import FamilyCommands
 from deniable.cli.estimates import (
@@ -259,7 +260,10 @@ def _sentences(known: GraphDesign) -> list[str]:
     from deniable.report.words import factor
 
     odds = f"the odds between any two {'weights' if isinstance(known, EdgeDesign) else 'rows of items and weights'}"
-    told = [f"Whatever is sent, {odds} change by a factor of at most {factor(known.parity)} (ε = {known.epsilon:.4g})."]
+    told = [
+        f"Whatever is sent, {odds} change by a factor of at most {factor(known.parity)} "
+        f"(ε = {exact.shown_above(known.epsilon, 4)})."
+    ]
     if isinstance(known, EdgeDesign):
         return [*told, known.caveat]
     key, value = known.scheme.parts

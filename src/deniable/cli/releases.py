@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from deniable import exact
 from deniable.cli.common import (
     PLAIN,
     Force,
@@ -141,10 +142,10 @@ def show(path: LedgerFile, as_json: Json = False) -> None:
     for each in status.questions:
         # As text: brackets in a name are no markup.
         table.add_row(
-            Text(each.question), f"{each.epsilon:.6g}", _limit(each.left), _stages(each), Text(_holders(each))
+            Text(each.question), exact.shown_above(each.epsilon), _limit(each.left), _stages(each), Text(_holders(each))
         )
     table.add_section()
-    table.add_row("all together", f"{status.epsilon:.6g}", _limit(status.left), "", "")
+    table.add_row("all together", exact.shown_above(status.epsilon), _limit(status.left), "", "")
     console().print(table)
 
 
@@ -339,7 +340,8 @@ def _tell(released: Released, *, as_json: bool) -> None:
         print_json({**{name: json.loads(text) for name, text in both.items()}, "fresh": released.fresh})
         return
     typer.echo(released.response.to_json())
-    cost = f"ε = {receipt.epsilon_after:.6g} is spent on {receipt.question!r}, {receipt.total_after:.6g} in all"
+    spent, total = map(exact.shown_above, (receipt.epsilon_after, receipt.total_after))
+    cost = f"ε = {spent} is spent on {receipt.question!r}, {total} in all"
     say(cost if released.fresh else f"released before; {cost}")
 
 
@@ -360,7 +362,7 @@ def _limit(epsilon: float | None) -> str:
 def _stages(standing: Standing) -> str:
     if standing.withdrawn:
         return "withdrawn"
-    told = [f"{each.epsilon:.4g}{'' if each.released else ' (not out)'}" for each in standing.stages]
+    told = [f"{exact.shown_above(each.epsilon, 4)}{'' if each.released else ' (not out)'}" for each in standing.stages]
     return ", ".join(told) or "none yet"
 
 

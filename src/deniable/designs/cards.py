@@ -71,7 +71,8 @@ def christofides(
         shares = _read_cards(cards, middle)
     channel = Dense.of(list(zip(shares, reversed(shares), strict=True)))
     symbols = [str(number) for number in range(1, len(shares) + 1)]
-    return Design("christofides", categories, symbols, channel)  # type: ignore[arg-type]  # Design reads labels
+    design = Design("christofides", categories, symbols, channel)  # type: ignore[arg-type]  # Design reads labels
+    return design.within(epsilon)
 
 
 def _read_cards(cards: Sequence[exact.Rational], middle: exact.Rational) -> list[Fraction]:
@@ -279,7 +280,7 @@ class Deck(AnyDesign):
         return (
             f"{alone} This deck is not ε-locally private against the collector: every card is dealt, so a collector "
             "who sees all responses and knows the answers of all the others knows the last card too, and is certain of "
-            f"the answer with probability {lost} (δ = {float(lost):.3g} at every ε)."
+            f"the answer with probability {lost} (δ = {exact.shown_above(lost, 3)} at every ε)."
         )
 
     @property
@@ -378,7 +379,7 @@ def _whole(number: object, name: str) -> int:
 def _factor(parity: exact.Ratio) -> str:
     if parity == math.inf:
         return "any factor: some response proves the answer"
-    return f"a factor of {float(parity):.4g} (ε = {exact.log_above(parity):.4g})"
+    return f"a factor of {exact.shown_above(parity, 4)} (ε = {exact.shown_above(exact.log_above(parity), 4)})"
 
 
 def _categories(body: Mapping[str, Any]) -> Sequence[str]:

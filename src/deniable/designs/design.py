@@ -132,6 +132,26 @@ class Design(AnyDesign):
         """The smallest ε at which this design is locally private, rounded up."""
         return exact.log_above(self.parity)
 
+    def within(self, epsilon: exact.Rational | None, delta: Fraction = Fraction(0)) -> Design:
+        """Return this design, if it reveals no more than was asked for; compared exactly, after all rounding.
+
+        Args:
+            epsilon: what was asked for; None where the design was asked for by its probabilities.
+            delta: what was asked for beside it.
+
+        Raises:
+            InvalidDesign: weights of 64 bits cannot keep that promise.
+        """
+        if epsilon is None:
+            return self
+        gamma = exact.exp_below(exact.non_negative_epsilon(epsilon))
+        if (self.channel.delta(gamma) if delta else self.parity - gamma) > delta:
+            raise InvalidDesign(
+                f"with {len(self.categories):,} categories this ε is too fine for weights of 2^64; expected a larger "
+                "one, or fewer categories."
+            )
+        return self
+
     @property
     def caveat(self) -> str:
         """What the guarantee rests on besides the channel, in a sentence; empty for most families."""
@@ -235,7 +255,7 @@ class Design(AnyDesign):
         }
 
     def __repr__(self) -> str:
-        return f"{self.name}({labels.shown(self.categories, most=5)}; ε = {self.epsilon:.6g})"
+        return f"{self.name}({labels.shown(self.categories, most=5)}; ε = {exact.shown_above(self.epsilon)})"
 
 
 def _together(factors: Sequence[Factor]) -> tuple[Combinations, Combinations, Product]:

@@ -60,7 +60,7 @@ def k_ary(
         True
     """
     known = labels.read(categories)
-    return Design("k_ary", known, known, diagonal(len(known), epsilon, p, low=low))
+    return Design("k_ary", known, known, diagonal(len(known), epsilon, p, low=low)).within(epsilon)
 
 
 def diagonal(size: int, epsilon: exact.Rational | None, p: exact.Rational | None, *, low: bool = False) -> Diagonal:
@@ -247,7 +247,7 @@ def hadamard(categories: Labels, epsilon: exact.Rational) -> Design:
             f"with {len(known):,} categories this ε is too fine for weights that sum to 2^64; "
             "expected fewer or a larger ε."
         )
-    return Design("hadamard", known, Numbered(2 * half - 1), Hadamard(len(known), large, small))
+    return Design("hadamard", known, Numbered(2 * half - 1), Hadamard(len(known), large, small)).within(epsilon)
 
 
 MOST_CELLS = 1 << 24
@@ -300,7 +300,7 @@ def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | 
         raise InvalidDesign(
             f"with {size:,} categories this ε is too fine for weights that sum to 2^64; expected fewer or a larger ε."
         )
-    return Design("local_hashing", known, Numbered(hashes * q), Hashing(size, q, same, other))
+    return Design("local_hashing", known, Numbered(hashes * q), Hashing(size, q, same, other)).within(epsilon)
 
 
 def best_values(size: int, ratio: Fraction) -> int:

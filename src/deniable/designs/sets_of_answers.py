@@ -79,7 +79,7 @@ def subset(
         share = exact.probability(p, name="p")
         channel = Subset(k, _check_t(k, t), share.numerator, share.denominator)
         _check_share(k, t, share)
-    return Design("subset", known, Bitstrings(k), channel)
+    return Design("subset", known, Bitstrings(k), channel).within(epsilon)
 
 
 def inside(k: int, t: int, gamma: Fraction) -> int:
@@ -258,7 +258,7 @@ def unary(
         channel = _from_probabilities(
             len(known), exact.probability(p, name="p"), exact.probability(q, name="q"), by_size
         )
-    return Design("unary", known, Bitstrings(len(known)), channel)
+    return Design("unary", known, Bitstrings(len(known)), channel).within(epsilon)
 
 
 @register(
@@ -308,7 +308,7 @@ def rappor(
         assert f is not None
         flip = exact.probability(f, name="f")
         channel = _from_probabilities(len(known), 1 - flip, flip, by_size)
-    return Design("rappor", known, Bitstrings(len(known)), channel)
+    return Design("rappor", known, Bitstrings(len(known)), channel).within(epsilon)
 
 
 def _from_epsilon(size: int, epsilon: exact.Rational, *, optimized: bool, by_size: bool) -> Bits:
@@ -369,7 +369,8 @@ def mixture(categories: Labels, weights: Weights, epsilon: exact.Rational) -> De
     """
     known = labels.read(categories)
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
-    return Design("mixture", known, Bitstrings(len(known)), _mixed(len(known), _read(len(known), weights), gamma))
+    channel = _mixed(len(known), _read(len(known), weights), gamma)
+    return Design("mixture", known, Bitstrings(len(known)), channel).within(epsilon)
 
 
 @register({"categories": ["red", "green", "blue"], "epsilon": 1}, {"categories": 4, "f": "1/3"})
@@ -416,7 +417,7 @@ def truncated_rappor(
     weights = rappor_weights(k, flip)[1:-1]
     whole = sum(weights)
     sizes = {t: weight / whole for t, weight in enumerate(weights, start=1)}
-    return Design("truncated_rappor", known, Bitstrings(k), _mixed(k, sizes, gamma))
+    return Design("truncated_rappor", known, Bitstrings(k), _mixed(k, sizes, gamma)).within(epsilon)
 
 
 def rappor_weights(k: int, f: exact.Rational) -> list[Fraction]:

@@ -178,7 +178,7 @@ def _build(
         channel = Dense.of([list(row) for row in zip(*member.columns, strict=True)])
     else:
         channel = _best(family, epsilon, _three(known, importance, "1"), _three(known, guess, "1/3"))
-    return Design(family, known, known, channel)
+    return Design(family, known, known, channel).within(epsilon)
 
 
 def _best(

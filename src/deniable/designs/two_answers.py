@@ -45,7 +45,7 @@ def warner(
     known = read(categories)
     if len(known) != 2:
         raise InvalidDesign(f"there are {len(known)} categories; expected 2.", "For more use k_ary().")
-    return Design("warner", known, known, diagonal(2, epsilon, p))
+    return Design("warner", known, known, diagonal(2, epsilon, p)).within(epsilon)
 
 
 @register(
@@ -134,7 +134,8 @@ def simmons(
     else:
         assert p is not None
         channel = _from_probability(exact.probability(p, name="p"), share)
-    return Design("simmons", categories, categories, channel)  # type: ignore[arg-type]  # Design reads labels
+    design = Design("simmons", categories, categories, channel)  # type: ignore[arg-type]  # Design reads labels
+    return design.within(epsilon)
 
 
 def _from_probability(p: Fraction, b: Fraction) -> Dense:

@@ -45,7 +45,8 @@ def relaxed_warner(epsilon: exact.Rational, delta: exact.Rational = 0, *, catego
         (0.660213, 0.1)
     """
     known = _two(categories)
-    return Design("relaxed_warner", known, known, even(read_ratio(epsilon), read_delta(delta)))
+    slack = read_delta(delta)
+    return Design("relaxed_warner", known, known, even(read_ratio(epsilon), slack)).within(epsilon, slack)
 
 
 @register(
@@ -89,7 +90,8 @@ def capped_binary(
     """
     known = _two(categories)
     channel = corner(read_ratio(epsilon), read_delta(delta), exact.exp_below(exact.positive_epsilon(ceiling)))
-    return Design("capped_binary", known, known, turned(channel, _number(known, telling)))
+    design = Design("capped_binary", known, known, turned(channel, _number(known, telling)))
+    return design.within(epsilon, read_delta(delta)).within(ceiling)
 
 
 @register({"delta": "1/10"}, {"delta": "1/3", "telling": "no"})
@@ -290,7 +292,8 @@ class Candidate:
 
     def __str__(self) -> str:
         p00, p11 = (self.design.probability(name, given=name) for name in self.design.categories)
-        return f"{self.design.name} (p00 = {float(p00):.6g}, p11 = {float(p11):.6g}, ε = {self.design.epsilon:.6g})"
+        epsilon = exact.shown_above(self.design.epsilon)
+        return f"{self.design.name} (p00 = {float(p00):.6g}, p11 = {float(p11):.6g}, ε = {epsilon})"
 
 
 @dataclass(frozen=True)

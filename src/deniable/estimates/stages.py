@@ -383,7 +383,7 @@ def summarize(combined: Combined, level: float, method: str, *, simultaneous: bo
 
 def _notes(combined: Combined, overall: float) -> tuple[str, ...]:
     stages = "; ".join(
-        f"ε = {design.epsilon:.4g}: {each.respondents:,} ({weight:.0%} of the weight)"
+        f"ε = {exact.shown_above(design.epsilon, 4)}: {each.respondents:,} ({weight:.0%} of the weight)"
         for design, each, weight in zip(combined.tallies.design, combined.tallies.finest, combined.weights, strict=True)
     )
     notes = [cost(combined.tallies.respondents, overall), f"Respondents by the finest stage they sent: {stages}."]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deniable import exact
 from deniable.estimates.covariances import Vector
 from deniable.estimates.intervals import wilson
 from deniable.estimates.results import Summary
@@ -33,7 +34,7 @@ def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: 
     )
     epsilon = estimate.design.epsilon
     return Summary(
-        title=f"{estimate.design.name}, ε = {epsilon:.4g}, {n:,} respondents, by {estimate.method}",
+        title=f"{estimate.design.name}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents, by {estimate.method}",
         quantity="share",
         rows=rows,
         warnings=estimate.warnings,

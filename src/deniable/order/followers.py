@@ -237,7 +237,8 @@ def bridge(old: Design, new: Design) -> Design:
     found = _blends(_read(old), _read(new))
     if not found:
         raise NotOrdered(
-            f"ε falls from {old.epsilon:.6g} to {new.epsilon:.6g}; expected a second design that reveals more.",
+            f"ε falls from {exact.shown_above(old.epsilon)} to {exact.shown_above(new.epsilon)}; expected a second "
+            "design that reveals more.",
             "What is out cannot be taken back: choose a larger ε.",
         )
     return _labelled(new, *found)

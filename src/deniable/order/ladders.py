@@ -208,7 +208,7 @@ class Ladder(AnyDesign):
         }
 
     def __repr__(self) -> str:
-        stages = ", ".join(f"{epsilon:.4g}" for epsilon in self.epsilons)
+        stages = ", ".join(exact.shown_above(epsilon, 4) for epsilon in self.epsilons)
         return f"Ladder({self.designs[-1].name}; ε = {stages})"
 
 

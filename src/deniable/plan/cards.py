@@ -13,10 +13,8 @@ from deniable.designs import Deck, integer_deck
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.decks import deck_variance
 from deniable.estimates.intervals import Interval
-from deniable.plan.sizes import target_variance
-from deniable.plan.variances import whole
-
-_MOST_DECKS = 100_000  # that are tried, one for each number of people
+from deniable.plan.sizes import smallest, target_variance
+from deniable.plan.variances import MOST_RESPONDENTS, whole
 
 
 def ideal_deck_variance(
@@ -89,28 +87,46 @@ def deck_sample_size(
         level: of the interval.
         method: "normal" or "chebyshev".
         share: the share of members that you expect; 1/2 is the worst.
-        ideal: take proportions that need not be whole cards, as papers do. Otherwise the deck of `integer_deck` for so
-            many people keeps the demand; it is the first one from the ideal number on.
+        ideal: take proportions that need not be whole cards, as papers do. Otherwise the decks of `integer_deck` for so
+            many people, and for any larger number, keep the demand.
+
+    Why: ⌈·⌉ adds less than one first card to its share, and the middle cards are rounded by at most a half. With
+    m = N(1 − p₂) − 1/2 and t = tanh(ε/2) the variance is therefore at most π(1 − π)·(Nm/(mt − 2)² − 1)/(N − 1), which
+    falls with N. From where that bound keeps the demand, one goes down to the last number that does not.
 
     Raises:
-        InvalidRequest: not exactly one of variance and margin, or none of the next hundred thousand decks will do.
+        InvalidRequest: not exactly one of variance and margin, or a demand beyond all numbers of people.
 
     Example:
         >>> deck_sample_size(0.5, 0.01, variance=0.1, share=0.1, ideal=True)
         16
         >>> deck_sample_size(0.5, 0.01, variance=0.1, share=0.1)
-        21
+        25
     """
     target = target_variance(variance, margin, level, method)
     spread = _share(share) * (1 - share)
     least = max(2, math.ceil((1 + spread * _factor(epsilon, middle) / target) * (1 - 1e-12)))
     if ideal:
         return least
-    for people in range(least, least + _MOST_DECKS):
-        deck = _deck_or_none(people, epsilon, middle)
-        if deck is not None and deck_variance(deck, share, population=people) <= target * (1 + 1e-12):
-            return people
-    raise InvalidRequest(f"no deck for up to {least + _MOST_DECKS:,} people keeps this demand.", "Allow a larger ε.")
+    rounded = smallest(lambda people: spread * _rounded_factor(people, epsilon, middle) <= target * (people - 1))
+    if rounded is None:
+        raise InvalidRequest(f"no deck for up to {MOST_RESPONDENTS:,} people keeps this demand.", "Allow a larger ε.")
+    people = max(least, rounded)
+    while people > least and _keeps(people - 1, epsilon, middle, share, target):
+        people -= 1
+    return people
+
+
+def _rounded_factor(people: int, epsilon: exact.Rational, middle: exact.Rational) -> float:
+    """Return the largest w that whole cards for so many people can have."""
+    cards = people * (1 - _middle(middle)) - 0.5
+    told = cards * math.tanh(_epsilon(epsilon) / 2) - 2
+    return people * cards / told**2 - 1 if told > 0 else math.inf
+
+
+def _keeps(people: int, epsilon: exact.Rational, middle: exact.Rational, share: float, target: float) -> bool:
+    deck = _deck_or_none(people, epsilon, middle)
+    return deck is not None and deck_variance(deck, share, population=people) <= target * (1 + 1e-12)
 
 
 def _deck_or_none(people: int, epsilon: exact.Rational, middle: exact.Rational) -> Deck | None:

@@ -230,8 +230,8 @@ def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
     by_machine = _candidate(f"{free.name}, by a machine", free, None, None)
     reasons = (
         device.instructions,
-        f"Its odds are whole numbers of {device.outcomes} equally likely outcomes, so its ε is {design.epsilon:.4g}; "
-        "a machine could use all that is allowed, and by hand it takes "
+        f"Its odds are whole numbers of {device.outcomes} equally likely outcomes, so its ε is "
+        f"{exact.shown_above(design.epsilon, 4)}; a machine could use all that is allowed, and by hand it takes "
         f"{_people(chosen.risk / by_machine.risk)}.",
     )
     return Choice(design, "device", str(criterion), (chosen, by_machine), reasons, device)

@@ -141,8 +141,8 @@ def _reason(
     who = "everybody" if willing == 1 else f"{willing:.0%} of the respondents"
     last = tallies.design.designs[-1].epsilon
     text = (
-        f"Raising {who} from ε = {last:.4g} to ε = {design.epsilon:.4g} lowers the standard error from {error:.3g} to "
-        f"{after:.3g}; the target is {wanted:.3g}."
+        f"Raising {who} from ε = {exact.shown_above(last, 4)} to ε = {exact.shown_above(design.epsilon, 4)} lowers the "
+        f"standard error from {error:.3g} to {after:.3g}; the target is {wanted:.3g}."
     )
     if after <= wanted:
         return text

@@ -209,8 +209,8 @@ class Withdrawal:
         for question, epsilon, holders in self.out:
             who = ", ".join(holder or "an unnamed holder" for holder in holders)
             lines.append(
-                f"Cannot be undone: a response to {question!r} at ε = {epsilon:.6g} is with {who}. Whoever has it "
-                "keeps what it says, and may have passed it on or counted it already."
+                f"Cannot be undone: a response to {question!r} at ε = {exact.shown_above(epsilon)} is with {who}. "
+                "Whoever has it keeps what it says, and may have passed it on or counted it already."
             )
         if not self.out:
             lines.append("Nothing was out.")

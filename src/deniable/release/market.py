@@ -322,8 +322,9 @@ def _agreed(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent
         )
     if design.parity > consent.parity:
         raise NotAllowed(
-            f"the respondent agreed to sell {row.name!r:.60} to {buyer!r:.60} up to ε = {consent.epsilon:.6g}, and "
-            f"this stage has {design.epsilon:.6g}. Nothing was released.",
+            f"the respondent agreed to sell {row.name!r:.60} to {buyer!r:.60} up to "
+            f"ε = {exact.shown(consent.epsilon)}, and this stage has {exact.shown_above(design.epsilon)}. Nothing "
+            "was released.",
             "Ask the respondent for consent to more, or buy a coarser stage.",
         )
     return consent

@@ -104,8 +104,8 @@ class Budget:
         allowed, wanted = float(self.epsilon), exact.log_above(needed)
         excess = math.inf if needed == math.inf else exact.log_above(Fraction(needed) / Fraction(self.limit))
         raise OverBudget(
-            f"this release would spend ε = {wanted:.6g} in all on {what}; expected at most {allowed:.6g}, which is "
-            f"{excess:.3g} less. Nothing was released.",
+            f"this release would spend ε = {exact.shown_above(wanted)} in all on {what}; expected at most "
+            f"{allowed:.6g}, which is {excess:.3g} less. Nothing was released.",
             f"Ask for a coarser stage: at most ε = {allowed:.6g} may be spent on {what}.",
             needed=wanted,
             budget=allowed,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import exact
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import ACCENT, INK, MOST_BARS, TRUTH, plain
 from deniable.estimates.covariances import Vector
@@ -55,7 +56,8 @@ def against_truth(
     _scatter(axes[0], estimate, "degree", degree, level, everybody)
     if mean:
         _scatter(axes[1], estimate, "mean", mean, level, ~estimate.within_noise)
-    default = f"{estimate.design.name}, ε = {estimate.design.epsilon:.4g}, {estimate.respondents:,} respondents"
+    epsilon = exact.shown_above(estimate.design.epsilon, 4)
+    default = f"{estimate.design.name}, ε = {epsilon}, {estimate.respondents:,} respondents"
     figure.suptitle(title or default, color=INK, fontsize=11, x=0.02, ha="left")
     return figure
 
@@ -87,7 +89,7 @@ def weighted_graph(estimate: KeyValueEstimate, *, count: int = 20, level: float 
     _fan(axes, estimate, order.tolist(), level)
     default = (
         f"{estimate.respondents:,} respondents and {len(order)} of {len(estimate.design.items):,} items, "
-        f"ε = {estimate.design.epsilon:.4g}"
+        f"ε = {exact.shown_above(estimate.design.epsilon, 4)}"
     )
     axes.set_title(title or default, loc="left", color=INK, fontsize=11)
     _colorbar(figure, axes, estimate)

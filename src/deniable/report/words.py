@@ -6,8 +6,7 @@ Every number is derived from the exact channel; factors are rounded up, so that 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from decimal import ROUND_CEILING, Context, Decimal
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -43,7 +42,7 @@ def promise(design: Design) -> tuple[str, ...]:
         return ("Responses do not depend on answers: nothing is revealed, and nothing can be estimated.",)
     return (
         f"Whatever is sent, the odds between any two answers change by a factor of at most {factor(design.parity)} "
-        f"(ε = {_above(Fraction(design.epsilon), 4)}).",
+        f"(ε = {exact.shown_above(design.epsilon, 4)}).",
     )
 
 
@@ -98,14 +97,7 @@ def factor(ratio: exact.Ratio) -> str:
         >>> factor(Fraction(2718281, 1000000)), factor(Fraction(3)), factor(math.inf)
         ('2.72', '3', '∞')
     """
-    return "∞" if ratio == math.inf else _above(Fraction(ratio), 3)
-
-
-def _above(value: Fraction, digits: int) -> str:
-    context = Context(prec=digits, rounding=ROUND_CEILING)
-    rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    text = f"{rounded:,f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return exact.shown_above(ratio, 3)
 
 
 def groups(design: Design, answer: int) -> list[SentAlike]:
@@ -231,16 +223,16 @@ _NOBODY = 0.005
 
 
 def about(row: Row, label: str = "") -> str:
-    """Tell a share and its interval in words; an end outside 0 … 100 % is left away, because it limits nothing.
+    """Tell a share and its interval in words; ends are rounded outward, and left away beyond 0 … 100 %.
 
     Example:
         >>> about(Row("yes", 0.1234, 0.02, 0.091, 0.152))
-        'About 12% answer “yes”: between 9% and 15%.'
+        'About 12% answer “yes”: between 9% and 16%.'
         >>> about(Row("yes", -0.01, 0.02, -0.05, 0.024), "Yes")
-        'Hardly anybody answers “Yes”: at most 2%.'
+        'Hardly anybody answers “Yes”: at most 3%.'
     """
     name, width = label or row.name, row.high - row.low
-    low, high = (percent(end, width) for end in (row.low, row.high))
+    low, high = percent(row.low, width, math.floor), percent(row.high, width, math.ceil)
     if row.estimate < _NOBODY and row.low <= 0:
         return f"Hardly anybody answers “{name}”: at most {high}."
     if row.estimate > 1 - _NOBODY and row.high >= 1:
@@ -253,12 +245,12 @@ def about(row: Row, label: str = "") -> str:
     return f"{share}: at most {high}." if row.low <= 0 else f"{share}: between {low} and {high}."
 
 
-def percent(share: float, width: float) -> str:
+def percent(share: float, width: float, to_whole: Callable[[Fraction], int] = round) -> str:
     """Return a share in percent; the narrower its interval is, the more digits.
 
     Example:
-        >>> percent(0.12345, 0.06), percent(0.12345, 0.02), percent(-0.0004, 0.1)
-        ('12%', '12.3%', '0%')
+        >>> percent(0.12345, 0.06), percent(0.12345, 0.02), percent(-0.0004, 0.1), percent(0.12, 0.06, math.ceil)
+        ('12%', '12.3%', '0%', '12%')
     """
     digits = 0 if width >= 0.04 else 1 if width >= 0.004 else 2
-    return f"{round(100 * share, digits) + 0.0:.{digits}f}%"
+    return f"{to_whole(exact.rational(share) * 10 ** (2 + digits)) / 10**digits:.{digits}f}%"

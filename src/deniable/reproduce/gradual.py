@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable import simulate as law
-from deniable.audit import ATTACKS, Rates, error_rates, simulate_attacks
+from deniable.audit import VOTES, Rates, error_rates, simulate_attacks
 from deniable.criteria import least_bayes_error, posterior
 from deniable.designs import direct, k_ary, unary, warner
 from deniable.estimates import covariance
@@ -97,7 +97,7 @@ class Experiment:
         """Attack simulated people, as many of each answer on average."""
         people = _ATTACKED * setting.repetitions
         drawn = simulate_attacks(self.stages, people, source=_GeneratorBytes(setting.generator))
-        return [Point(each, self.rates[each], drawn[each], drawn.standard[each]) for each in ATTACKS]
+        return [Point(each, self.rates[each], drawn[each], drawn.standard[each]) for each in VOTES]
 
 
 @dataclass(frozen=True)

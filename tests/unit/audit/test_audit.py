@@ -108,3 +108,21 @@ def test_a_promise_that_is_broken_is_found_out() -> None:
     error = float((attack(stages, columns, source=source)["highest frequency"] != answers).mean())
     bound = float(error_rates(stages).bound)
     assert error < bound - 10 * math.sqrt(error * (1 - error) / n)
+
+
+def test_bayes_rule_uses_the_prior_and_never_does_worse_than_guessing() -> None:
+    prior = ["8/10", "1/10", "1/10"]
+    rates = error_rates(dn.k_ary(3, p="3/4"), prior=prior, exact=True)
+    assert rates.errors["last output"] == Fraction(1, 4), "the votes err more often than the blind guess, 1/5"
+    assert rates.errors["Bayes' rule"] == Fraction(1, 5), "no response moves the prior far enough"
+    telling = error_rates(dn.k_ary(3, p="9/10"), prior=prior, exact=True)
+    assert telling.errors["Bayes' rule"] == bayes_error(dn.k_ary(3, p="9/10"), prior) == Fraction(1, 10)
+
+
+def test_guesses_by_bayes_rule_follow_the_prior() -> None:
+    design, prior = dn.k_ary(3, p="1/2"), ["8/10", "1/10", "1/10"]
+    guessed = attack(design, [[0, 1, 2]], prior=prior, source=Seeded("prior"))
+    assert guessed["Bayes' rule"].tolist() == [0, 0, 0]
+    assert guessed["last output"].tolist() == [0, 1, 2]
+    drawn = simulate_attacks(design, 40_000, prior=prior, source=Seeded("bayes"))
+    assert abs(drawn["Bayes' rule"] - 0.2) <= 6 * drawn.standard["Bayes' rule"]  # false alarms: below 1e-8

@@ -191,3 +191,9 @@ def test_a_channel_that_tells_nothing_can_be_doubted_all_the_same() -> None:
     assert doubts(Tally(blind, [900, 60, 40])) != ()
     large = matrix([["1/5000"] * 2] * 5000)
     assert doubts(Tally(large, np.full(5000, 3))) == ()
+
+
+def test_a_share_is_the_decimal_that_it_shows() -> None:
+    tally = Tally(warner(p="3/4"), [70, 30])
+    left = Tally(warner(p="3/4"), [70, 1])  # 29 of the 100 are left out; 0.29 · 100 is 28.999… in floats
+    assert swing(tally, 0.29)[1].low == pytest.approx(swing(left, 0)[1].low, abs=1e-12)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -165,3 +166,11 @@ def test_a_deck_that_was_edited_with_its_hash_is_still_checked() -> None:
     ):
         with pytest.raises(UnreadableFile):
             Deck.from_json(documents.seal("deck", body))
+
+
+@pytest.mark.parametrize("counts", [(1, 0, 2), (3, 1, 4), (2, 3, 7), (5, 2, 6)])
+def test_what_is_promised_is_never_rounded_down(counts: tuple[int, ...]) -> None:
+    deck = Deck(counts, people=2)
+    factor, epsilon = re.findall(r"a factor of ([\d.]+) \(ε = ([\d.]+)\)", deck.guarantee)[0]
+    assert Fraction(factor) >= deck.parity_alone
+    assert float(epsilon) >= exact.log_above(deck.parity_alone)

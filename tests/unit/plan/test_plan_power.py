@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from statistics import NormalDist
 
 import pytest
@@ -13,7 +15,7 @@ WARNER = dn.warner(p="3/4")
 
 
 def test_the_power_that_the_r_package_rr_prints() -> None:
-    assert plan.power(FORCED, 200, share=0.2, alpha=0.01) == pytest.approx(0.986887, abs=5e-7)
+    assert plan.power(FORCED, 200, share=0.2, alpha=0.01, method="normal") == pytest.approx(0.986887, abs=5e-7)
 
 
 @pytest.mark.parametrize(
@@ -21,16 +23,84 @@ def test_the_power_that_the_r_package_rr_prints() -> None:
 )
 def test_the_sample_sizes_that_rr_prints_reach_only_79_percent(design: dn.Design, printed: int, enough: int) -> None:
     """For a power of 80 % it takes the first n within one percentage point of it; ours reaches what was asked for."""
-    assert plan.sample_size_for_power(design, share=0.1, target=0.79) == printed
-    assert plan.sample_size_for_power(design, share=0.1) == enough
-    assert plan.power(design, printed, share=0.1) == pytest.approx(0.79, abs=0.003)
-    assert plan.power(design, enough - 1, share=0.1) < 0.8 <= plan.power(design, enough, share=0.1)
+    normal = {"share": 0.1, "method": "normal"}
+    assert plan.sample_size_for_power(design, target=0.79, **normal) == printed
+    assert plan.sample_size_for_power(design, **normal) == enough
+    assert plan.power(design, printed, **normal) == pytest.approx(0.79, abs=0.003)
+    assert plan.power(design, enough - 1, **normal) < 0.8 <= plan.power(design, enough, **normal)
+
+
+def binomial(n: int, chance: Fraction) -> list[Fraction]:
+    return [math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n + 1)]
+
+
+def chance(design: dn.Design, share: str) -> Fraction:
+    hit, stray = (design.probability("yes", given=each) for each in ("yes", "no"))
+    return stray + (hit - stray) * Fraction(share)
+
+
+@pytest.mark.parametrize("n", [10, 49, 50, 51, 120])
+@pytest.mark.parametrize(("null", "share"), [("0", "1/10"), ("0", "1/200"), ("3/10", "1/10"), ("1/20", "1/2")])
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_the_exact_test_keeps_its_level_and_its_power_is_that_of_all_counts(
+    n: int, null: str, share: str, two_sided: bool
+) -> None:
+    """The level is kept in rationals, and no larger set of counts on a side would keep it."""
+    alpha = Fraction(1, 20) / (2 if two_sided else 1)
+    up, law, true = (
+        Fraction(share) > Fraction(null),
+        binomial(n, chance(FORCED, null)),
+        binomial(n, chance(FORCED, share)),
+    )
+    reached = Fraction(0)
+    for above in {True, False} if two_sided else {up}:
+        counts = range(n, -1, -1) if above else range(n + 1)
+        level = Fraction(0)
+        for count in counts:
+            level += law[count]
+            if level > alpha:
+                break
+            reached += true[count]
+    given = {"share": float(Fraction(share)), "null": float(Fraction(null)), "two_sided": two_sided}
+    assert plan.power(FORCED, n, **given) == pytest.approx(float(reached), abs=1e-9)
+
+
+def test_the_normal_test_does_not_keep_its_level_with_fifty_respondents() -> None:
+    """From null + z·√Var(null) on, a true null is rejected 8.7 % of the time where 5 % were asked for."""
+    q = chance(dn.warner(3), "0")
+    threshold = 50 * q + Fraction("1.6448536269514722") * Fraction(math.sqrt(50 * q * (1 - q)))
+    level = sum(law for count, law in enumerate(binomial(50, q)) if count > threshold)
+    assert float(level) == pytest.approx(0.0874, abs=5e-5)
+
+
+def test_the_exact_size_is_where_the_power_stays() -> None:
+    for design, options in (
+        (FORCED, {"share": 0.1}),
+        (WARNER, {"share": 0.2, "two_sided": True}),
+        (FORCED, {"share": 0.9}),
+    ):
+        n = plan.sample_size_for_power(design, **options)
+        assert plan.power(design, n - 1, **options) < 0.8
+        assert min(plan.power(design, n + more, **options) for more in range(2_000)) >= 0.8
+
+
+def test_the_exact_test_is_for_one_response_that_decides() -> None:
+    for design in (dn.subset(4, epsilon=1), dn.rr3_dagger("3/5", "1/2")):
+        with pytest.raises(InvalidRequest, match="one response that decides"):
+            plan.power(design, 100, share=0.3, method="exact")
+        assert plan.power(design, 100, share=0.9) == plan.power(design, 100, share=0.9, method="normal")
+    with pytest.raises(InvalidRequest, match="independent respondents"):
+        plan.power(WARNER, 100, share=0.3, population=200, method="exact")
+    with pytest.raises(InvalidRequest, match="expected exact or normal"):
+        plan.power(WARNER, 100, share=0.3, method="binomial")
 
 
 def test_power_by_hand() -> None:
     z, error, null = 1.959963984540054, (0.5 * 0.5 / (0.25 * 100)) ** 0.5, (0.45 * 0.55 / (0.25 * 100)) ** 0.5
     both = NormalDist().cdf((0.1 - z * null) / error) + NormalDist().cdf((-0.1 - z * null) / error)
-    assert plan.power(WARNER, 100, share=0.5, null=0.4, two_sided=True) == pytest.approx(both, rel=1e-9)
+    assert plan.power(WARNER, 100, share=0.5, null=0.4, two_sided=True, method="normal") == pytest.approx(
+        both, rel=1e-9
+    )
     up = plan.power(WARNER, 100, share=0.6, null=0.4)
     assert plan.power(WARNER, 100, share=0.4, null=0.6, category="no") == pytest.approx(up, rel=1e-9)
     assert plan.power(WARNER, 100, share=0.4, null=0.6) == pytest.approx(up, rel=1e-9)  # the side where the share lies
@@ -43,7 +113,8 @@ def test_power_grows_with_people_and_distance_and_falls_with_privacy() -> None:
     assert powers == sorted(powers)
     powers = [plan.power(dn.warner(eps), 100, share=0.2) for eps in (0.1, 1, 3)]
     assert powers == sorted(powers)
-    assert plan.power(WARNER, 100, share=0.2, population=150) > plan.power(WARNER, 100, share=0.2)
+    normal = plan.power(WARNER, 100, share=0.2, method="normal")
+    assert plan.power(WARNER, 100, share=0.2, population=150) > normal
 
 
 def test_the_detection_limit_is_where_the_power_is_reached() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.audit import ATTACKS
+from deniable.audit import VOTES
 from deniable.reproduce.gradual import NOISY, Experiment, first, second
 from tests.support.reproduced import made
 
@@ -10,7 +10,7 @@ from tests.support.reproduced import made
 @pytest.mark.parametrize("experiment", [first(), second()], ids=["6.1", "6.2"])
 def test_two_attacks_attain_the_bound_and_two_do_not(experiment: Experiment) -> None:
     rates = experiment.rates
-    last, likely, often, weighted = (rates[each] for each in ATTACKS)
+    last, likely, often, weighted = (rates[each] for each in VOTES)
     assert last == likely == pytest.approx(float(rates.bound))
     assert min(often, weighted) > float(rates.bound) + 0.005
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from deniable import exact
 from deniable.collector.refusals import Told
 from deniable.survey.catalogue import fill
 
@@ -34,6 +35,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["fill"] = fill
+    made.filters["above"] = lambda value, digits=4: exact.shown_above(value, digits)
     made.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
     return made
 

@@ -78,7 +78,9 @@ class EdgeDesign(ItemDesign):
         return {"items": self._names(), "choice": json.loads(self.choice.to_json())}
 
     def __repr__(self) -> str:
-        return f"one_edge({labels.shown(self.items, most=5)}; {self.choice.name}, ε = {self.epsilon:.6g})"
+        return (
+            f"one_edge({labels.shown(self.items, most=5)}; {self.choice.name}, ε = {exact.shown_above(self.epsilon)})"
+        )
 
 
 def one_edge(

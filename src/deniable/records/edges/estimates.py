@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import documents
+from deniable import documents, exact
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Ends, quantile
@@ -138,7 +138,7 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         more = zip(self.degree.tolist(), self.mean.tolist(), self.errors("mean").tolist(), strict=True)
         average = self.average_weight()
         return Summary(
-            title=f"one edge each, ε = {design.epsilon:.4g}, {self.tally.respondents:,} respondents",
+            title=f"one edge each, ε = {exact.shown_above(design.epsilon, 4)}, {self.tally.respondents:,} respondents",
             quantity=self.quantity,
             rows=tuple(EdgeRow(*one, *two) for one, two in zip(own, more, strict=True)),
             notes=(f"average weight of an edge: {average.value:.4g} ± {average.error:.2g}", design.caveat),

@@ -241,7 +241,7 @@ class KeyValueDesign(ItemDesign):
         }
 
     def __repr__(self) -> str:
-        return f"{self.name}({labels.shown(self.items, most=5)}; ε = {self.epsilon:.6g})"
+        return f"{self.name}({labels.shown(self.items, most=5)}; ε = {exact.shown_above(self.epsilon)})"
 
 
 def _read_names(body: Mapping[str, Any]) -> Sequence[str]:

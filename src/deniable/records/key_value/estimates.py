@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import documents
+from deniable import documents, exact
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Ends, Interval, one_of, quantile, wilson
@@ -592,7 +592,7 @@ def summarize(
     own = estimate._own_numbers(level, method, simultaneous=simultaneous)
     design, graph = estimate.design, _graph(estimate)
     return KeyValueSummary(
-        title=f"{design.name}, ε = {design.epsilon:.4g}, {estimate.respondents:,} respondents, "
+        title=f"{design.name}, ε = {exact.shown_above(design.epsilon, 4)}, {estimate.respondents:,} respondents, "
         f"{len(design.items):,} items, {estimate.scaling} scaling",
         quantity=estimate.quantity,
         rows=tuple(_row(estimate, own[number], columns, number) for number in order),
@@ -614,8 +614,8 @@ def _notes(estimate: KeyValueEstimate) -> list[str]:
     design = estimate.design
     saved = f"{design.saving:.3g}" if np.isfinite(design.saving) else "∞"
     notes = [
-        f"ε = {design.epsilon:.4g} protects all items and weights of a respondent together; two devices one after the "
-        f"other would be charged {design.sequential:.4g}, {saved} more."
+        f"ε = {exact.shown_above(design.epsilon, 4)} protects all items and weights of a respondent together; two "
+        f"devices one after the other would be charged {design.sequential:.4g}, {saved} more."
     ]
     if estimate.tally.missing:
         notes.append(f"{estimate.tally.missing:,} sent no response and take no part in the estimate.")

@@ -123,7 +123,9 @@ class NumberDesign(AnyDesign):
         return cls(Range.of(low, high), Design.from_body(documents.field(body, "ends", dict)))
 
     def __repr__(self) -> str:
-        return f"numbers({self.range.low} to {self.range.high}; {self.ends.name}, ε = {self.epsilon:.6g})"
+        return (
+            f"numbers({self.range.low} to {self.range.high}; {self.ends.name}, ε = {exact.shown_above(self.epsilon)})"
+        )
 
 
 def number_design(low: exact.Rational, high: exact.Rational, epsilon: exact.Rational) -> NumberDesign:

@@ -413,8 +413,9 @@ class StringDesign(AnyDesign):
     def told(self) -> str:
         """The guarantee in words."""
         return (
-            f"ε = {self.epsilon:.6g} for a response, because two strings differ in up to {2 * self.bloom.hashes} of "
-            f"its {self.bloom.bits} bits; ε = {self.bit_epsilon:.6g} for each bit by itself."
+            f"ε = {exact.shown_above(self.epsilon)} for a response, because two strings differ in up to "
+            f"{2 * self.bloom.hashes} of its {self.bloom.bits} bits; "
+            f"ε = {exact.shown_above(self.bit_epsilon)} for each bit by itself."
         )
 
     @classmethod
@@ -430,7 +431,7 @@ class StringDesign(AnyDesign):
     def __repr__(self) -> str:
         bloom = self.bloom
         sizes = f"{bloom.bits} bits, {bloom.hashes} hashes, {bloom.cohorts} cohorts"
-        return f"strings({sizes}; ε = {self.epsilon:.6g}, {self.bit_epsilon:.6g} a bit)"
+        return f"strings({sizes}; ε = {exact.shown_above(self.epsilon)}, {exact.shown_above(self.bit_epsilon)} a bit)"
 
 
 def string_design(

@@ -133,8 +133,8 @@ def test_a_withdrawal_ends_sales_and_says_what_it_cannot_undo(market: Market, le
     market.sell("smokes", "Anna", 1)
     market.sell("smokes", "Bert", 2)
     told = market.withdraw("smokes").told
-    assert "'smokes' at ε = 0.693147 is with Anna" in told
-    assert "at ε = 1.09861 is with Bert" in told
+    assert "'smokes' at ε = 0.693148 is with Anna" in told
+    assert "at ε = 1.09862 is with Bert" in told
     for buyer, stage in (("Anna", 1), ("Anna", 2), ("Carl", 0)):
         with pytest.raises(NotAllowed, match="withdrew"):
             market.sell("smokes", buyer, stage)
