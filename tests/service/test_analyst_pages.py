@@ -163,7 +163,7 @@ def test_exports_and_forms_are_linked_and_there(chromium: Browser, place: Place)
     page.goto(f"{place.address}/a/working-life/overtime?group=office")
     links = [link.get_attribute("href") or "" for link in page.get_by_role("link").all()]
     files = [link for link in links if re.search(r"\.(json|csv|parquet)", link)]
-    assert len(files) == 6
+    assert len(files) == 4, "responses come when the survey has ended"
     for link in files:
         assert len(place.get(link)) > 50, link
     told = json.loads(place.get("/a/working-life/overtime.json?group=office"))

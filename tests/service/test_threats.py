@@ -300,7 +300,7 @@ def test_one_address_sends_so_much_and_no_more(store: Store, survey: Survey) -> 
 
 
 def test_fakes_move_an_estimate_by_a_known_bound_at_most(inside: Inside, survey: Survey, store: Store) -> None:
-    """The analyst is told where the honest share lies if 5 % of the responses were made up; two of forty are."""
+    """The analyst is told where the honest share lies if 5 % of the responses were made up; three of sixty are."""
     token = store.issue_token(Token("ann", "analyst"))
 
     def shares() -> list[dict[str, Any]]:
@@ -308,14 +308,14 @@ def test_fakes_move_an_estimate_by_a_known_bound_at_most(inside: Inside, survey:
         told: list[dict[str, Any]] = found["questions"]["smokes"]["shares"]
         return told
 
-    for number in range(38):
-        assert send(inside, submission(survey, ("yes", "no")[number % 2])) == 204
+    for number in range(57):
+        assert send(inside, submission(survey, ("yes", "no", "yes")[number % 3])) == 204
     honest = [each["row"]["estimate"] for each in shares()]
-    for _ in range(2):
+    for _ in range(3):
         assert send(inside, submission(survey, "yes")) == 204
     for value, share in zip(honest, shares(), strict=True):
         low, high = share["fakes"][1]
-        assert low - 1e-9 <= value <= high + 1e-9, "the bound is met exactly: both fakes pull the same way"
+        assert low - 1e-9 <= value <= high + 1e-9, "the bound is met exactly: all fakes pull the same way"
         assert value != pytest.approx(share["row"]["estimate"], abs=1e-3), "they did move it"
 
 
@@ -349,6 +349,8 @@ def test_exports_of_two_questions_cannot_be_laid_side_by_side(store: Store) -> N
             bodies = [submission(survey, symbol, question=number) for number in range(2)]
             body = {**bodies[0], "responses": [each["responses"][0] for each in bodies]}
             assert send(collector, body, "both") == 204
+        assert store.close("both").state == "closed"
+        collector._app.state.collector.surveys.forget()
         files = [
             collector.ask("GET", f"/api/surveys/both/exports/{name}.parquet", authorization=f"Bearer {token}").body
             for name in ("one", "two")
@@ -361,15 +363,68 @@ def test_exports_of_two_questions_cannot_be_laid_side_by_side(store: Store) -> N
     assert arrived not in (one, two)
 
 
+def told(collector: Inside, store: Store, group: str = "") -> list[int] | None:
+    """Return the counts of the first question that an analyst is told; None where nothing is."""
+    name = secrets.token_hex(4)
+    token = store.issue_token(Token(name, "analyst"))
+    path = f"/api/surveys/small/tallies?group={group}" if group else "/api/surveys/small/tallies"
+    found = collector.ask("GET", path, authorization=f"Bearer {token}").json["questions"]["smokes"]
+    return None if found is None else list(found["counts"])
+
+
 def test_small_groups_are_not_told_by_subtraction(inside: Inside, survey: Survey, store: Store) -> None:
     for group, people in (("north", 10), ("south", 2)):
         for _ in range(people):
             assert send(inside, submission(survey, "yes", group=group)) == 204
+    assert told(inside, store, "south") is None
+    before = told(inside, store), told(inside, store, "north")
+    assert before == ([0, 10], [0, 10]), "everybody less the north is nobody"
+    store.close("small")
+    inside._app.state.collector.surveys.forget()
+    assert (told(inside, store), told(inside, store, "north")) == before, "nor are two people told by the end"
+
+
+def test_nobody_is_read_by_looking_before_and_after(inside: Inside, survey: Survey, store: Store) -> None:
+    """What is shown before and after a response is the same, unless as many have come as the minimum."""
+    for _ in range(3):
+        assert send(inside, submission(survey, "no")) == 204
+    assert told(inside, store) == [3, 0]
+    for shown in ([3, 0], [3, 0], [3, 3]):
+        assert send(inside, submission(survey, "yes")) == 204
+        assert told(inside, store) == shown
+
+
+def test_a_group_cannot_be_filled_up_again_and_again(inside: Inside, survey: Survey, store: Store) -> None:
+    """Fakes fill a group up, somebody is read, the fakes are withdrawn; the next person is waited for, and so on."""
+    read = []
+    for symbol in ("no", "yes", "yes", "no"):
+        assert send(inside, submission(survey, symbol, group="south")) == 204
+        fakes = [submission(survey, "yes", group="south") for _ in range(2)]
+        assert {send(inside, each) for each in fakes} == {204}
+        read.append(told(inside, store, "south"))
+        for each in fakes:
+            assert inside.ask("POST", "/api/surveys/small/withdrawals", {"key": each["key"]}).json["withdrawn"] == 1
+    assert read[:3] == [[1, 2]] * 3, "the first one, whom two known fakes make three; and nobody after"
+    assert read[3] == [2, 4], "the next three people, together"
+
+
+def test_exports_wait_until_nobody_can_come_after_them(inside: Inside, survey: Survey, store: Store) -> None:
     token = store.issue_token(Token("ann", "analyst"))
-    for group in ("north", "south"):
-        path = f"/api/surveys/small/tallies?group={group}"
-        found = inside.ask("GET", path, authorization=f"Bearer {token}").json
-        assert found["questions"]["smokes"] is None, "12 in all less 10 from the north would be the 2 from the south"
+
+    def rows() -> int:
+        path = "/api/surveys/small/exports/smokes.csv"
+        found = inside.ask("GET", path, authorization=f"Bearer {token}")
+        return len(found.body.splitlines()) - 1 if found.status == 200 else 0
+
+    for people, closed, given in ((4, False, 0), (0, True, 4), (2, True, 0), (1, True, 7)):
+        store.open("small")
+        inside._app.state.collector.surveys.forget()
+        for _ in range(people):
+            assert send(inside, submission(survey, "yes")) == 204
+        if closed:
+            store.close("small")
+            inside._app.state.collector.surveys.forget()
+        assert rows() == given
 
 
 # The compelled operator

@@ -196,7 +196,7 @@ class Client(SurveyDevice):
     def withdraw(self) -> int:
         """Have everything erased at the collector, and all that was not released here; return how much it erased.
 
-        What was erased is in no count any more. The collector returns when it has overwritten the rows in its database;
+        No new result counts what was erased. The collector returns when it has overwritten the rows in its database;
         where it could not at once (somebody was reading them, or its disk was full), it does so later. Copies that were
         made before, such as backups, hold them until they are thrown away.
 

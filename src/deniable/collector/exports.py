@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from deniable.collector.small_cells import counts_shown, groups_shown
 from deniable.collector.store import Entry, Store
+from deniable.errors import NotAllowed
 from deniable.files.columns import DESIGN, RESPONSE
 from deniable.files.spreadsheets import safe_batch
 
@@ -20,7 +21,7 @@ FORMATS = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
 
 
 def write(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes]) -> None:
-    """Write the responses to a question.
+    """Write all responses to a question, as whoever runs the collector may have them.
 
     Args:
         store: where they are.
@@ -32,9 +33,33 @@ def write(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes])
     Raises:
         NotAllowed: there are fewer than the survey's minimum.
     """
+    _write(store, entry, question, kind, file, None)
+
+
+def write_complete(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes]) -> None:
+    """Write the responses to a question that are all counted in what analysts are shown, stage by stage.
+
+    Why: rows cannot be held back in steps, as counts are, because none says when it came.
+
+    Raises:
+        NotAllowed: the survey has not ended, or there are responses that are not shown.
+    """
     counts_shown(store, entry, question)
-    groups = groups_shown(store, entry, question)
-    batches = map(_columns, store.export(entry.id, question, groups=groups))
+    stages = store.stages_complete(entry.id, question)
+    if not stages:
+        raise NotAllowed(
+            "responses are given out when a survey has ended and all of them are counted in what is shown; expected "
+            "such a survey.",
+            "Read the counts, which have all that an estimate needs, or ask whoever runs the collector: "
+            "`deniable survey export`.",
+        )
+    _write(store, entry, question, kind, file, stages)
+
+
+def _write(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes], stages: int | None) -> None:
+    counts_shown(store, entry, question)
+    groups = set(groups_shown(store, entry, question)) & store.groups_complete(entry.id, question)
+    batches = map(_columns, store.export(entry.id, question, groups=groups, stages=stages))
     if kind == "csv":
         batches = map(safe_batch, batches)
     first = next(batches)

@@ -138,7 +138,7 @@ def groups(store: Store, entry: Entry, question: int) -> tuple[GroupResult, ...]
     asked, results = entry.survey.questions[question], []
     for number in groups_shown(store, entry, question):
         try:
-            estimate = _estimated(store.tallies(entry.id, question, number))
+            estimate = _estimated(store.tallies(entry.id, question, number, shown=True))
         except NotEstimable:
             continue
         shares = _shares(asked, entry.survey.language, estimate.summary(level=LEVEL), estimate)
@@ -149,8 +149,8 @@ def groups(store: Store, entry: Entry, question: int) -> tuple[GroupResult, ...]
 
 
 def days(store: Store, entry: Entry, question: int) -> tuple[tuple[date, int], ...]:
-    """Return how many responses came on each day."""
-    return tuple(store.days(entry.id, question))
+    """Return how many responses came on each day that has ended."""
+    return tuple((day, count) for day, count in store.days(entry.id, question) if day < store.today())
 
 
 def _estimated(counts: Tally | StageTallies) -> Estimate | Combined:
@@ -214,7 +214,7 @@ def _fabricated(
     tallies = counts.seen if isinstance(counts, StageTallies) else (counts,)
     signals = []
     for stage, tally in enumerate(tallies):
-        shapes = store.shapes(entry.id, question, stage, group)
+        shapes = store.shapes(entry.id, question, stage, group, shown=True)
         sizes = {int(ones): int(shapes[ones]) for ones in np.flatnonzero(shapes)} or None
         where = f"Stage {stage + 1}: " if len(tallies) > 1 else ""
         signals += [

@@ -1,4 +1,7 @@
-"""Which counts may be shown: none of fewer people than the survey's minimum, and none that a subtraction would give."""
+"""Which counts may be shown: none of fewer people than the survey's minimum, and none that a subtraction would give.
+
+They change in steps (`store.published`), so that a subtraction of what was shown before gives nothing either.
+"""
 
 from __future__ import annotations
 
@@ -24,23 +27,31 @@ def counts_shown(store: Store, entry: Entry, question: int, group: int | None = 
             f"{entry.survey.minimum:,} respondents, and no smaller one that could be told from the rest.",
             "Read the counts of everybody instead, or wait for more responses.",
         )
-    counts = store.tallies(entry.id, question, group)
+    counts = published(store, entry, question, group)
     least = max(entry.survey.minimum, _FEWEST_RESPONSES)
     if counts.respondents < least:
+        where = " in any group" if entry.survey.groups else ""
         raise NotAllowed(
-            f"there are {counts.respondents:,} responses to {entry.survey.questions[question].name!r}; expected at "
-            f"least {least:,} before anything is shown.",
+            f"there are too few responses to {entry.survey.questions[question].name!r}; expected at least {least:,}"
+            f"{where} before anything is shown.",
             "Wait for more responses.",
         )
     return counts
 
 
+def published(store: Store, entry: Entry, question: int, group: int | None = None) -> Tally | StageTallies:
+    """Return the counts of a question as of the last step; a step is taken where one is due."""
+    store.publish(entry.id, question)
+    return store.tallies(entry.id, question, group, shown=True)
+
+
 def groups_shown(store: Store, entry: Entry, question: int) -> tuple[int, ...]:
     """Return the numbers of the groups of a question that may be shown."""
-    sizes = [store.tallies(entry.id, question, number).respondents for number in range(len(entry.survey.groups))]
-    return large_enough(
-        sizes, store.tallies(entry.id, question).respondents, max(entry.survey.minimum, _FEWEST_RESPONSES)
-    )
+    total = published(store, entry, question).respondents
+    sizes = [
+        store.tallies(entry.id, question, number, shown=True).respondents for number in range(len(entry.survey.groups))
+    ]
+    return large_enough(sizes, total, max(entry.survey.minimum, _FEWEST_RESPONSES))
 
 
 def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -70,8 +70,10 @@ def test_groups_are_told_only_where_they_may_be(store: Store) -> None:
     assert [each.name for each in results.groups(store, store.survey("small"), 0)] == ["north"]
 
 
-def test_days_are_counts_of_today(store: Store) -> None:
-    entry = store.survey("working-life")
+def test_days_are_counts_of_those_that_have_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry, today = store.survey("working-life"), store.today()
+    assert results.days(store, entry, 0) == ()
+    monkeypatch.setattr(store, "today", lambda: today + timedelta(days=2))
     days = results.days(store, entry, 0)
     assert sum(count for _, count in days) == 1500
     assert abs((datetime.now(UTC).date() - days[-1][0]).days) <= 1

@@ -25,7 +25,7 @@ from deniable.collector.pages.render import render
 from deniable.collector.refusals import Refused
 from deniable.collector.results import FAKES, CategoryResult, GroupResult, Results, capital
 from deniable.collector.settings import Collector
-from deniable.collector.small_cells import counts_shown
+from deniable.collector.small_cells import counts_shown, published
 from deniable.collector.store import Entry, Store, Token
 from deniable.errors import NotAllowed, NotEstimable
 from deniable.files.spreadsheets import safe_cell
@@ -79,7 +79,10 @@ class SurveyFacts:
 
 @dataclass(frozen=True, slots=True)
 class QuestionFacts:
-    """The results of a question; `results` are missing, and `why` says the reason, where nothing is shown."""
+    """The results of a question; `results` are missing, and `why` says the reason, where nothing is shown.
+
+    They change when `step` more people have responded (in a group, if there are groups), until they are `complete`.
+    """
 
     survey: str
     pilot: bool
@@ -90,6 +93,8 @@ class QuestionFacts:
     why: str
     groups: tuple[GroupResult, ...]
     hidden: tuple[str, ...]
+    step: int
+    complete: bool
     days: tuple[tuple[date, int], ...]
 
 
@@ -216,6 +221,8 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         why=why,
         groups=groups,
         hidden=tuple(name for name in survey.groups if name not in {shown.name for shown in groups}),
+        step=survey.minimum,
+        complete=bool(store.stages_complete(entry.id, number)),
         days=results.days(store, entry, number),
     )
     chart = None
@@ -258,7 +265,7 @@ def about_file(store: Store, name: str, question: str) -> str:
 
 def _survey_line(store: Store, entry: Entry) -> SurveyLine:
     survey = entry.survey
-    counts = [store.tallies(entry.id, number).respondents for number in range(len(survey.questions))]
+    counts = [published(store, entry, number).respondents for number in range(len(survey.questions))]
     return SurveyLine(
         survey.name,
         survey.texts[survey.language].title,
@@ -277,7 +284,7 @@ def _question_line(store: Store, entry: Entry, number: int) -> QuestionLine:
     return QuestionLine(
         name=asked.name,
         text=_text(entry, asked),
-        respondents=result.respondents if result else store.tallies(entry.id, number).respondents,
+        respondents=result.respondents if result else 0,
         epsilon=asked.designs[-1].epsilon,
         stages=asked.stages,
         sentence=result.sentence if result else why,

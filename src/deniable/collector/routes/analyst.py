@@ -29,7 +29,7 @@ async def get_estimates(call: Call) -> dict[str, Any]:
 
 
 async def get_export(call: Call) -> StreamingResponse:
-    """Return all responses to a question as a file, in random order."""
+    """Return all responses to a question of a survey that has ended as a file, in random order."""
     fielded = await call.collector.surveys.find(call.part("name"))
     kind = call.part("kind")
     if kind not in exports.FORMATS:
@@ -38,7 +38,7 @@ async def get_export(call: Call) -> StreamingResponse:
     question = fielded.survey.questions[number].name
     file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when all of it was sent
     try:
-        await asyncio.to_thread(exports.write, call.collector.store, fielded.entry, number, kind, file)
+        await asyncio.to_thread(exports.write_complete, call.collector.store, fielded.entry, number, kind, file)
     except BaseException:
         file.close()
         raise
@@ -78,7 +78,7 @@ ENDPOINTS = (
         scope="analyst", query=("group",), gives=dict[str, Any],
     ),
     Endpoint(
-        "GET", f"{_SURVEY}/exports/{{question}}.{{kind}}", get_export, "All responses to a question, in random order.",
+        "GET", f"{_SURVEY}/exports/{{question}}.{{kind}}", get_export, "All responses to a question, after the end.",
         scope="analyst", media=tuple(exports.FORMATS.values()),
     ),
 )  # fmt: skip

@@ -103,19 +103,23 @@ def _cut(rows: Rows) -> list[bytes]:
     return [whole[start : start + width] for start in range(0, len(whole), width)]
 
 
-def export(tables: Tables, known: KnownSurvey, question: int, groups: frozenset[int]) -> Iterator[pa.RecordBatch]:
-    """Yield batches in the order of ids, which are random; only the groups that are given are named."""
+def export(
+    tables: Tables, known: KnownSurvey, question: int, groups: frozenset[int], stages: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches of the first stages in the order of ids, which are random; only the groups given are named."""
     column = known.columns[question]
     names = pa.array(known.entry.survey.groups, pa.string())
-    statement = "SELECT stage, grp, code FROM response WHERE survey = ? AND question = ? ORDER BY id, stage"
-    found = tables.stream(statement, known.entry.id, question)
+    statement = (
+        "SELECT stage, grp, code FROM response WHERE survey = ? AND question = ? AND stage < ? ORDER BY id, stage"
+    )
+    found = tables.stream(statement, known.entry.id, question, stages)
     while piece := list(islice(found, _EXPORTED_ROWS)):
-        stages = np.array([stage for stage, _, _ in piece], np.int64)
+        reached = np.array([stage for stage, _, _ in piece], np.int64)
         group = pa.array([group if group in groups else None for _, group, _ in piece], pa.int64())
         yield pa.RecordBatch.from_arrays(
             [
-                pa.array([design.hash for design in column.question.designs]).take(stages),
-                pa.array(stages),
+                pa.array([design.hash for design in column.question.designs]).take(reached),
+                pa.array(reached),
                 names.take(group),
                 _symbols(column.layouts, [(stage, code) for stage, _, code in piece]),
             ],

@@ -29,6 +29,9 @@ _PIECE = 512  # counts that are read and written together: 4 kB
 _MOST_COUNTS = 4_000_000  # of one design: 32 MB, read for each page with results
 _STORED = np.dtype("<i8")
 
+SIZE = _STORED.itemsize
+"""Bytes of a count; the first one of all says how many responses there are."""
+
 
 @dataclass(frozen=True)
 class CountedDesign:
@@ -130,19 +133,29 @@ def add(tables: Tables, counter: Counter, layout: CountedDesign, rows: Rows, sig
             counts += np.frombuffer(found, _STORED)
         counts[places[mine] - start] += sign * rises[mine]
         assert counts.min() >= 0, "more was taken out than was counted"
-        tables.run(
-            "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (survey, question, stage, which, grp, piece) "
-            "DO UPDATE SET counts = excluded.counts",
-            *counter, piece, counts.tobytes(),
-        )  # fmt: skip
+        _write_piece(tables, "tally", counter, piece, counts)
+
+
+def _write_piece(tables: Tables, table: str, counter: Counter, piece: int, counts: Vector) -> None:
+    tables.run(
+        f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (survey, question, stage, which, grp, piece) "
+        "DO UPDATE SET counts = excluded.counts",
+        *counter, piece, counts.tobytes(),
+    )  # fmt: skip
+
+
+def write(tables: Tables, table: str, counter: Counter, vector: Vector) -> None:
+    """Put all counts of a counter into a table, in the place of those that are there."""
+    for start in range(0, len(vector), _PIECE):
+        _write_piece(tables, table, counter, start // _PIECE, vector[start : start + _PIECE].astype(_STORED))
 
 
 def read(
-    tables: Tables, survey: int, question: int, layouts: Iterable[CountedDesign], group: int | None
+    tables: Tables, table: str, survey: int, question: int, layouts: Iterable[CountedDesign], group: int | None
 ) -> list[dict[str, Vector]]:
-    """Return the counts of each stage, seen and raised; of one group, or of all together."""
+    """Return the counts of each stage in a table, seen and raised; of one group, or of all together."""
     found = [{which: np.zeros(layout.size, np.int64) for which in (SEEN, RAISED)} for layout in layouts]
-    every = "SELECT stage, which, piece, counts FROM tally WHERE survey = ? AND question = ?"
+    every = f"SELECT stage, which, piece, counts FROM {table} WHERE survey = ? AND question = ?"
     one = () if group is None else (group,)
     for stage, which, piece, counts in tables.rows(every + (" AND grp = ?" if one else ""), survey, question, *one):
         vector, start = found[stage][which], piece * _PIECE

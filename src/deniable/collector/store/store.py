@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from deniable.collector import signing
-from deniable.collector.store import columns, counts, credentials, schema, surveys
+from deniable.collector.store import columns, counts, credentials, published, schema, surveys
 from deniable.collector.store.base import (
     Batch,
     BatchOutcome,
@@ -233,11 +233,39 @@ class Store:
             ]
         return tuple(sorted(found))
 
-    def tallies(self, survey: int, question: int, group: int | None = None) -> Tally | StageTallies:
-        """Return the counts of a question: `StageTallies` where it has a ladder; of one group, or of all."""
+    def publish(self, survey: int, question: int) -> None:
+        """Let what analysts are shown of a question catch up with what is stored, as far as that tells about many."""
+        with self.transaction(write=False) as tables:
+            if not published.due(tables, self._survey(tables, survey), question, self.today()):
+                return
+        with self.transaction() as tables:
+            known = _among(self._locked(tables, {survey}), survey)
+            published.publish(tables, known, question, self.today())
+
+    def stages_complete(self, survey: int, question: int) -> int:
+        """Return of how many stages of a question analysts are shown all that is stored, and no more will come."""
+        with self.transaction(write=False) as tables:
+            return published.stages_complete(tables, self._survey(tables, survey), question, self.today())
+
+    def groups_complete(self, survey: int, question: int) -> frozenset[int]:
+        """Return the groups of which analysts are shown all that is stored."""
+        with self.transaction(write=False) as tables:
+            return published.groups_complete(tables, self._survey(tables, survey), question)
+
+    def tallies(
+        self, survey: int, question: int, group: int | None = None, *, shown: bool = False
+    ) -> Tally | StageTallies:
+        """Return the counts of a question: `StageTallies` where it has a ladder.
+
+        Args:
+            survey: the number of the survey.
+            question: the number of the question.
+            group: the number of a group; None for everybody.
+            shown: whether to count what analysts are shown (`publish`), and not all that is stored.
+        """
         with self.transaction(write=False) as tables:
             column = self._survey(tables, survey).columns[question]
-            stages = counts.read(tables, survey, question, column.layouts, group)
+            stages = counts.read(tables, _table(shown=shown), survey, question, column.layouts, group)
         pairs = list(zip(column.layouts, stages, strict=True))
         seen = tuple(layout.tally(vectors[SEEN]) for layout, vectors in pairs)
         if column.question.ladder is None:
@@ -245,11 +273,13 @@ class Store:
         finest = tuple(layout.tally(vectors[SEEN] - vectors[RAISED]) for layout, vectors in pairs)
         return StageTallies(column.question.ladder, seen, finest)
 
-    def shapes(self, survey: int, question: int, stage: int = 0, group: int | None = None) -> Vector:
+    def shapes(
+        self, survey: int, question: int, stage: int = 0, group: int | None = None, *, shown: bool = False
+    ) -> Vector:
         """Return how many responses held 0, 1, 2 … categories; empty unless responses are sets of categories."""
         with self.transaction(write=False) as tables:
             layouts = self._survey(tables, survey).columns[question].layouts
-            found = counts.read(tables, survey, question, layouts, group)
+            found = counts.read(tables, _table(shown=shown), survey, question, layouts, group)
         return layouts[stage].shapes(found[stage][SEEN])
 
     def days(self, survey: int, question: int) -> list[tuple[date, int]]:
@@ -258,17 +288,21 @@ class Store:
         with self.transaction(write=False) as tables:
             return [(date.fromisoformat(day), number) for day, number in tables.rows(statement, survey, question)]
 
-    def export(self, survey: int, question: int, *, groups: Collection[int] = ()) -> Iterator[pa.RecordBatch]:
+    def export(
+        self, survey: int, question: int, *, groups: Collection[int] = (), stages: int | None = None
+    ) -> Iterator[pa.RecordBatch]:
         """Yield all responses in random order, in columns design, stage, group and symbol.
 
         Args:
             survey: the number of the survey.
             question: the number of the question.
             groups: those that may be named; the group of everybody else is null.
+            stages: how many of them, from the coarsest on; None for all.
         """
         with self.transaction(write=False) as tables:
             known = self._survey(tables, survey)
-            yield from columns.export(tables, known, question, frozenset(groups) - {NOBODY})
+            every = len(known.columns[question].layouts) if stages is None else stages
+            yield from columns.export(tables, known, question, frozenset(groups) - {NOBODY}, every)
 
     def invite(self, name: str, count: int) -> list[str]:
         """Make one-time invitation codes for a survey; only their hashes are kept.
@@ -400,6 +434,10 @@ class Store:
             known = KnownSurvey(known.entry._replace(state=state), known.columns)
         self._surveys[number] = known
         return known
+
+
+def _table(*, shown: bool) -> str:
+    return published.PUBLISHED if shown else published.LIVE
 
 
 def _among(known: dict[int, KnownSurvey], survey: int) -> KnownSurvey:

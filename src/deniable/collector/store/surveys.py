@@ -201,6 +201,6 @@ def pilot_of(tables: Tables, name: str) -> int | None:
 def end_pilot(tables: Tables, number: int) -> None:
     """Erase all that a pilot holds: responses, counts, days, invitations, spent tokens, the key that signed them."""
     lock(tables, number)
-    for table in ("response", "tally", "day", "invitation", "spent"):
+    for table in ("response", "tally", "published", "day", "invitation", "spent"):
         tables.run(f"DELETE FROM {table} WHERE survey = ?", number)
     tables.run("UPDATE survey SET state = 'ended', private = '' WHERE id = ?", number)

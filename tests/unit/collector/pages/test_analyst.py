@@ -89,7 +89,9 @@ def test_a_survey_has_a_sentence_for_each_question(store: Store) -> None:
 
 def test_nothing_is_shown_of_a_survey_without_responses(store: Store) -> None:
     line = contexts.survey_page(store, "small").facts.questions[0]
-    assert line.sentence == "There are 0 responses to 'smokes'; expected at least 20 before anything is shown."
+    assert line.sentence == (
+        "There are too few responses to 'smokes'; expected at least 20 in any group before anything is shown."
+    )
     page = contexts.question_page(store, "small", "smokes")
     assert page.facts.results is None
     assert "Nothing is shown yet" in render(page)
