@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tests.support.collector import listening
+from tests.support.collector import UNLIMITED, listening
 from tests.support.surveys import question, small
 
 from deniable.collector.app import make_app
-from deniable.collector.settings import Settings
 from deniable.collector.store import Batch, Entry, Store, Token, open_store
 from deniable.designs import k_ary
 
@@ -106,7 +105,7 @@ def batches() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store, entry = fielded(folder)
         token = f"Bearer {store.issue_token(Token('bench', 'device'))}"
-        with listening(make_app(Settings(rate=0), store)) as base:
+        with listening(make_app(UNLIMITED, store)) as base:
             bodies = [arrow(entry, BATCH) for _ in range(10)]
             rates = []
             for body in bodies:
@@ -133,7 +132,7 @@ def pages() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store, entry = fielded(folder)
         token = store.issue_token(Token("bench", "analyst"))
-        with listening(make_app(Settings(rate=0), store)) as base:
+        with listening(make_app(UNLIMITED, store)) as base:
             stored = 0
             for size in SIZES:
                 while stored < size:

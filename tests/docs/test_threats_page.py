@@ -8,7 +8,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "threat-model.md"
 TESTS = ROOT / "tests" / "service" / "test_threats.py"
-ADVERSARIES = ("curious collector", "network observer", "Fake respondents", "Colluding buyers", "compelled operator")
+ADVERSARIES = (
+    "curious collector",
+    "network observer",
+    "Fake respondents",
+    "wants it to stop",
+    "Colluding buyers",
+    "compelled operator",
+)
 
 
 def test_every_claim_has_its_test_and_every_test_its_claim() -> None:

@@ -95,6 +95,10 @@ def wide_sets(survey: Survey) -> bytes:
     return written([columns(survey, count, **named, symbol=shared("", count))])
 
 
+def many_rows(survey: Survey) -> bytes:
+    return written([columns(survey, 3_200_000)])
+
+
 BODIES = {
     "old zstd": (ARROW, lambda _: bombs.old_compression(75_000_000, "zstd")),
     "old lz4": (ARROW, lambda _: bombs.old_compression(75_000_000, "lz4")),
@@ -103,6 +107,7 @@ BODIES = {
     "empty parts": (ARROW, empty_parts),
     "nested": (ARROW, nested),
     "wide sets": (ARROW, wide_sets),
+    "many rows": (ARROW, many_rows),
     "empty lines": (LINES, lambda _: b"\n" * 60_000_000),
     "deep JSON": (LINES, lambda _: b"[" * 60_000_000),
     "long line": (LINES, lambda _: b'{"survey": "' + b"x" * 60_000_000),
@@ -115,7 +120,7 @@ def survey(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Survey, str]
     path = tmp_path_factory.mktemp("bombs") / "collector.db"
     store: Store = open_store(path)
     wide = question("wide", unary([f"app {number}" for number in range(WIDE)], epsilon=1))
-    store.create(small(questions=(*small().questions, wide)))
+    store.create(small(questions=(*small().questions, wide), acknowledge=7))
     entry = store.open("small")
     token = store.issue_token(Token("ada", "admin"))
     store.shut()

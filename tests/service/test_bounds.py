@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from deniable.collector.app import make_app
-from deniable.collector.limits import BoundedHeads
+from deniable.collector.limits import BoundedHttp
 from deniable.collector.settings import Settings
 from deniable.collector.store import open_store
 from tests.support.collector import listening
@@ -21,7 +21,7 @@ START = b"GET /health HTTP/1.1\r\nHost: x\r\n"
 
 @pytest.fixture
 def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(BoundedHeads, "patience", 0.3)
+    monkeypatch.setattr(BoundedHttp, "patience", 0.3)
     store = open_store(tmp_path / "collector.db")
     with listening(make_app(Settings(), store)) as found:
         yield found
@@ -99,3 +99,39 @@ def test_large_heads_and_slow_bodies_within_the_bounds_pass(address: str) -> Non
         body = b'{"a": "' + b"b" * 60_000 + b'"}'
         answered = client.post("/api/surveys/x/responses", content=body, headers={"content-type": "application/json"})
         assert answered.status_code == 422
+
+
+def test_one_address_has_so_many_connections_and_others_go_on(tmp_path: Path) -> None:
+    store, settings = open_store(tmp_path / "collector.db"), Settings(connections_each=3)
+    with listening(make_app(settings, store), settings) as address:
+        held = [connected(address) for _ in range(3)]
+        for _ in range(2):
+            with connected(address) as line:
+                answered = everything(line)
+                assert answered.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+                assert b"too many connections" in answered
+        host, port = address.removeprefix("http://").split(":")
+        other = socket.create_connection((host, int(port)), timeout=20, source_address=("127.0.0.2", 0))
+        with other as line:
+            line.sendall(START + b"Connection: close\r\n\r\n")
+            assert everything(line).startswith(b"HTTP/1.1 200")
+        held.pop().close()
+        found = b""
+        while not found.startswith(b"HTTP/1.1 200"):  # until the collector has seen it close
+            with connected(address) as line:
+                line.sendall(START + b"Connection: close\r\n\r\n")
+                found = everything(line)
+        for each in held:
+            each.close()
+    store.shut()
+
+
+@pytest.mark.parametrize("proxies", ["127.0.0.1", "10.0.0.0/8, 127.0.0.0/8", "*"])
+def test_connections_of_proxies_are_not_counted(tmp_path: Path, proxies: str) -> None:
+    store, settings = open_store(tmp_path / "collector.db"), Settings(connections_each=1, proxies=proxies)
+    with listening(make_app(settings, store), settings) as address:
+        held = [connected(address) for _ in range(5)]
+        assert httpx.get(f"{address}/health").status_code == 200
+        for each in held:
+            each.close()
+    store.shut()

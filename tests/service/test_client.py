@@ -20,13 +20,12 @@ from deniable.client import client as admission
 from deniable.client.connection import Connection
 from deniable.collector import signing
 from deniable.collector.app import make_app
-from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token, open_store
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, OverBudget
 from deniable.release.ledger import SECRET
 from deniable.survey import Link
 from deniable.tallies.stages import StageTallies
-from tests.support.collector import listening
+from tests.support.collector import UNLIMITED, listening
 from tests.support.surveys import small
 
 FAST = {"patience": 0.0}
@@ -37,7 +36,7 @@ _numbers = count(1)
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, str]]:
     """A store, and the address of the collector on it."""
     store = open_store(tmp_path_factory.mktemp("collector") / "store.db")
-    with listening(make_app(Settings(rate=0), store)) as base:
+    with listening(make_app(UNLIMITED, store)) as base:
         yield store, base
     store.shut()
 

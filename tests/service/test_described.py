@@ -19,8 +19,8 @@ from schemathesis.specs.openapi.checks import (
 
 from deniable.collector.app import ENDPOINTS, make_app
 from deniable.collector.routes.table import Endpoint
-from deniable.collector.settings import Settings
 from deniable.collector.store import Token, open_store
+from tests.support.collector import UNLIMITED
 from tests.support.surveys import small
 
 EXAMPLES = int(os.environ.get("DENIABLE_EXAMPLES", "6"))
@@ -40,7 +40,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     store.create(small())
     store.open("small")
     token = store.issue_token(Token("ada", "admin"))
-    schema = schemathesis.openapi.from_asgi("/openapi.json", make_app(Settings(rate=0), store))
+    schema = schemathesis.openapi.from_asgi("/openapi.json", make_app(UNLIMITED, store))
     schema.config.update(headers={"Authorization": f"Bearer {token}"})
     yield schema
     store.shut()

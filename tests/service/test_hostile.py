@@ -17,10 +17,9 @@ import pyarrow as pa
 import pytest
 
 from deniable.collector.app import make_app
-from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token, open_store
 from deniable.survey import Survey
-from tests.support.collector import Answered, Inside, listening, submission
+from tests.support.collector import UNLIMITED, Answered, Inside, listening, submission
 from tests.support.surveys import small
 
 RESPONSES = "/api/surveys/small/responses"
@@ -128,7 +127,7 @@ def test_ten_thousand_hostile_bodies(
     for _ in range(1500):
         code = damaged(b'{"code": "in_x", "blinded": "00ff"}', chance)
         requests.append(("POST", "/api/surveys/small/invitations/exchange", code, kinds[0]))
-    with Inside(make_app(Settings(rate=0), store)) as collector:
+    with Inside(make_app(UNLIMITED, store)) as collector:
         bodies = [("POST", RESPONSES, body, {}) for body in replaced(survey)]
         answered = [each for at in range(0, len(requests), 500) for each in collector.ask_all(requests[at : at + 500])]
         answered += collector.ask_all(bodies)
@@ -153,7 +152,7 @@ def test_hostile_streams_of_arrow(store: Store, survey: Survey, device: str, cap
         writer.write_table(table)
     raw = sink.getvalue().to_pybytes()
     kind = {"content_type": "application/vnd.apache.arrow.stream", "authorization": device}
-    with Inside(make_app(Settings(rate=0), store)) as collector:
+    with Inside(make_app(UNLIMITED, store)) as collector:
         check(collector.ask_all([("POST", BATCHES, damaged(raw, chance), kind) for _ in range(600)]), caplog)
     assert stored(store) == 0
 
@@ -167,13 +166,13 @@ def test_hostile_addresses_and_headers(store: Store, caplog: pytest.LogCaptureFi
         for word in words
         for method in ("GET", "POST", "DELETE", "OPTIONS")
     ]
-    with Inside(make_app(Settings(rate=0), store)) as collector:
+    with Inside(make_app(UNLIMITED, store)) as collector:
         check(collector.ask_all(requests), caplog)
 
 
 def test_some_of_it_over_real_http(store: Store, survey: Survey, caplog: pytest.LogCaptureFixture) -> None:
     chance = random.Random("hostile http")
-    with listening(make_app(Settings(rate=0), store)) as address, httpx.Client(base_url=address) as client:
+    with listening(make_app(UNLIMITED, store)) as address, httpx.Client(base_url=address) as client:
         for _ in range(200):
             body = damaged(sealed_off(survey, chance), chance)
             status = client.post(RESPONSES, content=body, headers={"content-type": "application/json"}).status_code

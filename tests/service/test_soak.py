@@ -7,10 +7,9 @@ import tracemalloc
 from pathlib import Path
 
 from deniable.collector.app import make_app
-from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token, open_store
 from deniable.survey import Survey
-from tests.support.collector import Inside, submission
+from tests.support.collector import UNLIMITED, Inside, submission
 from tests.support.surveys import small
 
 BASE = "/api/surveys/small"
@@ -52,7 +51,7 @@ def test_memory_does_not_grow_with_requests(tmp_path: Path) -> None:
     token = store.issue_token(Token("ann", "analyst"))
     tracemalloc.start()
     try:
-        with Inside(make_app(Settings(rate=0), store)) as collector:
+        with Inside(make_app(UNLIMITED, store)) as collector:
             before = rounds(collector, survey, token, 120)
             after = rounds(collector, survey, token, 300)
     finally:
@@ -64,7 +63,7 @@ def test_memory_does_not_grow_with_requests(tmp_path: Path) -> None:
 def test_a_leak_would_be_found(tmp_path: Path) -> None:
     store, survey = opened(tmp_path / "collector.db")
     token = store.issue_token(Token("ann", "analyst"))
-    app = make_app(Settings(rate=0), store)
+    app = make_app(UNLIMITED, store)
     kept: list[object] = []
     find = app.state.collector.surveys.find
     object.__setattr__(app.state.collector.surveys, "find", lambda name: (kept.append({"name": name}), find(name))[1])

@@ -297,6 +297,10 @@ def test_one_address_sends_so_much_and_no_more(store: Store, survey: Survey) -> 
         statuses = Counter(send(collector, submission(survey)) for _ in range(50))
     assert statuses == {204: 20, 429: 30}
     assert store.tallies(1, 0).respondents == 20
+    many = submission(survey)
+    many["responses"] += submission(survey, "red", question=1)["responses"]
+    with Inside(make_app(Settings(rate_responses=4), store)) as collector:
+        assert [send(collector, many) for _ in range(3)] == [204, 204, 429], "responses count, and not requests alone"
 
 
 def test_fakes_move_an_estimate_by_a_known_bound_at_most(inside: Inside, survey: Survey, store: Store) -> None:

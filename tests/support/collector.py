@@ -22,6 +22,9 @@ from deniable.survey import Survey
 HASTE = 0.0
 """Seconds that a submission waits for others: tests come one after the other."""
 
+UNLIMITED = Settings(rate=0, rate_responses=0, rate_bytes=0, device_responses=0, device_bytes=0)
+"""For those who ask more in a minute than anybody may."""
+
 
 @contextmanager
 def listening(app: Any, settings: Settings | None = None, *, hold: float = HASTE) -> Iterator[str]:
@@ -75,7 +78,7 @@ class Inside:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._runner.run(asyncio.to_thread(self._app.state.collector.writer.end))
+        self._runner.run(asyncio.to_thread(self._app.state.collector.end))
         self._runner.close()
 
     def ask(self, method: str, path: str, body: Any = b"", *, client: str = "192.0.2.1", **headers: str) -> Answered:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 DATABASE = "collector.db"
 PEOPLE = 10_000
+_LIMITS = ("RATE", "RATE_RESPONSES", "RATE_BYTES", "DEVICE_RESPONSES", "DEVICE_BYTES")
 _GRACE = 30  # seconds that the collector has to stop
 _STEP = 250  # people whose responses travel together
 _FEWER = 0.4  # each answer is held by so many times the people who hold the one before it
@@ -138,7 +139,8 @@ def _collector(database: Path, port: int) -> Iterator[tuple[subprocess.Popen[str
 
     words = [sys.executable, "-m", "deniable.cli", "serve", "--database", str(database), "--port", str(port)]
     # Nobody's settings but ours; and everybody comes from this one address.
-    ours = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)} | {f"{PREFIX}RATE": "0"}
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    ours |= {f"{PREFIX}{name}": "0" for name in _LIMITS}
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=ours) as running:

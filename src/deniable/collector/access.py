@@ -13,7 +13,6 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import Response
 
-from deniable.collector.limits import read_body
 from deniable.collector.refusals import Refused
 from deniable.collector.settings import Collector
 from deniable.collector.store import Token
@@ -117,10 +116,9 @@ async def read_form(request: Request) -> dict[str, str]:
     Raises:
         Refused: too large, not a form, or sent by another site's page.
     """
-    settings = Collector.of(request).settings
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
         raise Refused(415, "this is not a form; expected application/x-www-form-urlencoded.")
-    body = await read_body(request, settings.largest, settings.patience)
+    body = await Collector.of(request).limits.read(request)
     try:
         fields = dict(
             parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")

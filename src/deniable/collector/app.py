@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from deniable import __version__
 from deniable.collector import gate
 from deniable.collector.access import Sessions
 from deniable.collector.intake import SubmissionWriter, Surveys
+from deniable.collector.limits import Limits
 from deniable.collector.monitoring import Metrics
 from deniable.collector.pages import analyst as analyst_pages
 from deniable.collector.pages import respondent as respondent_pages
@@ -42,7 +44,16 @@ def make_app(settings: Settings, store: Store) -> Starlette:
     """Build the application on a store, which stays open when the application ends."""
     metrics = Metrics()
     writer = SubmissionWriter(store, pool=settings.pool, hold=settings.hold)
-    collector = Collector(settings, store, writer, Surveys(store), Sessions(settings.session), metrics)
+    collector = Collector(
+        settings,
+        store,
+        writer,
+        Surveys(store),
+        Sessions(settings.session),
+        metrics,
+        Limits(settings),
+        ThreadPoolExecutor(1, "batches"),  # one at a time, to bound the memory; the database has one writer, too
+    )
     app = Starlette(
         routes=[
             *map(route, ENDPOINTS),
@@ -51,7 +62,7 @@ def make_app(settings: Settings, store: Store) -> Starlette:
             *map(session.signed_in, (*analyst_pages.routes, *respondent_pages.previews)),
             Mount("/static", GZipMiddleware(StaticFiles(directory=STATIC)), name="static"),
         ],
-        middleware=[Middleware(gate.Gate, settings=settings, metrics=metrics)],
+        middleware=[Middleware(gate.Gate, collector=collector)],
         exception_handlers={DeniableError: _refuse, HTTPException: _refuse},
         lifespan=_running,
     )
@@ -71,7 +82,7 @@ def description() -> bytes:
 async def _running(app: Starlette) -> AsyncIterator[None]:
     collector: Collector = app.state.collector
     yield
-    await asyncio.to_thread(collector.writer.end)
+    await asyncio.to_thread(collector.end)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:

@@ -10,11 +10,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from deniable.collector.limits import Rate
-from deniable.collector.monitoring import Metrics, log_crash, log_event, log_request
+from deniable.collector.monitoring import log_crash, log_event, log_request
 from deniable.collector.pages.render import problem
 from deniable.collector.refusals import Refused, refusal_of, status_of
-from deniable.collector.settings import Settings
+from deniable.collector.settings import Collector
 from deniable.collector.store import StoreFailed
 from deniable.errors import DeniableError
 
@@ -48,11 +47,11 @@ Headers = list[tuple[bytes, bytes]]
 class Gate:
     """ASGI middleware around the whole application."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, collector: Collector) -> None:
         self._app = app
-        self._rate = Rate(settings.rate)
-        self._metrics = metrics
-        self._headers = common_headers(encrypted=settings.encrypted)
+        self._limits = collector.limits
+        self._metrics = collector.metrics
+        self._headers = common_headers(encrypted=collector.settings.encrypted)
         self._warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,8 +74,9 @@ class Gate:
                 client = scope.get("client")
                 address = client[0] if client else ""
                 self._warn_of_proxies(scope, address)
-                self._rate.check(address)
-            await self._app(scope, receive, sending)
+                self._limits.requests.check(address)
+            with self._limits.bodies.of_request(scope):
+                await self._app(scope, receive, sending)
         except Exception as error:  # the last resort: nobody's words leave in a traceback
             await self._refuse(error, scope, receive, sending, begun=bool(status))
         seconds = time.perf_counter() - started

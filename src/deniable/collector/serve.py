@@ -12,7 +12,7 @@ import msgspec
 import uvicorn
 
 from deniable.collector.app import make_app
-from deniable.collector.limits import BoundedHeads
+from deniable.collector.limits import bounded_http
 from deniable.collector.monitoring import configure_log, log_event
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, StoreFailed, open_store
@@ -66,7 +66,7 @@ def configuration(settings: Settings, app: object) -> uvicorn.Config:
     """Return how uvicorn is run: without its own log, which would hold addresses, and without its name."""
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
-        http=BoundedHeads,
+        http=bounded_http(settings),
         log_config=None,
         access_log=False,
         server_header=False,

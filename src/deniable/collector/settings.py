@@ -14,10 +14,13 @@ from deniable.db import shown
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from starlette.requests import Request
 
     from deniable.collector.access import Sessions
     from deniable.collector.intake import SubmissionWriter, Surveys
+    from deniable.collector.limits import Limits
     from deniable.collector.monitoring import Metrics
     from deniable.collector.store import Store
 
@@ -25,6 +28,7 @@ PREFIX = "DENIABLE_"
 """What names of variables in the environment begin with."""
 
 _Bytes = Annotated[int, msgspec.Meta(ge=1024, le=1 << 32)]
+_Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,10 +42,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         unencrypted: whether pages may go to other machines without HTTPS.
         proxies: addresses or networks of proxies in front, with commas, whose word on where a request comes from is
             believed; `*` for all. Needed where the address is HTTPS, which is spoken by a proxy.
-        rate: requests that one network address may make in a minute; 0 for no limit.
+        rate: requests that one network address may make in a minute; 0 for no limit, here and in the next four.
+        rate_responses: responses that one network address may send in a minute.
+        rate_bytes: bytes that one network address may send in a minute.
+        device_responses: responses that may be sent with one token in a minute.
+        device_bytes: bytes that may be sent with one token in a minute.
         connections: how many may be open at a time; more are turned away with a 503.
+        connections_each: how many of them from one network address; proxies that are named are not counted.
         largest: bytes that a request may have.
         largest_batch: bytes that a batch of responses may have.
+        bodies: bytes of all requests under way, half of them for batches; more are turned away with a 503.
         patience: seconds that a request may take to arrive.
         session: hours after which an analyst signs in anew.
         pool: how many submissions are stored together at least, unless one has waited for long enough.
@@ -56,10 +66,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     address: str = ""
     unencrypted: bool = False
     proxies: str = ""
-    rate: Annotated[int, msgspec.Meta(ge=0)] = 600
+    rate: _Count = 600
+    rate_responses: _Count = 10_000
+    rate_bytes: _Count = 16 << 20
+    device_responses: _Count = 200_000
+    device_bytes: _Count = 256 << 20
     connections: Annotated[int, msgspec.Meta(ge=1)] = 4000
+    connections_each: Annotated[int, msgspec.Meta(ge=1)] = 256
     largest: _Bytes = 64 << 10
     largest_batch: _Bytes = 64 << 20
+    bodies: _Bytes = 256 << 20
     patience: Annotated[float, msgspec.Meta(gt=0)] = 30
     session: Annotated[float, msgspec.Meta(gt=0)] = 12
     pool: Annotated[int, msgspec.Meta(ge=1)] = 16
@@ -98,6 +114,8 @@ class Collector:
         surveys: definitions, remembered for a second: `await surveys.find(name)`.
         sessions: who has signed in.
         metrics: what is counted.
+        limits: what may be asked for.
+        batches: the threads that read and store batches; a page or a single submission never waits for one of them.
     """
 
     settings: Settings
@@ -106,12 +124,19 @@ class Collector:
     surveys: Surveys
     sessions: Sessions
     metrics: Metrics
+    limits: Limits
+    batches: Executor
 
     @classmethod
     def of(cls, request: Request) -> Collector:
         """Return the collector that a request was sent to."""
         found: Collector = request.app.state.collector
         return found
+
+    def end(self) -> None:
+        """Store what is waiting, and stop."""
+        self.batches.shutdown()
+        self.writer.end()
 
 
 def read(

@@ -74,7 +74,7 @@ def _check(raw: bytes) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _HeaderTable:
     """A table of a flatbuffer: the bytes it is in, and where in them it begins."""
 
     raw: bytes
@@ -85,17 +85,17 @@ class _Table:
         place = self._place(field)
         return self._read(kind, place) if place else 0
 
-    def table(self, field: int) -> _Table:
+    def table(self, field: int) -> _HeaderTable:
         place = self._place(field)
         if not place:
             raise _broken()
-        return _Table(self.raw, place + self._read("<I", place))
+        return _HeaderTable(self.raw, place + self._read("<I", place))
 
-    def tables(self, field: int, most: int) -> list[_Table]:
+    def tables(self, field: int, most: int) -> list[_HeaderTable]:
         """Return a list of tables, up to the first beyond `most`."""
         start, count = self._list(field)
         places = [start + 4 * number for number in range(min(count, most + 1))]
-        return [_Table(self.raw, place + self._read("<I", place)) for place in places]
+        return [_HeaderTable(self.raw, place + self._read("<I", place)) for place in places]
 
     def pairs(self, field: int, most: int) -> list[tuple[int, int]]:
         """Return a list of pairs of whole numbers, up to the first beyond `most`."""
@@ -132,15 +132,15 @@ class _Table:
         return int(found)
 
 
-class _Part(NamedTuple):
+class _Message(NamedTuple):
     """A message: its kind, the table that describes it, and the bytes that follow it."""
 
     kind: int
-    header: _Table
+    header: _HeaderTable
     body: int
 
 
-def _parts(raw: bytes) -> Iterator[_Part]:
+def _parts(raw: bytes) -> Iterator[_Message]:
     """Yield all messages of a stream, which must end with its mark and nothing behind it."""
     at = 0
     while True:
@@ -151,7 +151,7 @@ def _parts(raw: bytes) -> Iterator[_Part]:
         if not size:
             break
         head = raw[at : at + size]
-        message = _Table(head, struct.unpack_from("<I", head)[0])
+        message = _HeaderTable(head, struct.unpack_from("<I", head)[0])
         body = message.number(_MESSAGE_BODY, "<q")
         at += size + body
         if not 0 <= body <= len(raw) or at > len(raw):
@@ -160,12 +160,12 @@ def _parts(raw: bytes) -> Iterator[_Part]:
             raise Refused(422, "the stream is of another version of Arrow's format; expected V5.")
         if message.has(_MESSAGE_WORDS):
             raise _words()
-        yield _Part(message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body)
+        yield _Message(message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body)
     if at != len(raw):
         raise _broken()
 
 
-def _check_schema(schema: _Table) -> int:
+def _check_schema(schema: _HeaderTable) -> int:
     """Return how many columns there are."""
     columns = schema.tables(_SCHEMA_COLUMNS, _MOST_COLUMNS)
     if not 0 < len(columns) <= _MOST_COLUMNS:
@@ -177,7 +177,7 @@ def _check_schema(schema: _Table) -> int:
     return len(columns)
 
 
-def _check_rows(rows: _Table, body: int, *, columns: int, least: int) -> None:
+def _check_rows(rows: _HeaderTable, body: int, *, columns: int, least: int) -> None:
     """Check a batch of rows whose columns have at least so many bytes in each row."""
     if rows.has(_ROWS_COMPRESSION):
         raise Refused(422, "the stream is compressed; expected one that is not.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
+import threading
 import tracemalloc
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from deniable.collector import batches
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token
@@ -322,6 +325,66 @@ def test_a_device_can_send_and_nothing_else(collector: Inside) -> None:
     for path in ("/api/surveys/small/estimates", "/api/surveys/small/tallies", "/a", "/metrics", "/api/tokens"):
         assert collector.ask("GET", path).status == 403, path
     assert collector.ask("POST", "/api/surveys/small/close").status == 403
+
+
+def test_a_device_sends_so_many_responses_and_bytes_in_a_minute(database: Store, survey: Survey, device: str) -> None:
+    def asked(count: int, **changed: Any) -> int:
+        body = lines(*(submission(survey) for _ in range(count)))
+        return collector.ask("POST", BATCHES, body, **LINES, **changed).status
+
+    with Inside(make_app(Settings(device_responses=5, rate_responses=1), database), authorization=device) as collector:
+        assert [asked(6), asked(3), asked(3), asked(2), asked(1)] == [413, 200, 429, 200, 429]
+        assert asked(1, client="198.51.100.7") == 429, "it is the token that counts, not the address"
+        other = f"Bearer {database.issue_token(Token('other', 'device'))}"
+        assert asked(5, authorization=other) == 200
+    assert counts(database).respondents == 10
+    size = len(lines(submission(survey)))
+    with Inside(make_app(Settings(device_bytes=3 * size), database), authorization=device) as collector:
+        assert [asked(4), asked(1), asked(1), asked(1), asked(1)] == [413, 200, 200, 200, 429]
+
+
+def test_a_batch_of_a_million_fakes_is_refused(collector: Inside, survey: Survey, database: Store) -> None:
+    count = 1_500_000
+    body: dict[str, Any] = {"key": pa.array(np.arange(2 * count).view("V16").tolist(), pa.binary(16))}
+    for name, value in columns(survey, ["yes"]).items():
+        if name != "key":
+            body[name] = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int8)), pa.array(value))
+    raw = stream(body)
+    assert len(raw) < 64 << 20
+    assert collector.ask("POST", BATCHES, raw, **ARROW, authorization="").status == 401
+    refused = collector.ask("POST", BATCHES, raw, **ARROW)
+    assert refused.status == 413
+    assert refused.json["error"]["what"] == "there are 1,500,000 responses in one request."
+    assert counts(database).respondents == 0
+
+
+def test_a_batch_that_is_being_read_keeps_nobody_waiting(
+    collector: Inside, survey: Survey, database: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    read = batches.read_lines
+
+    def slow(*arguments: Any) -> Any:
+        begun.set()
+        assert go_on.wait(60)
+        return read(*arguments)
+
+    monkeypatch.setattr(batches, "read_lines", slow)
+    many = [("POST", BATCHES, lines(submission(survey)), LINES)] * 40
+
+    async def meet() -> list[int]:
+        waiting = [asyncio.create_task(collector._one(*each, "192.0.2.1")) for each in many]
+        await asyncio.to_thread(begun.wait, 60)
+        try:
+            single = await collector._one("POST", "/api/surveys/small/responses", submission(survey), {}, "192.0.2.2")
+            page = await collector._one("GET", "/s/small", b"", {}, "192.0.2.2")
+            return [single.status, page.status, sum(each.done() for each in waiting)]
+        finally:
+            go_on.set()
+            await asyncio.gather(*waiting)
+
+    assert collector._runner.run(meet()) == [204, 200, 0]
+    assert counts(database).respondents == 2, "the batches are all the same one"
 
 
 def test_other_types_are_refused(collector: Inside) -> None:

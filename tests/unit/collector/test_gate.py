@@ -122,6 +122,30 @@ def test_too_many_requests_from_one_address(database: Store) -> None:
         assert "content-security-policy" in refused.headers
 
 
+def test_too_many_responses_or_bytes_from_one_address(database: Store, survey: Survey) -> None:
+    path = "/api/surveys/small/responses"
+    body = submission(survey)
+    body["responses"] += submission(survey, "red", question=1)["responses"]
+    with Inside(make_app(Settings(rate_responses=4), database)) as collector:
+        assert [collector.ask("POST", path, body, client="a").status for _ in range(3)] == [204, 204, 429]
+        assert collector.ask("POST", path, body, client="b").status == 204
+    size = len(json.dumps(body))
+    with Inside(make_app(Settings(rate_bytes=2 * size), database)) as collector:
+        assert [collector.ask("POST", path, body, client="a").status for _ in range(3)] == [204, 204, 429]
+        assert collector.ask("POST", path, body, client="b").status == 204
+
+
+def test_more_bodies_than_there_is_room_for_are_turned_away(database: Store, survey: Survey) -> None:
+    path = "/api/surveys/small/responses"
+    bodies = [("POST", path, submission(survey), {}) for _ in range(20)]
+    room = 5 * len(json.dumps(bodies[0][2])) + 10
+    with Inside(make_app(Settings(bodies=2 * room), database)) as collector:
+        found = [each.status for each in collector.ask_all(bodies)]
+        assert {204, 503} == set(found)
+        assert found.count(204) == 5
+        assert collector.ask(*bodies[-1][:3]).status == 204, "what they took is given back"
+
+
 def test_a_proxy_that_nobody_has_named_leaves_one_line(collector: Inside, caplog: pytest.LogCaptureFixture) -> None:
     believed = {"client": "198.51.100.7", "x_forwarded_for": "198.51.100.7"}
     unknown = {"client": "10.88.0.1", "x_forwarded_for": "198.51.100.7"}

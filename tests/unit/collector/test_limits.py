@@ -1,4 +1,4 @@
-"""Limits: how many requests from one address, how long a body, how long it may take."""
+"""Limits: how much from one address, how long a body, how long it may take, how much of them at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import Request
 
 from deniable.collector import limits
-from deniable.collector.limits import Rate, read_body
+from deniable.collector.limits import Bodies, Rate, read_body
 from deniable.collector.refusals import Refused
 
 
@@ -35,7 +35,7 @@ def allowed(rate: Rate, address: str, tries: int) -> int:
 
 def test_each_address_has_its_own_count_and_a_new_one_each_minute() -> None:
     clock = Clock()
-    rate = Rate(5, clock)
+    rate = Rate(5, clock=clock)
     assert allowed(rate, "192.0.2.1", 7) == 5
     assert allowed(rate, "192.0.2.2", 7) == 5
     clock.now = 59
@@ -46,7 +46,7 @@ def test_each_address_has_its_own_count_and_a_new_one_each_minute() -> None:
 
 def test_it_says_when_to_try_again() -> None:
     clock = Clock()
-    rate = Rate(1, clock)
+    rate = Rate(1, clock=clock)
     rate.check("a")
     clock.now = 20
     with pytest.raises(Refused, match="requests from one address") as caught:
@@ -69,14 +69,14 @@ def test_no_limit_counts_nothing() -> None:
     ],
 )
 def test_a_household_counts_once(one: str, other: str, same: bool) -> None:
-    rate = Rate(1, Clock())
+    rate = Rate(1, clock=Clock())
     rate.check(one)
     assert (allowed(rate, other, 1) == 0) is same
 
 
 def test_neither_addresses_nor_their_hashes_outlive_the_minute() -> None:
     clock = Clock()
-    rate = Rate(5, clock)
+    rate = Rate(5, clock=clock)
     rate.check("192.0.2.1")
     first = vars(rate).copy()
     assert "192.0.2.1" not in repr(first)
@@ -88,11 +88,61 @@ def test_neither_addresses_nor_their_hashes_outlive_the_minute() -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_MOST_ADDRESSES", 10)
-    rate = Rate(3, Clock())
+    rate = Rate(3, clock=Clock())
     for number in range(100):
         allowed(rate, f"10.0.0.{number}", 1)
     assert len(vars(rate)["_counts"]) == 11
     assert allowed(rate, "10.0.0.1", 3) == 2, "those who were there before keep their own count"
+
+
+def test_responses_and_bytes_are_counted_by_their_number() -> None:
+    rate = Rate(10, "responses", clock=Clock())
+    rate.check("a", 6)
+    with pytest.raises(Refused, match="more than 10 responses from one address in a minute") as caught:
+        rate.check("a", 5)
+    assert caught.value.status == 429
+    rate.check("a", 4)
+    rate.check("b", 10)
+    with pytest.raises(Refused, match="11 responses in one request; expected at most 10") as caught:
+        rate.check("c", 11)
+    assert caught.value.status == 413
+
+
+def test_bodies_under_way_share_a_budget_and_give_it_back() -> None:
+    bodies = Bodies(20)
+    one: dict[str, Any] = {}
+    other: dict[str, Any] = {}
+    with bodies.of_request(one):
+        bodies.take(one, 6, large=True)
+        bodies.take(one, 4, large=True)
+        with bodies.of_request(other):
+            with pytest.raises(Refused, match="busy") as caught:
+                bodies.take(other, 1, large=True)
+            assert caught.value.status == 503
+            assert caught.value.headers == {"Retry-After": "1", "Connection": "close"}
+            bodies.take(other, 10, large=False)  # batches never keep a single submission out
+            with pytest.raises(Refused, match="busy"):
+                bodies.take(one, 1, large=False)
+        bodies.take(one, 10, large=False)
+    with bodies.of_request(one):
+        bodies.take(one, 10, large=True)
+        bodies.take(one, 10, large=False)
+
+
+def test_room_is_taken_before_a_body_is_read() -> None:
+    taken: list[int] = []
+
+    def full(size: int) -> None:
+        taken.append(size)
+        raise Refused(503, "full.")
+
+    with pytest.raises(Refused, match="full"):
+        asyncio.run(read_body(request(length="3", ends=False), 3, 60, full))
+    with pytest.raises(Refused, match="full"):
+        asyncio.run(read_body(request(b"ab", ends=False), 3, 60, full))
+    assert taken == [3, 2]
+    assert asyncio.run(read_body(request(b"ab", b"c", length="3"), 3, 1, taken.append)) == b"abc"
+    assert taken == [3, 2, 3], "what was announced is counted once"
 
 
 def request(*parts: bytes, length: str | None = None, ends: bool = True) -> Request:

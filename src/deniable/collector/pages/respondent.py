@@ -397,6 +397,7 @@ async def post(request: Request) -> Response:
             return _message(fielded, language, 200, words["withdraw"][done.said], "")
         if "receipt" in fields:
             return await receipt(collector, fielded, fields)
+        collector.limits.count_responses(request, len(fielded.survey.questions))
         submission = await send(collector, fielded, fields)
     except DeniableError as error:
         return _form_problem(fielded, language, error, address)

@@ -7,10 +7,9 @@ import asyncio
 from starlette.responses import Response
 
 from deniable.collector import access, batches, intake, messages, signing
-from deniable.collector.limits import read_body
 from deniable.collector.refusals import Refused
 from deniable.collector.routes.table import JSON, Call, Endpoint, media_type
-from deniable.collector.store import Exchange
+from deniable.collector.store import BatchOutcome, Exchange
 
 _NDJSON = "application/x-ndjson"
 _ARROW = "application/vnd.apache.arrow.stream"
@@ -32,23 +31,28 @@ async def get_definition(call: Call) -> Response:
 
 async def add_responses(call: Call) -> None:
     """Store, or raise, the responses of one respondent."""
+    call.collector.limits.count_responses(call.request, len(call.body.responses))
     await intake.submit(call.collector, call.part("name"), call.body)
 
 
 async def add_batch(call: Call) -> messages.BatchResult:
     """Store the responses of many respondents, all of them or nothing."""
-    settings, kind = call.collector.settings, media_type(call.request)
+    collector, kind = call.collector, media_type(call.request)
     if kind not in {_NDJSON, _ARROW}:
         raise Refused(415, f"the body is not of the right type; expected {_NDJSON} or {_ARROW}.")
-    fielded = await call.collector.surveys.find(call.part("name"))
+    fielded = await collector.surveys.find(call.part("name"))
     fielded.check_open()
-    raw = await read_body(call.request, settings.largest_batch, settings.patience)
-    read = batches.read_lines if kind == _NDJSON else batches.read_arrow
-    stored, repeated = await asyncio.to_thread(
-        lambda: call.collector.store.add_batch(*read(fielded, raw, settings.largest_batch))
-    )
+    raw = await collector.limits.read(call.request, large=True)
+
+    def work() -> BatchOutcome:
+        read = batches.read_lines if kind == _NDJSON else batches.read_arrow
+        columns = read(fielded, raw, collector.settings.largest_batch)
+        collector.limits.count_responses(call.request, sum(len(each.keys) for each in columns))
+        return collector.store.add_batch(*columns)
+
+    stored, repeated = await asyncio.get_running_loop().run_in_executor(collector.batches, work)
     for outcome, count in (("stored", stored), ("repeated", repeated)):
-        call.collector.metrics.responses(fielded.survey.name, outcome, count)
+        collector.metrics.responses(fielded.survey.name, outcome, count)
     return messages.BatchResult(stored, repeated)
 
 

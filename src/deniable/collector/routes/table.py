@@ -18,7 +18,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from deniable.collector import access, exports, messages
-from deniable.collector.limits import read_body
 from deniable.collector.refusals import Refusal, Refused, parsed
 from deniable.collector.settings import Collector
 
@@ -90,7 +89,7 @@ def route(endpoint: Endpoint) -> Route:
     async def handle(request: Request) -> Response:
         collector = Collector.of(request)
         if endpoint.scope:
-            await access.admit(request, endpoint.scope)
+            request.state.token = await access.admit(request, endpoint.scope)
         body = None if decode is None else parsed(decode, await _json(request, collector, large=endpoint.large))
         result = await endpoint.run(Call(request, collector, body))
         if isinstance(result, Response):
@@ -111,8 +110,7 @@ async def _json(request: Request, collector: Collector, *, large: bool) -> bytes
     # A page of another site can send a form or plain text here unasked, but not JSON.
     if media_type(request) != JSON:
         raise Refused(415, f"the body is not of the right type; expected {JSON}.")
-    settings = collector.settings
-    return await read_body(request, settings.largest_batch if large else settings.largest, settings.patience)
+    return await collector.limits.read(request, large=large)
 
 
 def describe(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
@@ -165,7 +163,7 @@ def _refusals(endpoint: Endpoint) -> list[int]:
     """Return every status an endpoint may refuse with: its own, and those that follow from what it takes."""
     statuses = {*endpoint.refusals, 400, 429}
     statuses |= {401, 403} if endpoint.scope else set()
-    statuses |= {408, 413, 415, 422} if endpoint.takes or endpoint.accepts else set()
+    statuses |= {408, 413, 415, 422, 503} if endpoint.takes or endpoint.accepts else set()
     statuses |= {404} if "{" in endpoint.path else set()
     return sorted(statuses)
 
