@@ -144,6 +144,16 @@ def test_a_question_may_be_skipped_and_nothing_is_sent_where_all_are(visit: Comi
         assert found.page.inner_text("#status") == locale("en").words["sent"]["nothing"]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_response_is_called_by_a_word_of_the_language(visit: Coming, language: str) -> None:
+    words = locale(language).words
+    with visit() as found:
+        assert found.take_part(f"crossed?lang={language}", 0) == ""
+        symbol = found.sent()[0]["responses"][0]["symbol"]
+        said = words["sent"]["words"].format(response=words["symbols"][symbol])
+        assert found.page.inner_text("#said b") == said
+
+
 def test_a_broken_connection_sends_the_same_message_again(visit: Coming, running: Running) -> None:
     before = sum(stored(running, "browser")[0])
     with visit() as found:

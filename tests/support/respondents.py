@@ -100,13 +100,16 @@ BAIT = _survey("bait", _yes_or_no("coffee", 0.1), _yes_or_no("drugs", 10, acknow
 DEPENDENT = _survey("dependent", _yes_or_no("cheated", 1), _yes_or_no("last-year", 1.5), _yes_or_no("again", 1))
 """Three questions that hang together, each well protected alone."""
 
+CROSSED = _survey("crossed", _question("pair", design={"family": "crosswise", "p": "1/4"}))
+"""Responses that are not called as the categories are."""
+
 CLOSED = _survey("closed", _question("animal", design=_HALF))
 """Closed after somebody has taken part."""
 
 DRAFT = _survey("draft", _question("animal", design=_HALF))
 """Never opened."""
 
-ALL = (BROWSER, SEVERAL, PHYSICAL, STAGES, INVITED, INVITED_PHYSICAL, BAIT, DEPENDENT, CLOSED)
+ALL = (BROWSER, SEVERAL, PHYSICAL, STAGES, INVITED, INVITED_PHYSICAL, BAIT, DEPENDENT, CROSSED, CLOSED)
 
 
 @dataclass

@@ -9,17 +9,7 @@ from fractions import Fraction
 from deniable import exact
 from deniable.designs import Design, k_ary, warner
 from deniable.errors import InvalidRequest
-
-DEVICES = {
-    "two coins": 4,
-    "a die": 6,
-    "three coins": 8,
-    "a ten-sided die": 10,
-    "two dice of different colours": 36,
-    "a deck of 52 cards": 52,
-    "two ten-sided dice": 100,
-}
-"""Equally likely outcomes of what people have at hand."""
+from deniable.survey.tools import TOOLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +46,7 @@ def best_device(categories: Sequence[str], parity: exact.Ratio) -> Device:
     """
     size = len(categories)
     fitting: list[tuple[Fraction, int, str, int]] = []
-    for name, outcomes in DEVICES.items():
+    for name, outcomes in TOOLS.items():
         for forced in range(1, outcomes // size + 1):
             reached = Fraction(outcomes - (size - 1) * forced, forced)
             if 1 < reached <= parity:

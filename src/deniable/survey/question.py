@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deniable import documents
@@ -14,12 +14,17 @@ from deniable.errors import Incompatible, InvalidRequest
 from deniable.order.ladders import Ladder
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
+from deniable.survey.catalogue import locale
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import CEILING
 from deniable.survey.texts import QuestionTexts
+from deniable.survey.tools import tool_for
 
 DEVICES = ("browser", "physical")
 """Who draws: the respondent's own browser or program, or a physical device such as dice or cards."""
+
+WORDS = frozenset({"no", "yes", "different", "same"})
+"""Categories and responses that designs bring along, and the catalogue translates."""
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 """Names of surveys and questions: they stand in addresses and file names."""
@@ -58,7 +63,8 @@ class Question:
             self._check_physical()
         for texts in self.texts.values():
             self._check_labels(texts)
-        object.__setattr__(self, "texts", dict(self.texts))
+        object.__setattr__(self, "texts", {tag: self._translated(tag, texts) for tag, texts in self.texts.items()})
+        self._check_instructions()
 
     @property
     def ladder(self) -> Ladder | None:
@@ -152,7 +158,64 @@ class Question:
                 "from by hand."
             )
 
+    def _check_instructions(self) -> None:
+        """Refuse a physical device that nobody says how to use, and instructions for one that runs by itself."""
+        told_in = [tag for tag, texts in self.texts.items() if texts.instructions]
+        if self.device != "physical":
+            if told_in:
+                raise InvalidRequest(
+                    f"{self.name!r} has instructions, and its device runs in the browser; expected none.",
+                    'Write help for what is asked, or device = "physical".',
+                )
+            return
+        missing = sorted(set(self.texts) - set(told_in))
+        if missing and tool_for(self.design, locale(missing[0]).words["device"]) is None:
+            raise InvalidRequest(
+                f"{self.name!r} has a physical device that no coins, dice or cards make as usual, and no instructions "
+                f"in {', '.join(missing)}; expected instructions in every language.",
+                'Say what to throw or draw, and what to enter then: instructions = "…". Or choose probabilities that '
+                'a die makes, such as p = "2/3".',
+            )
+        if missing and told_in:
+            raise InvalidRequest(
+                f"{self.name!r} has instructions in {', '.join(told_in)} and none in {', '.join(missing)}; expected "
+                "them in every language, or in none."
+            )
+
+    def _translated(self, language: str, texts: QuestionTexts) -> QuestionTexts:
+        """Return texts in which categories and responses are called as people of the language do.
+
+        Words that designs bring along ("yes", "same") are translated where the catalogue can, and written into the
+        definition: what people saw is under its hash. Other words must be given.
+        """
+        english = language.partition("-")[0] == "en"
+        design, channel = self.design, self.design.channel
+        labels, symbols = texts.labels, texts.symbols
+        if not labels and not english and channel.answers <= len(WORDS) and WORDS.issuperset(design.categories):
+            labels = self._words(language, design.categories, "labels")
+        apart = design.symbols != design.categories and not channel.several and channel.responses <= _MOST_SHOWN
+        if not symbols and apart:
+            said = {symbol for symbol in design.symbols if any(letter.isalpha() for letter in symbol)}
+            if said and (not english if said <= WORDS else len(self.texts) > 1):
+                symbols = self._words(language, design.symbols, "symbols")
+        return replace(texts, labels=labels, symbols=symbols)
+
+    def _words(self, language: str, labels: Sequence[str], what: str) -> tuple[str, ...]:
+        spoken = locale(language)
+        known = spoken.words["symbols"] if spoken.language == language.partition("-")[0] else {}
+        if not set(labels) <= set(known):
+            raise InvalidRequest(
+                f"{self.name!r} is asked in {language!r}, and nobody has said what {', '.join(map(repr, labels[:4]))} "
+                f"are called there; expected {what} in its texts.",
+                f'Write {what} = ["…", "…"] in the texts of this question in this language.',
+            )
+        return tuple(known[each] for each in labels)
+
     def _check_labels(self, texts: QuestionTexts) -> None:
+        if texts.symbols and any(design.symbols != self.design.symbols for design in self.designs):
+            raise InvalidRequest(
+                f"the stages of {self.name!r} have different responses; expected no symbols in its texts."
+            )
         for what, given, size in (
             ("labels", texts.labels, self.design.channel.answers),
             ("symbols", texts.symbols, self.design.channel.responses),

@@ -46,19 +46,23 @@ class QuestionTexts:
 
     Attributes:
         text: the question.
-        help: what helps to understand it; for a physical device, how to use the device.
+        help: what helps to understand it.
+        instructions: how to use a physical device, where coins, dice or cards are used otherwise than the page would
+            tell by itself.
         labels: what the categories are called, one for each in their order; none where they are called as they are.
-        symbols: what the responses are called, the same way, for a physical device.
+        symbols: what the responses are called, the same way, where they are not called as the categories are.
     """
 
     text: str
     help: str = ""
+    instructions: str = ""
     labels: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_text(self.text, "the text of a question")
         check_text(self.help, "help", empty=True)
+        check_text(self.instructions, "instructions", empty=True)
         for name in ("labels", "symbols"):
             labels = tuple(getattr(self, name))
             for label in labels:

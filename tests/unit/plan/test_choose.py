@@ -10,7 +10,7 @@ import deniable as dn
 from deniable.criteria import Epsilon, PosteriorCap, RhoToRho
 from deniable.errors import InvalidRequest
 from deniable.plan import optimal, variance
-from deniable.plan.devices import DEVICES
+from deniable.survey.tools import TOOLS
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
@@ -82,13 +82,13 @@ def test_a_device_by_hand_keeps_the_demand_and_says_what_to_do(size: int, epsilo
     device = choice.device
     assert device is not None
     assert choice.design.epsilon <= epsilon
-    assert DEVICES[device.name] == device.outcomes
+    assert TOOLS[device.name] == device.outcomes
     truthful = device.outcomes - size * device.forced
     assert choice.design.probability("0", given="0") == pytest.approx((truthful + device.forced) / device.outcomes)
     assert "send the truth" in choice.reasons[0]
     finer = [
         (outcomes - (size - 1) * forced) / forced
-        for outcomes in DEVICES.values()
+        for outcomes in TOOLS.values()
         for forced in range(1, outcomes // size + 1)
         if 1 < (outcomes - (size - 1) * forced) / forced <= math.exp(epsilon)
     ]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from deniable import documents
-from deniable.designs import direct, k_ary, unary, warner
+from deniable.designs import Design, crosswise, direct, k_ary, matrix, unary, warner
 from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
-from deniable.order.relaxation import ladder
+from deniable.order.relaxation import family_ladder, ladder
 from deniable.survey import Keys, Question, QuestionTexts, Survey, SurveyTexts
 from tests.support.signing import KEYS
 from tests.support.surveys import COLOURS, question, small
@@ -197,6 +197,72 @@ def test_labels_must_be_as_many_as_the_categories() -> None:
         Question("smokes", warner(1), {"en": QuestionTexts("?", labels=("only one",))})
     with pytest.raises(InvalidRequest, match="twice"):
         QuestionTexts("?", labels=("same", "same"))
+
+
+CARDS = [["1/3", "2/5"], ["2/3", "3/5"]]
+
+
+def test_words_that_designs_bring_along_are_said_in_the_language() -> None:
+    """And are in the definition: what people saw is under its hash."""
+    texts = {tag: QuestionTexts("?") for tag in ("en", "de", "es", "ar", "de-AT")}
+    asked = Question("crossed", crosswise("1/4"), texts)
+    assert list(asked.symbols("en")) == ["different", "same"]
+    assert list(asked.symbols("de")) == list(asked.symbols("de-AT")) == ["verschieden", "gleich"]
+    assert list(asked.symbols("es")) == ["distintas", "iguales"]
+    assert list(asked.symbols("ar")) == ["مختلفتان", "متطابقتان"]
+    assert list(asked.labels("de")) == ["Nein", "Ja"]
+    assert asked.to_body()["texts"]["de"]["symbols"] == ["verschieden", "gleich"]
+    assert Question.from_body(asked.to_body()).to_body() == asked.to_body()
+    given = Question("crossed", crosswise("1/4"), {"de": QuestionTexts("?", symbols=("ungleich", "einerlei"))})
+    assert list(given.symbols("de")) == ["ungleich", "einerlei"]
+
+
+def test_words_that_nobody_has_translated_are_refused() -> None:
+    with pytest.raises(InvalidRequest, match=r"'crossed' is asked in 'fr'.*'different', 'same'.*expected symbols"):
+        Question("crossed", crosswise("1/4"), {"fr": QuestionTexts("?", labels=("non", "oui"))})
+    with pytest.raises(InvalidRequest, match=r"'no', 'yes'.*expected labels"):
+        Question("smokes", warner(epsilon=1), {"pt-BR": QuestionTexts("?")})
+    drawn = matrix(CARDS, categories=["nein", "ja"], symbols=["Pik", "Herz"])
+    assert list(Question("cards", drawn, {"de": QuestionTexts("?")}).symbols("de")) == ["Pik", "Herz"], "its only one"
+    labelled = QuestionTexts("?", symbols=("Pik", "Herz"))
+    for missing, texts in (
+        ("en", {"en": QuestionTexts("?"), "de": labelled}),
+        ("de", {"en": labelled, "de": QuestionTexts("?")}),
+    ):
+        with pytest.raises(InvalidRequest, match=rf"in '{missing}'.*'Pik', 'Herz'"):
+            Question("cards", drawn, texts)
+    codes = matrix(CARDS, categories=["a", "b"], symbols=["0", "1"])
+    assert list(Question("codes", codes, {"en": QuestionTexts("?"), "de": QuestionTexts("?")}).symbols("de")) == [
+        "0",
+        "1",
+    ]
+
+
+def test_stages_with_other_responses_have_no_labels_for_them() -> None:
+    stages = family_ladder("subset", COLOURS, [0.5, 1])
+    with pytest.raises(InvalidRequest, match="symbols"):
+        Question("colour", stages, {"en": QuestionTexts("?", symbols=("one", "two"))})
+
+
+def physical(design: Design, **texts: QuestionTexts) -> Question:
+    return Question("by-hand", design, texts, device="physical")
+
+
+def test_a_physical_device_is_known_or_described() -> None:
+    die, odd = k_ary(COLOURS, p="2/3"), k_ary(COLOURS, epsilon=1)
+    bare, told = QuestionTexts("?", help="One of three."), QuestionTexts("?", instructions="Draw a card.")
+    assert physical(die, en=bare, de=bare).device == "physical"
+    assert physical(odd, en=told, de=told).texts["de"].instructions == "Draw a card."
+    with pytest.raises(InvalidRequest, match="no instructions in de, en; expected instructions in every language"):
+        physical(odd, en=bare, de=bare)
+    with pytest.raises(InvalidRequest, match="no instructions in de;"):
+        physical(odd, en=told, de=bare)
+    with pytest.raises(InvalidRequest, match="in every language, or in none"):
+        physical(die, en=told, de=bare)
+    with pytest.raises(InvalidRequest, match="no instructions in en"):
+        physical(crosswise("1/4"), en=bare)
+    with pytest.raises(InvalidRequest, match="runs in the browser"):
+        Question("drawn", die, {"en": told})
 
 
 def test_questions_and_groups_are_found_by_name() -> None:

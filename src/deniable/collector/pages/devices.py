@@ -1,4 +1,4 @@
-"""Devices explained to respondents: what one does, in natural frequencies, and how coins, dice or cards make it.
+"""Devices explained to respondents: what one does, in natural frequencies.
 
 Of 100 people with an answer, how many send what? Everything is derived from the exact channel. Counts are rounded to
 the nearest; what a response reveals at most is told by `deniable.survey.disclosure`.
@@ -7,24 +7,20 @@ the nearest; what a response reveals at most is told by `deniable.survey.disclos
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
-from typing import Any
 
 from deniable.channel import Channel
 from deniable.channel.two_level import TwoLevel
 from deniable.designs import Design
-from deniable.plan.devices import DEVICES
 from deniable.report.words import base_for
 from deniable.survey.disclosure import Disclosure
 
 _MOST_CELLS = 12  # answers or responses that a table shows: more do not fit on a telephone
 _MOST_RESPONSES = 1 << 16  # that are looked at one by one: more would keep a page waiting
 _COLUMNS = {100: 10, 1000: 40}  # people in a row of a picture of so many
-_SUITS, _RANKS = "♣♦♥♠", ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,93 +155,3 @@ def _names_a_category(channel: TwoLevel) -> bool:
     last = channel.answers - 1
     alike = channel.responses == channel.answers
     return alike and channel.supports(last, last) and channel.supporters(last) == 1
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Outcomes of the device, and what to send on them: a symbol by number, or the true answer where it is None."""
-
-    outcomes: str
-    symbol: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A device that people have at hand, and how to read it.
-
-    Attributes:
-        name: one of `plan.devices.DEVICES`.
-        rules: what to send on which outcomes.
-    """
-
-    name: str
-    rules: tuple[Rule, ...]
-
-
-def tool_for(design: Design, words: Mapping[str, Any]) -> Tool | None:
-    """Return the simplest device that makes exactly this design; None where none of the usual ones does.
-
-    A device can make it where each symbol has one probability for all answers but its own, for which it is larger by
-    the share of outcomes that ask for the truth: so many outcomes force each symbol, and the others ask.
-
-    Example:
-        >>> from deniable.designs import k_ary
-        >>> tool = tool_for(k_ary(["red", "green", "blue"], p="2/3"), {"range": "{first} to {last}"})
-        >>> tool.name, [(rule.outcomes, rule.symbol) for rule in tool.rules]
-        ('a die', [('1', 0), ('2', 1), ('3', 2), ('4 to 6', None)])
-    """
-    forced = _forced(design.channel) if design.symbols == design.categories else None
-    if forced is None:
-        return None
-    for name, size in sorted(DEVICES.items(), key=lambda each: each[1]):
-        shares = [share * size for share in forced]
-        if all(share.denominator == 1 for share in shares):
-            rules = _rules(_outcomes(name, words), [int(share) for share in shares])
-            return Tool(name, tuple(Rule(_span(each, words), symbol) for each, symbol in rules))
-    return None
-
-
-def _forced(channel: Channel) -> list[Fraction] | None:
-    """Return how often each symbol is sent whatever is true; None where the truth is not what the rest asks for."""
-    answers = range(channel.answers)
-    if channel.answers > max(DEVICES.values()):
-        return None
-    forced = []
-    for y in answers:
-        others = {channel.probability(y, given=x) for x in answers if x != y}
-        if len(others) > 1:
-            return None
-        forced.append(others.pop())
-    truth = 1 - sum(forced)
-    fits = truth > 0 and all(channel.probability(y, given=y) == forced[y] + truth for y in answers)
-    return forced if fits else None
-
-
-def _rules(outcomes: Sequence[str], counts: Sequence[int]) -> Iterator[tuple[Sequence[str], int | None]]:
-    at = 0
-    for symbol, count in enumerate(counts):
-        if count:
-            yield outcomes[at : at + count], symbol
-        at += count
-    yield outcomes[at:], None
-
-
-def _span(outcomes: Sequence[str], words: Mapping[str, Any]) -> str:
-    """Write outcomes as a list where they are few or have no order to go by, else as the first and the last."""
-    if len(outcomes) <= 2 or " " in outcomes[0]:
-        return ", ".join(outcomes)
-    return str(words["range"].format(first=outcomes[0], last=outcomes[-1]))
-
-
-def _outcomes(name: str, words: Mapping[str, Any]) -> list[str]:
-    """Return the outcomes of a device in an order that people can follow."""
-    if name in ("two coins", "three coins"):
-        sides = (words["heads"], words["tails"])
-        return [" + ".join(each) for each in product(sides, repeat=2 if name == "two coins" else 3)]
-    if name == "two dice of different colours":
-        return [f"{first}{second}" for first, second in product(range(1, 7), repeat=2)]
-    if name == "a deck of 52 cards":
-        return [f"{suit}{rank}" for suit, rank in product(_SUITS, _RANKS)]
-    if name == "two ten-sided dice":
-        return [f"{number:02}" for number in range(100)]
-    return [str(number) for number in range(1, DEVICES[name] + 1)]

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from deniable.collector import access, signing
 from deniable.collector.intake import FieldedSurvey, submit
 from deniable.collector.messages import ResponseBody, SubmissionBody
-from deniable.collector.pages.devices import Odds, Tool, odds, tool_for
+from deniable.collector.pages.devices import Odds, odds
 from deniable.collector.pages.render import choose_language, render
 from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Collector
@@ -35,6 +35,7 @@ from deniable.errors import DeniableError
 from deniable.survey import Question, Survey
 from deniable.survey.catalogue import LANGUAGES, Locale, fill, locale
 from deniable.survey.disclosure import Disclosure
+from deniable.survey.tools import Tool, tool_for
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
 _MOST_SIDE_BY_SIDE = 12  # choices; more go into a list to choose from
@@ -100,18 +101,20 @@ class AskedQuestion:
         name: what programs call it.
         text: the question.
         help: what helps to understand it.
+        instructions: how to use a physical device, where the survey says it.
         physical: whether only the response is asked for.
         labels: what the categories are called.
         symbols: each response with what it is called; for a physical device only.
         few: whether the choices are shown side by side.
         stages: what the device does, stage by stage.
         disclosure: what responses to it reveal at most, all stages together.
-        tool: a physical device that makes this design, if a usual one does.
+        tool: a physical device that makes this design, where the survey does not say how to use one.
     """
 
     name: str
     text: str
     help: str
+    instructions: str
     physical: bool
     labels: Sequence[str]
     symbols: tuple[tuple[str, str], ...]
@@ -293,13 +296,16 @@ def asked_question(question: Question, language: str) -> AskedQuestion:
         name=question.name,
         text=texts.text,
         help=texts.help,
+        instructions=texts.instructions,
         physical=physical,
         labels=question.labels(language),
         symbols=tuple(named),
         few=(question.design.channel.responses if physical else question.design.channel.answers) <= _MOST_SIDE_BY_SIDE,
         stages=tuple(odds(design) for design in question.designs),
         disclosure=question.disclosure,
-        tool=tool_for(question.design, locale(language).words["device"]) if physical else None,
+        tool=tool_for(question.design, locale(language).words["device"])
+        if physical and not texts.instructions
+        else None,
     )
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from deniable.collector.pages.render import choose_language
-from deniable.plan.devices import DEVICES
 from deniable.survey.catalogue import LANGUAGES, locale
+from deniable.survey.tools import TOOLS
 
 
 def flat(words: Any, path: str = "") -> dict[str, Any]:
@@ -40,7 +40,7 @@ def test_nothing_is_left_in_english(language: str) -> None:
 
 
 def test_every_device_has_a_name() -> None:
-    assert set(locale("en").words["device"]["tools"]) == set(DEVICES)
+    assert set(locale("en").words["device"]["tools"]) == set(TOOLS)
 
 
 def test_right_to_left() -> None:

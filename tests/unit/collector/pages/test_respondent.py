@@ -60,6 +60,26 @@ def test_every_survey_has_a_page_in_every_language(survey: Survey, language: str
     assert "onclick" not in html
 
 
+@pytest.mark.parametrize("language", [each for each in LANGUAGES if each != "en"])
+def test_responses_are_called_by_words_of_the_language(language: str) -> None:
+    html = render(survey_page(respondents.CROSSED, language))
+    for word in ("no", "yes", "different", "same"):
+        assert re.search(rf"[>“„«]{word}[<”“»]", html) is None, word
+        assert locale(language).words["symbols"][word] in html
+
+
+def test_a_survey_that_says_how_to_use_its_device_is_not_contradicted() -> None:
+    """The page would give outcomes of a die by itself, and perhaps others."""
+    told = {"text": "Really?", "instructions": "Roll a die. 1: enter yes. 6: enter no."}
+    asked = {"name": "q", "device": "physical", "design": {"family": "k_ary", "categories": ["no", "yes"], "p": "5/6"}}
+    document = {"name": "x", "texts": {"en": {"title": "x"}}, "questions": [asked | {"texts": {"en": told}}]}
+    html = render(survey_page(Survey.from_document(document), "en"))
+    assert told["instructions"] in html
+    assert 'class="rules"' not in html
+    del told["instructions"]
+    assert 'class="rules"' in render(survey_page(Survey.from_document(document), "en"))
+
+
 def test_what_a_survey_says_is_escaped() -> None:
     evil = "<script>alert(1)</script>{{ 7 * 70007 }}{title}"
     texts = {"en": {"title": evil, "intro": evil, "consent": evil, "thanks": evil, "contact": evil}}

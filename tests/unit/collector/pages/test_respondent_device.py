@@ -5,10 +5,9 @@ from fractions import Fraction
 import pytest
 
 import deniable as dn
-from deniable.collector.pages.devices import Rule, Tool, tool_for
 from deniable.designs import Design
-from deniable.plan.devices import DEVICES
 from deniable.survey.catalogue import locale
+from deniable.survey.tools import TOOLS, Rule, Tool, tool_for
 
 WORDS = locale("en").words["device"]
 
@@ -48,7 +47,7 @@ def test_each_device_reads_as_people_would(p: str, name: str, rules: list[tuple[
 )
 def test_the_rules_make_exactly_the_design(design: Design) -> None:
     found = tool(design)
-    size = DEVICES[found.name]
+    size = TOOLS[found.name]
     shares = {rule.symbol: Fraction(count(rule, found.name), size) for rule in found.rules}
     assert sum(shares.values()) == 1
     for answer in range(design.channel.answers):
