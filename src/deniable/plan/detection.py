@@ -77,7 +77,7 @@ def power(
         >>> [round(power(design, 200, share=0.2, alpha=0.01, method=each), 6) for each in ("normal", "exact")]
         [0.986887, 0.983131]
     """
-    question = _Question.read(design, share, null, alpha, two_sided, category)
+    question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
     n = whole(n, "n")
     return float(question.exactly([n])[0]) if question.exact(method, population) else question.about(n, population)
 
@@ -109,7 +109,7 @@ def sample_size_for_power(
         [212, 241]
     """
     wanted = between(target, "the target")
-    question = _Question.read(design, share, null, alpha, two_sided, category)
+    question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
     most = whole(population, "the population") if isinstance(population, int) else MOST_RESPONDENTS
     size = smallest(lambda n: question.about(n, population) >= wanted, most)
     if size is not None and question.exact(method, population):
@@ -162,7 +162,7 @@ def detection_limit(
 
 
 @dataclass(frozen=True)
-class _Question:
+class _ToTellApart:
     """What is to be told apart: a true share and the null, at a level.
 
     Attributes:
@@ -184,7 +184,7 @@ class _Question:
     @classmethod
     def read(
         cls, design: Design | Deck, share: float, null: float, alpha: float, two_sided: bool, category: str | None
-    ) -> _Question:
+    ) -> _ToTellApart:
         true, rejected = _read_share(share, "share"), _read_share(null, "null")
         if true == rejected:
             raise InvalidRequest(f"share and null are both {share}; expected two different shares.")
