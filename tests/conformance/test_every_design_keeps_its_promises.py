@@ -149,7 +149,8 @@ def test_a_response_counts_in_cells_that_exist(design: Design) -> None:
             cells = list(channel.cells_of(response))
             assert len(set(cells)) == len(cells)
             assert set(cells) <= set(range(channel.cells))
-            assert channel.several or len(cells) == 1
+            assert not channel.own_cells or cells == [response]
+            assert channel.sizes or len(cells) == 1
     assert not channel.possible(-1)
     assert not channel.possible(channel.responses)
 

@@ -36,6 +36,7 @@ from deniable.records.strings.estimates import estimate as estimate_strings
 from deniable.records.strings.tallies import StringTally
 from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import count_stages
+from tests.support.sets import with_sums
 
 PROPERTIES = ("params", "bse", "warnings")
 METHODS = ("cov_params", "conf_int", "summary", "to_frame", "to_json", "from_json", "plot", "_repr_html_")
@@ -54,7 +55,7 @@ def _likelihood() -> tuple[Result, Any]:
 
 def _sets() -> tuple[Result, Any]:
     design = dn.unary([RISKY, "b", "c"], 2)
-    return dn.estimate(dn.Tally(design, [150, 90, 60], respondents=200)), design
+    return dn.estimate(with_sums(design, [150, 90, 60], 200)), design
 
 
 def _few() -> tuple[Result, Any]:

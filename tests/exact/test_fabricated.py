@@ -58,7 +58,7 @@ def test_false_alarms_are_as_rare_as_promised_for_every_population(design: Desig
         for sent, chance in laws(design.channel, answers).items():
             if sent not in doubted:
                 counted = tally(design, [design.symbols[each] for each in sent])
-                sizes = Counter(each.bit_count() for each in sent) if design.channel.several else None
+                sizes = Counter(each.bit_count() for each in sent) if design.channel.sizes else None
                 doubted[sent] = bool(doubts(counted, sizes=sizes, rate=float(RATE)))
             alarms += chance * doubted[sent]
         worst = max(worst, alarms)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from deniable.channel import Bits, Mixture, Sets, Subset
 from deniable.channel.sets import Part
 from deniable.designs import Bitstrings, Design
+from deniable.tallies import Tally, tally
 
 SMALL: dict[str, Sets] = {
     "one of two": Subset(2, 1, 2, 3),
@@ -36,3 +40,14 @@ TELLING = {name: channel for name, channel in SMALL.items() if channel.parity !=
 def around(channel: Sets) -> Design:
     """Return a design around a channel of sets."""
     return Design("sets", channel.size, Bitstrings(channel.size), channel)  # type: ignore[arg-type]  # Design reads labels
+
+
+def with_sums(design: Design, sums: Sequence[int], respondents: int) -> Tally:
+    """Return a tally of sets of which each category is in as many as `sums` says, their sizes as equal as can be.
+
+    Why: the categories in a row, each as often as it is wanted, are dealt round; no category comes twice to anybody.
+    """
+    dealt = [0] * respondents
+    for place, category in enumerate(j for j, times in enumerate(sums) for _ in range(times)):
+        dealt[place % respondents] |= 1 << category
+    return tally(design, Counter(dealt))

@@ -17,6 +17,7 @@ from scipy.stats import binom
 
 from deniable.audit.influence import pulls
 from deniable.channel import Sets, TwoLevel
+from deniable.channel.support import set_sizes
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Vector, vector
 from deniable.tallies import Tally
@@ -119,14 +120,16 @@ def _sizes(tally: Tally, given: Mapping[int, int] | None) -> NDArray[np.int64] |
         if given:
             raise InvalidRequest("sizes were given, but this design does not send sets; expected none.")
         return None
-    if channel.by_size:
-        return tally.counts.reshape(-1, channel.answers + 1)[:, 0]
-    if given is None or len(channel.sizes) == 1:
-        return None
-    if not set(given) <= set(channel.sizes):
+    if given is not None and not set(given) <= set(channel.sizes):
         raise InvalidRequest(
             "some sets have a size that this design never sends; expected " + channel.coding.describe() + "."
         )
+    if channel.by_size:
+        return tally.counts.reshape(-1, channel.answers + 1)[:, 0]
+    if channel.own_cells:
+        return np.asarray(np.bincount(set_sizes(channel.answers), tally.counts)[list(channel.sizes)], np.int64)
+    if given is None or len(channel.sizes) == 1:
+        return None
     return np.array([given.get(ones, 0) for ones in channel.sizes], np.int64)
 
 

@@ -14,7 +14,7 @@ from deniable.estimates.intervals import Interval
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear
 from deniable.estimates.stages import Combined
-from deniable.estimates.supported import BySize, Supported
+from deniable.estimates.supported import BySize, Summing, Supported
 from deniable.tallies import Tally
 
 _MOST_CELLS = 1 << 24  # responses times categories that are written out: 134 MB
@@ -45,13 +45,15 @@ def pulls(tally: Tally) -> Pulls:
 
 def _pulls(linear: Linear, tally: Tally) -> Pulls:
     """Take the few groups of responses that a left inverse by support tells apart; otherwise go cell by cell."""
+    if isinstance(linear, Summing):
+        linear = linear.raw  # how large each set was is not counted, so that only its categories can be left out
     if isinstance(linear, Supported):
         # A response supports a category or does not: (z − q) / (p − q) with z of 1 or 0.
         hits = np.rint(linear.support.gather(vector(tally.counts))).astype(np.int64)
         values = np.repeat([[(1 - linear.q) / linear.gap], [-linear.q / linear.gap]], len(hits), axis=1)
         return Pulls(values, np.stack([hits, tally.respondents - hits]))
     if isinstance(linear, BySize):
-        table = tally.counts.reshape(-1, linear.size + 1)
+        table = linear.table(tally.counts)
         inside, width = table[:, 1:], (1, linear.size)
         sides = [np.tile(each[:, None], width) for each in (linear.base + linear.step, linear.base)]
         return Pulls(np.vstack(sides), np.vstack([inside, table[:, :1] - inside]))

@@ -87,9 +87,6 @@ class Channel(ABC):
         """Whether a response is one that a tally counts; some kinds number more responses than they send."""
         return 0 <= response < self.responses
 
-    several: ClassVar[bool] = False
-    """Whether a response counts in several cells of a tally, so that their sum is not the number of respondents."""
-
     exchangeable: ClassVar[bool] = False
     """Whether responses are the answers, and nothing changes when any two of them change places."""
 
@@ -115,7 +112,7 @@ class Channel(ABC):
     @property
     def own_cells(self) -> bool:
         """Whether each response has a cell of the tally to itself, numbered as the response is."""
-        return not self.several and type(self).cells_of is Channel.cells_of
+        return type(self).cells_of is Channel.cells_of
 
     @property
     def coding(self) -> Coding:

@@ -325,7 +325,9 @@ class PackedRows(Coding):
         size = self.channel.size
         for start in range(0, len(array), _SPREAD_ROWS):
             piece = array[start : start + _SPREAD_ROWS]
-            if self.channel.by_size:
+            if self.channel.own_cells:
+                counts += np.bincount(set_numbers(piece), minlength=len(counts))
+            elif self.channel.by_size:
                 self._count_by_size(counts.reshape(-1, size + 1), piece)
             else:
                 counts += count_bits(piece)[:size]
@@ -339,8 +341,16 @@ class PackedRows(Coding):
             table[at, 0] += len(group)
             table[at, 1:] += count_bits(rows[group])[: self.channel.size]
 
+    def count_few(self, array: NDArray[Any]) -> tuple[Counts, Counts]:
+        if not self.channel.own_cells:
+            return super().count_few(array)
+        numbers, counts = np.unique(set_numbers(array), return_counts=True)
+        return numbers, counts
+
     def add_up(self, counts: Counts, respondents: int) -> bool:
         sizes = self.channel.sizes
+        if self.channel.own_cells:
+            return super().add_up(counts, respondents)
         if not self.channel.by_size:
             within = sizes[0] * respondents <= int(counts.sum()) <= sizes[-1] * respondents
             return within and int(counts.max()) <= respondents
@@ -428,6 +438,13 @@ def code_type(size: int) -> np.dtype[np.unsignedinteger]:
 def set_sizes(rows: Rows) -> Counts:
     """Return how many categories each packed row holds."""
     return np.asarray(np.bitwise_count(rows).sum(axis=1), np.int64)
+
+
+def set_numbers(rows: Rows) -> Counts:
+    """Return the numbers of the sets in packed rows of at most eight bytes."""
+    wide = np.zeros((len(rows), 8), np.uint8)
+    wide[:, : rows.shape[1]] = rows
+    return np.asarray(wide.view("<i8")[:, 0], np.int64)
 
 
 def count_bits(rows: Rows) -> Counts:

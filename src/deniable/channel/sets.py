@@ -24,10 +24,13 @@ from deniable.errors import InvalidDesign, UnreadableFile
 
 if TYPE_CHECKING:
     from deniable.channel.coding import PackedRows
-    from deniable.channel.support import Support, Vector
+    from deniable.channel.support import Matrix, Support, Vector
 
 MOST_CATEGORIES = 1 << 24
 """Beyond this a single response takes megabytes; up to it each pick that fills a set takes one word."""
+
+MOST_COUNTED_APART = 12
+"""Categories up to which a tally counts each set of them apart, and so loses nothing: 4,096 counts, 32 kB."""
 
 MOST_CELLS = 4_000_000
 """Cells of a tally by size: 32 MB of counts, about 2,000 categories where every size can be sent."""
@@ -37,9 +40,10 @@ DIGITS = 8
 
 
 class Sets(TwoLevel):
-    """A channel from categories to sets of them."""
+    """A channel from categories to sets of them.
 
-    several: ClassVar[bool] = True
+    A tally of few categories counts each set apart, which keeps all that the responses say; a tally of many keeps sums.
+    """
 
     @property
     @abstractmethod
@@ -112,9 +116,26 @@ class Sets(TwoLevel):
 
     @property
     def support(self) -> Support:
-        from deniable.channel.support import Each, OverSizes
+        from deniable.channel.support import Each, EachSet, OverSizes
 
+        if self.own_cells:
+            return EachSet(self.size)
         return OverSizes(self.size, len(self.sizes)) if self.by_size else Each(self.size)
+
+    def float_levels(self) -> tuple[Vector | float, Vector | float]:
+        """Return the lower level of each set as floats, and by how much the other is higher: the same for one size."""
+        from deniable.channel.support import level_arrays, set_sizes
+
+        low, step = level_arrays([self.levels((1 << ones) - 1) for ones in range(self.size + 1)])
+        sizes = set_sizes(self.size)
+        return low[sizes], step[sizes]
+
+    def floats(self) -> Matrix:
+        if not self.own_cells:
+            return super().floats()
+        from deniable.channel.support import levelled
+
+        return levelled(*self.float_levels(), self.support)
 
     def size_law(self) -> Vector:
         """Return the probability of each size of set in floats; it does not depend on the answer."""
@@ -165,12 +186,22 @@ class Sets(TwoLevel):
         return PackedRows(self)
 
     @property
+    def own_cells(self) -> bool:
+        """Whether a tally counts each set apart: up to twelve categories."""
+        return self.size <= MOST_COUNTED_APART
+
+    @property
     def cells(self) -> int:
-        """How many counts a tally keeps: one for each category; by size, one for each size and each category of it."""
+        """How many counts a tally keeps: one for each set; of many categories one for each, or by size one for each
+        size and each category of it."""
+        if self.own_cells:
+            return self.responses
         return len(self.sizes) * (self.size + 1) if self.by_size else self.size
 
     def cells_of(self, response: int) -> Iterable[int]:
-        """Return the cells in which a set counts: its categories; by size, behind the count of its size."""
+        """Return the cells in which a set counts: its own, or its categories; by size, behind the count of its size."""
+        if self.own_cells:
+            return (response,)
         members = [j for j in range(self.size) if response >> j & 1]
         if not self.by_size:
             return members
@@ -313,7 +344,7 @@ class Bits(Sets):
 
     @property
     def by_size(self) -> bool:
-        return self.sized
+        return self.sized and not self.own_cells
 
     @property
     def sizes(self) -> Sequence[int]:
@@ -474,7 +505,7 @@ class Mixture(Sets):
     @property
     def by_size(self) -> bool:
         """A tally counts each size apart, because a category in a small set says more than one in a large set."""
-        return True
+        return not self.own_cells
 
     @cached_property
     def sizes(self) -> Sequence[int]:

@@ -104,6 +104,32 @@ class OverSizes(Support):
         return np.tile(np.concatenate([[0.0], answers]), self.stretches)
 
 
+@dataclass(frozen=True)
+class EachSet(Support):
+    """A cell for each set of categories, numbered as the set is."""
+
+    size: int
+
+    @property
+    def cells(self) -> int:
+        return 1 << self.size
+
+    def gather(self, cells: Vector) -> Vector:
+        return self.table() @ cells
+
+    def scatter(self, answers: Vector) -> Vector:
+        return answers @ self.table()
+
+    def table(self) -> Matrix:
+        return np.array([np.arange(self.cells) >> j & 1 for j in range(self.size)], np.float64)
+
+    def by_size(self, cells: NDArray[Any], sizes: Sequence[int]) -> NDArray[Any]:
+        """Return for each size how many sets there are, and how many hold each category: sizes × (1 + categories)."""
+        of = set_sizes(self.size) == np.array(sizes)[:, None]
+        held = np.vstack([np.ones(self.cells, np.int64), self.table().astype(np.int64)])
+        return np.where(of, cells, 0) @ held.T
+
+
 @dataclass(frozen=True, eq=False)
 class Table(Support):
     """Any two-level channel, its support written out."""
@@ -278,6 +304,21 @@ def rounded(numbers: Iterable[Fraction]) -> Vector:
 def level_arrays(levels: Sequence[tuple[Fraction, Fraction]]) -> tuple[Vector, Vector]:
     """Return the second of the two levels of each response, and by how much the first is higher."""
     return rounded(low for _, low in levels), rounded(high - low for high, low in levels)
+
+
+def set_sizes(size: int) -> NDArray[np.int64]:
+    """Return how many categories each set holds, in the order of their numbers.
+
+    Example:
+        >>> set_sizes(2).tolist()
+        [0, 1, 1, 2]
+    """
+    return np.bitwise_count(np.arange(1 << size)).astype(np.int64)
+
+
+def levelled(low: Vector | float, step: Vector | float, support: Support) -> Matrix:
+    """Write a two-level channel out: responses × answers."""
+    return np.asarray((low + step * support.table()).T, np.float64)
 
 
 def bit_count_law(size: int, hit: float, stray: float, counts: Sequence[int]) -> Vector:

@@ -151,8 +151,9 @@ class TwoWeights(TwoLevel):
         return small / self.total, (large - small) / self.total
 
     def floats(self) -> Matrix:
-        low, step = self.float_levels()
-        return low + step * self.support.table().T
+        from deniable.channel.support import levelled
+
+        return levelled(*self.float_levels(), self.support)
 
     def _check_weights(self, *, inverted: bool = False) -> None:
         """Refuse fewer than two categories and weights that do not fit, then take the weights in lowest terms."""

@@ -233,7 +233,8 @@ def unary(
         optimized: choose p = 1/2 instead of p = 1 − q.
         p: how often the answer's own bit is 1.
         q: how often each other bit is 1.
-        by_size: let a tally count responses with each number of ones apart, for the estimate with the smaller variance.
+        by_size: let a tally of more than 12 categories count responses with each number of ones apart, for the estimate
+            with the smaller variance; fewer categories are counted set by set in any case.
 
     Raises:
         InvalidDesign: fewer than two categories, p = q, bits that are never changed, or too many cells by size.
@@ -288,8 +289,8 @@ def rappor(
         categories: what a respondent may be.
         epsilon: the most that a response may reveal.
         f: how often each bit is flipped.
-        by_size: let a tally count responses with each number of ones apart: (k + 1)² cells. Beyond 2,000 categories
-            that is too many, and gains next to nothing; then the customary estimate is all there is.
+        by_size: let a tally of more than 12 categories count responses with each number of ones apart: (k + 1)² cells.
+            Beyond 2,000 categories that is too many, and gains next to nothing. Up to 12, sets are counted one by one.
 
     Raises:
         InvalidDesign: fewer than two categories, f = 1/2, bits that are never changed, or too many cells by size.

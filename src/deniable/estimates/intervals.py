@@ -5,7 +5,7 @@
 | score     | all π whose own variance explains the distance      | the default (see `default`)                 |
 | normal    | value ± z·error                                     | large samples, contrasts                    |
 | chebyshev | value ± error/√(1 − level)                          | no assumption about the distribution        |
-| exact     | Clopper–Pearson, carried through the channel        | two answers, or a diagonal channel          |
+| exact     | Clopper–Pearson, carried through the channel        | two answers, or any two-level channel       |
 | profile   | all π whose likelihood is not much below the best   | inside [0, 1]; default of `likelihood`      |
 """
 
@@ -21,13 +21,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betaincinv
 
-from deniable.channel import Channel
+from deniable.channel import Channel, TwoLevel
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Covariance, Vector
 from deniable.estimates.likelihood import expectation_maximization, level, log_likelihood, most_likely
 from deniable.estimates.linear import Linear, floats
 from deniable.estimates.simplex import projection
-from deniable.estimates.supported import direct
+from deniable.estimates.supported import direct, supported
 
 Ends: TypeAlias = tuple[Vector, Vector]
 
@@ -166,26 +166,30 @@ def wilson(value: Vector, own: Vector | float, others: Vector | float, n: float,
 
 
 def exact(basis: Basis, confidence: float) -> Ends:
-    """Return the Clopper–Pearson interval of one response's probability, carried through the channel.
+    """Return the Clopper–Pearson interval of how often responses support each category, carried through the channel.
+
+    Why: the number of responses that support a category is binomial with q + (p − q)·share, whichever two-level channel
+    it is and whatever the other shares are.
 
     Raises:
-        InvalidRequest: a share does not depend on one response alone, or the population is finite.
+        InvalidRequest: responses do not support categories, or the population is finite.
     """
     if basis.f != 1:
         raise InvalidRequest(
             "the exact interval is for independent respondents; a population size was given.",
             "Use the score interval, which knows about finite populations.",
         )
-    if not _one_response_decides(basis.channel, basis.linear):
+    backing = _backing(basis.channel)
+    if backing is None:
         raise InvalidRequest(
-            "the exact interval needs two answers and two responses, a diagonal channel, or counts by category.",
+            "the exact interval needs two answers and two responses, or responses that support some categories each.",
             "Use the score or the profile interval.",
         )
     tail, n = (1 - confidence) / 2, basis.respondents
-    hits = basis.counts
+    hits = np.rint(backing.gather(basis.counts))
     low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, tail), 0.0)
     high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail), 1.0)
-    ends = [_carry(basis, low), _carry(basis, high)]
+    ends = [(end - backing.q) / (backing.p - backing.q) for end in (low, high)]
     return np.minimum(*ends), np.maximum(*ends)
 
 
@@ -204,11 +208,9 @@ def default(basis: Basis) -> str:
     Why: with fewer than two expected responses of a symbol the score interval covers as little as 84 % at a level of
     95 %, from two on 92 % or more (`benchmarks/coverage.py`).
     """
-    if basis.f == 1 and _one_response_decides(basis.channel, basis.linear):
-        linear = direct(basis.linear)
-        smallest = min(linear.p, linear.q) if linear else float(floats(basis.channel).min())
-        if basis.respondents * smallest < 2:
-            return "exact"
+    backing = _backing(basis.channel) if basis.f == 1 else None
+    if backing is not None and basis.respondents * backing.rarest < 2:
+        return "exact"
     return "score"
 
 
@@ -226,17 +228,35 @@ def _around(basis: Basis, factor: float) -> Ends:
     return basis.center - width, basis.center + width
 
 
-def _one_response_decides(channel: Channel, linear: Linear) -> bool:
-    return direct(linear) is not None or channel.answers == channel.responses == 2
+@dataclass(frozen=True, eq=False)
+class Backing:
+    """How often responses support each category, given that it is the answer and given another.
+
+    Attributes:
+        p: how often they support the answer, one for all categories or for each.
+        q: how often they support a category that is not the answer.
+        gather: the number of responses that support each category, from the cells of a tally.
+    """
+
+    p: Vector | float
+    q: Vector | float
+    gather: Callable[[Vector], Vector]
+
+    @property
+    def rarest(self) -> float:
+        """How often the rarer of supporting and not supporting happens at least, whatever the answers are."""
+        rates = np.array([self.p, self.q])
+        return float(np.minimum(rates, 1 - rates).min())
 
 
-def _carry(basis: Basis, responses: Vector) -> Vector:
-    """Return the share of each category if the response of its own number had this probability."""
-    if direct(basis.linear):
-        return basis.linear.shares(responses)
-    matrix = floats(basis.channel)
-    other = matrix[[0, 1], [1, 0]]
-    return (responses - other) / (np.diagonal(matrix) - other)
+def _backing(channel: Channel) -> Backing | None:
+    if isinstance(channel, TwoLevel):
+        linear = supported(channel)
+        return Backing(linear.p, linear.q, linear.support.gather)
+    if channel.answers == channel.responses == 2:
+        matrix = floats(channel)
+        return Backing(np.diagonal(matrix), matrix[[0, 1], [1, 0]], lambda counts: counts)
+    return None
 
 
 def _profile_ends(basis: Basis, j: int, best: Vector, floor: float) -> tuple[float, float]:

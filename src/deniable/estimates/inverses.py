@@ -12,7 +12,10 @@ from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.kronecker import factored
 from deniable.estimates.linear import Linear, Written, floats, written_inverse
-from deniable.estimates.supported import by_sizes, supported
+from deniable.estimates.supported import by_sizes, summing_to_one, supported
+
+MOST_WRITTEN = 1 << 20
+"""Cells of a left inverse that is written out where the one from support would do: 8 MB, a thousand categories."""
 
 
 def left_inverse(channel: Channel, *, guess: Vector | None = None, inverse: Matrix | None = None) -> Linear:
@@ -42,9 +45,22 @@ def own_inverse(channel: Channel, guess: Vector | None) -> Linear:
         return written_inverse(channel, guess)  # of a product, it is one only if the guess is
     if isinstance(channel, Product):
         return factored(channel)
-    if isinstance(channel, Sets) and channel.by_size:
-        return by_sizes(channel)
-    return supported(channel) if isinstance(channel, TwoLevel) else written_inverse(channel, guess)
+    if isinstance(channel, Sets):
+        return by_sizes(channel) if channel.by_size or channel.own_cells else summing_to_one(channel)
+    return two_level_inverse(channel) if isinstance(channel, TwoLevel) else written_inverse(channel, guess)
+
+
+def two_level_inverse(channel: TwoLevel) -> Linear:
+    """Return the best left inverse at even shares: from support, where that knows that the shares sum to one.
+
+    Why: where all responses support equally many categories, the estimate from support sums to one, and is the best.
+    Otherwise the best one is written out, which for very many categories costs more than it gains.
+    """
+    from_support = supported(channel)
+    backed = from_support.support.scatter(np.ones(channel.answers))
+    if np.ptp(backed) < 0.5 or channel.answers * channel.responses > MOST_WRITTEN:
+        return from_support
+    return written_inverse(channel, None)
 
 
 def _given(channel: Channel, inverse: Matrix) -> Linear:

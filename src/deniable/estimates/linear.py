@@ -47,6 +47,13 @@ class Linear(ABC):
         observed shares, their estimate and divisor n − f it is its unbiased estimate.
         """
 
+    def moments(self, size: int) -> Matrix:
+        """Return E[(L_j)² | answer l] for each category j, by row, and each answer l."""
+        table = np.empty((size, size))
+        for answer, only in enumerate(np.eye(size)):
+            table[:, answer] = self.covariance(self.expected(only), only, 0.0, 1.0).variances + only
+        return table
+
     @abstractmethod
     def spread(self, shares: Vector) -> tuple[Vector, Vector]:
         """Return E[(L_j)² | answer j] and its mean over the other answers, weighted by their shares, for each j."""
@@ -68,6 +75,9 @@ class Written(Linear):
     def covariance(self, responses: Vector, shares: Vector, f: float, divisor: float) -> Covariance:
         device = (self.inverse * responses) @ self.inverse.T - np.diag(shares)
         return Full((f * (np.diag(shares) - np.outer(shares, shares)) + device) / divisor)
+
+    def moments(self, size: int) -> Matrix:  # noqa: ARG002 - the table has it
+        return vector(self.inverse**2 @ self.channel)
 
     def spread(self, shares: Vector) -> tuple[Vector, Vector]:
         moments = self.inverse**2 @ self.channel

@@ -5,18 +5,24 @@ responses that support j, less q, divided by p − q, is unbiased for the share 
 All categories are treated alike: with L the left inverse, E[L_j² | answer] takes two values, for the answer j and for
 any other. Where responses support any two categories equally often, E[L_i L_j | answer] takes two more: then the
 covariance is a diagonal and two columns, which fits for a hundred thousand categories.
+
+That the shares sum to one is known before anybody responds. Where the estimate from support does not know it, because
+some responses support more categories than others, there is a better one that is linear and unbiased too: `by_sizes`
+where sizes are told apart, `summing_to_one` where they are not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.channel import Channel, Sets, TwoLevel
-from deniable.channel.support import Support
+from deniable.channel.support import EachSet, Support
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Covariance, LowRank, Matrix, Vector, vector
 from deniable.estimates.linear import Linear, blind
@@ -136,6 +142,27 @@ class SupportCovariance(Covariance):
 
 
 @dataclass(frozen=True, eq=False)
+class SetsApart:
+    """A tally that counts each set apart.
+
+    Attributes:
+        support: which sets hold which category.
+        sizes: the sizes that can be sent.
+        base: how often each set is sent given an answer outside of it.
+        step: how much more often given one inside.
+    """
+
+    support: EachSet
+    sizes: Sequence[int]
+    base: Vector | float
+    step: Vector | float
+
+    def expected(self, shares: Vector) -> Vector:
+        """Return the expected share of each set."""
+        return vector(self.base * shares.sum() + self.step * self.support.scatter(shares))
+
+
+@dataclass(frozen=True, eq=False)
 class BySize(Alike):
     """From how often each category was in the sets of each size: L_j = base + step·z_j, both depending on the size.
 
@@ -146,18 +173,47 @@ class BySize(Alike):
         base: what a set of each size adds to every share.
         step: what it adds to those in it.
         cells: what is expected of each size.
+        counted: how sets are counted, where a tally counts each apart.
     """
 
     base: Vector
     step: Vector
     cells: Cells
+    counted: SetsApart | None = None
+
+    def table(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """Return for each size how many sets there are, and how many hold each category."""
+        if self.counted is not None:
+            return self.counted.support.by_size(cells, self.counted.sizes)
+        return cells.reshape(len(self.base), self.size + 1)
 
     def shares(self, observed: Vector) -> Vector:
-        table = observed.reshape(len(self.base), self.size + 1)
+        table = self.table(observed)
         return vector(self.base @ table[:, 0] + self.step @ table[:, 1:])
 
     def expected(self, shares: Vector) -> Vector:
-        return _by_size(self.cells, shares)
+        return _by_size(self.cells, shares) if self.counted is None else self.counted.expected(shares)
+
+
+@dataclass(frozen=True, eq=False)
+class Summing(Alike):
+    """The estimate from support, moved by the same amount for every category until the shares sum to one.
+
+    Why: π̂ + w·(1 − Σπ̂) is linear and unbiased for every w with sum 1, because Σπ̂ is 1 on average. Its variances are
+    smallest where w is Cov(π̂, Σπ̂) / Var(Σπ̂); at even shares all categories are alike, and so w = 1/k.
+
+    Attributes:
+        raw: the estimate from support.
+    """
+
+    raw: Supported
+
+    def shares(self, observed: Vector) -> Vector:
+        found = self.raw.shares(observed)
+        return vector(found + (1 - found.sum()) / self.size)
+
+    def expected(self, shares: Vector) -> Vector:
+        return self.raw.expected(shares)
 
 
 def supported(channel: TwoLevel) -> Supported:
@@ -233,7 +289,31 @@ def by_sizes(channel: Sets) -> BySize:
         raise blind()
     outside = np.where(proper, -lift * t / room, 0.0)  # g_out − 1
     base, step = 1 / k + outside / information, jump / information
-    return BySize(k, *_second_moments(k, t, (weight, rest, gap), base, step), base, step, (weight, rest, gap))
+    counted = SetsApart(EachSet(k), channel.sizes, *channel.float_levels()) if channel.own_cells else None
+    return BySize(k, *_second_moments(k, t, (weight, rest, gap), base, step), base, step, (weight, rest, gap), counted)
+
+
+def summing_to_one(channel: Sets) -> Alike:
+    """Return the estimate from how often each category was in, brought to the sum of one where it has another.
+
+    With M the second moments E[L_i L_j | answer x], R their row sums, S their sum and C = I − J/k, those of the result
+    are C·M·C + (C·e_x·1′ + 1·e_x′·C)/k + J/k².
+    """
+    raw = supported(channel)
+    if len(channel.sizes) == 1:
+        return raw
+    k = raw.size
+    row_own = raw.own + (k - 1) * (raw.apart + raw.along)
+    row_other = raw.other + raw.along + (k - 1) * raw.apart
+    common = (row_own + (k - 1) * row_other - 1) / k**2
+    return Summing(
+        k,
+        own=raw.own - 2 * row_own / k + common + 2 / k,
+        other=raw.other - 2 * row_other / k + common,
+        apart=raw.apart - 2 * row_other / k + common,
+        along=raw.along - (row_own - row_other - 1) / k,
+        raw=raw,
+    )
 
 
 def _second_moments(k: int, t: Vector, cells: Cells, base: Vector, step: Vector) -> tuple[float, float, float, float]:

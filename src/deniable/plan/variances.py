@@ -187,9 +187,7 @@ def _moments(design: Design, linear: Linear) -> tuple[Vector, Vector, Vector]:
             f"the worst case over {size:,} categories is not searched; expected at most {_MOST_SEARCHED:,}.",
             "Give the shares that you expect.",
         )
-    table = np.empty((size, size))
-    for answer, only in enumerate(np.eye(size)):
-        table[:, answer] = linear.covariance(linear.expected(only), only, 0.0, 1.0).variances + only
+    table = linear.moments(size)
     off = np.where(np.eye(size, dtype=bool), -np.inf, table)
     return np.diagonal(table).copy(), off.max(axis=1), table.sum(axis=0)
 

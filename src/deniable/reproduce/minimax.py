@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.channel import Channel
+from deniable.channel import Channel, Sets
 from deniable.criteria import BetaFactor, Boundaries, RhoToRho, posterior_bounds
 from deniable.designs import Design, best_t, rappor, subset, subset_risk
 from deniable.designs.sets_of_answers import subset_trace
-from deniable.estimates.inverses import left_inverse
 from deniable.order.admissibility import largest_trace
 from deniable.report.regions import border, shade
 from deniable.reproduce.figures import INK, LINES, dots, legend, line, panels, risk, risks
@@ -240,9 +239,9 @@ def section_7_1() -> Content:
     """How often a category is in the set."""
     entry = printed("001-PZ")
     k, share = entry.inputs["k"], entry.inputs["pi_j"]
-    shares = np.array([share, *[(1 - share) / (k - 1)] * (k - 1)])
-    design = sets_of(k, entry.inputs["gamma"], entry.inputs["t"])
-    return Content((entry.against(float(left_inverse(design.channel).expected(shares)[0])),))
+    channel = sets_of(k, entry.inputs["gamma"], entry.inputs["t"]).channel
+    assert isinstance(channel, Sets)
+    return Content((entry.against(float(channel.hit_rate) * share + float(channel.stray_rate) * (1 - share)),))
 
 
 @exhibit("theorem", "7.2")

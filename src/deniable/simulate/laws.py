@@ -165,7 +165,7 @@ def _drawn(channel: Channel, there: Counts, draws: np.random.Generator) -> Count
             kept = draws.binomial(there, own - other)
             rest = (there - kept).sum(axis=1)
             return np.asarray(kept + draws.multinomial(rest, np.full(channel.answers, 1 / channel.answers)), np.int64)
-    if isinstance(channel, Bits) and not channel.by_size:
+    if isinstance(channel, Bits) and not channel.by_size and not channel.own_cells:
         others = there.sum(axis=1, keepdims=True) - there
         hits = draws.binomial(there, float(channel.hit_rate))
         return np.asarray(hits + draws.binomial(others, float(channel.stray_rate)), np.int64)
@@ -186,8 +186,12 @@ def spread(number: Counts, probabilities: NDArray[np.float64], draws: np.random.
 
 def in_cells(channel: Channel, sent: Sequence[int], counts: Counts) -> Counts:
     """Return tallies from how often each response was sent."""
-    if channel.own_cells and channel.responses == len(sent):
+    if channel.own_cells and isinstance(sent, range):
         return counts
+    if channel.own_cells:
+        cells = np.zeros((len(counts), channel.cells), np.int64)
+        cells[:, list(sent)] = counts
+        return cells
     held = np.zeros((len(sent), channel.cells), np.int64)
     for place, response in enumerate(sent):
         held[place, list(channel.cells_of(response))] = 1

@@ -47,7 +47,9 @@ class Tally(AdditiveTally[Design]):
         if not channel.coding.add_up(counts, respondents):
             raise InvalidResponse(
                 f"the counts do not belong to {respondents:,} respondents; expected a number that they add up to.",
-                "Say how many responded: Tally(design, counts, respondents=…)." if channel.several else "",
+                "Say how many responded: Tally(design, counts, respondents=…)."
+                if channel.sizes and not channel.own_cells
+                else "",
             )
         object.__setattr__(self, "respondents", int(respondents))
 

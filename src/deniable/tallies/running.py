@@ -106,7 +106,7 @@ class Running:
             batch, present = self._whole(batch, present)
         rows = len(batch) if present is None else len(present)
         self._settle_codes(bool(len(batch)))
-        if self._codes is False or not self.design.channel.own_cells:
+        if self._codes is False or self.coding.ndim > 1 or not self.design.channel.own_cells:
             values, firsts, counts = np.unique(batch, return_index=True, return_counts=True)
             order = firsts.argsort()
             counted = zip(values[order].tolist(), counts[order].tolist(), strict=True)
@@ -142,7 +142,7 @@ class Running:
         """
         row = self._where(self.rows + offset)
         symbols = self.design.symbols
-        if not self.design.channel.own_cells:
+        if self.design.channel.sizes:
             sent = value.symbol if isinstance(value, Response) else value
             raise InvalidResponse(f"{row} is {sent!r:.40}; expected {self.coding.describe()}.")
         if isinstance(value, numbers.Real) and self._codes is not False:

@@ -79,20 +79,22 @@ def test_one_response_sent_by_everybody_is_found(design: Design) -> None:
 
 
 def test_sets_of_one_size_are_found_by_their_sizes_alone() -> None:
-    design = unary(10, epsilon=1)
+    design = unary(14, epsilon=1)
     generator = np.random.default_rng(3)
-    rows = np.zeros((PEOPLE, 10), np.uint8)
+    rows = np.zeros((PEOPLE, 14), np.uint8)
     for row in rows:
-        row[generator.choice(10, 4, replace=False)] = 1
+        row[generator.choice(14, 6, replace=False)] = 1
     counted = tally(design, rows)
     assert doubts(counted) == ()
-    found = doubts(counted, sizes={4: PEOPLE})
-    assert found[0].what.startswith("a set of 4 was sent by 4,000 of 4,000; whatever the answers are, the device lets")
+    found = doubts(counted, sizes={6: PEOPLE})
+    assert found[0].what.startswith("a set of 6 was sent by 4,000 of 4,000; whatever the answers are, the device lets")
 
 
 def test_a_tally_by_size_knows_its_sizes() -> None:
-    counted = tally(rappor(6, epsilon=1), ["b111000", "b000111"] * 1000)
+    counted = tally(rappor(14, epsilon=1), ["b11100000000000", "b00000000000111"] * 30)
     assert any("a set of 3" in each.what for each in doubts(counted))
+    apart = tally(unary(6, epsilon=1), Counter(f"b{number:06b}" for number in range(64) if number.bit_count() == 3))
+    assert doubts(apart + apart + apart + apart)[0].what.startswith("a set of 3 was sent by 80 of 80")
 
 
 def test_too_few_of_a_symbol_are_found_too() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from deniable.chance import SYSTEM, TOTAL, ScriptedSource
-from deniable.channel import Bits, Channel, Mixture, Subset, from_body
+from deniable.channel import Bits, Channel, Mixture, Subset, from_body, sets
 from deniable.channel.sets import MOST_CATEGORIES, MOST_CELLS, Part
 from deniable.errors import InvalidDesign, OutOfRandomness, UnreadableFile
 
@@ -61,7 +61,10 @@ def test_a_hundred_thousand_categories_are_never_written_out(channel: Channel) -
         channel.dense()
 
 
-def test_cells_are_categories_or_sizes_and_categories() -> None:
+def test_cells_are_sets_or_categories_or_sizes_and_categories(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert list(Subset(4, 2, 3, 4).cells_of(0b0110)) == [0b0110]
+    assert Bits(3, 3, 1, 4, sized=True).cells == 8
+    monkeypatch.setattr(sets, "MOST_COUNTED_APART", 1)
     assert list(Subset(4, 2, 3, 4).cells_of(0b0110)) == [1, 2]
     by_size = Bits(3, 3, 1, 4, sized=True)
     assert by_size.cells == 16

@@ -14,6 +14,7 @@ from deniable.estimates.shares import METHODS
 from deniable.tallies import Tally, tally
 from tests.support import answers
 from tests.support.commands import done, run
+from tests.support.sets import with_sums
 
 SECRET = "zq☠secretanswer"
 LABELS = ["never", "once", "often", None] * 25
@@ -131,7 +132,7 @@ def test_methods_are_those_of_the_library(folder: Path) -> None:
         assert name in shown
     sets = unary(3, 2)
     (folder / "unary.json").write_text(sets.to_json())
-    (folder / "sets.json").write_text(Tally(sets, np.array([50, 60, 70]), respondents=100).to_json())
+    (folder / "sets.json").write_text(with_sums(sets, [50, 60, 70], 100).to_json())
     words = ("estimate", folder / "unary.json", folder / "sets.json", "--method", "customary", "--json")
     assert json.loads(done(*words).stdout)["method"] == "customary"
 

@@ -193,8 +193,8 @@ def test_a_level_lies_between_0_and_1(level: Any) -> None:
 
 
 def test_shares_of_which_none_is_above_0_are_not_normalized() -> None:
-    nothing = dn.Tally(dn.unary(3, 1), [0, 0, 0], respondents=3)
-    estimate = fitted(nothing)
+    nothing = dn.tally(dn.unary(3, 1), ["b000"] * 3)
+    estimate = fitted(nothing, method="customary")
     with pytest.raises(NotEstimable, match="nothing to scale"):
         estimate.normalized()
     assert estimate.projected().value == pytest.approx([1 / 3] * 3)

@@ -61,7 +61,7 @@ def test_combinations_are_unbiased_and_beat_every_other_weighting(name: str) -> 
         from deniable.estimates.inverses import left_inverse
 
         expected = np.rint(left_inverse(design.channel).expected(shares) * n * scale).astype(np.int64)
-        respondents = n * scale if design.channel.several else int(expected.sum())
+        respondents = n * scale if design.channel.sizes and not design.channel.own_cells else int(expected.sum())
         tallies.append(Tally(design, expected, respondents=respondents))
     groups = StageTallies(stages, tuple(tallies), tuple(tallies))
     for guess in (None, shares.tolist()):

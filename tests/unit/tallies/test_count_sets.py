@@ -128,3 +128,17 @@ def test_a_response_of_another_design_is_refused() -> None:
 def test_rows_behind_the_last_category_are_refused_for_bits_too() -> None:
     with pytest.raises(InvalidResponse, match="index 1"):
         dn.tally(dn.unary(3, 1), np.array([[7], [8]], np.uint8))
+
+
+def test_a_tally_of_few_categories_counts_each_set_apart() -> None:
+    """Twelve categories have 4,096 counts, thirteen have thirteen."""
+    design = dn.subset(4, 1, t=2)
+    counted = dn.tally(design, ["b1100", "b0011", "b1100"])
+    assert counted.counts.tolist() == [0, 0, 0, 2, *(8 * [0]), 1, 0, 0, 0]
+    assert dn.Tally(design, counted.counts).respondents == 3
+    with pytest.raises(InvalidResponse, match="do not belong to 2 respondents"):
+        dn.Tally(design, counted.counts, respondents=2)
+    assert [dn.unary(k, 1).channel.cells for k in (12, 13)] == [4096, 13]
+    assert dn.Tally.from_json((counted + counted).to_json(), design) == dn.tally(
+        design, 2 * ["b1100", "b0011", "b1100"]
+    )

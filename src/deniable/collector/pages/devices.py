@@ -117,7 +117,7 @@ def _cells(channel: Channel) -> tuple[str, list[Sequence[Fraction]]]:
     answers = range(channel.answers)
     if channel.answers > _MOST_CELLS:
         return "sends", []
-    if isinstance(channel, TwoLevel) and channel.several:
+    if isinstance(channel, TwoLevel) and channel.sizes:
         hit, stray = channel.hit_rate, channel.stray_rate
         return "includes", [[hit if x == j else stray for x in answers] for j in answers]
     if channel.responses > _MOST_CELLS:
@@ -140,8 +140,8 @@ def _most_telling(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int, int]:
 def _two(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
     """Return kind, subject, two answers and their frequencies for a design that is too large for a table."""
     last = channel.answers - 1
-    if isinstance(channel, TwoLevel) and (channel.several or _names_a_category(channel)):
-        return "includes" if channel.several else "sends", last, last, 0, (channel.hit_rate, channel.stray_rate)
+    if isinstance(channel, TwoLevel) and (channel.sizes or _names_a_category(channel)):
+        return "includes" if channel.sizes else "sends", last, last, 0, (channel.hit_rate, channel.stray_rate)
     if channel.responses > _MOST_RESPONSES:
         return "speaks", last, last, 0, ()
     pairs = [(channel.probability(y, given=last), channel.probability(y, given=0)) for y in range(channel.responses)]

@@ -290,7 +290,7 @@ def _marked(survey: Survey) -> str:
 def asked_question(question: Question, language: str) -> AskedQuestion:
     """Build a question in a language."""
     texts, physical = question.texts[language], question.device == "physical"
-    sends = question.designs[0].channel.responses <= 100 and not question.designs[0].channel.several
+    sends = question.designs[0].channel.responses <= 100 and not question.designs[0].channel.sizes
     named = zip(question.design.symbols, question.symbols(language), strict=True) if sends else ()
     return AskedQuestion(
         name=question.name,
@@ -332,7 +332,7 @@ def harmless_design(design: Design, fruits: Sequence[str]) -> Design | None:
     """
     size = design.channel.answers
     alike = design.symbols == design.categories
-    if size <= len(fruits) and (alike or design.channel.several):
+    if size <= len(fruits) and (alike or design.channel.sizes):
         labels = tuple(fruits[:size])
         return Design("matrix", labels, labels if alike else design.symbols, design.channel)
     if not 0 < design.epsilon < math.inf:

@@ -605,9 +605,9 @@ def _raise(
 def count(coding: Coding, array: NDArray[Any]) -> Whole:
     """Return the counts of the cells of a tally."""
     channel: Any = coding.channel
-    if coding.ndim == 2:
+    if coding.ndim == 2 and not channel.own_cells:
         return _count_packed(channel, np.ascontiguousarray(array))
-    if channel.cells > _MOST_SYMBOLS or not channel.own_cells:
+    if coding.ndim == 2 or channel.cells > _MOST_SYMBOLS or not channel.own_cells:
         return coding.count(array)
     counts = np.zeros((4, channel.cells), np.int64)
     for start in range(0, array.size, _CHECKED_CODES):
