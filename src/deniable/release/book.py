@@ -1,10 +1,16 @@
 """The book of releases: questions, answers, stages, what was drawn and what of it is out, receipts.
 
 A ledger is the book of one respondent, a panel that of many: the tables are the same, and only this module knows them.
+
+The book is sealed: it holds the sum, modulo 2^256, of the SHA-256 of each budget, question, stage, response, release
+and withdrawal in it, and `check` adds them up anew. So a response that was exchanged, a budget that was raised and a
+withdrawal that was undone are found. A sum, because it does not hang on their order and one more costs one hash. It is
+no secret: whoever writes the seal anew as well, or puts an older copy of the file back, is not found by it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -48,7 +54,9 @@ MIGRATIONS = (
     Migration(
         "first",
         (
-            "CREATE TABLE release_book (id TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT, made TEXT NOT NULL)",
+            """CREATE TABLE release_book (
+                id TEXT NOT NULL, kind TEXT NOT NULL, budget TEXT, made TEXT NOT NULL, seal TEXT NOT NULL
+            )""",
             "CREATE TABLE release_design (hash TEXT PRIMARY KEY, body TEXT NOT NULL)",
             """CREATE TABLE release_question (
                 id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, about TEXT NOT NULL REFERENCES release_design,
@@ -86,6 +94,7 @@ MIGRATIONS = (
     ),
 )
 
+_SEALS = 1 << 256  # how many seals there are
 _NAMED_RESPONDENTS = 400  # up to so many are asked for by name; beyond it all are read, which is quicker
 
 
@@ -169,6 +178,7 @@ class Book:
         self._add_design(about)
         row = QuestionRow(self._next("release_question"), name, about.hash, budget)
         self.tables.insert("release_question", QuestionRow._fields, [row])
+        self._seal([_question_entry(*row)])
         return row
 
     def stages(self, question: int) -> list[StageRow]:
@@ -182,6 +192,7 @@ class Book:
         self.tables.run("UPDATE release_stage SET place = place + 1 WHERE question = ? AND place >= ?", question, place)
         row = StageRow(self._next("release_stage"), design.hash, str(design.parity))
         self.tables.insert("release_stage", ("id", "design", "parity", "question", "place"), [(*row, question, place)])
+        self._seal([_stage_entry(*row, question)])
         return row
 
     def design(self, hash_: str) -> Staged:
@@ -260,6 +271,15 @@ class Book:
     def erase(self, respondents: Sequence[str], question: int, when: str) -> None:
         """Erase answers, secrets and what is not out, of one question or of every one, and note the withdrawal."""
         each = [(name, question, question) for name in respondents]
+        waiting = (
+            "SELECT respondent, stage, response FROM release_response JOIN release_stage ON stage = id "
+            "WHERE released = 0 AND (question = ? OR ? = 0)"
+        )
+        gone = (
+            _response_entry(stage, name, text)
+            for name, stage, text in self._rows_of(waiting, respondents, question, question)
+        )
+        self._seal((_withdrawal_entry(name, question, when) for name in respondents), gone)
         self.tables.each(
             "UPDATE release_answer SET answer = NULL, secret = NULL WHERE respondent = ? AND (question = ? OR ? = 0)",
             each,
@@ -286,13 +306,17 @@ class Book:
 
     def add_responses(self, stage: int, responses: Iterable[tuple[str, int]], *, released: bool) -> None:
         """Enter responses of a stage."""
-        rows = ((stage, name, f"{number:x}", int(released)) for name, number in responses)
+        rows = [(stage, name, f"{number:x}", int(released)) for name, number in responses]
         self.tables.insert("release_response", ("stage", "respondent", "response", "released"), rows)
+        self._seal(_response_entry(stage, name, text) for _, name, text, _ in rows)
+        if released:
+            self._seal(_out_entry(stage, name) for _, name, _, _ in rows)
 
-    def mark_released(self, stage: int, respondents: Iterable[str]) -> None:
+    def mark_released(self, stage: int, respondents: Sequence[str]) -> None:
         """Note that responses are out."""
         statement = "UPDATE release_response SET released = 1 WHERE stage = ? AND respondent = ?"
         self.tables.each(statement, [(stage, name) for name in respondents])
+        self._seal(_out_entry(stage, name) for name in respondents)
 
     def reached(self, respondents: Sequence[str]) -> dict[str, dict[int, int]]:
         """Return for each respondent the place of the finest stage that is out, by question."""
@@ -397,8 +421,29 @@ class Book:
             kind, question, name, body,
         )  # fmt: skip
 
+    def _seal(self, added: Iterable[str], erased: Iterable[str] = ()) -> None:
+        """Add entries to the seal, and take those away that are erased."""
+        seal = int(self.tables.value("SELECT seal FROM release_book"), 16) + _sum(added) - _sum(erased)
+        self.tables.run("UPDATE release_book SET seal = ?", f"{seal % _SEALS:x}")
+
+    def _entries(self) -> Iterator[str]:
+        """Yield all that is sealed."""
+        yield _book_entry(*self.tables.rows("SELECT id, kind, budget, made FROM release_book")[0])
+        for row in self.questions():
+            yield _question_entry(*row)
+            for stage in self.stages(row.id):
+                yield _stage_entry(*stage, row.id)
+        for stage, name, text, out in self.tables.stream(
+            "SELECT stage, respondent, response, released FROM release_response"
+        ):
+            yield _response_entry(stage, name, text)
+            if out:
+                yield _out_entry(stage, name)
+        for row in self.tables.stream("SELECT respondent, question, at FROM release_withdrawal"):
+            yield _withdrawal_entry(*row)
+
     def check(self) -> None:
-        """Check the tables, the history, and that all that is out was counted.
+        """Check the tables, the seal, the history, and that all that is out was counted.
 
         Raises:
             UnreadableFile: something is wrong.
@@ -419,15 +464,21 @@ class Book:
                 raise UnreadableFile(f"the design of a stage of {row.name!r:.60} was exchanged.")
         if history and history[-1].total_after != exact.log_above(together(spent.values())):
             raise UnreadableFile("what was spent in all is not what the history counts.")
+        if self.tables.value("SELECT seal FROM release_book") != f"{_sum(self._entries()):x}":
+            raise UnreadableFile(
+                f"this {self.kind} was changed by another hand: a response exchanged, a budget raised, a withdrawal "
+                "undone, or the like.",
+                "Restore it from a copy, and trust nothing that was released since.",
+            )
 
-    def _rows_of(self, statement: str, respondents: Sequence[str] | None, value: int) -> list[Any]:
+    def _rows_of(self, statement: str, respondents: Sequence[str] | None, *values: int) -> list[Any]:
         """Return the rows of some respondents, or of all, whose names come first."""
         if respondents is None:
-            return self.tables.rows(statement, value)
+            return self.tables.rows(statement, *values)
         if len(respondents) > _NAMED_RESPONDENTS:
             wanted = set(respondents)
-            return [row for row in self.tables.rows(statement, value) if row[0] in wanted]
-        return self.tables.rows_among(f"{statement} AND respondent", respondents, value)
+            return [row for row in self.tables.rows(statement, *values) if row[0] in wanted]
+        return self.tables.rows_among(f"{statement} AND respondent", respondents, *values)
 
     def _next(self, table: str) -> int:
         return int(self.tables.value(f"SELECT coalesce(max(id), 0) + 1 FROM {table}"))
@@ -463,8 +514,8 @@ class Bookkeeper(Closable):
                         "Open it, or choose another name.",
                     )
                 migrate(tables, PART, MIGRATIONS)
-                columns = ("id", "kind", "budget", "made")
-                tables.insert("release_book", columns, [(name, cls.KIND, limit, now())])
+                columns, row = ("id", "kind", "budget", "made", "seal"), (name, cls.KIND, limit, now())
+                tables.insert("release_book", columns, [(*row, f"{_sum([_book_entry(*row)]):x}")])
         except BaseException:
             database.close()
             raise
@@ -516,6 +567,38 @@ class Bookkeeper(Closable):
 
     def close(self) -> None:
         self.database.close()
+
+
+# What is sealed, each as a text of its own. Names come last: they may hold anything.
+
+
+def _book_entry(id_: str, kind: str, budget: str | None, made: str) -> str:
+    return f"book\0{id_}\0{kind}\0{budget}\0{made}"
+
+
+def _question_entry(id_: int, name: str, about: str, budget: str | None) -> str:
+    return f"question\0{id_}\0{about}\0{budget}\0{name}"
+
+
+def _stage_entry(id_: int, design: str, parity: str, question: int) -> str:
+    return f"stage\0{id_}\0{question}\0{design}\0{parity}"
+
+
+def _response_entry(stage: int, respondent: str, response: str) -> str:
+    return f"response\0{stage}\0{response}\0{respondent}"
+
+
+def _out_entry(stage: int, respondent: str) -> str:
+    return f"out\0{stage}\0{respondent}"
+
+
+def _withdrawal_entry(respondent: str, question: int, at: str) -> str:
+    return f"withdrawal\0{question}\0{at}\0{respondent}"
+
+
+def _sum(entries: Iterable[str]) -> int:
+    digest, read = hashlib.sha256, int.from_bytes
+    return sum(read(digest(each.encode(errors="surrogatepass")).digest(), "big") for each in entries) % _SEALS
 
 
 def now() -> str:

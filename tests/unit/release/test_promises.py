@@ -299,3 +299,69 @@ def test_what_was_spent_in_all_is_compared(tmp_path: Path) -> None:
             tables.run("UPDATE release_receipt SET body = ? WHERE number = 2", again.to_json())
         with pytest.raises(UnreadableFile, match="what was spent in all"):
             ledger.check()
+
+
+BY_HAND = {
+    "responses of two questions exchanged": (
+        "UPDATE release_response SET response = CASE response WHEN '0' THEN '1' ELSE '0' END WHERE released = 1"
+    ),
+    "a response that waits": "UPDATE release_response SET response = '7' WHERE released = 0",
+    "a response called back": "UPDATE release_response SET released = 0 WHERE stage = 1",
+    "the budget of all questions": "UPDATE release_book SET budget = '50'",
+    "no budget for all questions": "UPDATE release_book SET budget = NULL",
+    "the budget of a question": "UPDATE release_question SET budget = '50' WHERE name = 'shape'",
+    "what a stage costs": "UPDATE release_stage SET parity = '3/2' WHERE id = 4",
+    "a withdrawal undone": "DELETE FROM release_withdrawal",
+    "a withdrawal moved": "UPDATE release_withdrawal SET at = '1999-01-01'",
+    "a question added": "INSERT INTO release_question SELECT 9, 'new', about, NULL FROM release_question WHERE id = 1",
+    "the seal": "UPDATE release_book SET seal = 'none'",
+}
+
+
+def kept_and_withdrawn(path: Path) -> None:
+    """Stages that are out and that wait, budgets, a question without a release, and a withdrawal."""
+    with Ledger.create(path, budget=9) as ledger:
+        ledger.answer("colour", "red", about=stage(2), budget=4)
+        ledger.release("colour", stage(2))
+        ledger.release("colour", stage(3))
+        ledger.answer("planned", "red", about=ladder([stage(2), stage(4)]))
+        ledger.release("planned", 0)
+        ledger.answer("shape", "red", about=stage(2), budget=1)
+        ledger.answer("gone", "red", about=ladder([stage(2), stage(4)]))
+        ledger.release("gone", 0)
+        ledger.withdraw("gone")
+        ledger.forget("colour")
+        ledger.check()
+
+
+@pytest.mark.parametrize("statement", BY_HAND.values(), ids=BY_HAND)
+def test_what_was_changed_by_hand_is_found(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "mine.ledger"
+    kept_and_withdrawn(path)
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute(statement).rowcount > 0
+        file.commit()
+    with Ledger.open(path) as changed, pytest.raises(UnreadableFile):
+        changed.check()
+
+
+def test_responses_of_two_people_in_a_panel_are_not_exchanged_unseen(tmp_path: Path) -> None:
+    path, people = tmp_path / "panel.db", {f"person {number}": "red" for number in range(1000)}
+    with Panel.create(path, budget=9) as panel:
+        panel.answer("colour", people, about=ladder([stage(2), stage(4)]))
+        panel.release("colour", 0, respondents=list(people)[:700])
+        assert panel.withdraw(list(people)[500:990]) == 490
+        panel.release("colour", stage(3), respondents=list(people)[:5])
+        panel.check()
+    with closing(sqlite3.connect(path)) as file:
+        one, two = (
+            file.execute("SELECT respondent FROM release_response WHERE stage = 1 AND response = ?", each).fetchone()
+            for each in "01"
+        )
+        for name, response in ((one, "1"), (two, "0")):
+            file.execute(
+                "UPDATE release_response SET response = ? WHERE stage = 1 AND respondent = ?", (response, *name)
+            )
+        file.commit()
+    with Panel.open(path) as changed, pytest.raises(UnreadableFile, match="by another hand"):
+        changed.check()
