@@ -18,12 +18,13 @@ from deniable.chance import Source
 from deniable.client import Client, Hub, NotSent, NotTaken
 from deniable.client import client as admission
 from deniable.client.connection import Connection
-from deniable.collector import signing
 from deniable.collector.app import make_app
 from deniable.collector.store import Store, Token, open_store
-from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, OverBudget
+from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, OverBudget, UnreadableFile
 from deniable.release.ledger import SECRET
-from deniable.survey import Link
+from deniable.survey import Keys, Link
+from deniable.survey.author import make_key, sign
+from deniable.survey.signed import StoredReceipt
 from deniable.tallies.stages import StageTallies
 from tests.support.collector import UNLIMITED, listening
 from tests.support.surveys import small
@@ -89,7 +90,7 @@ def test_a_respondent_answers_sends_raises_and_withdraws(
         assert isinstance(found, StageTallies)
         assert [each.respondents for each in found.finest] == [0, 1, 0]
         text = client.receipt()
-        assert len(signing.verify_receipt(text, signing.receipt_key(store))) == 3
+        assert len(StoredReceipt.from_json(text).check(client.survey)) == 3
         assert client.withdraw() == 3
         assert respondents(store, number) == [0, 0, 0]
         assert client.withdraw() == 0
@@ -176,14 +177,14 @@ def test_without_a_connection_everything_waits(
 def test_a_device_keeps_to_its_survey_and_its_budget(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
     _, link = fielded()
     with Client(link, tmp_path / "mine", budget=1, **FAST) as client:
+        with pytest.raises(InvalidAnswer) as caught:
+            client.answer("smokes", "very secret")
+        assert "secret" not in str(caught.value)
         client.answer("smokes", "yes")
         with pytest.raises(InvalidRequest, match="answered already"):
             client.answer("smokes", "no")
         with pytest.raises(OverBudget):
             client.answer("colour", "red")
-        with pytest.raises(InvalidAnswer) as caught:
-            client.answer("apps", "very secret")
-        assert "secret" not in str(caught.value)
         assert client.send() == 1, "what the budget refused does not leave, and keeps nothing else back"
     with pytest.raises(InvalidRequest, match="belongs to the survey"):
         Client(with_(link, survey="other"), tmp_path / "mine")
@@ -280,7 +281,7 @@ def test_a_hub_sends_many_respondents_in_batches(
         hub._state.post_lines(lines, device)  # as if the acknowledgement had got lost
     assert respondents(store, number) == [100, 100, 100]
     assert store.tallies(number, 0, 0).respondents == 100
-    assert store.withdraw(number, bytes.fromhex(keys[7])) == 3
+    assert store.withdraw(number, bytes.fromhex(keys[7])).responses == 3
 
 
 def _waiting(hub: Hub) -> list[tuple[str, str]]:
@@ -341,3 +342,56 @@ def test_a_hubs_file_belongs_to_its_survey(
     Hub(link, tmp_path / "hub", token=device).close()
     with pytest.raises(InvalidRequest, match="belongs to the survey"):
         Hub(f"https://survey.example/s/other#definition={'0' * 64}", tmp_path / "hub", token=device)
+
+
+def test_a_receipt_that_the_key_of_the_definition_did_not_sign_is_refused(
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store, (_, link) = running[0], fielded()
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "yes")
+        client.send()
+        text = client.receipt()
+        monkeypatch.setattr(store, "secret", lambda _: bytes(32))
+        with pytest.raises(UnreadableFile, match="not signed with the key of the definition"):
+            client.receipt()
+    monkeypatch.undo()
+    assert StoredReceipt.from_json(text).check(store.survey(Link.read(link).survey).survey)
+
+
+def test_an_author_who_is_pinned_has_signed(running: tuple[Store, str], tmp_path: Path) -> None:
+    store, base = running
+    store.create(small(name="signed"))
+    make_key(tmp_path / "key")
+    made = sign(store.survey("signed").survey, tmp_path / "key")
+    unsigned = store.survey("signed").link(base)
+    signed = store.keep_signature("signed", made).link(base)
+    store.open("signed")
+    assert (unsigned.author, signed.author) == ("", made.author)
+    for place, link in enumerate((unsigned, signed)):
+        with Client(link.text, tmp_path / f"{place}", **FAST) as client:
+            client.answer("smokes", "yes")
+            assert client.send() == 1
+    other = replace(signed, author=make_key(tmp_path / "other"))
+    with (
+        Client(other.text, tmp_path / "pinned", **FAST) as client,
+        pytest.raises(Incompatible, match="the link names the author"),
+    ):
+        client.answer("smokes", "yes")
+    with pytest.raises(InvalidRequest, match="belongs to the survey"):
+        Client(signed.text, tmp_path / "0")
+    with pytest.raises(Incompatible, match="of the definition"):
+        store.keep_signature("signed", sign(small(name="signed", keys=Keys("0" * 64)), tmp_path / "key"))
+
+
+def test_a_link_with_an_author_whom_nobody_knows_is_refused(
+    fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    _, link = fielded()
+    with Client(with_(link, author="0" * 64), tmp_path / "mine", **FAST) as client:
+        with pytest.raises(NotTaken, match="nobody has signed"):
+            client.answer("smokes", "yes")
+        assert client.waiting() == []

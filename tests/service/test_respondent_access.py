@@ -10,8 +10,8 @@ import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from deniable.collector import signing
 from deniable.survey.catalogue import LANGUAGES, locale
+from deniable.survey.signed import StoredReceipt
 from tests.support import respondents
 from tests.support.respondents import Coming, Running, Visit
 
@@ -144,7 +144,7 @@ def test_dice_without_script(visit: Coming, running: Running) -> None:
         with page.expect_download() as download:
             page.click("form:not(#withdrawal) button")
         receipt = Path(download.value.path()).read_text(encoding="utf-8")
-        assert len(signing.verify_receipt(receipt, signing.receipt_key(running.store), key=key)) == 1
+        assert len(StoredReceipt.from_json(receipt).check(running.store.survey("physical").survey, key=key)) == 1
         assert not any(key.hex() in each.url for each in found.requests)
         page.click("summary >> nth=1")
         page.fill("#code", key.hex())

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from deniable.collector import signing
 from deniable.survey.catalogue import LANGUAGES, locale
+from deniable.survey.signed import StoredReceipt
 from tests.support import respondents
 from tests.support.respondents import ANIMALS, Coming, Running, Visit
 from tests.support.seeded import Seeded
@@ -190,8 +190,9 @@ def test_receipt_and_withdrawal(visit: Coming, running: Running) -> None:
             found.page.click("#receipt")
         saved = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
         key = bytes.fromhex(saved["withdrawal_code"])
-        signed = signing.verify_receipt(json.dumps(saved["receipt"]), signing.receipt_key(running.store), key=key)
-        assert signed == found.sent()[0]["responses"]
+        survey = running.store.survey("browser").survey
+        signed = StoredReceipt.from_json(json.dumps(saved["receipt"])).check(survey, key=key)
+        assert list(signed) == found.sent()[0]["responses"]
         found.page.click("#withdraw")
         assert stored(running, "browser") != before, "one press asks, and does nothing"
         found.page.click("#withdraw")

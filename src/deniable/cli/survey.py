@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -252,6 +253,110 @@ def invite(
     else:
         write(out, "\n".join(links), force=force, private=True)
         say(f"wrote {count:,} links to {out}")
+
+
+@app.command()
+@guarded
+def definition(
+    name: Name,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A file for the definition.")],
+    database: Database = None,
+    settings: SettingsFile = None,
+    force: Force = False,
+) -> None:
+    """Write a survey's definition as the collector has it, with its keys: to read it, sign it, or verify receipts."""
+    with _store(settings, database) as (store, _):
+        survey = store.survey(name).survey
+    write(out, survey.to_json(indent=2), force=force)
+    say(f"wrote {out}, with the hash {survey.hash}")
+
+
+@app.command()
+@guarded
+def key(out: Annotated[Path, typer.Argument(metavar="FILE", help="A new file for the key.")]) -> None:
+    """Make an author's key, on a machine of your own. The file is the secret; the public half is printed."""
+    from deniable.survey import author
+
+    public = author.make_key(out)
+    say(f"wrote {out}; keep it where no collector runs. The public half, for everybody:")
+    typer.echo(public)
+
+
+@app.command()
+@guarded
+def sign(
+    file: Annotated[Path, typer.Argument(metavar="DEFINITION", help="As `deniable survey definition` wrote it.")],
+    secret: Annotated[Path, typer.Option("--key", metavar="FILE", help="As `deniable survey key` made it.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A file for the signature.")],
+    force: Force = False,
+) -> None:
+    """Sign a definition with an author's key; this needs no collector and no connection. Read it first."""
+    from deniable.survey import author
+
+    survey = _definition(file)
+    signature = author.sign(survey, secret)
+    write(out, signature.to_json(indent=2), force=force)
+    _show(survey)
+    say(f"wrote {out}: {survey.name}, {survey.hash}, is signed by {signature.author}")
+
+
+@app.command()
+@guarded
+def signature(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="As `deniable survey sign` wrote it.")],
+    database: Database = None,
+    settings: SettingsFile = None,
+) -> None:
+    """Hand in the signature of a survey's definition. It is served, and links name the author's key from now on."""
+    from deniable.survey.signed import AuthorSignature
+
+    made = AuthorSignature.from_json(_bytes(file))
+    with _store(settings, database) as (store, _):
+        store.keep_signature(name, made)
+    say(f"{name} is signed by {made.author}")
+
+
+@app.command()
+@guarded
+def verify(
+    receipt: Annotated[Path, typer.Argument(metavar="RECEIPT", help="As the page or a program has saved it.")],
+    against: Annotated[
+        Path, typer.Option("--definition", metavar="FILE", help="The definition of the survey, which holds the key.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Check a receipt: the collector of this definition has signed it, and nothing in it was changed."""
+    import json
+
+    from deniable.survey.signed import StoredReceipt
+
+    survey, text, code = _definition(against), _bytes(receipt), None
+    with suppress(ValueError):
+        saved = json.loads(text)
+        if isinstance(saved, dict) and "receipt" in saved:  # as the page saves it, with what withdraws
+            text, code = json.dumps(saved["receipt"]).encode(), saved.get("withdrawal_code")
+    own = bytes.fromhex(code) if isinstance(code, str) and re.fullmatch("[0-9a-f]{32}", code) else None
+    responses = StoredReceipt.from_json(text).check(survey, key=own)
+    say(f"{receipt}: signed with the key of receipts in {survey.hash}; {len(responses)} responses")
+    if as_json:
+        print_json({"survey": survey.hash, "responses": [dict(each) for each in responses]})
+        return
+    for each in responses:
+        typer.echo(f"{each['question']}: {each['symbol']}")
+
+
+def _definition(file: Path) -> Survey:
+    from deniable.survey import Survey
+
+    return Survey.from_json(_bytes(file))
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UnreadableFile(f"cannot read {file}: {error.strerror}.") from None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from deniable import blind, documents, exact
+from deniable import blind, exact
 from deniable.chance import SYSTEM, Source
 from deniable.client.connection import Connection
 from deniable.client.state import DeviceState, fact, look_up
@@ -22,6 +22,7 @@ from deniable.release.ledger import Ledger, Released, Status
 from deniable.survey import Link, Question, Survey
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import BUDGET, CEILING, read_limit
+from deniable.survey.signed import StoredReceipt
 
 KEY_BYTES = 16
 """Bytes of the key that a respondent draws, as the collector expects them."""
@@ -159,7 +160,7 @@ class Client(SurveyDevice):
         """
         asked, standing = self.survey.question(question), self._ledger.status().question(question)
         stage = sum(each.released for each in standing.stages)
-        if stage < asked.stages:
+        if standing.withdrawn is None and stage < asked.stages:
             self._check(question, asked.designs[stage])
             if stage == len(standing.stages):
                 raise OverBudget(
@@ -209,14 +210,18 @@ class Client(SurveyDevice):
         return erased
 
     def receipt(self) -> str:
-        """Return the collector's signed receipt of all that is stored, after comparing it with what was sent.
+        """Return the collector's receipt of all that is stored, after comparing it with what was sent.
+
+        Guarantee: it is of this respondent, and signed with the key of receipts in the definition, which nobody can
+        change.
 
         Raises:
             NotSent: the collector cannot be reached.
+            UnreadableFile: it is not signed with that key, or of another respondent.
             Incompatible: it lists something else than what was sent.
         """
         text = self._state.ask("POST", "/receipts", {"key": self._key}).decode()
-        listed = documents.field(documents.unseal("stored", text), "responses", list)
+        listed = StoredReceipt.from_json(text).check(self.survey, key=bytes.fromhex(self._key))
         waiting = self.waiting()
         sent = [response for response in self._released() if response not in waiting]
         if sorted(map(_as_json, listed)) != sorted(map(_as_json, sent)):

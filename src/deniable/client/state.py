@@ -9,6 +9,7 @@ from deniable.client.connection import Connection
 from deniable.db import Database, Tables
 from deniable.errors import Incompatible, InvalidRequest
 from deniable.survey import Link, Survey
+from deniable.survey.signed import AuthorSignature
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -33,7 +34,7 @@ class DeviceState:
         with self.transaction() as tables:
             for statement in _TABLES:
                 tables.run(statement)
-            named = {"base": link.base, "survey": link.survey, "hash": link.definition}
+            named = {"base": link.base, "survey": link.survey, "hash": link.definition, "author": link.author}
             known = {name: fact(tables, name, value) for name, value in named.items()}
         if known != named:
             raise InvalidRequest(
@@ -52,7 +53,7 @@ class DeviceState:
 
         Raises:
             NotSent: it was never fetched, and the collector cannot be reached.
-            Incompatible: the collector has another one.
+            Incompatible: the collector has another one, or one that the author of the link has not signed.
         """
         with self.transaction() as tables:
             text = look_up(tables, "definition")
@@ -64,9 +65,19 @@ class DeviceState:
                 raise Incompatible(
                     "the definition has no keys that receipts are verified with; expected a fielded survey."
                 )
+            if self.link.author:
+                self._check_author(survey)
             with self.transaction() as tables:
                 text = fact(tables, "definition", text)
         return Survey.from_json(text)
+
+    def _check_author(self, survey: Survey) -> None:
+        signed = AuthorSignature.from_json(self.ask("GET", "/signature"))
+        if (signed.survey, signed.author) != (survey.hash, self.link.author):
+            raise Incompatible(
+                f"the definition is signed by {signed.author:.12}…; the link names the author {self.link.author:.12}….",
+                "Nothing was answered. Ask whoever gave you the link.",
+            )
 
     def ask(self, method: str, path: str, body: object = None) -> bytes:
         """Ask the collector about this survey."""
@@ -87,4 +98,5 @@ def look_up(tables: Tables, name: str) -> str | None:
 def fact(tables: Tables, name: str, value: str) -> str:
     """Keep a fact, unless it is known already; return what is known now."""
     tables.run("INSERT INTO fact VALUES (?, ?) ON CONFLICT DO NOTHING", name, value)
-    return look_up(tables, name) or value
+    known = look_up(tables, name)
+    return value if known is None else known

@@ -10,30 +10,28 @@ whoever is shown a receipt cannot withdraw.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from deniable import documents
 from deniable.blind import EXPONENT, LEAST_BITS, Key
 from deniable.chance import SYSTEM, Source, below
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.survey.catalogue import Locale, locale
 from deniable.survey.disclosure import Disclosure
+from deniable.survey.signed import StoredReceipt, key_hash, signed_receipt
 
 if TYPE_CHECKING:
     from deniable.collector.store import Entry, Store
 
 _RECEIPT_SECRET = "receipts"  # the name under which the store keeps what receipts are signed with
-_RECEIPT_SCHEMA = "stored"
 
 
 @dataclass(frozen=True)
@@ -124,39 +122,15 @@ def receipt(store: Store, entry: Entry, key: bytes) -> str:
         drawn[asked.name] = design = asked.designs[stage]
         responses.append({"question": asked.name, "design": design.hash, "symbol": design.symbols[code]})
     told = {language: _revealed(drawn, locale(language)) for language in survey.languages}
-    body = {"survey": survey.hash, "key": _key_hash(key), "responses": responses, "reveals": told}
-    signature = _receipt_signer(store).sign(_signed(body)).hex()
-    return documents.seal(_RECEIPT_SCHEMA, {**body, "signature": signature})
+    unsigned = StoredReceipt(survey.hash, key_hash(key), tuple(responses), told, "")
+    signature = _receipt_signer(store).sign(signed_receipt(unsigned.unsigned)).hex()
+    return replace(unsigned, signature=signature).to_json()
 
 
 def _revealed(drawn: Mapping[str, Design], spoken: Locale) -> dict[str, Any]:
     """Return what the responses of a receipt reveal at most, each alone and all together, in the words of the page."""
     each = {name: " ".join(Disclosure(design.parity).response_words(spoken)) for name, design in drawn.items()}
     return {"responses": each, "together": " ".join(Disclosure.of(drawn.values()).together_words(spoken))}
-
-
-def verify_receipt(text: str | bytes, public: str, *, key: bytes | None = None) -> list[dict[str, str]]:
-    """Return the responses of a receipt that a collector signed.
-
-    Args:
-        text: the receipt.
-        public: the collector's public key, in hexadecimal.
-        key: the respondent's key, if it is at hand; the receipt must then be of it.
-
-    Raises:
-        UnreadableFile: edited, signed by somebody else, or of another key.
-    """
-    body = documents.unseal(_RECEIPT_SCHEMA, text)
-    signature = documents.field(body, "signature", str)
-    del body["signature"]
-    try:
-        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), _signed(body))
-    except (InvalidSignature, ValueError):
-        raise UnreadableFile("this receipt is not signed with that key; expected one that is.") from None
-    if key is not None and body.get("key") != _key_hash(key):
-        raise UnreadableFile("this receipt is of another key; expected one of the key at hand.")
-    responses: list[dict[str, str]] = documents.field(body, "responses", list)
-    return responses
 
 
 def receipt_key(store: Store) -> str:
@@ -166,11 +140,3 @@ def receipt_key(store: Store) -> str:
 
 def _receipt_signer(store: Store) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(store.secret(_RECEIPT_SECRET))
-
-
-def _signed(body: Mapping[str, Any]) -> bytes:
-    return b"deniable receipt\n" + documents.digest(body).encode()
-
-
-def _key_hash(key: bytes) -> str:
-    return "sha256:" + hashlib.sha256(b"deniable key\n" + key).hexdigest()

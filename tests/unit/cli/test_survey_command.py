@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from deniable.collector.store import Token, open_store
+from deniable.collector import signing
+from deniable.collector.store import Sent, Submission, Token, open_store
 from deniable.survey import Link
 from deniable.survey.catalogue import locale
 from tests.support.commands import done, run
@@ -254,3 +255,34 @@ def test_files_of_links_and_tokens_are_for_their_owner_alone(database: Path, tmp
     store = open_store(database)
     assert store.find_token(token.read_text().strip()) == Token("eve", "analyst")
     store.shut()
+
+
+def test_an_author_signs_offline_and_receipts_are_verified(database: Path, tmp_path: Path) -> None:
+    where = ("--database", database)
+    key, definition, signature = (tmp_path / each for each in ("key.pem", "definition.json", "signature.json"))
+    made = done("survey", "key", key)
+    public = made.stdout.strip()
+    assert "PRIVATE" not in made.stdout + made.stderr
+    assert key.stat().st_mode & 0o777 == 0o600
+    done("survey", "definition", "small", "--out", definition, *where)
+    said = done("survey", "sign", definition, "--key", key, "--out", signature).stderr
+    assert public in said
+    done("survey", "signature", "small", signature, *where)
+    opened_again = done("survey", "open", "small", *where).stderr
+    assert f"&author={public}" in "".join(opened_again.split())
+
+    store = open_store(database)
+    entry, mine = store.survey("small"), bytes(range(16))
+    store.add([Submission(entry.id, mine, None, (Sent(0, 0, 1),))])
+    receipt = tmp_path / "receipt.json"
+    receipt.write_text(signing.receipt(store, entry, mine))
+    store.shut()
+    assert done("survey", "verify", receipt, "--definition", definition).stdout.strip() == "smokes: yes"
+    saved = {"withdrawal_code": mine.hex(), "receipt": json.loads(receipt.read_text())}
+    receipt.write_text(json.dumps(saved))
+    assert "1 responses" in done("survey", "verify", receipt, "--definition", definition).stderr
+    receipt.write_text(json.dumps(saved | {"withdrawal_code": "00" * 16}))
+    assert "another key" in run("survey", "verify", receipt, "--definition", definition).stderr
+    receipt.write_text(json.dumps(saved).replace('"yes"', '"no"'))
+    assert run("survey", "verify", receipt, "--definition", definition).exit_code != 0
+    assert run("survey", "sign", definition, "--key", definition, "--out", tmp_path / "x").exit_code != 0

@@ -6,6 +6,7 @@ Each change leaves a line in the log.
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 from starlette.responses import Response
@@ -15,6 +16,7 @@ from deniable.collector.monitoring import MEDIA, log_event
 from deniable.collector.routes.table import JSON, Call, Endpoint
 from deniable.collector.store import Entry, Token
 from deniable.survey import Survey
+from deniable.survey.signed import AuthorSignature
 
 
 async def list_surveys(call: Call) -> list[messages.State]:
@@ -35,6 +37,14 @@ async def open_survey(call: Call) -> messages.State:
     """Take responses from now on; the definition is frozen."""
     fielded = await call.collector.surveys.find(call.part("name"))
     return _changed(call, "survey opened", await asyncio.to_thread(call.collector.store.open, fielded.survey.name))
+
+
+async def sign_survey(call: Call) -> messages.State:
+    """Keep the signature of a definition, made by its author elsewhere."""
+    fielded = await call.collector.surveys.find(call.part("name"))
+    signature = AuthorSignature.from_json(json.dumps(call.body))
+    kept = await asyncio.to_thread(call.collector.store.keep_signature, fielded.survey.name, signature)
+    return _changed(call, "survey signed", kept)
 
 
 async def close_survey(call: Call) -> messages.State:
@@ -126,6 +136,10 @@ ENDPOINTS = (
         scope="admin", takes=dict[str, Any], large=True, gives=messages.State, status=201,
     ),
     Endpoint("POST", f"{_SURVEY}/open", open_survey, "Open a survey.", scope="admin", gives=messages.State),
+    Endpoint(
+        "POST", f"{_SURVEY}/signature", sign_survey, "Hand in the signature of a definition by its author.",
+        scope="admin", takes=dict[str, Any], gives=messages.State, refusals=(409,),
+    ),
     Endpoint("POST", f"{_SURVEY}/close", close_survey, "Close a survey.", scope="admin", gives=messages.State),
     Endpoint(
         "POST", f"{_SURVEY}/pilot", start_pilot, "Open a pilot of a draft.",

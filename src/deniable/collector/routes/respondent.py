@@ -29,6 +29,18 @@ async def get_definition(call: Call) -> Response:
     return Response(fielded.definition, media_type=JSON, headers=headers)
 
 
+async def get_signature(call: Call) -> Response:
+    """Return the signature of the definition by its author. That of a draft is for those who hold a token."""
+    fielded = await call.collector.surveys.find(call.part("name"))
+    if "authorization" in call.request.headers:
+        await access.admit(call.request, "analyst")
+    else:
+        fielded.check_published()
+    if not fielded.entry.signature:
+        raise Refused(404, "nobody has signed this definition; expected a signature of its author.")
+    return Response(fielded.entry.signature, media_type=JSON, headers={"Cache-Control": "no-cache"})
+
+
 async def add_responses(call: Call) -> None:
     """Store, or raise, the responses of one respondent."""
     call.collector.limits.count_responses(call.request, len(call.body.responses))
@@ -92,6 +104,10 @@ ENDPOINTS = (
         takes=messages.SubmissionBody, status=204, refusals=(403, 409),
     ),
     Endpoint("GET", _SURVEY, get_definition, "The definition of a survey.", media=(JSON,), refusals=(401, 403, 409)),
+    Endpoint(
+        "GET", f"{_SURVEY}/signature", get_signature, "The signature of the definition by its author.",
+        media=(JSON,), refusals=(401, 403, 409),
+    ),
     Endpoint(
         "POST", f"{_SURVEY}/batches", add_batch, "Send the responses of many respondents, all or none.",
         scope="device",

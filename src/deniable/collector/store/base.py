@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -47,11 +48,13 @@ class Entry(NamedTuple):
         survey: the definition.
         state: "draft", "open" or "closed"; responses are taken while it is open. A pilot whose responses were erased
             is "ended".
+        signature: of the definition by its author, as sealed JSON; empty where there is none.
     """
 
     id: int
     survey: Survey
     state: State
+    signature: str = ""
 
     @property
     def public(self) -> Key | None:
@@ -60,7 +63,12 @@ class Entry(NamedTuple):
 
     def link(self, base: str, *, invitation: str = "") -> Link:
         """Return the link to it that respondents are given, for a collector at an address."""
-        return Link.to(self.survey, base, invitation=invitation)
+        return Link.to(self.survey, base, author=self.author, invitation=invitation)
+
+    @property
+    def author(self) -> str:
+        """The public key of whoever signed the definition; empty where nobody did."""
+        return str(json.loads(self.signature)["author"]) if self.signature else ""
 
     def standing(self, day: date) -> Standing:
         """Return what the survey is on a day."""

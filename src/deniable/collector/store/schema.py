@@ -27,7 +27,7 @@ MIGRATIONS = (
         (
             """CREATE TABLE survey (
                 id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, state TEXT NOT NULL, definition TEXT NOT NULL,
-                private TEXT NOT NULL
+                private TEXT NOT NULL, signature TEXT NOT NULL
             )""",
             """CREATE TABLE response (
                 survey INTEGER NOT NULL, question INTEGER NOT NULL, id {bytes} NOT NULL, stage INTEGER NOT NULL,
@@ -60,7 +60,7 @@ MIGRATIONS = (
 )
 
 TABLES = {
-    "survey": ("id", "name", "state", "definition", "private"),
+    "survey": ("id", "name", "state", "definition", "private", "signature"),
     "response": ("survey", "question", "id", "stage", "grp", "code"),
     "tally": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
     "published": ("survey", "question", "stage", "which", "grp", "piece", "counts"),

@@ -32,6 +32,7 @@ from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Database, Tables, migrate
 from deniable.errors import InvalidRequest, NotAllowed
 from deniable.survey import Survey
+from deniable.survey.signed import AuthorSignature
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 
@@ -171,6 +172,18 @@ class Store:
             entry = self._survey(tables, number).entry
         self._settle()
         return entry
+
+    def keep_signature(self, name: str, signature: AuthorSignature) -> Entry:
+        """Keep the signature of a definition, made by its author, and serve it from now on.
+
+        Raises:
+            NoSuchSurvey: there is none of this name.
+            Incompatible: it is of another definition.
+        """
+        with self.transaction() as tables:
+            number = surveys.number(tables, name)
+            surveys.keep_signature(tables, number, signature)
+            return self._survey(tables, number).entry
 
     def surveys(self) -> list[Entry]:
         """Return all surveys in the order of their names."""
@@ -426,12 +439,12 @@ class Store:
 
     def _survey(self, tables: Tables, number: int) -> KnownSurvey:
         """Return a survey in its present state; its definition is read once."""
-        state = surveys.state(tables, number)
+        state, signature = surveys.present(tables, number)
         known = self._surveys.get(number)
         if known is None:
             known = KnownSurvey.of(surveys.read(tables, number))
-        if known.entry.state != state:
-            known = KnownSurvey(known.entry._replace(state=state), known.columns)
+        if (known.entry.state, known.entry.signature) != (state, signature):
+            known = KnownSurvey(known.entry._replace(state=state, signature=signature), known.columns)
         self._surveys[number] = known
         return known
 

@@ -14,8 +14,9 @@ from deniable.collector.signing import SigningKey
 from deniable.collector.store.base import KEY, Entry, NoSuchSurvey, State
 from deniable.collector.store.counts import CountedDesign
 from deniable.db import Tables
-from deniable.errors import NotAllowed
+from deniable.errors import Incompatible, NotAllowed
 from deniable.survey import Keys, Question, Survey
+from deniable.survey.signed import AuthorSignature
 from deniable.survey.survey import PILOT
 
 ID = 16
@@ -114,7 +115,7 @@ def create(tables: Tables, made: Prepared) -> Entry:
         tables.run("UPDATE invitation SET survey = ?, used = NULL WHERE survey = ?", number, before[0][0])
     tables.run("DELETE FROM survey WHERE name = ?", name)
     tables.run(
-        "INSERT INTO survey VALUES (?, ?, 'draft', ?, ?)",
+        "INSERT INTO survey VALUES (?, ?, 'draft', ?, ?, '')",
         number, name, made.survey.to_json(), made.private,
     )  # fmt: skip
     return Entry(number, made.survey, "draft")
@@ -143,16 +144,43 @@ def state(tables: Tables, number: int) -> State:
     Raises:
         NoSuchSurvey: there is none of this number.
     """
-    found: State | None = tables.value("SELECT state FROM survey WHERE id = ?", number)
-    if found is None:
+    return present(tables, number)[0]
+
+
+def present(tables: Tables, number: int) -> tuple[State, str]:
+    """Return what may change of a survey: its state, and the signature of its author, empty where there is none.
+
+    Raises:
+        NoSuchSurvey: there is none of this number.
+    """
+    found = tables.rows("SELECT state, signature FROM survey WHERE id = ?", number)
+    if not found:
         raise NoSuchSurvey("there is no survey of this number; expected one that was created.")
-    return found
+    ((state, signature),) = found
+    return state, signature
+
+
+def keep_signature(tables: Tables, number: int, signature: AuthorSignature) -> None:
+    """Keep the signature of a definition beside it.
+
+    Raises:
+        Incompatible: it is of another definition.
+    """
+    lock(tables, number)
+    own = read(tables, number).survey.hash
+    if signature.survey != own:
+        raise Incompatible(
+            f"this signature is of the definition {signature.survey:.19}…; expected {own:.19}…",
+            "Sign the definition that the collector has now: deniable survey definition NAME.",
+        )
+    tables.run("UPDATE survey SET signature = ? WHERE id = ?", signature.to_json(), number)
 
 
 def read(tables: Tables, number: int) -> Entry:
     """Return a survey by its number."""
-    ((definition, state),) = tables.rows("SELECT definition, state FROM survey WHERE id = ?", number)
-    return Entry(number, Survey.from_json(definition), state)
+    statement = "SELECT definition, state, signature FROM survey WHERE id = ?"
+    ((definition, state, signature),) = tables.rows(statement, number)
+    return Entry(number, Survey.from_json(definition), state, signature)
 
 
 def lock(tables: Tables, number: int) -> bool:

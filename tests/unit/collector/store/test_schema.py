@@ -38,6 +38,7 @@ MEANING = {
     "state": "draft, open or closed",
     "definition": "the survey",
     "private": "the survey's signing key",
+    "signature": "the author's, of the definition",
     "scope": "analyst or admin",
     "value": "random bytes of the collector",
 }
