@@ -169,12 +169,17 @@ def test_an_invitation_fits_every_response_equally_well(store: Store) -> None:
 
 
 def test_a_key_that_knows_tokens_again_is_refused_before_anything_is_sent(store: Store, tmp_path: Path) -> None:
+    """Also where the collector hands out links to a definition with that key: hashes agree, and nothing is sent."""
     store.create(small(name="circle", admission="invitation"))
     body = documents.unseal("survey", store.open("circle").survey.to_json())
-    served = documents.seal("survey", body | {"key": json.loads(sealed(smooth_modulus()))})
+    keys = body["keys"] | {"tokens": json.loads(sealed(smooth_modulus()))}
+    served = documents.seal("survey", body | {"keys": keys})
+    definition = json.loads(served)["hash"].removeprefix("sha256:")
     with (
         answering((200, {}, served.encode())) as (base, asked),
-        Client(f"{base}/s/circle#in_code", tmp_path / "ledger", patience=0) as client,
+        Client(
+            f"{base}/s/circle#definition={definition}&invitation=in_code", tmp_path / "ledger", patience=0
+        ) as client,
         pytest.raises(InvalidRequest, match="has a factor below"),
     ):
         client.answer("smokes", "yes")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deniable import documents
+from deniable.channel import Sets
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest
 from deniable.order.ladders import Ladder
@@ -193,7 +194,9 @@ class Question:
         labels, symbols = texts.labels, texts.symbols
         if not labels and not english and channel.answers <= len(WORDS) and WORDS.issuperset(design.categories):
             labels = self._words(language, design.categories, "labels")
-        apart = design.symbols != design.categories and not channel.several and channel.responses <= _MOST_SHOWN
+        apart = (
+            design.symbols != design.categories and not isinstance(channel, Sets) and channel.responses <= _MOST_SHOWN
+        )
         if not symbols and apart:
             said = {symbol for symbol in design.symbols if any(letter.isalpha() for letter in symbol)}
             if said and (not english if said <= WORDS else len(self.texts) > 1):
