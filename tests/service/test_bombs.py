@@ -131,7 +131,8 @@ def survey(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Survey, str]
 def serving(database: Path) -> Iterator[tuple[int, str]]:
     """Run `deniable serve`; gives the number of the process, and the address."""
     command = [sys.executable, "-m", "deniable.cli", "serve", "--port", "0", "--database", str(database)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ) as process:
+    ours = {**os.environ, "DENIABLE_DEVICE_BYTES": "0"}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=ours) as process:
         assert process.stderr
         try:
             address = re.search(r"http://127\.0\.0\.1:\d+", process.stderr.readline())

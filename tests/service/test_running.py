@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -20,6 +22,7 @@ import pytest
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import open_store
+from deniable.survey import Survey
 from tests.support import postgres
 from tests.support.collector import listening, submission
 from tests.support.commands import done, run
@@ -167,3 +170,20 @@ def test_pages_do_not_leave_the_machine_in_the_clear(words: tuple[str, ...], tmp
     assert refused.exit_code == 2
     assert "other machines" in refused.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_health_says_no_where_nothing_can_be_written_and_yes_when_it_can_again(tmp_path: Path) -> None:
+    done("survey", "create", EXAMPLE, "--open", "--database", tmp_path / "deniable.db")
+    with serving(tmp_path) as (process, address), httpx.Client(base_url=address) as web:
+        survey = Survey.from_json(web.get("/api/surveys/working-life").text)
+        assert web.get("/health").status_code == 200
+        before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1 << 12, resource.RLIM_INFINITY))
+        assert web.post("/api/surveys/working-life/responses", json=submission(survey)).status_code == 503
+        refused = web.get("/health")
+        assert refused.status_code == 503
+        assert str(tmp_path) not in refused.text
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, before)
+        assert web.get("/health").json() == {"status": "well"}
+        assert web.post("/api/surveys/working-life/responses", json=submission(survey)).status_code == 204
+    with closing(sqlite3.connect(tmp_path / "deniable.db")) as database:
+        assert database.execute("SELECT count(*) FROM secret WHERE name = 'probe'").fetchall() == [(0,)]

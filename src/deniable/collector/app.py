@@ -24,7 +24,7 @@ from deniable.collector import gate
 from deniable.collector.access import Sessions
 from deniable.collector.intake import SubmissionWriter, Surveys
 from deniable.collector.limits import Limits
-from deniable.collector.monitoring import Metrics
+from deniable.collector.monitoring import Metrics, Pulse
 from deniable.collector.pages import analyst as analyst_pages
 from deniable.collector.pages import respondent as respondent_pages
 from deniable.collector.pages import session
@@ -51,6 +51,7 @@ def make_app(settings: Settings, store: Store) -> Starlette:
         Surveys(store),
         Sessions(settings.session),
         metrics,
+        Pulse(store.check),
         Limits(settings),
         ThreadPoolExecutor(1, "batches"),  # one at a time, to bound the memory; the database has one writer, too
     )

@@ -10,6 +10,7 @@ from short fixed lists.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 import time
@@ -73,6 +74,35 @@ def log_crash(error: BaseException, route: str) -> None:
     last = next((each for each in reversed(frames) if "deniable" in Path(each.filename).parts), None)
     where = f"{Path(last.filename).name}:{last.lineno}" if last else "?"
     log_event("crash", level=logging.ERROR, kind=type(error).__name__, where=where, route=route)
+
+
+class Pulse:
+    """Whether the collector can store anything now: it tries, once at a time for all who ask.
+
+    Args:
+        try_write: writes something, and raises an error where that fails.
+        patience: seconds to wait for it. A database that is busy is not ill: then what was known before is told.
+    """
+
+    def __init__(self, try_write: Callable[[], None], patience: float = 2.0) -> None:
+        self._try_write = try_write
+        self._patience = patience
+        self._trial: asyncio.Task[None] | None = None
+        self._problem: BaseException | None = None
+
+    async def check(self) -> None:
+        """Do nothing if all is well.
+
+        Raises:
+            StoreFailed: nothing can be stored.
+        """
+        if self._trial is None or self._trial.done():
+            self._trial = asyncio.create_task(asyncio.to_thread(self._try_write))
+        done, _ = await asyncio.wait({self._trial}, timeout=self._patience)
+        if done:
+            self._problem = self._trial.exception()
+        if self._problem is not None:
+            raise self._problem
 
 
 class Metrics:

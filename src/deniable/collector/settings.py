@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from deniable.collector.access import Sessions
     from deniable.collector.intake import SubmissionWriter, Surveys
     from deniable.collector.limits import Limits
-    from deniable.collector.monitoring import Metrics
+    from deniable.collector.monitoring import Metrics, Pulse
     from deniable.collector.store import Store
 
 PREFIX = "DENIABLE_"
@@ -114,6 +114,7 @@ class Collector:
         surveys: definitions, remembered for a second: `await surveys.find(name)`.
         sessions: who has signed in.
         metrics: what is counted.
+        pulse: whether anything can be stored now.
         limits: what may be asked for.
         batches: the threads that read and store batches; a page or a single submission never waits for one of them.
     """
@@ -124,6 +125,7 @@ class Collector:
     surveys: Surveys
     sessions: Sessions
     metrics: Metrics
+    pulse: Pulse
     limits: Limits
     batches: Executor
 

@@ -1,10 +1,14 @@
-"""Counts are told by the day: nobody who reads them often learns when a response came."""
+"""Counts are told by the day, so that nobody learns when a response came; whether all is well is tried."""
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import pytest
 
-from deniable.collector.monitoring import Metrics
+from deniable.collector.monitoring import Metrics, Pulse
+from deniable.collector.store import StoreFailed
 
 DAY = 86_400.0
 
@@ -57,3 +61,32 @@ def test_failures_are_told_at_once(clock: Clock) -> None:
     metrics = Metrics(clock)
     metrics.request("POST", "/api/surveys/{name}/responses", 503, 0.01)
     assert b'deniable_failures_total{route="/api/surveys/{name}/responses",status="503"} 1.0' in metrics.render()
+
+
+def test_a_pulse_is_taken_once_at_a_time_and_a_busy_database_is_not_ill() -> None:
+    tries, go_on = [], threading.Event()
+
+    def slow() -> None:
+        tries.append(None)
+        assert go_on.wait(60)
+        if len(tries) == 2:
+            raise StoreFailed("the disk is full.")
+
+    async def run() -> None:
+        pulse = Pulse(slow, patience=0.05)
+        await asyncio.gather(*(pulse.check() for _ in range(20)))
+        assert len(tries) == 1
+        go_on.set()
+        pulse._patience = 60
+        await pulse.check()
+        with pytest.raises(StoreFailed):
+            await pulse.check()
+        go_on.clear()
+        pulse._patience = 0.05
+        with pytest.raises(StoreFailed):
+            await pulse.check()
+        go_on.set()
+        pulse._patience = 60
+        await pulse.check()
+
+    asyncio.run(run())

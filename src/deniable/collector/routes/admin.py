@@ -102,8 +102,8 @@ async def revoke_token(call: Call) -> None:
 
 
 async def get_health(call: Call) -> messages.Health:
-    """Say that the collector is there and its database answers."""
-    await asyncio.to_thread(call.collector.store.check)
+    """Say that the collector is there and can store responses."""
+    await call.collector.pulse.check()
     return messages.Health("well")
 
 
@@ -160,7 +160,7 @@ ENDPOINTS = (
         scope="admin", gives=messages.TokenIssued,
     ),
     Endpoint("DELETE", f"{_TOKENS}/{{holder}}", revoke_token, "Revoke a token.", scope="admin", status=204),
-    Endpoint("GET", "/health", get_health, "Whether the collector is well.", gives=messages.Health, refusals=(503,)),
+    Endpoint("GET", "/health", get_health, "Whether it can store responses.", gives=messages.Health, refusals=(503,)),
     Endpoint("GET", "/metrics", get_metrics, "Counts for Prometheus.", scope="analyst", media=("text/plain",)),
     Endpoint("GET", "/openapi.json", get_openapi, "This description.", media=(JSON,)),
 )  # fmt: skip

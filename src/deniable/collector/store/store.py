@@ -39,6 +39,8 @@ from deniable.tallies.stages import StageTallies
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_PROBE, _PROBE_BYTES = "probe", 1 << 15  # what is written to see whether anything can be
+
 
 class Store:
     """Keeps surveys, responses and their counts. All calls block, and threads may share a store.
@@ -396,13 +398,14 @@ class Store:
             return credentials.secret(tables, name)
 
     def check(self) -> None:
-        """Do nothing if the database answers.
+        """Write as much as some responses take, and erase it again, which leaves nothing.
 
         Raises:
-            StoreFailed: it does not.
+            StoreFailed: the database cannot be written; the disk may be full.
         """
-        with self.transaction(write=False) as tables:
-            tables.rows("SELECT name FROM migration")
+        with self.transaction() as tables:
+            tables.run("INSERT INTO secret VALUES (?, ?)", _PROBE, bytes(_PROBE_BYTES))
+            tables.run("DELETE FROM secret WHERE name = ?", _PROBE)
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Write all there is to a new SQLite file, while others go on reading and writing.

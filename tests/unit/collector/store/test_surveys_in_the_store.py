@@ -168,7 +168,7 @@ def test_a_store_answers_or_says_that_it_does_not(store: Store, tmp_path: Path) 
     store.check()
     other = open_store(tmp_path / "other.db")
     with other.transaction() as tables:
-        tables.run("DROP TABLE migration")
+        tables.run("DROP TABLE secret")
     with pytest.raises(StoreFailed, match="nothing was changed"):
         other.check()
     other.shut()
