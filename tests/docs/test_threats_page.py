@@ -13,6 +13,7 @@ ADVERSARIES = (
     "network observer",
     "Fake respondents",
     "wants it to stop",
+    "reveals too much",
     "Colluding buyers",
     "compelled operator",
 )

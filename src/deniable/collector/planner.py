@@ -100,7 +100,7 @@ def plan(wish: Wish) -> SurveyPlan:
     choice = optimal(wish.categories, wish.epsilon)
     # At worst half of the people hold one answer, however many others there are.
     margin, plain = (_margin(design, wish.respondents) for design in (choice.design, direct(2)))
-    prior = Fraction(str(wish.prior)) / 100
+    after = raised(choice.design.parity, Fraction(str(wish.prior)) / 100)
     return SurveyPlan(
         wish=wish,
         level=LEVEL,
@@ -109,7 +109,7 @@ def plan(wish: Wish) -> SurveyPlan:
         direct=plain,
         worth=wish.respondents * (plain / margin) ** 2,
         needed=sample_size(choice.design, margin=plain, level=LEVEL),
-        posterior=100 * float(raised(choice.design.parity, prior)),
+        posterior=100 * float(after),
         protection=(*words.promise(choice.design), *words.frequencies(choice.design)[:1]),
         told=_told(choice.design, wish.questions),
         warnings=_warnings(choice.design, wish.questions),
