@@ -13,11 +13,15 @@ from deniable.channel.coding import Rows
 from deniable.collector.signing import SigningKey
 from deniable.collector.store.base import KEY, Entry, NoSuchSurvey, State
 from deniable.collector.store.counts import CountedDesign
+from deniable.collector.store.schema import TABLES
 from deniable.db import Tables
 from deniable.errors import Incompatible, NotAllowed
 from deniable.survey import Keys, Question, Survey
 from deniable.survey.signed import AuthorSignature
 from deniable.survey.survey import PILOT
+
+HELD = tuple(table for table, columns in TABLES.items() if "survey" in columns and table != "token")
+"""The tables whose rows belong to a survey, by its number; tokens name theirs."""
 
 ID = 16
 """Bytes of an id."""
@@ -229,6 +233,6 @@ def pilot_of(tables: Tables, name: str) -> int | None:
 def end_pilot(tables: Tables, number: int) -> None:
     """Erase all that a pilot holds: responses, counts, days, invitations, spent tokens, the key that signed them."""
     lock(tables, number)
-    for table in ("response", "tally", "published", "day", "invitation", "spent"):
+    for table in HELD:
         tables.run(f"DELETE FROM {table} WHERE survey = ?", number)
     tables.run("UPDATE survey SET state = 'ended', private = '' WHERE id = ?", number)

@@ -35,7 +35,7 @@ MEANING = {
     "used": "SHA-256 of a blinded message",
     "part": "which part of the program has made its tables here",
     "name": "of a survey, a token, a secret, a migration",
-    "state": "draft, open or closed",
+    "state": "draft, open, closed or ended",
     "definition": "the survey",
     "private": "the survey's signing key",
     "signature": "the author's, of the definition",
