@@ -1,0 +1,247 @@
+"""What a disk tells whoever takes it: rows as they lie in the bytes of files, and which of them belong together.
+
+`sqlite_rows` reads pages and frames of the log, `postgres_rows` the files of tables. Nothing asks a database: what lies
+where, and beside what, is what an investigator has. `python -m tests.support.disk PLACE CODES` is a program that stores
+what people send, and waits to be killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+import struct
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deniable.collector.intake import SubmissionWriter
+from deniable.collector.store import Entry, Outcome, Sent, Store, Submission, open_store
+from deniable.collector.store.surveys import KnownSurvey
+
+POOL = 20
+SENT = (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 3))
+USED = "used"
+_FEW, _MOST = 30, 1000  # that stay in their place in one group, and in all: more have no weight
+
+
+class Row(NamedTuple):
+    """A row as it was found.
+
+    Attributes:
+        column: the number of a question, or `USED` for an invitation that was used.
+        id: what names it.
+        written: which transaction wrote it, as far as the disk tells.
+        page: where that one put it.
+        place: in the order in which a page is filled.
+    """
+
+    column: int | str
+    id: bytes
+    written: int
+    page: int
+    place: int
+
+
+def sqlite_rows(file: Path) -> list[Row]:
+    """Return the rows in a file and in its log, by the first transaction that has them."""
+    found: dict[tuple[int | str, bytes], Row] = {}
+    for written, number, page in _images(file):
+        for place, values in _cells(page, 100 if number == 1 else 0):
+            column = _column(values)
+            if column is not None:
+                found.setdefault(column, Row(*column, written, number, -place))  # filled from its end
+    return list(found.values())
+
+
+def _images(file: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Yield transaction, number and content of each page: those of the file, then those of the log."""
+    whole = file.read_bytes()
+    size = int.from_bytes(whole[16:18], "big")
+    for at in range(0, len(whole), size):
+        yield 0, at // size + 1, whole[at : at + size]
+    beside = [Path(f"{file}{end}") for end in ("-wal", "-journal")]
+    log = b"".join(each.read_bytes() for each in beside if each.exists())
+    transaction = 1
+    for at in range(32, len(log), 24 + size):
+        number, ends = struct.unpack_from(">II", log, at)
+        yield transaction, number, log[at + 24 : at + 24 + size]
+        transaction += bool(ends)
+
+
+def _cells(page: bytes, head: int) -> Iterator[tuple[int, list[Any]]]:
+    """Yield place and values of the rows in a page of a table that lies by its key."""
+    kind = page[head] if page else 0
+    if kind not in (2, 10):
+        return
+    start = head + (12 if kind == 2 else 8)
+    for at in range(int.from_bytes(page[head + 3 : head + 5], "big")):
+        place = int.from_bytes(page[start + 2 * at : start + 2 * at + 2], "big")
+        yield place, _values(page, place + (4 if kind == 2 else 0))
+
+
+def _values(page: bytes, at: int) -> list[Any]:
+    """Return the values of a short row; nothing for a long one."""
+    if page[at] > 127:
+        return []
+    at += 1
+    end = body = at + page[at]
+    values: list[Any] = []
+    for kind in page[at + 1 : end]:
+        if kind > 127:
+            return []
+        size = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind] if kind < 10 else (kind - 12) // 2
+        raw = page[body : body + size]
+        body += size
+        values.append(None if kind == 0 else kind - 8 if kind in (8, 9) else raw if kind >= 12 else raw[-1])
+    return values
+
+
+def _column(values: list[Any]) -> tuple[int | str, bytes] | None:
+    if len(values) == 6 and isinstance(values[2], bytes) and len(values[2]) == 16:
+        return values[1], values[2]
+    if len(values) == 3 and isinstance(values[2], bytes) and len(values[0]) == len(values[2]) == 32:
+        return USED, values[0]
+    return None
+
+
+def postgres_rows(address: str) -> list[Row]:
+    """Return all rows that the files of two tables hold, dead or alive."""
+    return [
+        *(Row(int.from_bytes(data[4:8], "little"), data[9:25], *at) for at, _, data in _tuples(address, "response")),
+        *(Row(USED, data[1:33], *at) for at, nulls, data in _tuples(address, "invitation") if not nulls),
+    ]
+
+
+def postgres_files(address: str, *tables: str) -> bytes:
+    """Return the bytes of tables and their indices."""
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("CHECKPOINT")
+        ((folder,),) = connection.execute("SHOW data_directory").fetchall()
+        query = (
+            "SELECT pg_relation_filepath(%s::regclass) UNION ALL "
+            "SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indrelid = %s::regclass"
+        )
+        paths = [path for table in tables for (path,) in connection.execute(query, (table, table))]
+    return b"".join((Path(folder) / path).read_bytes() for path in paths)
+
+
+def _tuples(address: str, table: str) -> Iterator[tuple[tuple[int, int, int], bool, bytes]]:
+    import psycopg
+
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("CHECKPOINT")
+        ((folder,),) = connection.execute("SHOW data_directory").fetchall()
+        ((path,),) = connection.execute("SELECT pg_relation_filepath(%s::regclass)", (table,)).fetchall()
+    whole = (Path(folder) / path).read_bytes()
+    for at in range(0, len(whole), 8192):
+        page = whole[at : at + 8192]
+        for number, start in enumerate(range(24, int.from_bytes(page[12:14], "little"), 4)):
+            pointer = int.from_bytes(page[start : start + 4], "little")
+            place, length = pointer & 0x7FFF, pointer >> 17
+            if length:
+                row = page[place : place + length]
+                xmin, nulls = int.from_bytes(row[:4], "little"), bool(row[20] & 1)
+                yield (xmin, at // 8192, number), nulls, row[row[22] :]
+
+
+# What is made of it
+
+
+def groups(rows: Sequence[Row]) -> list[int]:
+    """Return how many people each transaction stored, as far as the disk tells."""
+    firsts = sorted(row.written for row in rows if row.column == 0)
+    return [len(list(same)) for _, same in groupby(firsts)]
+
+
+def joined(rows: Sequence[Row], one: int | str, other: int | str, people: dict[tuple[int | str, bytes], int]) -> int:
+    """Lay two columns beside each other in the order in which they seem to have come; count the right pairs."""
+    sides = [sorted((row for row in rows if row.column == column), key=lambda row: row[2:]) for column in (one, other)]
+    return sum(people[a[:2]] == people[b[:2]] for a, b in zip(*sides, strict=True))
+
+
+def by_luck(sizes: Sequence[int], false_alarm: float) -> int:
+    """Return how many right pairs whoever guesses inside groups reaches with a smaller probability than this.
+
+    Why: a guess is a random order of each group, and the number that stay in their place has a known law.
+    """
+    law = np.ones(1)
+    for size in sizes:
+        few = min(size, _FEW)
+        signs = np.cumsum([(-1) ** i / math.factorial(i) for i in range(few + 1)])
+        law = np.convolve(law, [signs[min(size - k, few)] / math.factorial(k) for k in range(few + 1)])[:_MOST]
+    tail = 0.0
+    for k in range(len(law) - 1, -1, -1):
+        tail += float(law[k])
+        if tail > false_alarm:
+            return k + 1
+    return 0
+
+
+def in_order(rows: Sequence[Row], people: dict[tuple[int | str, bytes], int]) -> tuple[int, int]:
+    """Return how many of all pairs in a page lie in the order in which they came; no row is in two pairs.
+
+    Why from both halves: when a page is split, what it holds is put into the order of keys, and what comes later lies
+    behind that.
+    """
+    pages = defaultdict(list)
+    for row in sorted(rows, key=lambda row: row.place):
+        pages[row.column, row.written, row.page].append(people[row[:2]])
+    pairs = [pair for page in pages.values() for pair in zip(page, page[(len(page) + 1) // 2 :], strict=False)]
+    return sum(a < b for a, b in pairs), len(pairs)
+
+
+def tail(hits: int, of: int) -> float:
+    """Return the probability that fair coins fall this far from the middle, or farther."""
+    far = abs(2 * hits - of)
+    ways = sum(math.comb(of, k) for k in range(of + 1) if abs(2 * k - of) >= far)
+    return float(Fraction(ways, 2**of))
+
+
+# The people
+
+
+def key(number: int) -> bytes:
+    return hashlib.sha256(b"key %d" % number).digest()[:16]
+
+
+def truth(entry: Entry, codes: Sequence[str]) -> dict[tuple[int | str, bytes], int]:
+    """Return whose row is whose, and in which order they came: nobody but the test knows."""
+    known = KnownSurvey.of(entry)
+    found: dict[tuple[int | str, bytes], int] = {}
+    for number, code in enumerate(codes):
+        for question, column in enumerate(known.columns):
+            found[question, column.id(key(number))] = number
+        found[USED, hashlib.sha256(code.encode()).digest()] = number
+    return found
+
+
+def respond(store: Store, codes: Sequence[str], pool: int = POOL) -> None:
+    """Let everybody take part, with an invitation and all responses, in pools of one size."""
+    entry = store.survey("small")
+
+    async def run() -> list[Outcome]:
+        with SubmissionWriter(store, pool=pool, most=pool, pause=0, hold=60) as writer:
+            people = [Submission(entry.id, key(at), None, SENT, None, code) for at, code in enumerate(codes)]
+            return await asyncio.gather(*(writer.add(each) for each in people))
+
+    assert set(asyncio.run(run())) == {"stored"}
+
+
+if __name__ == "__main__":
+    store = open_store(sys.argv[1])
+    respond(store, Path(sys.argv[2]).read_text().split())
+    print("stored", flush=True)
+    while not store.rewrite():
+        time.sleep(0.01)
+    print("settled", flush=True)
+    time.sleep(600)
