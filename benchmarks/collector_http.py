@@ -1,8 +1,11 @@
-"""A collector under load, over loopback: `python -m benchmarks.collector_http [load | soak]`.
+"""A collector under load, over loopback: `python -m benchmarks.collector_http [load | latency | soak]`.
 
 load: single durable responses against an empty endpoint of the same collector, which reads a body of the same size and
 answers 204 behind the same limits, headers and counts. Both take turns. The load comes from a second process: from wrk
 where it is installed, and from the loader below.
+
+latency: how long a respondent waits until a response is durable: where one comes at a time, which waits for company as
+long as the setting `hold` says, and under full load, where there is company.
 
 soak: what an hour of a hundred requests a second sends, as fast as it goes: responses, receipts, withdrawals and
 refusals. What is sent is withdrawn again, so that the database stays small and memory has no reason to grow.
@@ -113,8 +116,8 @@ def request(method: str, path: str, text: str = "") -> bytes:
 class Line(asyncio.Protocol):
     """One connection that sends its next request as soon as the last one was answered in full."""
 
-    def __init__(self, requests: Iterator[bytes], told: Callable[[int], None]) -> None:
-        self._requests, self._told = requests, told
+    def __init__(self, requests: Iterator[bytes], told: Callable[[int], None], waits: list[float]) -> None:
+        self._requests, self._told, self._waits = requests, told, waits
         self._buffer = b""
 
     def connection_made(self, transport: Any) -> None:
@@ -127,6 +130,7 @@ class Line(asyncio.Protocol):
         size = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or b"0"
         if found and len(rest) >= int(size):
             self._buffer = b""
+            self._waits.append(time.perf_counter() - self._since)
             self._told(int(head[9:12]))
             self._send()
 
@@ -135,12 +139,18 @@ class Line(asyncio.Protocol):
         if following is None:
             self._transport.close()
         else:
+            self._since = time.perf_counter()
             self._transport.write(following)
 
 
 def load(port: int, path: str, text: str, seconds: float) -> float:
     """Return how many requests were answered in a second."""
-    counts = [0]
+    return len(waited(port, path, text, seconds, CONNECTIONS)) / seconds
+
+
+def waited(port: int, path: str, text: str, seconds: float, connections: int) -> list[float]:
+    """Return how long each request took."""
+    waits: list[float] = []
 
     def requests() -> Iterator[bytes]:
         while True:
@@ -148,19 +158,28 @@ def load(port: int, path: str, text: str, seconds: float) -> float:
 
     def told(status: int) -> None:
         assert status == 204, "a request was refused"
-        counts[0] += 1
 
-    async def run() -> int:
-        for _ in range(CONNECTIONS):
-            await asyncio.get_running_loop().create_connection(lambda: Line(requests(), told), "127.0.0.1", port)
+    async def run() -> list[float]:
+        loop = asyncio.get_running_loop()
+        for _ in range(connections):
+            await loop.create_connection(lambda: Line(requests(), told, waits), "127.0.0.1", port)
         await asyncio.sleep(seconds / 4)
-        before = counts[0]
+        waits.clear()
         await asyncio.sleep(seconds)
-        return counts[0] - before
+        return list(waits)
 
     import uvloop
 
-    return uvloop.run(run()) / seconds
+    return uvloop.run(run())
+
+
+def latency() -> None:
+    print("\nseconds until a response is durable")
+    with collector() as (port, _):
+        for name, connections in (("one respondent at a time", 1), (f"{CONNECTIONS} at a time", CONNECTIONS)):
+            found = sorted(waited(port, "/api/surveys/working-life/responses", body(port), 3 * SECONDS, connections))
+            half, most = (found[int(share * (len(found) - 1))] for share in (0.5, 0.99))
+            print(f"  {name:<26} {half:6.3f} for half, {most:6.3f} for 99 of 100 ({len(found):,} responses)")
 
 
 def load_wrk(port: int, path: str, text: str, seconds: float) -> float:
@@ -236,7 +255,9 @@ def soak(requests: int = HOUR) -> None:
             loop = asyncio.get_running_loop()
             for _ in range(CONNECTIONS // 4):
                 cycles = requests // 5 // (CONNECTIONS // 4) + 1
-                await loop.create_connection(lambda cycles=cycles: Line(soaking(text, cycles), told), "127.0.0.1", port)
+                await loop.create_connection(
+                    lambda cycles=cycles: Line(soaking(text, cycles), told, []), "127.0.0.1", port
+                )
             while len(sizes) < 10:
                 await asyncio.sleep(0.2)
 
@@ -254,8 +275,11 @@ if __name__ == "__main__":
             serve(folder)
         case ["load"]:
             compare()
+        case ["latency"]:
+            latency()
         case ["soak", *count]:
             soak(*map(int, count))
         case _:
             compare()
+            latency()
             soak()
