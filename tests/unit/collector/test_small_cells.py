@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector import small_cells
+from deniable.collector import results, small_cells
 from deniable.collector.store import open_store
 from deniable.errors import NotAllowed
 from tests.support import filled
@@ -47,6 +47,8 @@ def test_counts_of_few_are_refused(tmp_path: Path) -> None:
     assert small_cells.groups_shown(store, entry, 0) == (0, 1)
     assert small_cells.counts_shown(store, entry, 0, 1).respondents == 20
     assert small_cells.counts_shown(store, entry, 0).respondents == 50
+    filled.ask(store, entry, 0, [0, 1] * 5, group=1)
+    assert [each.respondents for each in results.groups(store, entry, 0)] == [30, 20], "ten make no step"
     store.shut()
 
 

@@ -164,3 +164,18 @@ def test_copies_are_of_different_people_and_grow_by_the_minimum(
         assert shown.total() <= stored.total()
         if started or over:
             assert stored.total() - shown.total() < minimum
+
+
+def test_many_withdrawals_open_no_smaller_view_either(store: Store, entry: Entry) -> None:
+    keys = send(store, entry, 3 * MINIMUM, 0)
+    assert look(store, entry) == [15, 0]
+    for key in keys[: 2 * MINIMUM]:
+        store.withdraw(entry.id, key)
+    assert look(store, entry) == [15, 0]
+
+
+def test_no_stage_is_due_whose_people_are_not_all_shown_at_the_one_before() -> None:
+    stored, shown = {Cell(0, 0): 14, Cell(1, 0): 14}, {Cell(0, 0): 10}
+    assert list(_due(stored, shown, 5, groups=True, rest=False)) == []
+    assert list(_due(stored, shown, 4, groups=True, rest=False)) == [Cell(0, 0), Cell(1, 0)]
+    assert list(_due(stored, {Cell(0, 0): 14}, 5, groups=True, rest=False)) == [Cell(1, 0)]
