@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -176,9 +176,8 @@ def epsilon_words(epsilon: float, spoken: Locale | None = None) -> str:
     if epsilon == math.inf:
         return "∞" if spoken else "inf"
     below = math.nextafter(epsilon, 0)  # the logarithm lies between the two: a sum of 10.1 is not called 10.11
-    rounded = Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(below)
-    plain = rounded.quantize(Decimal(1)) if rounded == rounded.to_integral_value() else rounded.normalize()
-    return spoken.number(plain) if spoken else f"{plain:f}"
+    plain = exact.shown_above(below, 4).replace(",", "")
+    return spoken.number(Decimal(plain)) if spoken else plain
 
 
 def check_acknowledged(what: str, disclosure: Disclosure, limit: float, acknowledged: float | None) -> None:
