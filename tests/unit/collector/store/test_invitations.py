@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deniable import blind
-from deniable.collector.store import Entry, NotStored, Sent, Store, Submission
+from deniable.collector.store import Entry, Exchange, NotStored, Sent, Store, Submission, responses
 from deniable.collector.store.base import Admission, Invitations
 from deniable.errors import DeniableError, InvalidRequest, NotAllowed
 from tests.support.surveys import small
@@ -152,3 +152,44 @@ def _stored(store: Any, *tables: str) -> list[bytes]:
     with store.transaction(write=False) as opened:
         rows = [row for table in tables for row in opened.rows(f"SELECT * FROM {table}")]
     return [bytes(value) for row in rows for value in row if isinstance(value, bytes) and len(value) >= 16]
+
+
+def with_code(entry: Entry, code: str, key: bytes, *sent: Sent) -> Submission:
+    return Submission(entry.id, key, None, sent or (Sent(0, 0, 1),), None, code)
+
+
+def test_without_script_an_invitation_is_used_with_the_response_or_not_at_all(store: Store, entry: Entry) -> None:
+    """One transaction: a response that is refused, or a database that fails, leaves the invitation as it was."""
+    (code,) = store.invite("small", 1)
+    assert "no response" in str(refused(store, with_code(entry, code, b"k" * 16, Sent(0, 0, 9))))
+    assert store.invitations("small") == Invitations(1, 0)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(responses, "count_days", lambda *_: 1 / 0)  # the last thing that is written
+        with pytest.raises(ZeroDivisionError):
+            store.add([with_code(entry, code, b"k" * 16)])
+    assert store.invitations("small") == Invitations(1, 0)
+    assert store.add([with_code(entry, code, b"k" * 16)]) == ["stored"]
+    assert store.add([with_code(entry, code, b"k" * 16)]) == ["repeated"], "sent twice from one page"
+    assert store.invitations("small") == Invitations(1, 1)
+    assert "used already" in str(refused(store, with_code(entry, code, b"o" * 16)))
+
+
+def test_without_script_an_invitation_admits_one_also_in_one_transaction(store: Store, entry: Entry) -> None:
+    (code,) = store.invite("small", 1)
+    both = [with_code(entry, code, b"a" * 16), with_code(entry, code, b"b" * 16)]
+    outcomes = store.add(both)
+    assert outcomes[0] == "stored"
+    assert isinstance(outcomes[1], NotStored)
+    assert isinstance(store.add([with_code(entry, "in_made_up", b"c" * 16)])[0], NotStored)
+    assert store.tallies(entry.id, 0).respondents == 1
+
+
+@pytest.mark.usefixtures("entry")
+def test_many_exchanges_in_one_transaction_are_each_answered(store: Store) -> None:
+    codes = store.invite("small", 3)
+    asked = [Exchange("small", code, number) for number, code in enumerate(codes, 2)]
+    wrong = [Exchange("small", "in_made_up", 2), Exchange("nowhere", codes[0], 2)]
+    signed = store.exchange_all([*asked, *wrong])
+    assert signed[:3] == [store.exchange(*each) for each in asked], "the same again"
+    assert all(isinstance(each, NotStored) for each in signed[3:])
+    assert store.invitations("small") == Invitations(3, 3)
