@@ -4,7 +4,7 @@ import * as scheme from "/blind.js";
 import { readChannel } from "/draw/channels.js";
 import { Fraction } from "/draw/fraction.js";
 import { Nested } from "/draw/nested.js";
-import { digest } from "/draw/wire.js";
+import { bytesOf as bytesOfHex, digest } from "/draw/wire.js";
 
 function bytesOf(base64) {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
@@ -20,7 +20,7 @@ function scripted(base64) {
 export async function draw(jobs) {
   const found = [];
   for (const { design, bytes, answers } of jobs) {
-    const [read, source] = [await deniable.readDesign(design), scripted(bytes)];
+    const [read, source] = [await deniable.readDesign(design, { ceiling: Infinity }), scripted(bytes)];
     const responses = answers.map((answer) => deniable.respond(read, answer, source));
     found.push(told(responses, source));
   }
@@ -31,7 +31,7 @@ export async function draw(jobs) {
 export async function move(jobs) {
   const found = [];
   for (const { ladder, bytes, answers, before, from, to } of jobs) {
-    const [read, source] = [await deniable.readLadder(ladder), scripted(bytes)];
+    const [read, source] = [await deniable.readLadder(ladder, { ceiling: Infinity }), scripted(bytes)];
     const responses = before.map((symbol, at) => {
       const response = { design: read.designs[from].hash, symbol };
       if (to < from) return deniable.degrade(read, to, response, source);
@@ -46,7 +46,7 @@ export async function move(jobs) {
 export async function plan(jobs) {
   const found = [];
   for (const { ladder, bytes, answers } of jobs) {
-    const [read, source] = [await deniable.readLadder(ladder), scripted(bytes)];
+    const [read, source] = [await deniable.readLadder(ladder, { ceiling: Infinity }), scripted(bytes)];
     found.push({ stages: answers.map((answer) => deniable.releasePlanned(read, answer, source)), used: source.used });
   }
   return found;
@@ -54,7 +54,7 @@ export async function plan(jobs) {
 
 /** Count the responses to each answer, drawn with the browser's own source. */
 export async function count({ design, n }) {
-  const read = await deniable.readDesign(design);
+  const read = await deniable.readDesign(design, { ceiling: Infinity });
   const labels = (known) => Array.from({ length: Number(known.size) }, (_, at) => known.at(BigInt(at)));
   const all = labels(read.symbols);
   return labels(read.categories).map((answer) => {
@@ -122,4 +122,22 @@ export async function unblind({ key, jobs }) {
 function told(responses, { used }) {
   const hashes = [...new Set(responses.map((each) => each.design))];
   return { hashes, symbols: responses.map((each) => each.symbol), used };
+}
+
+/** Return the ε of designs, as the browser works it out. */
+export async function epsilons(designs) {
+  const read = await Promise.all(designs.map((each) => deniable.readDesign(each, { ceiling: Infinity })));
+  return read.map((each) => each.epsilon);
+}
+
+/** Return the limits that hold where none are given. */
+export function limits() {
+  return [deniable.CEILING, deniable.BUDGET];
+}
+
+/** Say which signatures verify; all in hexadecimal. */
+export async function verified(jobs) {
+  const { verify } = await import("/signatures.js");
+  const read = (digits) => (digits ? bytesOfHex(digits) : new Uint8Array());
+  return Promise.all(jobs.map((job) => verify(...job.map(read))));
 }

@@ -167,6 +167,7 @@ class SurveyPage(Page):
         contact: whom to ask.
         group: the group that the link names, or none.
         groups: the groups to choose from, where the link names none.
+        group_count: how many groups there are.
         invited: whether an invitation is needed.
         questions: what is asked.
         worst: the question whose responses reveal most.
@@ -186,6 +187,7 @@ class SurveyPage(Page):
     contact: str
     group: str
     groups: tuple[str, ...]
+    group_count: int
     invited: bool
     questions: tuple[AskedQuestion, ...]
     worst: AskedQuestion
@@ -271,6 +273,7 @@ def survey_page(
         contact=texts.contact,
         group=group,
         groups=() if group else survey.groups,
+        group_count=len(survey.groups),
         invited=survey.admission == "invitation",
         questions=questions,
         worst=questions[survey.number(survey.worst.name)],

@@ -5,7 +5,7 @@
  */
 import { readLadder, respond, upgrade } from "./respond.js";
 import { textOf } from "./draw/wire.js";
-import { Changed, Declined, Unreachable, ask, definition, exchange } from "./page/collector.js";
+import { Changed, Declined, Misled, Unreachable, Unsigned, ask, definition, exchange, signedReceipt } from "./page/collector.js";
 import { open } from "./page/storage.js";
 import { bar, called, download, element, fill } from "./page/wording.js";
 import { start as startTrial } from "./page/trial.js";
@@ -74,6 +74,8 @@ async function trying(button, work) {
 function told(error) {
   if (error instanceof Unreachable) return words.problem.network;
   if (error instanceof Changed) return words.problem.definition;
+  if (error instanceof Misled) return words.problem.link;
+  if (error instanceof Unsigned) return words.problem.receipt;
   if (error instanceof Declined) return `${words.problem.refused} ${error.message}`;
   return error.problem ?? words.problem.title; // what respond.js refuses never repeats an answer
 }
@@ -214,7 +216,7 @@ function offerMore() {
 async function more(question, stage, part) {
   const choice = chosen(part);
   if (!(question.name in state.answers) && choice === null) return complain(words.choose, find("input, select", part));
-  const ladder = await readLadder(JSON.stringify(question.ladder));
+  const ladder = await readLadder(JSON.stringify(question.ladder), question); // no stage beyond its ceiling
   kept.read(); // another tab may have drawn meanwhile
   if (stageOf(question) < stage) raise(question, ladder, stage, choice, find("[data-keep]", part)?.checked);
   await deliver();
@@ -237,7 +239,7 @@ function raise(question, ladder, stage, choice, keep) {
 }
 
 async function receipt() {
-  const signed = await (await ask("POST", `${api}/receipts`, { key: state.key })).json();
+  const signed = await signedReceipt(api, state.key, keys);
   const saved = { withdrawal_code: state.key, address: location.origin + location.pathname, receipt: signed };
   download(`receipt-${name}.json`, JSON.stringify(saved, null, 2));
 }
@@ -291,7 +293,8 @@ function listen() {
 }
 
 async function start() {
-  ({ questions: asked, keys } = await definition(api, hash));
+  ({ questions: asked, keys } = await definition(api, hash, link));
+  find("#unnamed").hidden = link.has("definition");
   find("#needs-script")?.remove();
   for (const each of all("[data-script]")) each.hidden = false;
   for (const each of all("[data-plain]")) each.hidden = true;

@@ -14,16 +14,54 @@ import { Refused, check, hashOf, invalid, list, object, size, string, unseal } f
 
 export { Refused };
 
+/** The largest ε of one response, unless another one is given; `Infinity` has to be written for none. */
+export const CEILING = 3;
+
+/** The largest ε of all responses of one respondent together, unless another one is given. */
+export const BUDGET = 6;
+
+const ROUNDING = 1e-9; // that an ε in a double may be off
+
 /**
  * Read a design from the JSON that `Design.to_json` wrote.
  *
  * @param {string} json
+ * @param {{ceiling?: number}} [limits] the ε that one response may reveal; nothing is drawn with a design beyond it.
  * @returns {Promise<object>} the design: `hash`, `name`, `categories` and `symbols` (each with `size`,
  *   `at(number)` and `find(label)`, in BigInt), `attributes` (names; none for a design for one question), `channel`.
  */
-export async function readDesign(json) {
+export async function readDesign(json, { ceiling = CEILING } = {}) {
   const { body, hash } = await unseal("design", json);
-  return designOf(body, hash);
+  return limited(designOf(body, hash), ceiling);
+}
+
+/**
+ * Read the definition of a survey from the JSON that `Survey.to_json` wrote. It comes from a collector, so it is taken
+ * only if it is the one that the respondent's link names, and nothing is drawn beyond the limits.
+ *
+ * @param {string} json
+ * @param {object} options `definition`: the hash that the link names, 64 hexadecimal digits; `ceiling` and `budget`: the
+ *   ε of one response, and of the first responses to all questions together; `acknowledged`: whether a definition may
+ *   state higher ones by itself, which only a page may allow that tells people so.
+ * @returns {Promise<{hash: string, name: string, keys: object, questions: object[]}>} each question with its `designs`,
+ *   one for each stage, and its `ceiling`.
+ */
+export async function readSurvey(json, { definition, ceiling = CEILING, budget = BUDGET, acknowledged = false }) {
+  const { body, hash } = await unseal("survey", json);
+  if (hash !== `sha256:${definition}`) {
+    throw new Refused(
+      "Incompatible",
+      "this is not the definition that the link names.",
+      "Nothing was answered. Ask whoever gave you the link: what is asked may have been changed.",
+    );
+  }
+  const stated = (own, limit) => limitOf(acknowledged && own ? Number(own.replace("inf", "Infinity")) : limit);
+  const questions = await Promise.all(
+    list(body.questions).map((each) => questionOf(each, stated(each.acknowledge, ceiling))),
+  );
+  const together = questions.map((each) => each.designs[0].epsilon).reduce((one, two) => one + two, 0);
+  withinLimit(together, stated(body.acknowledge, budget), "all responses together would reveal");
+  return { hash, name: string(body.name), keys: body.keys, questions };
 }
 
 /**
@@ -35,6 +73,7 @@ export async function readDesign(json) {
  * @returns {{design: string, symbol: string}} the response; all that may leave the respondent's hands.
  */
 export function respond(design, answer, source = SYSTEM) {
+  withinLimit(design.epsilon, design.ceiling, "a response would reveal");
   return responseOf(design, design.channel.draw(categoryNumber(design, answer), source));
 }
 
@@ -43,13 +82,14 @@ export function respond(design, answer, source = SYSTEM) {
  * of them is worked out again: a step that would tell more than its finer design is refused.
  *
  * @param {string} json
+ * @param {{ceiling?: number}} [limits] as for `readDesign`; it holds for each stage.
  * @returns {Promise<{hash: string, designs: object[], steps: object[]}>}
  */
-export async function readLadder(json) {
+export async function readLadder(json, { ceiling = CEILING } = {}) {
   const { body, hash } = await unseal("ladder", json);
   check(body, "designs", "steps");
   const bodies = list(body.designs).map(object);
-  const designs = await Promise.all(bodies.map(async (each) => designOf(each, await hashOf("design", each))));
+  const designs = await Promise.all(bodies.map((each) => stageOf(each, ceiling)));
   const steps = list(body.steps);
   if (!designs.length || steps.length !== designs.length - 1) throw invalid("expected a step between each two stages.");
   if (new Set(designs.map((each) => each.hash)).size < designs.length) throw invalid("a stage occurs twice.");
@@ -78,6 +118,7 @@ export function upgrade(ladder, stage, response, answer, source = SYSTEM) {
   if (!(Number.isInteger(stage) && stage > at && stage < ladder.designs.length)) {
     throw new Refused("InvalidRequest", `expected a stage above ${at} and below ${ladder.designs.length}.`);
   }
+  withinLimit(ladder.designs[stage].epsilon, ladder.designs[stage].ceiling, "a response of this stage would reveal");
   for (; at < stage; at += 1) number = ladder.steps[at].upgrade(number, given, source);
   return responseOf(ladder.designs[stage], number);
 }
@@ -143,6 +184,41 @@ export function respondWithCard(deck, answer, card) {
   }
   const member = numberOf(deck.categories, answer) === 1n;
   return { design: deck.hash, symbol: String(member ? deck.numbers + 1 - card : card) };
+}
+
+/** Read a question with its design, or those of its stages. */
+async function questionOf(question, ceiling) {
+  if (question.design) {
+    return { ...question, ceiling, designs: [await readDesign(JSON.stringify(question.design), { ceiling })] };
+  }
+  const { body } = await unseal("ladder", JSON.stringify(object(question.ladder)));
+  const designs = await Promise.all(list(body.designs).map((each) => stageOf(object(each), ceiling)));
+  return { ...question, ceiling, designs };
+}
+
+async function stageOf(body, ceiling) {
+  return limited(designOf(body, await hashOf("design", body)), ceiling);
+}
+
+/** Return a design that knows its ε and how much it may be. */
+function limited(design, ceiling) {
+  const { parity } = design.channel;
+  return { ...design, epsilon: parity === null ? Infinity : parity.log, ceiling: limitOf(ceiling) };
+}
+
+function limitOf(limit) {
+  if (typeof limit === "number" && limit >= 0) return limit;
+  throw new Refused("InvalidRequest", "a limit is no ε of 0 or more; expected a number.", "Write Infinity for none.");
+}
+
+/** Refuse, before anything is drawn, what would reveal more than a limit. */
+function withinLimit(epsilon, limit, what) {
+  if (epsilon <= limit || epsilon - limit <= ROUNDING) return;
+  throw new Refused(
+    "OverBudget",
+    `${what} ε = ${epsilon.toPrecision(4)}; expected at most ${limit}. Nothing was drawn.`,
+    "If you know why so much is asked, give a higher ceiling or budget.",
+  );
 }
 
 function designOf(body, hash) {

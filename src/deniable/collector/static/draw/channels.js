@@ -2,10 +2,11 @@
  * P(response | answer) in whole numbers, a class for each kind. Answers and responses are numbers, counted from 0.
  *
  * Each has `answers`, `responses`, `draw(given, source)`, which takes exactly the bytes that docs/draws.md says,
- * `probability(response, given)`, a `Fraction`, and `possible(response)`.
+ * `probability(response, given)`, a `Fraction`, `possible(response)`, and `parity`: the largest ratio of the
+ * probabilities of one response given two answers, a `Fraction`, or null where it is infinite.
  */
 import { below, firstAbove, running } from "./chance.js";
-import { Fraction, ONE } from "./fraction.js";
+import { Fraction, ONE, largestRatio } from "./fraction.js";
 import { join, split } from "./labels.js";
 import { Bits, Mixture, Subset } from "./sets.js";
 import { check, invalid, list, lowest, object, size, unreadable, weight } from "./wire.js";
@@ -47,6 +48,10 @@ export class Dense extends Channel {
   probability(response, given) {
     return new Fraction(this.weights[response][given], this.total);
   }
+
+  get parity() {
+    return largestRatio(this.weights.map((row) => [row.reduce(larger), row.reduce(smaller)]));
+  }
 }
 
 /** The answer itself with weight `same`, each of the others with weight `other`. */
@@ -71,6 +76,10 @@ export class Diagonal extends Channel {
 
   probability(response, given) {
     return new Fraction(response === given ? this.same : this.other, this.total);
+  }
+
+  get parity() {
+    return largestRatio([[this.same, this.other]]);
   }
 }
 
@@ -106,6 +115,11 @@ export class Product extends Channel {
     const each = this.factors.map((factor, place) => factor.probability(sent[place], answers[place]));
     return each.reduce((one, two) => one.times(two), ONE);
   }
+
+  get parity() {
+    const each = this.factors.map((factor) => factor.parity);
+    return each.includes(null) ? null : each.reduce((one, two) => one.times(two), ONE);
+  }
 }
 
 /** Rows of a Hadamard matrix: weight `large` where row and column have an even number of ones in common. */
@@ -135,6 +149,10 @@ class Hadamard extends Channel {
 
   probability(response, given) {
     return new Fraction(odd((response + 1n) & (given + 1n)) ? this.small : this.large, this.total);
+  }
+
+  get parity() {
+    return largestRatio([[this.large, this.small]]);
   }
 }
 
@@ -172,6 +190,10 @@ class Hashing extends Channel {
     return new Fraction(hit ? this.same : this.other, this.total);
   }
 
+  get parity() {
+    return largestRatio([[this.same, this.other]]);
+  }
+
   /** Return the value of an answer under a hash. */
   hashed(number, answer) {
     let [start, power] = [0n, 1n];
@@ -203,6 +225,9 @@ export function readChannel(body) {
   }
   return KINDS[kind].read(body);
 }
+
+const larger = (one, two) => (one > two ? one : two);
+const smaller = (one, two) => (one < two ? one : two);
 
 /** Return the number-th of all numbers but `own`, or `own` where the number is past them all. */
 function other(number, own, size) {

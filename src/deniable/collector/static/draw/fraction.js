@@ -36,6 +36,17 @@ export class Fraction {
     return gap < 0n ? -1 : Number(gap > 0n);
   }
 
+  /** Return the larger one of this ratio and its inverse; null where that is infinite. */
+  get eitherWay() {
+    if (this.isZero) return null;
+    return this.top < this.bottom ? new Fraction(this.bottom, this.top) : this;
+  }
+
+  /** Return the natural logarithm, to about 15 digits. */
+  get log() {
+    return logOf(this.top) - logOf(this.bottom);
+  }
+
   equals(other) {
     return this.compare(other) === 0;
   }
@@ -75,4 +86,24 @@ export function comb(all, some) {
   let found = 1n;
   for (let at = 1n; at <= some; at += 1n) found = (found * (all - some + at)) / at;
   return found;
+}
+
+/** Return the larger one of each ratio, above and below of which are given; null where one is infinite. */
+export function largestRatio(pairs) {
+  let largest = ONE;
+  for (const [above, below] of pairs) {
+    if (above === 0n && below === 0n) continue;
+    const ratio = below === 0n ? null : new Fraction(above, below).eitherWay;
+    if (ratio === null) return null;
+    if (ratio.compare(largest) > 0) largest = ratio;
+  }
+  return largest;
+}
+
+const SHOWN = 15; // hexadecimal digits that a double holds
+
+function logOf(number) {
+  const digits = number.toString(16);
+  const first = digits.slice(0, SHOWN);
+  return Math.log(Number(`0x${first}`)) + (digits.length - first.length) * Math.log(16);
 }

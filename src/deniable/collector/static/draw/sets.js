@@ -5,7 +5,7 @@
  * (`weight`) and how often a set of it then holds the answer (`inclusion`), which is all there is to know.
  */
 import { below, bits, firstAbove, running } from "./chance.js";
-import { Fraction, ONE, ZERO, comb } from "./fraction.js";
+import { Fraction, ONE, ZERO, comb, largestRatio } from "./fraction.js";
 import { check, invalid, list, lowest, size, unreadable, weight } from "./wire.js";
 
 const DIGITS = 8n; // of a probability, that are decided for all bits at once
@@ -60,6 +60,10 @@ export class Subset extends Sets {
     return new Fraction(this.inside, this.total);
   }
 
+  get parity() {
+    return largestRatio([oddsOf(this, this)]);
+  }
+
   draw(given, source) {
     const inside = below(this.total, source) < this.inside;
     return fill(this.size, this.ones, given, source, inside, fewer(this.ones, this.size));
@@ -101,6 +105,10 @@ export class Mixture extends Sets {
 
   inclusion(ones) {
     return new Fraction(this.parts[this.sizes.indexOf(ones)].inside, this.total);
+  }
+
+  get parity() {
+    return largestRatio(this.parts.filter(({ ones }) => ones && ones < this.size).map((part) => oddsOf(part, this)));
   }
 
   draw(given, source) {
@@ -152,6 +160,10 @@ export class Bits extends Sets {
     const inside = ones * this.hit * (this.total - this.stray);
     const sent = inside + (this.size - ones) * this.stray * (this.total - this.hit);
     return sent ? new Fraction(inside, sent) : new Fraction(ones, this.size);
+  }
+
+  get parity() {
+    return largestRatio([[this.hit * (this.total - this.stray), (this.total - this.hit) * this.stray]]);
   }
 
   draw(given, source) {
@@ -226,6 +238,11 @@ function fill(size, ones, given, source, inside, steps) {
   const members = Array.from(drawn, (each) => (each < given ? each : each + 1n));
   const set = setOf(own ? [...members, given] : members, size);
   return leftOut ? set ^ every(size) : set;
+}
+
+/** Return how likely a set of one size is given an answer in it, against one outside, as a pair of whole numbers. */
+function oddsOf({ ones, inside }, { size, total }) {
+  return [inside * (size - ones), (total - inside) * ones];
 }
 
 function fewer(ones, size) {

@@ -1,6 +1,6 @@
 /** What is asked of the collector. Only responses, the key and an invitation's code ever pass through here. */
-import { bytesOf, hashOf, textOf, unseal } from "../draw/wire.js";
-import { readDesign } from "../respond.js";
+import { bytesOf, textOf } from "../draw/wire.js";
+import { readSurvey } from "../respond.js";
 
 /** What the collector refuses, in its own words. */
 export class Declined extends Error {}
@@ -8,29 +8,46 @@ export class Declined extends Error {}
 /** The collector holds another definition of the survey than the page. */
 export class Changed extends Error {}
 
+/** The page is not of the definition, or of the author, that the link names. */
+export class Misled extends Error {}
+
+/** A receipt is not signed with the key in the definition. */
+export class Unsigned extends Error {}
+
 /** The collector could not be reached. */
 export class Unreachable extends Error {}
 
 /**
- * Fetch the definition of a survey, and check that it is the one that the page was made from.
+ * Fetch the definition of a survey, and check that it is the one that the page was made from, and the link names.
  *
- * @returns {Promise<{questions: object[], keys: object}>} the questions, each with its `designs`, one for each stage,
- *   ready to draw with; and the keys of receipts and tokens. They are under the hash: everybody has the same.
+ * @param {string} hash of the definition that the page was made from.
+ * @param {URLSearchParams} link what stands behind the # of the link: the `definition` and the `author` that it names.
+ * @returns {Promise<object>} what `readSurvey` gives: questions to draw with; the keys of receipts and tokens. They are
+ *   under the hash: everybody has the same.
  */
-export async function definition(api, hash) {
-  const { body, hash: own } = await unseal("survey", await (await ask("GET", api)).text());
-  if (own !== hash) throw new Changed();
-  return { questions: await Promise.all(body.questions.map(ready)), keys: body.keys };
+export async function definition(api, hash, link) {
+  const named = link.get("definition") ?? hash.replace("sha256:", "");
+  if (hash !== `sha256:${named}`) throw new Misled();
+  const text = await (await ask("GET", api)).text();
+  const survey = await readSurvey(text, { definition: named, acknowledged: true }).catch((error) => {
+    throw error.name === "Incompatible" ? new Changed() : error;
+  });
+  if (link.get("author")) await checkAuthor(api, hash, link.get("author"));
+  return survey;
 }
 
-async function ready(question) {
-  const bodies = question.ladder?.designs ?? [];
-  const sealed = question.design ? [JSON.stringify(question.design)] : await Promise.all(bodies.map(seal));
-  return { ...question, designs: await Promise.all(sealed.map(readDesign)) };
+async function checkAuthor(api, hash, author) {
+  const { authorVerifies } = await import("../signatures.js");
+  const signed = await (await ask("GET", `${api}/signature`)).json();
+  if (!(await authorVerifies(signed, hash, author))) throw new Misled();
 }
 
-async function seal(body) {
-  return JSON.stringify({ schema: "deniable/design/1", ...body, hash: await hashOf("design", body) });
+/** Fetch the receipt of a key, and verify it with the key of receipts in the definition. */
+export async function signedReceipt(api, key, { receipts }) {
+  const { receiptVerifies } = await import("../signatures.js");
+  const signed = await (await ask("POST", `${api}/receipts`, { key })).json();
+  if (!(await receiptVerifies(signed, receipts))) throw new Unsigned();
+  return signed;
 }
 
 /**
