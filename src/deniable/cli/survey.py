@@ -346,6 +346,23 @@ def verify(
         typer.echo(f"{each['question']}: {each['symbol']}")
 
 
+@app.command()
+@guarded
+def scripts(
+    address: Annotated[
+        str, typer.Argument(metavar="[ADDRESS]", help="A collector, such as https://survey.example, to compare with.")
+    ] = "",
+) -> None:
+    """Print the hashes of the scripts of this version; or fetch those of a collector, and compare."""
+    from deniable.collector import scripts as served
+
+    if not address:
+        typer.echo(served.listing(), nl=False)
+        return
+    served.compare(address)
+    say(f"{address} serves the {len(served.hashes())} scripts of this version")
+
+
 def _definition(file: Path) -> Survey:
     from deniable.survey import Survey
 

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import cache
-from pathlib import Path
 
 import msgspec
 from starlette.applications import Starlette
@@ -30,11 +29,10 @@ from deniable.collector.pages import respondent as respondent_pages
 from deniable.collector.pages import session
 from deniable.collector.routes import admin, analyst, respondent
 from deniable.collector.routes.table import Endpoint, describe, route
+from deniable.collector.scripts import STATIC
 from deniable.collector.settings import Collector, Settings
 from deniable.collector.store import Store
 from deniable.errors import DeniableError
-
-STATIC = Path(__file__).parent / "static"
 
 ENDPOINTS: Sequence[Endpoint] = (*respondent.ENDPOINTS, *analyst.ENDPOINTS, *admin.ENDPOINTS)
 """All routes for programs."""

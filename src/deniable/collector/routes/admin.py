@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from deniable.collector import messages
+from deniable.collector import messages, scripts
 from deniable.collector.monitoring import MEDIA, log_event
 from deniable.collector.routes.table import JSON, Call, Endpoint
 from deniable.collector.store import Entry, Token
@@ -112,6 +112,11 @@ async def get_metrics(call: Call) -> Response:
     return Response(call.collector.metrics.render(), headers={"Content-Type": MEDIA})
 
 
+async def get_scripts(_: Call) -> Response:
+    """Return the hashes of all scripts that pages run, as `sha256sum` writes them."""
+    return Response(scripts.listing(), media_type="text/plain")
+
+
 async def get_openapi(call: Call) -> Response:
     """Return the description of all this."""
     return Response(call.request.app.state.description, media_type=JSON)
@@ -162,5 +167,6 @@ ENDPOINTS = (
     Endpoint("DELETE", f"{_TOKENS}/{{holder}}", revoke_token, "Revoke a token.", scope="admin", status=204),
     Endpoint("GET", "/health", get_health, "Whether it can store responses.", gives=messages.Health, refusals=(503,)),
     Endpoint("GET", "/metrics", get_metrics, "Counts for Prometheus.", scope="analyst", media=("text/plain",)),
+    Endpoint("GET", "/scripts", get_scripts, "The hashes of all scripts that pages run.", media=("text/plain",)),
     Endpoint("GET", "/openapi.json", get_openapi, "This description.", media=(JSON,)),
 )  # fmt: skip
