@@ -72,7 +72,7 @@ def test_a_full_disk_does_not_undo_a_withdrawal(store: Store, entry: Entry, monk
 def test_a_page_without_script_says_which(store: Store, entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
     with Inside(make_app(Settings(), store)) as collector:
         for said, overwritten in (("done", True), ("soon", False), ("none", True)):
-            monkeypatch.setattr(store, "rewrite", lambda done=overwritten: done)
+            monkeypatch.setattr(store, "rewrite", lambda done=overwritten, **_: done)
             for language in LANGUAGES:
                 key = sent(store, entry)[0] if said != "none" else bytes(16)
                 page = collector.ask(
