@@ -21,7 +21,7 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.decks import parts
 from deniable.estimates.inverses import left_inverse
-from deniable.estimates.linear import Linear
+from deniable.estimates.linear import Linear, Written
 from deniable.estimates.shares import read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
 
@@ -182,7 +182,7 @@ def _moments(design: Design, linear: Linear) -> tuple[Vector, Vector, Vector]:
     if linear.ALIKE:
         own, others = linear.spread(np.full(size, 1 / size))
         return own, others, own + (size - 1) * others
-    if size > _MOST_SEARCHED:
+    if size > _MOST_SEARCHED and not isinstance(linear, Written):
         raise InvalidRequest(
             f"the worst case over {size:,} categories is not searched; expected at most {_MOST_SEARCHED:,}.",
             "Give the shares that you expect.",
