@@ -198,7 +198,8 @@ def test_the_overview_lists_what_is_open_in_the_language_of_the_browser(running:
         words = locale("de").words
         listed = other.get("/").text
         assert words["overview"]["title"] in listed
-        assert '<a href="/s/browser?lang=de">' in listed
+        digest = running.store.survey("browser").survey.hash.removeprefix("sha256:")
+        assert f'<a href="/s/browser?lang=de#definition={digest}' in listed
         assert "/s/draft" not in listed
         draft = other.get("/s/draft")
         assert (draft.status_code, words["standing"]["draft"] in draft.text) == (409, True)

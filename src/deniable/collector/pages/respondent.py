@@ -352,7 +352,8 @@ async def overview(request: Request) -> HTMLResponse:
         if entry.takes(day) and not entry.survey.pilot:  # who is to try a pilot is given its link
             survey = entry.survey
             texts = survey.texts[choose_language(survey.languages, language, "")]
-            surveys.append((f"/s/{survey.name}?{urlencode({'lang': language})}", texts.title, texts.intro))
+            behind = entry.link("").text.partition("#")[2]
+            surveys.append((f"/s/{survey.name}?{urlencode({'lang': language})}#{behind}", texts.title, texts.intro))
     return _html(page(Overview, language, locale(language).words["overview"]["title"], links, surveys=tuple(surveys)))
 
 
