@@ -10,8 +10,10 @@ which tells nothing about the order in which they came.
 from __future__ import annotations
 
 import os
+import shutil
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from deniable.db import DURABLE, Migration, SqliteFile, Tables, applied, migrate
 from deniable.errors import InvalidRequest, UnreadableFile
@@ -97,11 +99,13 @@ def backup(tables: Tables, path: str | PathLike[str]) -> None:
 
 
 def restore(tables: Tables, path: str | PathLike[str]) -> None:
-    """Copy all tables of a backup into an empty database.
+    """Copy all tables of a backup, of this version or one before it, into an empty database.
+
+    The backup stays as it is: what an older version wrote is brought to this one in a copy that nobody else can read.
 
     Raises:
         InvalidRequest: it is not empty.
-        UnreadableFile: not a backup, or one of another version.
+        UnreadableFile: not a backup, or one of a later version.
     """
     if tables.rows("SELECT 1 FROM survey") or tables.rows("SELECT 1 FROM token"):
         raise InvalidRequest(
@@ -109,9 +113,10 @@ def restore(tables: Tables, path: str | PathLike[str]) -> None:
         )
     if not Path(path).is_file():
         raise UnreadableFile(f"there is no backup at {path}.")
-    with _opened(Path(path)) as file, file.transaction(write=False) as copy:
-        if applied(copy, PART) != {each.name for each in MIGRATIONS}:
-            raise UnreadableFile(f"{path} is no backup of this version of deniable.", "Use the version that wrote it.")
+    with TemporaryDirectory() as folder, _opened(Path(shutil.copy(path, folder))) as file, file.transaction() as copy:
+        if not applied(copy, PART):
+            raise UnreadableFile(f"{path} is no backup of a collector.", "Restore what `survey backup` wrote.")
+        migrate(copy, PART, MIGRATIONS)
         for table in TABLES:
             tables.run(f"DELETE FROM {table}")
         _copy(copy, tables)
