@@ -355,7 +355,7 @@ def tally(
 
 @overload
 def estimate(
-    tally: Tally,
+    tally: Tally | Responses[Design],
     *,
     method: str = "inversion",
     population: int | None = None,
@@ -410,7 +410,8 @@ def estimate(
     its own.
 
     Args:
-        tally: the counts, of any type.
+        tally: the counts, of any type; or the responses to a design for categories, which are counted first. The
+            likelihood of sets of more than 12 categories needs them: their tally keeps sums.
         candidates: of strings: those that may be there.
         method: of shares "inversion" (unbiased), "likelihood" (shares in the simplex) or "customary"; of the stages of
             a ladder "information" or "strata", which takes nothing for granted about who is raised.
@@ -444,6 +445,8 @@ def estimate(
     }
     from deniable.tallies.base import AdditiveTally
 
+    if _are_shares_sent(tally):
+        return _call("estimate", tally.design, (_count(tally, {}),), {**options, "sent": tally})
     of_samples = hasattr(tally, "noisy") and hasattr(tally, "asks")  # RAPPOR's samples have no design of their own
     if not isinstance(tally, AdditiveTally) and not of_samples:
         _refuse_tally(tally)
@@ -507,6 +510,12 @@ def _refuse_design(verb: str, given: object) -> NoReturn:
     }
     expected = "a design, or what respond_all() returned" if verb == "tally" else "a design, such as k_ary() builds"
     raise InvalidRequest(f"{verb} was given a {type(given).__name__} first; expected {expected}.", hints[verb])
+
+
+def _are_shares_sent(given: object) -> bool:
+    from deniable.tallies.responses import Responses
+
+    return isinstance(given, Responses) and given.design.asks == "categories"
 
 
 def _refuse_tally(given: object) -> NoReturn:

@@ -23,9 +23,10 @@ from scipy.special import betaincinv
 
 from deniable.channel import Channel, TwoLevel
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariances import Covariance, Vector
-from deniable.estimates.likelihood import expectation_maximization, level, log_likelihood, most_likely
+from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
+from deniable.estimates.likelihood import Convergence, climbed, level, log_likelihood, most_likely
 from deniable.estimates.linear import Linear, floats
+from deniable.estimates.rows import SentSets
 from deniable.estimates.simplex import projection
 from deniable.estimates.supported import direct, supported
 
@@ -55,6 +56,7 @@ class Basis:
         linear: its left inverse.
         respondents: how many responses were counted.
         f: 1 for independent respondents, 0 for a census, (N − n)/(N − 1) between.
+        sent: the sets that were sent, where the likelihood is theirs and not that of the counts.
     """
 
     center: Vector
@@ -65,6 +67,20 @@ class Basis:
     linear: Linear
     respondents: int
     f: float
+    sent: SentSets | None = None
+
+    def likely(self) -> tuple[Vector, Convergence]:
+        """Return the most likely shares: from the sets that were sent where they are at hand, else from the tally."""
+        if self.sent is None:
+            return most_likely(self.channel, self.linear, self.counts)
+        return climbed(*self.table, start=projection(self.unbiased))
+
+    @property
+    def table(self) -> tuple[Matrix, Vector]:
+        """The probabilities of responses given each answer, but for a factor of each response; and how many came."""
+        if self.sent is None:
+            return floats(self.channel), self.counts
+        return self.sent.matrix, vector(self.sent.times)
 
     def possible(self) -> Covariance:
         """Return the covariance if the nearest shares in the simplex were true.
@@ -195,8 +211,8 @@ def exact(basis: Basis, confidence: float) -> Ends:
 
 def profile(basis: Basis, confidence: float) -> Ends:
     """Return all π whose profile log-likelihood is within z²/2 of the maximum on the simplex."""
-    best, _ = most_likely(basis.channel, basis.linear, basis.counts)
-    top = log_likelihood(basis.counts, basis.linear.expected(best))
+    best, _ = basis.likely()
+    top = _height(basis, best)
     drop = quantile(confidence) ** 2 / 2
     ends = [_profile_ends(basis, j, best, top - drop) for j in range(basis.channel.answers)]
     return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
@@ -269,19 +285,27 @@ def _profile_ends(basis: Basis, j: int, best: Vector, floor: float) -> tuple[flo
     return low, high
 
 
+def _height(basis: Basis, shares: Vector) -> float:
+    if basis.sent is None:
+        return log_likelihood(basis.counts, basis.linear.expected(shares))
+    matrix, times = basis.table
+    return log_likelihood(times, matrix @ shares)
+
+
 def _profile_height(basis: Basis, j: int, share: float, best: Vector) -> float:
     """Return the largest log-likelihood with one share fixed."""
-    counts, linear = basis.counts, direct(basis.linear)
+    linear = direct(basis.linear) if basis.sent is None else None
     rest = np.delete(np.arange(len(best)), j)
     if linear:
+        counts = basis.counts
         responses = np.empty_like(best)
         responses[j] = linear.q + linear.gap * share
         responses[rest] = level(counts[rest], linear.q, rising=linear.gap > 0, mass=1 - responses[j])
         return max(log_likelihood(counts, responses), -1e300)
-    columns = floats(basis.channel)
+    columns, counts = basis.table
     mixed = share * columns[:, [j]] + (1 - share) * columns[:, rest]
     if (mixed[counts > 0].sum(axis=1) == 0).any():
         return -1e300
     weights = best[rest] + 1e-3
-    others, _ = expectation_maximization(mixed, counts, start=weights / weights.sum())
+    others, _ = climbed(mixed, counts, start=weights / weights.sum())
     return log_likelihood(counts, mixed @ others)

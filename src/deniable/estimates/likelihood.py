@@ -17,7 +17,7 @@ from deniable.estimates.supported import direct
 
 _CLOSE = 1e-9  # log-likelihood of all respondents together, in nats, that may be left to gain
 _MOST_STEPS = 20_000
-_MOST_SCORED = 20
+_MOST_NEWTON = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,8 @@ def most_likely(channel: Channel, linear: Linear, counts: Vector) -> tuple[Vecto
     if not channel.own_cells:
         raise NotEstimable(
             "the likelihood needs a count for every response; the tally of this design keeps sums.",
-            'Use method="inversion", and projected() for shares in the simplex.',
+            'Estimate from the responses themselves: dn.estimate(dn.respond_all(…), method="likelihood"); or use '
+            'method="inversion", and projected() for shares in the simplex.',
         )
     closed = Convergence(0, 0.0, converged=True)
     observed = counts / counts.sum()
@@ -58,7 +59,12 @@ def most_likely(channel: Channel, linear: Linear, counts: Vector) -> tuple[Vecto
         shares = np.maximum((responses - diagonal.q) / diagonal.gap, 0.0) + 0.0  # no negative zeros
         return shares / shares.sum(), closed
     matrix, start = floats(channel), projection(unbiased)
-    return scoring(matrix, counts, start=start) or expectation_maximization(matrix, counts, start=start)
+    return climbed(matrix, counts, start=start)
+
+
+def climbed(matrix: Matrix, counts: Vector, *, start: Vector) -> tuple[Vector, Convergence]:
+    """Return the maximum for responses with these rows of the channel, each but for a factor of its own."""
+    return newton(matrix, counts, start=start) or expectation_maximization(matrix, counts, start=start)
 
 
 def level(counts: Vector, bound: float, *, rising: bool, mass: float = 1.0) -> Vector:
@@ -85,23 +91,34 @@ def level(counts: Vector, bound: float, *, rising: bool, mass: float = 1.0) -> V
     return result
 
 
-def scoring(matrix: Matrix, counts: Vector, *, start: Vector) -> tuple[Vector, Convergence] | None:
-    """Return the maximum by Fisher's scoring, in a few steps; None where it leaves the simplex or does not settle.
+def newton(matrix: Matrix, counts: Vector, *, start: Vector) -> tuple[Vector, Convergence] | None:
+    """Return the maximum in a few of Newton's steps along the simplex; None where these do not settle.
 
-    Why: a step takes the locally best linear estimate at the last shares. Where it stands still, the slope of the
-    likelihood is the same for all categories.
+    Why: with H the observed information and slopes g, H·π = g, so that the step to where all slopes are 1 ends at
+    2π − H⁻¹·1. A category that it takes below 0 is left out until its slope says that it belongs to the shares.
     """
-    n = counts.sum()
-    seen = counts > 0
+    n, seen = counts.sum(), counts > 0
+    matrix, observed = matrix[seen], counts[seen] / n
     shares = 0.99 * start + 0.01 / len(start)
-    for steps in range(1, _MOST_SCORED + 1):
-        weighted = matrix.T / np.maximum(matrix @ shares, np.finfo(np.float64).tiny ** 0.5)
-        shares = np.linalg.solve(weighted @ matrix, weighted @ (counts / n))
-        if shares.min() < 0:
+    held = shares > 0
+    for steps in range(1, _MOST_NEWTON + 1):
+        weights = observed / (matrix @ shares) ** 2
+        information = (matrix[:, held].T * weights) @ matrix[:, held]
+        try:
+            moved = 2 * shares[held] - np.linalg.solve(information, np.ones(len(information)))
+        except np.linalg.LinAlgError:
             return None
-        gap = float(n * (((counts[seen] / n) / (matrix[seen] @ shares) @ matrix[seen]).max() - 1))
+        shares = np.zeros_like(shares)
+        shares[held] = np.maximum(moved, 0.0)
+        expected = matrix @ shares
+        if not (np.isfinite(expected).all() and expected.min() > 0):
+            return None
+        shares, expected = shares / shares.sum(), expected / shares.sum()
+        slopes = (observed / expected) @ matrix
+        gap = float(n * (slopes.max() - 1))
         if gap <= close(n):
-            return shares / shares.sum(), Convergence(steps, max(gap, 0.0), converged=True)
+            return shares, Convergence(steps, max(gap, 0.0), converged=True)
+        held = (shares > 0) | (slopes > 1)
     return None
 
 

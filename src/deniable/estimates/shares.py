@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable import documents
+from deniable.channel import Sets
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile
 from deniable.estimates import simplex
@@ -20,12 +21,14 @@ from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import METHODS as INTERVALS
 from deniable.estimates.intervals import Basis, Interval, default, one_of
 from deniable.estimates.inverses import left_inverse
-from deniable.estimates.likelihood import Convergence, most_likely
+from deniable.estimates.likelihood import Convergence
 from deniable.estimates.linear import Linear
 from deniable.estimates.plausible import IMPLAUSIBLE, few, implausible
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
+from deniable.estimates.rows import SentSets
 from deniable.estimates.supported import customary
 from deniable.tallies import Tally
+from deniable.tallies.responses import Responses
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +185,7 @@ class Estimate(Result):
             "population": self.population,
             "guess": None if self.guess is None else self.guess.tolist(),
             "inverse": None if self.inverse is None else self.inverse.tolist(),
+            "sent": None if self.basis.sent is None else self.basis.sent.to_body(),
         }
 
     @classmethod
@@ -222,6 +226,7 @@ def estimate(
     population: int | None = None,
     guess: Mapping[str, float] | Sequence[float] | None = None,
     inverse: Sequence[Sequence[float]] | Matrix | None = None,
+    sent: Responses[Design] | None = None,
 ) -> Estimate:
     """Estimate the share of each category from a tally.
 
@@ -233,6 +238,7 @@ def estimate(
             without replacement, nothing for independent respondents.
         guess: shares at which a design with more responses than answers is inverted with the smallest variance.
         inverse: a left inverse of your own, answers × responses.
+        sent: the responses that were counted, for the likelihood of sets that a tally keeps sums of.
 
     Raises:
         NotEstimable: too few responses, or a channel that cannot tell answers apart.
@@ -244,7 +250,8 @@ def estimate(
         >>> round(estimate(Tally(design, [40, 60])).params["yes"], 3)
         0.7
     """
-    made = fitted(tally, method=method, population=population, guess=guess, inverse=inverse)
+    sets = None if sent is None else _sent_sets(tally, method, sent)
+    made = fitted(tally, method=method, population=population, guess=guess, inverse=inverse, sent=sets)
     for doubt in made.warnings:
         if doubt.code == IMPLAUSIBLE:
             warnings.warn(doubt.text, ImplausibleResponses, stacklevel=2)
@@ -258,6 +265,7 @@ def fitted(
     population: int | None = None,
     guess: Mapping[str, float] | Sequence[float] | None = None,
     inverse: Sequence[Sequence[float]] | Matrix | None = None,
+    sent: SentSets | None = None,
 ) -> Estimate:
     """Estimate as `estimate` does, and keep doubts about the responses in the estimate's `warnings` alone."""
     if method not in METHODS:
@@ -272,7 +280,7 @@ def fitted(
     observed = tally.counts / n
     unbiased = linear.shares(observed)
     covariance = linear.covariance(observed, unbiased, f, n - f)
-    basis = Basis(unbiased, covariance, unbiased, vector(tally.counts), tally.design.channel, linear, n, f)
+    basis = Basis(unbiased, covariance, unbiased, vector(tally.counts), tally.design.channel, linear, n, f, sent)
     doubts = (*implausible(tally.design, basis), *few(tally.design, basis))
     basis, convergence = _likelihood(basis) if method == "likelihood" else (basis, None)
     if convergence is not None and not convergence.converged:
@@ -369,6 +377,27 @@ def _floats(given: Any, name: str) -> Vector:
         raise InvalidRequest(f"not everything in the {name} is a number; expected numbers alone.") from None
 
 
+def _sent_sets(tally: Tally, method: str, sent: Responses[Design]) -> SentSets | None:
+    """Return the sets that were sent, where the likelihood needs them; the tally has what all else needs."""
+    sent.check(tally.design)
+    channel = tally.design.channel
+    if method != "likelihood" or channel.own_cells or not isinstance(channel, Sets):
+        return None
+    rows = sent.present()["response"]
+    if not np.array_equal(channel.coding.count(rows), tally.counts):
+        raise InvalidRequest("the responses are not those that were counted; expected the same.")
+    return SentSets.of(channel, rows)
+
+
+def _read_sets(design: Design, body: Mapping[str, Any]) -> SentSets | None:
+    given = body.get("sent")
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not isinstance(design.channel, Sets):
+        raise UnreadableFile("the sets that were sent are not those of this design; expected none.")
+    return SentSets.from_body(given, design.channel)
+
+
 def remake(design: Design, body: Mapping[str, Any]) -> Estimate:
     """Make an estimate again from what its JSON holds."""
     counts = Tally.from_json(json.dumps(documents.field(body, "tally", dict)), design)
@@ -379,6 +408,7 @@ def remake(design: Design, body: Mapping[str, Any]) -> Estimate:
         population=body.get("population"),
         guess=body.get("guess"),
         inverse=body.get("inverse"),
+        sent=_read_sets(design, body),
     )
     for step in steps:
         if step not in ("projection", "normalization"):
@@ -393,7 +423,9 @@ def _likelihood(basis: Basis) -> tuple[Basis, Convergence]:
     The covariance is that of the locally best unbiased estimate there: near the border of the simplex the likelihood's
     own curvature would claim too much.
     """
-    shares, convergence = most_likely(basis.channel, basis.linear, basis.counts)
+    shares, convergence = basis.likely()
+    if basis.sent is not None:
+        return replace(basis, center=shares, covariance=basis.sent.covariance(shares)), convergence
     best = left_inverse(basis.channel, guess=shares)
     covariance = best.covariance(best.expected(shares), shares, basis.f, basis.respondents)
     return replace(basis, center=shares, covariance=covariance), convergence

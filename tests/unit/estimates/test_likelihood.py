@@ -11,7 +11,7 @@ import deniable as dn
 from deniable.channel import Diagonal
 from deniable.errors import ImplausibleResponses
 from deniable.estimates import covariance, left_inverse, likelihood
-from deniable.estimates.likelihood import expectation_maximization, level, log_likelihood, most_likely
+from deniable.estimates.likelihood import expectation_maximization, level, log_likelihood, most_likely, newton
 from deniable.estimates.linear import floats
 
 COUNTS = st.lists(st.integers(0, 40), min_size=4, max_size=4).filter(lambda counts: sum(counts) > 0)
@@ -46,11 +46,40 @@ def test_em_reaches_the_height_that_its_gap_promises(counts: list[int]) -> None:
 
 
 def test_em_that_runs_out_of_steps_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(likelihood, "_MOST_NEWTON", 0)
     monkeypatch.setattr(likelihood, "_MOST_STEPS", 1)
     design = dn.matrix([[0.5, 0.1, 0.2], [0.2, 0.2, 0.3], [0.1, 0.6, 0.2], [0.2, 0.1, 0.3]])
     estimate = dn.estimate(dn.Tally(design, [10, 30, 25, 5]), method="likelihood")
     assert not estimate.convergence.converged
     assert any("may still gain" in warning.text for warning in estimate.warnings)
+
+
+def test_newton_and_em_find_the_same_maximum() -> None:
+    """Also on the border, where Newton leaves categories out and takes them back."""
+    generator = np.random.default_rng(4)
+    settled = 0
+    for _ in range(300):
+        matrix = generator.dirichlet(np.ones(7), size=4).T
+        truth = generator.dirichlet(np.full(4, 0.3))
+        counts = generator.multinomial(int(generator.integers(8, 2000)), matrix @ truth).astype(np.float64)
+        start = np.full(4, 1 / 4)
+        found = newton(matrix, counts, start=start)
+        slow, _ = expectation_maximization(matrix, counts, start=start)
+        if found is not None:
+            settled += 1
+            assert found[1].gap <= 1e-9
+            heights = [log_likelihood(counts, matrix @ shares) for shares in (found[0], slow)]
+            assert heights[0] >= heights[1] - 1e-7
+            assert found[0].min() >= 0
+    assert settled > 270
+
+
+def test_millions_of_respondents_are_no_reason_to_be_unfinished() -> None:
+    design = dn.rappor(3, 1)
+    counts = np.random.default_rng(2).multinomial(500_000_000, design.channel.floats() @ [0.9, 0.095, 0.005])
+    found = dn.estimate(dn.Tally(design, counts), method="likelihood")
+    assert found.convergence.converged
+    assert found.warnings == ()
 
 
 def test_without_bounds_the_level_is_proportional() -> None:
