@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,8 +65,10 @@ def registered() -> Iterator[tuple[str, Design]]:
 
 def _shown(value: object) -> str:
     """Return an argument for the table; labels by their number, and nothing that a table would break at."""
-    if isinstance(value, Design):
-        return repr(value.name)
+    if isinstance(value, Mapping) and any(isinstance(each, Design) for each in value.values()):
+        value = list(value.values())
+    if isinstance(value, list | tuple) and any(isinstance(each, Design) for each in value):
+        return " and ".join(each.name for each in value)
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return str(len(value))
     return str(value).replace("|", "/")
