@@ -81,11 +81,15 @@ class Signed(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """A survey and its state; a pilot is called `<survey>-pilot`, and is "ended" when its responses were erased."""
+    """A survey and its state; a pilot is called `<survey>-pilot`, and is "ended" when its responses were erased.
+
+    The warnings tell what it reveals above the limits, as its file acknowledges.
+    """
 
     name: Slug
     survey: Hash
     state: Literal["draft", "open", "closed", "ended"]
+    warnings: list[str]
 
 
 class TokenWanted(Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,6 +16,7 @@ from deniable.collector.monitoring import MEDIA, log_event
 from deniable.collector.routes.table import JSON, Call, Endpoint
 from deniable.collector.store import Entry, Token
 from deniable.survey import Survey
+from deniable.survey.catalogue import locale
 from deniable.survey.signed import AuthorSignature
 
 
@@ -129,7 +130,8 @@ def _changed(call: Call, event: str, entry: Entry) -> messages.State:
 
 
 def _state(entry: Entry) -> messages.State:
-    return messages.State(entry.survey.name, entry.survey.hash, entry.state)
+    warnings = list(entry.survey.warnings(locale("en")))
+    return messages.State(entry.survey.name, entry.survey.hash, entry.state, warnings)
 
 
 _SURVEYS, _SURVEY, _TOKENS = "/api/surveys", "/api/surveys/{name}", "/api/tokens"

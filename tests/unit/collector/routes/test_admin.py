@@ -134,3 +134,16 @@ def test_changes_are_written_down_without_secrets(
     told = [(each.getMessage(), getattr(each, "facts", {})) for each in caplog.records]
     assert told == [("token issued", {"scope": "admin"}), ("survey closed", {"survey": "small"})]
     assert secret not in repr(told)
+
+
+def test_what_is_above_the_limits_is_refused_or_told_to_whoever_creates_it(collector: Inside, admin: str) -> None:
+    bare = {**DOCUMENT["questions"][0], "design": {"family": "warner", "epsilon": 10}}
+    refused = collector.ask("POST", "/api/surveys", {**DOCUMENT, "questions": [bare]}, authorization=admin)
+    assert (refused.status, "acknowledge = 10" in refused.json["error"]["next"]) == (400, True)
+    known = {**DOCUMENT, "questions": [{**bare, "acknowledge": 10}], "acknowledge": 10}
+    made = collector.ask("POST", "/api/surveys", known, authorization=admin)
+    assert (made.status, len(made.json["warnings"])) == (201, 2)
+    assert "10" in made.json["warnings"][0]
+    assert (
+        collector.ask("POST", "/api/surveys", {**DOCUMENT, "name": "mild"}, authorization=admin).json["warnings"] == []
+    )
