@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import deniable as dn
 from deniable.channel import Channel, Diagonal, Hadamard, Hashing, TwoLevel
@@ -13,6 +14,7 @@ from deniable.engines import local
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Written, floats
+from deniable.estimates.shares import fitted
 from deniable.estimates.supported import Supported, supported
 from tests.support.seeded import seeded
 
@@ -143,3 +145,24 @@ def test_the_table_of_a_million_categories_is_computed() -> None:
             (best, held, (subset.ones - held) / (size - 1)),  # type: ignore[attr-defined]
         ):
             assert s * (1 - s) / (p - s) ** 2 == pytest.approx(float(shown), rel=5e-4)
+
+
+@pytest.mark.parametrize(("k", "epsilon", "n", "share"), [(100, 8, 30, 0.01), (100, 8, 300, 0.0), (100, 8, 300, 0.02)])
+def test_hashing_keeps_its_coverage_where_strays_are_rare(k: int, epsilon: int, n: int, share: float) -> None:
+    """The support of a category is binomial, so that the coverage of the default interval is a sum over its counts."""
+    design = dn.local_hashing(k, epsilon)
+    channel = design.channel
+    assert isinstance(channel, Hashing)
+    hit, miss = (
+        next(i for i in range(channel.responses) if channel.supports(i, 0) is wanted) for wanted in (True, False)
+    )
+    law = supported(channel)
+    held = 0.0
+    for count in range(n + 1):
+        chance = float(binom.pmf(count, n, law.q + law.gap * share))
+        if chance > 1e-9:
+            made = fitted(dn.tally(design, {hit: count, miss: n - count}, codes=True))
+            assert made.default_interval == "exact"
+            low, high = made.interval("0")
+            held += chance * (low <= share <= high)
+    assert held >= 0.95
