@@ -97,6 +97,12 @@ _HOMES = {
             "relax",
         ),
         "plan": ("optimal",),
+        "records.drawn.designs": (
+            "DrawnDesign",
+            "drawn_items",
+        ),
+        "records.drawn.estimates": ("DrawnEstimate",),
+        "records.drawn.tallies": ("DrawnTally",),
         "records.edges.designs": (
             "EdgeDesign",
             "one_edge",

@@ -64,6 +64,10 @@ from deniable.order.relaxation import extend as extend
 from deniable.order.relaxation import ladder as ladder
 from deniable.order.relaxation import relax as relax
 from deniable.plan import optimal as optimal
+from deniable.records.drawn.designs import DrawnDesign as DrawnDesign
+from deniable.records.drawn.designs import drawn_items as drawn_items
+from deniable.records.drawn.estimates import DrawnEstimate as DrawnEstimate
+from deniable.records.drawn.tallies import DrawnTally as DrawnTally
 from deniable.records.edges.designs import EdgeDesign as EdgeDesign
 from deniable.records.edges.designs import one_edge as one_edge
 from deniable.records.edges.estimates import EdgeEstimate as EdgeEstimate

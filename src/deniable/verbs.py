@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from deniable.estimates.stages import Combined
     from deniable.exact import Rational
     from deniable.order.ladders import Ladder
+    from deniable.records.drawn.designs import DrawnDesign
+    from deniable.records.drawn.estimates import DrawnEstimate
+    from deniable.records.drawn.tallies import DrawnTally
     from deniable.records.edges.designs import EdgeDesign
     from deniable.records.edges.estimates import EdgeEstimate
     from deniable.records.edges.tallies import EdgeTally
@@ -65,6 +68,11 @@ _HOMES: dict[str, tuple[str, str, str]] = {
         "records.numbers.tallies.tally",
         "records.numbers.estimates.estimate",
     ),
+    "drawn items": (
+        "records.drawn.responses.respond",
+        "records.drawn.tallies.tally",
+        "records.drawn.estimates.estimate",
+    ),
 }
 _VERBS = ("respond", "tally", "estimate")
 _PLAIN = frozenset(_HOMES) - {"deck"}  # which respond to an answer without anything besides
@@ -96,6 +104,10 @@ def respond(design: EdgeDesign, answer: Mapping[str, Rational], *, source: Sourc
 def respond(design: NumberDesign, answer: Rational, *, source: Source = SYSTEM) -> Response: ...
 @overload
 def respond(
+    design: DrawnDesign, answer: Mapping[str, str] | Callable[[str], str], *, source: Source = SYSTEM
+) -> Response: ...
+@overload
+def respond(
     design: StringDesign, answer: str, *, cohort: int | None = None, source: Source = SYSTEM
 ) -> StringResponse: ...
 def respond(
@@ -113,8 +125,9 @@ def respond(
 
     Args:
         design: what to draw with: for categories, a ladder of stages (all of them are drawn), items with weights, one
-            edge, a string, a number, or a deck that was dealt.
-        answer: the truth: a category; an answer to each attribute by name; `{item: weight}`; a string; or a number.
+            edge, a string, a number, attributes of which some are drawn, or a deck that was dealt.
+        answer: the truth: a category; an answer to each attribute by name; `{item: weight}`; a string; or a number. Of
+            attributes of which some are drawn also a function, which is asked about those alone.
         card: of a deck: the card that this respondent holds.
         cohort: of strings: the respondent's, if there is one; otherwise it is drawn.
         source: random bytes; the operating system's by default.
@@ -207,6 +220,17 @@ def respond_all(
     threads: int = 1,
     fast: bool | None = None,
 ) -> Responses[NumberDesign]: ...
+@overload
+def respond_all(
+    design: DrawnDesign,
+    answers: object,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    engine: Engine | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Responses[DrawnDesign]: ...
 def respond_all(
     design: AnyDesign,
     answers: object,
@@ -292,6 +316,8 @@ def tally(design: Responses[StringDesign]) -> StringTally: ...
 @overload
 def tally(design: Responses[NumberDesign]) -> NumberTally: ...
 @overload
+def tally(design: Responses[DrawnDesign]) -> DrawnTally: ...
+@overload
 def tally(design: Design, responses: object, *, codes: bool | None = None) -> Tally: ...
 @overload
 def tally(design: Ladder, responses: object, *, reached: object = None) -> StageTallies: ...
@@ -305,6 +331,8 @@ def tally(design: EdgeDesign, responses: object) -> EdgeTally: ...
 def tally(design: StringDesign, responses: object) -> StringTally: ...
 @overload
 def tally(design: NumberDesign, responses: object, *, codes: bool | None = None) -> NumberTally: ...
+@overload
+def tally(design: DrawnDesign, responses: object) -> DrawnTally: ...
 def tally(
     design: AnyDesign | Responses[Any], responses: object = None, *, codes: bool | None = None, reached: object = None
 ) -> Any:
@@ -391,6 +419,8 @@ def estimate(
     guess: Mapping[str, float] | Sequence[float] | None = None,
     inverse: Sequence[Sequence[float]] | Matrix | None = None,
 ) -> Mean: ...
+@overload
+def estimate(tally: DrawnTally, *, method: str = "inversion") -> DrawnEstimate: ...
 def estimate(
     tally: Any,
     candidates: Sequence[str] | Candidates | None = None,

@@ -36,6 +36,7 @@ DESIGNS: list[Any] = [
     dn.one_edge(["tea", "milk"], 1),
     STRINGS,
     dn.number_design(0, "80.5", 1),
+    dn.drawn_items({"smokes": dn.warner(1), "age": dn.k_ary(3, 1)}),
 ]
 HASHED: list[Any] = [
     *DESIGNS,
@@ -57,6 +58,7 @@ TALLY_OF: dict[str, Any] = {
     "edges": dn.EdgeTally,
     "strings": dn.StringTally,
     "numbers": dn.NumberTally,
+    "drawn items": dn.DrawnTally,
 }
 
 

@@ -9,8 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deniable.designs import warner
 from deniable.documents import HashedDocument, Response
 from deniable.errors import DeniableError, Incompatible, InvalidAnswer, InvalidResponse, NotEstimable
+from deniable.records.drawn import designs as drawn
+from deniable.records.drawn import estimates as drawn_estimates
+from deniable.records.drawn import responses as drawn_responses
+from deniable.records.drawn import tallies as drawn_tallies
 from deniable.records.edges import designs as edges
 from deniable.records.edges import estimates as edge_estimates
 from deniable.records.edges import responses as edge_responses
@@ -56,6 +61,11 @@ TYPES = {
         "Smith",
         (string_responses, string_tallies, string_estimates),
         (["Smith", "Jones"],),
+    ),
+    "drawn items": Type(
+        lambda epsilon: drawn.drawn_items({"tea": warner(epsilon), "milk": warner(1)}),
+        {"tea": "yes", "milk": "no"},
+        (drawn_responses, drawn_tallies, drawn_estimates),
     ),
     "numbers": Type(
         lambda epsilon: numbers.number_design(0, 80, epsilon),

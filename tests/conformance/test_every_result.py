@@ -121,6 +121,17 @@ def _strings() -> tuple[Result, Any]:
     return estimate_strings(StringTally(design, ones, np.full(4, 1000)), [*texts, "absent"]), design
 
 
+def _drawn_items() -> tuple[Result, Any]:
+    design = dn.drawn_items({"smokes": dn.warner(p="3/4"), RISKY: dn.k_ary(["a", RISKY, "c"], p="2/3")})
+    return dn.estimate(dn.DrawnTally(design, np.array([400, 200, 250, 150, 100]), missing=2)), design
+
+
+def _drawn_pairs() -> tuple[Result, Any]:
+    design = dn.drawn_items({name: dn.warner(p="3/4", categories=["no", RISKY]) for name in "abc"}, each=2)
+    counts = np.array([400, 200, 250, 150, 100, 300, 200, 90, 120, 300, 60, 70])
+    return dn.estimate(dn.DrawnTally(design, counts), method="likelihood"), design
+
+
 def _mean() -> tuple[Result, Any]:
     design = end_design(1)
     return mean(dn.estimate(dn.Tally(design, [400, 600])), Range.of(0, 10)), design

@@ -17,7 +17,7 @@ import pytest
 
 import deniable as dn
 from deniable.engines import local
-from deniable.engines.local import gradual, key_value, numbers, steps, strings, words
+from deniable.engines.local import drawn, gradual, key_value, numbers, steps, strings, words
 from deniable.engines.local.bulk import Responder
 from deniable.engines.local.edges import Edges
 from deniable.order.bits import BitByBit
@@ -48,6 +48,7 @@ DESIGNS = {
 }
 EVERYBODY = Edges(N, 3, np.arange(N + 1), np.zeros(N, np.int64), np.zeros(N))
 MIDDLE = Edges(N, 3, np.arange(N + 1), np.zeros(N, np.int64), np.full(N, 0.5) - 0.5)
+DRAWN = dn.drawn_items([dn.warner(1), dn.warner(1)])
 BLOOM = Bloom(64, 2, 8)
 STRINGS = [string_design(BLOOM, each) for each in (1, 2)]
 NOISY = NoisySampling.symmetric("3/4", "3/4")
@@ -70,6 +71,7 @@ PATHS: dict[str, Callable[[], Any]] = {
     "engine.Local, edges": lambda: column(one_edge(["a", "b"], 1), [{"a": 0.5}] * N),
     "engine.Local, strings": lambda: column(STRINGS[0], ["equal"] * N),
     "engine.Local, numbers": lambda: column(number_design(0, 1, epsilon=1), [0.5] * N),
+    "engine.Local, drawn items": lambda: column(DRAWN, [{"1": "yes", "2": "yes"}] * N),
     "engine.Local, a deck": lambda: column(dn.integer_deck(N, 1), ["no"] * N),
     "bulk.draw_stream": lambda: np.concatenate(list(local.draw_stream(COARSE, [EQUAL[:77], EQUAL[77:]]))),
     "bulk.Responder": lambda: Responder(COARSE).draw(EQUAL),
@@ -92,6 +94,8 @@ PATHS: dict[str, Callable[[], Any]] = {
     "strings.permanent": lambda: strings.permanent(NOISY, STRINGS[0].bloom, encoded()),
     "strings.sample": lambda: strings.sample(NOISY, STRINGS[0].bloom, encoded().truths),
     "strings.upgrade": lambda: strings.upgrade(*STRINGS, strings.respond(STRINGS[0], encoded()), encoded()),
+    "drawn.draw_all": lambda: drawn.draw_all(DRAWN, {"1": EQUAL, "2": EQUAL}),
+    "words.below_all": lambda: words.below_all(3, N),
     "words.shuffled": lambda: words.shuffled(N),
 }
 

@@ -51,6 +51,14 @@ TYPES: dict[str, Callable[[], Asked]] = {
         respond={"cohort": 1},
         estimate={"candidates": ["Smith", "Jones", "Miller"]},
     ),
+    "drawn items": lambda: Asked(
+        dn.drawn_items(PAIRS), [{"smokes": "yes", "habit": "once"}, None, {"smokes": "no", "habit": "often"}] * 20
+    ),
+    "drawn pairs": lambda: Asked(
+        dn.drawn_items(PAIRS | {"set": dn.unary(CATEGORIES, 1)}, each=2),
+        [{"smokes": "yes", "habit": "once", "set": "often"}, {"smokes": "no", "habit": "often", "set": "once"}, None]
+        * 40,
+    ),
     "numbers": lambda: Asked(dn.number_design(0, 80, 1), [37.5, 0, None, 80] * 20),
 }
 

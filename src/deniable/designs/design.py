@@ -33,7 +33,8 @@ class AnyDesign(HashedDocument):
     """What every type of design has in common: it is named by its hash, and says what it asks for.
 
     Attributes:
-        asks: "categories", "deck", "ladder", "key-value", "edges", "strings" or "numbers"; the verbs look it up.
+        asks: "categories", "deck", "ladder", "key-value", "edges", "strings", "numbers" or "drawn items"; the verbs
+            look it up.
     """
 
     asks: ClassVar[str]
@@ -218,6 +219,15 @@ class Design(AnyDesign):
 
     def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
         return [self.symbols[number] for number in self.channel.coding.unpack(rows)]
+
+    def by_attribute(self, rows: Any) -> dict[str, list[object]]:
+        """Return what each row of responses says about each attribute."""
+        found: dict[str, list[object]] = {}
+        rest = rows.astype("int64")
+        for attribute, design in reversed(self.factors):
+            rest, codes = divmod(rest, design.channel.responses)
+            found[attribute] = [design.symbols[code] for code in codes.tolist()]
+        return dict(reversed(found.items()))
 
     @cached_property
     def _category_places(self) -> Places:

@@ -7,6 +7,7 @@ from deniable.plan.chooser import Choice, ConsideredDesign, optimal
 from deniable.plan.comparison import ComparedDesign, Comparison, compare
 from deniable.plan.detection import detection_limit, power, sample_size_for_power
 from deniable.plan.devices import Device, best_device
+from deniable.plan.items import ConsideredItems, ItemsChoice, optimal_items
 from deniable.plan.sizes import sample_size, width
 from deniable.plan.stages import Proposal, propose
 from deniable.plan.variances import variance
@@ -17,7 +18,9 @@ __all__ = [
     "ComparedDesign",
     "Comparison",
     "ConsideredDesign",
+    "ConsideredItems",
     "Device",
+    "ItemsChoice",
     "Proposal",
     "best_device",
     "compare",
@@ -27,6 +30,7 @@ __all__ = [
     "detection_limit",
     "ideal_deck_variance",
     "optimal",
+    "optimal_items",
     "power",
     "propose",
     "sample_size",

@@ -10,19 +10,30 @@ from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import quantile
-from deniable.plan.variances import MOST_RESPONDENTS, Goal, Population, Shares, between, fraction, variance_curve, whole
+from deniable.plan.variances import (
+    MOST_RESPONDENTS,
+    Goal,
+    Population,
+    Shares,
+    SharesOfItems,
+    between,
+    fraction,
+    variance_curve,
+    whole,
+)
+from deniable.records.drawn.designs import DrawnDesign
 
 _SAME = 1e-12  # a variance that is this close to what was asked for is equal to it, but for rounding
 
 
 def sample_size(
-    design: Design,
+    design: Design | DrawnDesign,
     *,
     variance: float | None = None,
     margin: float | None = None,
     level: float = 0.95,
     method: str = "normal",
-    shares: Shares | None = None,
+    shares: Shares | SharesOfItems | None = None,
     category: str | None = None,
     population: Population = None,
     inverse: Matrix | None = None,
@@ -32,7 +43,8 @@ def sample_size(
     Implements: F17 for every design, through the covariance of its own estimate.
 
     Args:
-        design: what people will respond with. A deck changes with the number of people: see `deck_sample_size`.
+        design: what people will respond with; of attributes of which some are drawn, all respondents count. A deck
+            changes with the number of people: see `deck_sample_size`.
         variance: the largest variance allowed. Of `category`; if none is named, of both shares for two categories, and
             of the sum over all categories for more.
         margin: the largest half width of an interval allowed. Of `category`; if none is named, of every category.
@@ -66,12 +78,12 @@ def sample_size(
 
 
 def width(
-    design: Design | Deck,
+    design: Design | Deck | DrawnDesign,
     n: int,
     *,
     level: float = 0.95,
     method: str = "normal",
-    shares: Shares | None = None,
+    shares: Shares | SharesOfItems | None = None,
     category: str | None = None,
     population: Population = None,
     inverse: Matrix | None = None,

@@ -17,6 +17,7 @@ import numpy as np
 
 from deniable import exact
 from deniable.designs import Deck, Design
+from deniable.designs import labels as naming
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.decks import parts
@@ -24,12 +25,16 @@ from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear, Written
 from deniable.estimates.shares import read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
+from deniable.records.drawn.designs import NAMED, DrawnDesign
 
 Population: TypeAlias = int | Literal["census"] | None
 """How many people there are altogether; "census" if everybody is asked, None if respondents are independent."""
 
 Shares: TypeAlias = Mapping[str, float] | Sequence[float]
 """True shares, by name or in the order of the categories."""
+
+SharesOfItems: TypeAlias = Mapping[str, Shares]
+"""True shares of several attributes, by attribute."""
 
 VarianceCurve: TypeAlias = Callable[[int, float], float]
 """The variance at a number of respondents and at f."""
@@ -50,10 +55,10 @@ class Goal:
 
 
 def variance(
-    design: Design | Deck,
+    design: Design | Deck | DrawnDesign,
     n: int,
     *,
-    shares: Shares | None = None,
+    shares: Shares | SharesOfItems | None = None,
     category: str | None = None,
     population: Population = None,
     inverse: Matrix | None = None,
@@ -61,11 +66,12 @@ def variance(
     """Return the variance that the unbiased estimate will have with n respondents.
 
     Args:
-        design: the design, or a deck that is dealt.
+        design: the design, a deck that is dealt, or attributes of which some are drawn for each respondent.
         n: how many will respond.
-        shares: the true shares; the worst possible ones, if they are not given.
-        category: whose share is meant. If it is not given: for two categories the variance that both shares have, for
-            more the sum over all categories.
+        shares: the true shares, of drawn attributes by attribute; the worst possible ones, if they are not given.
+        category: whose share is meant, such as "smokes: yes" of drawn attributes. If it is not given: for two
+            categories the variance that both shares have, for more the sum over all categories; of drawn attributes the
+            sum of that over all of them.
         population: how many people there are altogether; "census" if all are asked.
         inverse: another left inverse than the design's own, answers × responses.
 
@@ -94,11 +100,16 @@ def fraction(n: int, population: Population) -> float:
 
 
 def variance_curve(
-    design: Design | Deck, shares: Shares | None, goal: Goal, inverse: Matrix | None = None
+    design: Design | Deck | DrawnDesign,
+    shares: Shares | SharesOfItems | None,
+    goal: Goal,
+    inverse: Matrix | None = None,
 ) -> VarianceCurve:
     """Return the variance as a function of n and f."""
+    if isinstance(design, DrawnDesign):
+        return _drawn_variance_curve(design, shares, goal, inverse)
     if isinstance(design, Deck):
-        return _deck_variance_curve(design, shares)
+        return _deck_variance_curve(design, shares)  # type: ignore[arg-type]  # of one attribute
     if design.channel.answers > _MOST_CATEGORIES:
         raise InvalidRequest(
             f"there are {design.channel.answers:,} categories; expected at most {_MOST_CATEGORIES:,} to plan with."
@@ -107,7 +118,7 @@ def variance_curve(
     if shares is None:
         worst = _worst(design, linear, goal)
         return lambda n, f: worst(f) / n
-    true = read_shares(design, shares)
+    true = read_shares(design, shares)  # type: ignore[arg-type]  # of one attribute
     device = linear.covariance(linear.expected(true), true, 0.0, 1.0).variances
     spread = true * (1 - true)
     choose = _chooser(design, goal)
@@ -190,6 +201,47 @@ def _moments(design: Design, linear: Linear) -> tuple[Vector, Vector, Vector]:
     table = linear.moments(size)
     off = np.where(np.eye(size, dtype=bool), -np.inf, table)
     return np.diagonal(table).copy(), off.max(axis=1), table.sum(axis=0)
+
+
+def _drawn_variance_curve(
+    design: DrawnDesign, shares: Shares | SharesOfItems | None, goal: Goal, inverse: Matrix | None
+) -> VarianceCurve:
+    """Return the variance where `each` of so many attributes are drawn: that of n·each/attributes people for each.
+
+    They are a sample without replacement of the population that the n are, so that f grows: 1 − f is in proportion to
+    one person less than are asked.
+    """
+    if inverse is not None:
+        raise InvalidRequest("several attributes have an inverse each; expected none given.")
+    known = _read_by_attribute(design, shares)
+    chosen, _, category = (goal.category or "").partition(NAMED)
+    if goal.category is not None and chosen not in design.attributes:
+        raise InvalidRequest(f"the category is {goal.category!r:.40}; expected a name such as '{design.symbol(0)}'.")
+    curves = [
+        variance_curve(part, known[attribute], Goal(category or None, goal.largest))
+        for attribute, part in design.factors
+        if not chosen or attribute == chosen
+    ]
+    share = design.each / len(design.factors)
+    together: Callable[[list[float]], float] = max if goal.largest else sum
+
+    def at(n: int, f: float) -> float:
+        drawn = 1 - (1 - f) * max(n * share - 1, 0.0) / max(n - 1, 1)
+        return together([curve(1, drawn) / (n * share) for curve in curves])
+
+    return at
+
+
+def _read_by_attribute(
+    design: DrawnDesign, shares: Shares | SharesOfItems | None
+) -> dict[str, Shares | None] | SharesOfItems:
+    if shares is None:
+        return dict.fromkeys(design.attributes)
+    if not isinstance(shares, Mapping) or set(shares) != set(design.attributes):
+        raise InvalidRequest(
+            f"the shares are not those of each attribute; expected them by {naming.shown(design.attributes)}."
+        )
+    return shares  # type: ignore[return-value]  # each is read with its design
 
 
 def _deck_variance_curve(deck: Deck, shares: Shares | None) -> VarianceCurve:

@@ -34,10 +34,10 @@ def marginal(tally: Tally, *attributes: str) -> Tally:
     table = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in axes))
     # What is left stands in the order of the design; it is wanted in the order named.
     counts = np.transpose(table, [sorted(axes).index(axis) for axis in axes]).ravel()
-    return Tally(part, _cells(part.channel, counts), tally.missing, tally.respondents)
+    return Tally(part, as_cells(part.channel, counts), tally.missing, tally.respondents)
 
 
-def _cells(channel: Channel, counts: Counts) -> Counts:
+def as_cells(channel: Channel, counts: Counts) -> Counts:
     """Return counts of responses as the counts of cells that the channel's own tally keeps."""
     if channel.own_cells:
         return counts

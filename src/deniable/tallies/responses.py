@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.designs import AnyDesign, Design
+from deniable.designs import AnyDesign
 from deniable.errors import Incompatible, InvalidResponse, MissingExtra
 
 if TYPE_CHECKING:
@@ -177,14 +177,9 @@ class Responses(Generic[Asked]):
     def _symbols(self) -> dict[str, list[object]]:
         """Return the symbols of the rows that are there, by column; of several attributes, by attribute."""
         present = self.present()
-        if not (isinstance(self.design, Design) and self.design.factors):
-            return {name: list(self.design.symbols_in(name, column)) for name, column in present.items()}
-        found: dict[str, list[object]] = {}
-        rest = present["response"].astype(np.int64)
-        for attribute, design in reversed(self.design.factors):
-            rest, codes = np.divmod(rest, design.channel.responses)
-            found[attribute] = [design.symbols[code] for code in codes.tolist()]
-        return dict(reversed(found.items()))
+        if getattr(self.design, "attributes", ()):
+            return self.design.by_attribute(present["response"])  # type: ignore[attr-defined, no-any-return]  # as it has some
+        return {name: list(self.design.symbols_in(name, column)) for name, column in present.items()}
 
 
 def _read_only(column: Any) -> NDArray[Any]:

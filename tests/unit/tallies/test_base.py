@@ -9,6 +9,8 @@ import pytest
 import deniable as dn
 from deniable.errors import IncompatibleTallies, UnreadableFile
 from deniable.order.relaxation import ladder
+from deniable.records.drawn.tallies import DrawnTally
+from deniable.records.drawn.tallies import tally as tally_drawn
 from deniable.records.edges.designs import one_edge
 from deniable.records.edges.tallies import EdgeTally
 from deniable.records.edges.tallies import tally as tally_edges
@@ -35,6 +37,7 @@ COUNTED: list[AdditiveTally[Any]] = [
     tally_items(pckv_grr(["tea", "coffee"], 1, padding=1), ["+ tea", "0"]),
     tally_edges(one_edge(["tax", "roads"], 1), ["1 tax", "1/2 roads", None]),
     tally_numbers(number_design(0, 80, 1), ["low", "high", None]),
+    tally_drawn(dn.drawn_items([dn.warner(1), dn.warner(2)]), ["1: yes", "2: no", None]),
     tally_strings(STRINGS, [StringResponse(STRINGS.hash, 1, "b0110")]),
     StringTally(STRINGS, [[1, 0, 0, 0], [0, 0, 0, 0]], [2, 0], missing=3),  # type: ignore[arg-type]
 ]
@@ -43,6 +46,7 @@ EMPTY = {
     StageTallies: ladder([dn.warner(1), dn.warner(3)]),
     KeyValueTally: lpp_ddagger(["tea", "coffee"], 2),
     EdgeTally: one_edge(["tax", "roads"], 2),
+    DrawnTally: dn.drawn_items([dn.warner(2), dn.warner(1)]),
     NumberTally: number_design(0, 81, 1),
     StringTally: string_design(Bloom(4, cohorts=2), 2),
 }

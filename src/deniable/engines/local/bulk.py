@@ -256,7 +256,7 @@ def read_answers(design: Design, answers: Any, *, codes: bool | None = None) -> 
     reader = _Reader(design, codes)
     if isinstance(answers, np.ndarray):
         return AnswerColumn(reader.numpy(answers), reader.missing)
-    if design.factors and (isinstance(answers, Mapping) or _is_frame(answers)):
+    if design.factors and (isinstance(answers, Mapping) or is_frame(answers)):
         return join_attributes(design, answers, codes=codes)
     if not arrow.is_column(answers) and not is_sequence(answers):
         raise InvalidAnswer(
@@ -292,7 +292,7 @@ def join_attributes(design: Design, columns: Any, *, codes: bool | None = None) 
         >>> join_attributes(both, {"smokes": ["no", "yes"], "drinks": ["yes", "yes"]}).codes.tolist()
         [1, 3]
     """
-    _check_attributes(design, columns)
+    check_attributes(design.attributes, columns)
     joint = np.zeros(0, np.int64)
     missing = np.zeros(0, np.bool_)
     for at, (attribute, part) in enumerate(design.factors):
@@ -311,14 +311,18 @@ def join_attributes(design: Design, columns: Any, *, codes: bool | None = None) 
     return AnswerColumn(joint[~missing], missing) if missing.any() else AnswerColumn(joint, None)
 
 
-def _check_attributes(design: Design, columns: Any) -> None:
+def check_attributes(attributes: Sequence[str], columns: Any) -> None:
+    """Refuse columns for other attributes; a frame may hold others besides.
+
+    Raises:
+        InvalidRequest: one is missing or unknown.
+    """
     named = list(columns) if isinstance(columns, Mapping) else list(_names(columns))
-    wanted = set(design.attributes)
-    unknown = set(named) - wanted if isinstance(columns, Mapping) else set()  # a frame may hold other columns too
-    if unknown or not wanted <= set(named) or not design.factors:
+    unknown = set(named) - set(attributes) if isinstance(columns, Mapping) else set()
+    if unknown or not set(attributes) <= set(named) or not attributes:
         raise InvalidRequest(
             f"there are columns for {', '.join(map(repr, named))}; expected one for each attribute of the design: "
-            f"{', '.join(map(repr, design.attributes)) or 'it has one only'}."
+            f"{', '.join(map(repr, attributes)) or 'it has one only'}."
         )
 
 
@@ -327,7 +331,7 @@ def _names(frame: Any) -> Iterable[str]:
     return names
 
 
-def _is_frame(answers: object) -> bool:
+def is_frame(answers: object) -> bool:
     """Tell whether something is a frame of pandas or Polars or a table of Arrow."""
     return hasattr(answers, "column_names") or (hasattr(answers, "columns") and hasattr(answers, "__getitem__"))
 

@@ -29,6 +29,7 @@ from deniable.tallies.responses import Missing, Responses
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign, Deck, Design
     from deniable.order.ladders import Ladder
+    from deniable.records.drawn.designs import DrawnDesign
     from deniable.records.edges.designs import EdgeDesign
     from deniable.records.key_value.designs import KeyValueDesign
     from deniable.records.numbers.designs import NumberDesign
@@ -200,6 +201,22 @@ def _draw_numbers(
     )
 
 
+def _draw_hands(
+    design: DrawnDesign,
+    answers: Any,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Responses[DrawnDesign]:
+    """Draw everybody's hand, then attribute by attribute for those who hold it."""
+    from deniable.engines.local import drawn
+
+    known, present = drawn.read_answers(design, answers, codes=codes)
+    return _gaps(design, present, drawn.draw_all(design, known, source=source, threads=threads, fast=fast))
+
+
 def _objects(answers: Any) -> list[Any]:
     """Return a column as Python objects, None where one is missing."""
     column = arrow.read(answers) if arrow.is_column(answers) or isinstance(answers, np.ndarray) else None
@@ -268,6 +285,12 @@ def _count_numbers(responses: Responses[NumberDesign]) -> Any:
     return _with_missing(tally(responses.design, responses.present()["response"], codes=True), responses)
 
 
+def _count_hands(responses: Responses[DrawnDesign]) -> Any:
+    from deniable.records.drawn.tallies import tally
+
+    return _with_missing(tally(responses.design, responses.present()["response"]), responses)
+
+
 def _with_missing(counted: Any, responses: Responses[Any]) -> Any:
     return counted if responses.missing is None else replace(counted, missing=int(responses.missing.sum()))
 
@@ -280,6 +303,7 @@ DRAWN: dict[str, Callable[..., Responses[Any]]] = {
     "edges": _draw_items,
     "strings": _draw_strings,
     "numbers": _draw_numbers,
+    "drawn items": _draw_hands,
 }
 COUNTED: dict[str, Callable[..., Any]] = {
     "categories": _count_categories,
@@ -289,4 +313,5 @@ COUNTED: dict[str, Callable[..., Any]] = {
     "edges": _count_edges,
     "strings": _count_strings,
     "numbers": _count_numbers,
+    "drawn items": _count_hands,
 }

@@ -13,7 +13,7 @@ from deniable.chance import Source
 from deniable.channel.coding import Rows
 from deniable.engines.local.gradual import upgrade_bits
 from deniable.engines.local.steps import toss_rows
-from deniable.engines.local.words import Slot, Slots, Words
+from deniable.engines.local.words import below_all
 from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, relax_strings
 from deniable.records.strings.regression import places_of, seeds_of
@@ -40,9 +40,7 @@ def draw_cohorts(bloom: Bloom, respondents: int, *, source: Source | None = None
     """Draw a cohort for each respondent, once and for all: each equally likely, from secure random words."""
     if bloom.cohorts == 1:
         return np.zeros(respondents, np.int64)
-    words, slot = Words(source), Slot.of(bloom.cohorts)
-    found = words.take(respondents, Slots([slot]))[:, 0] // np.uint64(slot.limit // bloom.cohorts)
-    return found.astype(np.int64)
+    return below_all(bloom.cohorts, respondents, source)
 
 
 def encode(bloom: Bloom, texts: Sequence[str], cohorts: NDArray[Any]) -> Encoded:

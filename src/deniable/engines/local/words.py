@@ -281,6 +281,18 @@ def join(words: WordArray) -> int:
     return number
 
 
+def below_all(total: int, rows: int, source: chance.Source | None = None) -> NDArray[np.int64]:
+    """Draw a whole number below a total for each of so many rows, as `chance.below` does with totals of one word.
+
+    Example:
+        >>> bool((below_all(3, 1000) < 3).all())
+        True
+    """
+    slot = Slot.of(total)
+    found = Words(source).take(rows, Slots([slot]))[:, 0] // np.uint64(slot.limit // total)
+    return found.astype(np.int64)
+
+
 def shuffled(count: int) -> NDArray[np.intp]:
     """Return the numbers below a count in an order drawn with secure randomness."""
     # Two equal words, which would leave two of them in their order, come about once in 2^65/count² times.

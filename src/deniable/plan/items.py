@@ -1,0 +1,183 @@
+"""The chooser for several questions at once: how many of them each respondent answers, with which part of ε."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+
+from deniable import exact
+from deniable.channel import Channel
+from deniable.designs import Design, product
+from deniable.designs.labels import Labels, Numbered
+from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.plan.chooser import optimal
+from deniable.plan.variances import Shares, SharesOfItems, variance
+from deniable.records.drawn.designs import DrawnDesign, drawn_items
+
+ITEM_GOALS = ("shares", "associations")
+"""What can be wished for of several questions; `optimal_items` tells what each one means."""
+
+_MOST_BYTES = 2  # of the response to one of several questions, so that hands of a few can still be counted
+
+
+@dataclass(frozen=True, slots=True)
+class ConsideredItems:
+    """A way to ask several questions that was looked at.
+
+    Attributes:
+        each: how many of the questions each respondent answers, drawn at random; all of them where ε is split.
+        design: the design.
+        shares: n times the variance of the shares of a question, on average over the questions.
+        associations: n times the variance of the joint shares of two questions, on average over all pairs; infinite
+            where nobody answers two.
+    """
+
+    each: int
+    design: DrawnDesign | Design
+    shares: float
+    associations: float
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsChoice:
+    """How several questions are asked best, and why.
+
+    Attributes:
+        design: the design.
+        goal: "shares" or "associations".
+        epsilon: what all responses of one respondent may reveal together.
+        candidates: all that were looked at, the best first.
+        reasons: why, in sentences.
+    """
+
+    design: DrawnDesign | Design
+    goal: str
+    epsilon: float
+    candidates: tuple[ConsideredItems, ...]
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        rows = [
+            f"{one.each:>9}  {one.design.epsilon:>8.4g}  {one.shares:>18.5g}  {one.associations:>18.5g}"
+            for one in self.candidates
+        ]
+        head = f"{'questions':>9}  {'ε':>8}  {'n · variance, one':>18}  {'n · variance, two':>18}"
+        return "\n".join([*self.reasons, head, *rows])
+
+
+def optimal_items(
+    categories: Mapping[str, Labels],
+    epsilon: exact.Rational,
+    *,
+    goal: str = "shares",
+    shares: SharesOfItems | None = None,
+) -> ItemsChoice:
+    """Choose how many of several questions each respondent answers, when all responses together may cost an ε.
+
+    One drawn at random has all of ε, w of them have ε/w each, and all of them is splitting. Every question is asked
+    with the design that `optimal` finds for its part.
+
+    Why: with a small ε the variance of one response grows like 1/ε², so that w of m questions cost m·w of it: one is
+    best. With a large ε the device hardly matters, and whoever answers more tells more. How two questions hang together
+    is told by those who answer both, a share w(w − 1)/(m(m − 1)) of all: one is not enough.
+
+    Args:
+        categories: what may be answered to each question, by its name: labels, or how many there are.
+        epsilon: what all responses of one respondent may reveal together.
+        goal: "shares" for the smallest variance of the shares of every question, "associations" for the smallest
+            variance of the joint shares of two.
+        shares: where the variance is to be small, by question; by default where it is largest.
+
+    Raises:
+        InvalidRequest: a goal that does not exist, fewer than two questions, or shares that do not fit.
+
+    Example:
+        >>> asked = {"smokes": ["no", "yes"], "drinks": ["no", "yes"], "votes": ["no", "yes"]}
+        >>> optimal_items(asked, 1).candidates[0].each, optimal_items(asked, 1, goal="associations").candidates[0].each
+        (1, 2)
+    """
+    if goal not in ITEM_GOALS:
+        raise InvalidRequest(f"the goal is {goal!r:.40}; expected one of {', '.join(ITEM_GOALS)}.")
+    if not isinstance(categories, Mapping) or len(categories) < 2:
+        raise InvalidRequest("there are fewer than two questions; expected the categories of each, by name.")
+    if shares is not None and (not isinstance(shares, Mapping) or set(shares) != set(categories)):
+        raise InvalidRequest("the shares are not those of each question; expected them by the same names.")
+    total = exact.positive_epsilon(epsilon)
+    found = [_considered(categories, total, each, shares) for each in range(1, len(categories) + 1)]
+    ordered = sorted((one for one in found if one is not None), key=lambda one: (getattr(one, goal), one.each))
+    best = ordered[0]
+    if best.associations == np.inf and goal == "associations":
+        raise InvalidRequest("two of these questions have too many responses together to be counted; expected fewer.")
+    return ItemsChoice(best.design, goal, float(total), tuple(ordered), _told(goal, ordered, len(categories)))
+
+
+def _considered(
+    categories: Mapping[str, Labels], epsilon: exact.Rational, each: int, shares: SharesOfItems | None
+) -> ConsideredItems | None:
+    """Return one way to ask; None where too many responses would have to be counted."""
+    part = exact.rational(epsilon) / each
+    designs = {name: optimal(known, part, most_bytes=_MOST_BYTES).design for name, known in categories.items()}
+    try:
+        design = product(designs) if each == len(designs) else drawn_items(designs, each=each)
+    except InvalidDesign:
+        return None
+    size = len(designs)
+    own = [variance(known, 1, shares=shares and shares[name]) for name, known in designs.items()]
+    if each == 1:
+        return ConsideredItems(each, design, float(np.mean(own)) * size, np.inf)
+    seen = size * (size - 1) / (each * (each - 1))
+    pairs = [
+        _pair(designs[one], designs[two], None if shares is None else (shares[one], shares[two]))
+        for one, two in combinations(designs, 2)
+    ]
+    return ConsideredItems(each, design, float(np.mean(own)) * size / each, float(np.mean(pairs)) * seen)
+
+
+def _pair(one: Design, two: Design, shares: tuple[Shares, Shares] | None) -> float:
+    if shares is None:
+        return _worst_pair(one.channel, two.channel)
+    from deniable.estimates.shares import read_shares
+
+    joint = np.outer(read_shares(one, shares[0]), read_shares(two, shares[1])).ravel()
+    return variance(product([one, two]), 1, shares=joint.tolist())
+
+
+@cache
+def _worst_pair(one: Channel, two: Channel) -> float:
+    both = [Design("part", Numbered(known.answers), Numbered(known.responses), known) for known in (one, two)]
+    return variance(product(both), 1)
+
+
+def _told(goal: str, ordered: Sequence[ConsideredItems], size: int) -> tuple[str, ...]:
+    best = ordered[0]
+    how = {
+        1: f"one of the {size} questions, drawn at random, with all of ε",
+        size: f"all {size} questions, each with its part of ε",
+    }
+    told = how.get(best.each, f"{best.each} of the {size} questions, drawn at random, each with its part of ε")
+    reasons = [f"Everybody answers {told}: the variance of {_WHAT[goal]} is {getattr(best, goal):.4g}/n."]
+    other = next((one for one in ordered if one.each == (size if best.each < size else 1)), None)
+    if other is not None and np.isfinite(getattr(other, goal)):
+        words = "Splitting ε over all of them" if other.each == size else "One drawn at random"
+        reasons.append(f"{words} would take {getattr(other, goal) / getattr(best, goal):.3g} times as many people.")
+    pairs = min(ordered, key=lambda one: one.associations)
+    if best.each == 1 and np.isfinite(pairs.associations):
+        reasons.append(
+            "Nobody answers two, so that nothing is told about how they hang together; if that is wanted, "
+            f"{'split ε over all' if pairs.each == size else f'draw {pairs.each} for each'}, with a variance of "
+            f"{pairs.associations:.4g}/n for two of them and {pairs.shares:.4g}/n for one."
+        )
+    if goal == "associations":
+        single = min(ordered, key=lambda one: one.shares)
+        reasons.append(
+            f"The shares of one question have a variance of {best.shares:.4g}/n so; {single.each} for each would have "
+            f"{single.shares:.4g}/n."
+        )
+    return tuple(reasons)
+
+
+_WHAT = {"shares": "the shares of a question", "associations": "the joint shares of two"}

@@ -1,0 +1,1 @@
+"""Several attributes of which every respondent answers a few, drawn at random, with all of ε."""

@@ -1,0 +1,270 @@
+"""Step 1: several attributes with a design for each, of which a respondent answers as many as are drawn."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple
+
+from deniable import chance, documents, exact
+from deniable.channel.product import join, split
+from deniable.designs import AnyDesign, Design, labels
+from deniable.designs.design import Factor
+from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse
+
+__all__ = ["DrawnDesign", "Hand", "drawn_items"]
+
+NAMED = ": "
+"""What stands between an attribute and the symbol that was sent about it."""
+
+_MOST_RESPONSES = 1 << 20  # that a tally counts one by one
+
+
+class Hand(NamedTuple):
+    """Attributes that are drawn together.
+
+    Attributes:
+        factors: the attributes, in the order of the design.
+        start: the number of the first response about them; the others follow, the last attribute fastest.
+    """
+
+    factors: tuple[Factor, ...]
+    start: int
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What they are called."""
+        return tuple(factor.attribute for factor in self.factors)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many responses there are to each."""
+        return tuple(factor.design.channel.responses for factor in self.factors)
+
+    @property
+    def responses(self) -> int:
+        """How many responses there are to all of them together."""
+        return math.prod(self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnDesign(AnyDesign):
+    """Attributes with a design for each, and how many of them a respondent answers.
+
+    Which ones is drawn evenly, whatever the answers are, and sent along. Nothing is drawn or sent about the others.
+
+    Guarantee: every response about some attributes has the probability of that hand, which is the same for all answers,
+    times those of the attributes' own designs. So ε is the largest sum of the ε of so many attributes: with one drawn,
+    the largest ε of all.
+
+    Attributes:
+        factors: the attributes, each with its design.
+        each: how many of them are drawn for each respondent.
+    """
+
+    SCHEMA: ClassVar[str] = "drawn-design"
+    asks: ClassVar[str] = "drawn items"
+    factors: tuple[Factor, ...]
+    each: int = 1
+
+    def __post_init__(self) -> None:
+        names = labels.read([factor.attribute for factor in self.factors], name="attributes")
+        if any(NAMED in name or labels.SEPARATOR in f" {name} " for name in names):
+            raise InvalidDesign(
+                f"an attribute's name holds {NAMED!r} or {labels.SEPARATOR!r}, which separate what is sent; expected "
+                "other names."
+            )
+        if any(factor.design.factors for factor in self.factors):
+            raise InvalidDesign(
+                "one of the designs is itself for several attributes; expected a design for each single attribute."
+            )
+        if type(self.each) is not int or not 1 <= self.each < len(names):
+            raise InvalidDesign(
+                f"{exact.shown(self.each)} of {len(names)} attributes are drawn for each; expected a whole number from "
+                f"1 to {len(names) - 1}.",
+                "Where everybody answers everything, use product().",
+            )
+        if self.each > 1:
+            labels.Combinations([factor.design.symbols for factor in self.factors])  # refuses what holds the separator
+        if self.responses > _MOST_RESPONSES:
+            raise InvalidDesign(
+                f"there are {exact.shown(self.responses)} responses; expected at most {_MOST_RESPONSES:,}.",
+                "Draw fewer attributes for each respondent, or give them designs with fewer responses.",
+            )
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """What the attributes are called."""
+        return tuple(factor.attribute for factor in self.factors)
+
+    @property
+    def responses(self) -> int:
+        """How many different responses there are, to all hands: the elementary symmetric polynomial of their sizes."""
+        sums = [1] + [0] * self.each
+        for factor in self.factors:
+            for drawn in range(self.each, 0, -1):
+                sums[drawn] += sums[drawn - 1] * factor.design.channel.responses
+        return sums[-1]
+
+    @cached_property
+    def hands(self) -> tuple[Hand, ...]:
+        """All that can be drawn together, in the order in which they are numbered: that of the attributes."""
+        found, start = [], 0
+        for factors in combinations(self.factors, self.each):
+            found.append(Hand(factors, start))
+            start += found[-1].responses
+        return tuple(found)
+
+    def draw_hand(self, source: chance.Source = chance.SYSTEM) -> Hand:
+        """Draw what a respondent is asked: each hand equally likely."""
+        return self.hands[chance.below(len(self.hands), source)]
+
+    def part(self, *attributes: str) -> Design:
+        """Return the design of one attribute, or of several that can be drawn together, in the order named.
+
+        Raises:
+            InvalidRequest: an attribute that this design does not have, one twice, or more than are drawn together.
+        """
+        named = {factor.attribute: factor for factor in self.factors}
+        if not attributes or len(set(attributes)) < len(attributes) or not set(attributes) <= set(named):
+            given = ", ".join(f"{each!r:.40}" for each in attributes)
+            raise InvalidRequest(
+                f"the attributes are {given or 'missing'}; expected some of {labels.shown(self.attributes)}, each once."
+            )
+        if len(attributes) > self.each:
+            raise InvalidRequest(
+                f"nobody was asked about {len(attributes)} attributes together, and how they hang together cannot be "
+                f"known; expected {self.each}, as many as are drawn for each.",
+                f"Draw {len(attributes)} for each respondent next time, drawn_items(…, each={len(attributes)}), or ask "
+                "everybody everything with product(); both have to share ε among what is asked.",
+            )
+        if len(attributes) == 1:
+            return named[attributes[0]].design
+        return Design.of_factors("product", [named[each] for each in attributes])
+
+    @property
+    def parity(self) -> exact.Ratio:
+        """The largest factor by which a response can change the odds between two combinations of answers, exactly."""
+        largest = sorted((factor.design.parity for factor in self.factors), reverse=True)[: self.each]
+        return math.inf if math.inf in largest else math.prod((Fraction(one) for one in largest), start=Fraction(1))
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The smallest ε at which this design is locally private, rounded up."""
+        return exact.log_above(self.parity)
+
+    @property
+    def caveat(self) -> str:
+        """What the guarantee rests on besides the probabilities; empty for most."""
+        return " ".join(f"{name!r}: {design.caveat}" for name, design in self.factors if design.caveat)
+
+    def hand_of(self, response: int) -> Hand:
+        """Return what the respondent was asked who sent a response, by its number."""
+        return self.hands[bisect_right(self._starts, response) - 1]
+
+    def symbol(self, response: int) -> str:
+        """Return how a response is written, by its number.
+
+        Example:
+            >>> from deniable.designs import warner
+            >>> drawn_items({"smokes": warner(1), "drinks": warner(1)}).symbol(3)
+            'drinks: yes'
+        """
+        hand = self.hand_of(response)
+        digits = split(response - hand.start, hand.sizes)
+        sent = zip(hand.factors, digits, strict=True)
+        return labels.SEPARATOR.join(f"{name}{NAMED}{design.symbols[digit]}" for (name, design), digit in sent)
+
+    def response_number(self, symbol: str) -> int:
+        """Return the number of a response.
+
+        Raises:
+            InvalidResponse: not one that this design sends.
+        """
+        pieces = symbol.split(labels.SEPARATOR, self.each - 1) if isinstance(symbol, str) else []
+        pairs = [piece.partition(NAMED) for piece in pieces]
+        hand = self._by_attributes.get(tuple(name for name, _, _ in pairs))
+        if hand is None:
+            raise InvalidResponse(
+                f"{symbol!r:.40} is not a response of this design; expected one such as {self.symbol(0)!r}."
+            )
+        digits = [factor.design.symbol_number(sent) for factor, (_, _, sent) in zip(hand.factors, pairs, strict=True)]
+        return hand.start + join(digits, hand.sizes)
+
+    def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
+        return [self.symbol(number) for number in rows.tolist()]
+
+    def by_attribute(self, rows: Any) -> dict[str, list[object]]:
+        """Return what each row says about each attribute; None where it was not drawn."""
+        found: dict[str, list[object]] = {attribute: [] for attribute in self.attributes}
+        for number in rows.tolist():
+            hand = self.hand_of(number)
+            digits = dict(zip(hand.attributes, split(number - hand.start, hand.sizes), strict=True))
+            for attribute, design in self.factors:
+                found[attribute].append(design.symbols[digits[attribute]] if attribute in digits else None)
+        return found
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [hand.start for hand in self.hands]
+
+    @cached_property
+    def _by_attributes(self) -> dict[tuple[str, ...], Hand]:
+        return {hand.attributes: hand for hand in self.hands}
+
+    def to_body(self) -> dict[str, Any]:
+        parts = [{"attribute": attribute, "design": design.to_body()} for attribute, design in self.factors]
+        return {"factors": parts, "each": self.each}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> DrawnDesign:
+        parts = [documents.field({"factor": each}, "factor", dict) for each in documents.field(body, "factors", list)]
+        named = [(documents.field(each, "attribute", str), documents.field(each, "design", dict)) for each in parts]
+        factors = tuple(Factor(attribute, Design.from_body(each)) for attribute, each in named)
+        return cls(factors, documents.whole(body, "each"))
+
+    def __repr__(self) -> str:
+        return (
+            f"drawn_items({labels.shown(self.attributes, most=5)}; {self.each} for each, "
+            f"ε = {exact.shown_above(self.epsilon)})"
+        )
+
+
+def drawn_items(designs: Mapping[str, Design] | Sequence[Design], *, each: int = 1) -> DrawnDesign:
+    """Ask every respondent about one of several attributes, drawn at random, with all of ε; or about a few.
+
+    Where the share of each attribute is wanted, few people asked with all of ε tell more than all people asked with a
+    part of it: see `docs/theory/drawn-items.md`. How two attributes hang together is told only where both are drawn for
+    the same person: `each=2` or more, with designs that have their part of ε. `deniable.plan.optimal_items` compares.
+
+    Guarantee: which attributes are drawn does not depend on the answers, and nothing is sent about the others; so ε is
+    the sum of the `each` largest ε of the designs, whatever is believed about how the attributes hang together.
+
+    Args:
+        designs: a design for each attribute, by name or in order; in a list they are called "1", "2" and so on.
+        each: how many attributes are drawn for each respondent.
+
+    Raises:
+        InvalidDesign: fewer than two attributes, two of one name, as many drawn as there are, or more than 2^20
+            responses.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> asked = drawn_items({"smokes": warner(2), "drinks": warner(2), "votes": warner(1)})
+        >>> asked.epsilon, asked.responses
+        (2.0, 6)
+    """
+    given = designs if isinstance(designs, Iterable) else ()
+    if not isinstance(given, Mapping):
+        given = {str(number): design for number, design in enumerate(given, start=1)}
+    if not all(isinstance(design, Design) for design in given.values()):
+        raise InvalidDesign(
+            "the attributes have something else than designs; expected a design for each.",
+            'For example drawn_items({"smokes": warner(1), "age": k_ary(5, 1)}).',
+        )
+    return DrawnDesign(tuple(Factor(attribute, design) for attribute, design in given.items()), each)
