@@ -59,6 +59,15 @@ texts.en.text = "Have you ever taken hard drugs?"
 """
 
 
+def _baited(folder: Path, command: str, one: str, together: str) -> tuple[int, str]:
+    """Check or create the bait survey; return the exit code and what was said."""
+    file = folder / "bait.toml"
+    file.write_text(BAIT.format(one=one, together=together), encoding="utf-8")
+    where = ("--database", folder / "deniable.db") if command == "create" else ()
+    ended = run("survey", command, file, *where)
+    return ended.exit_code, " ".join(ended.stderr.split())
+
+
 @pytest.mark.parametrize("command", ["check", "create"])
 @pytest.mark.parametrize(
     ("one", "together", "refused"),
@@ -66,21 +75,19 @@ texts.en.text = "Have you ever taken hard drugs?"
         ("", "", "the question 'drugs' has ε = 10: what was believed of 10 of 100 people"),
         ("acknowledge = 10", "", "all its questions together, has ε = 10.1: "),
         ("acknowledge = 9", "acknowledge = inf", "'drugs' has ε = 10, and acknowledges 9"),
-        ("acknowledge = inf", "acknowledge = 10.1", ""),
     ],
 )
-def test_what_is_above_the_limits_is_refused_or_warned_of(
+def test_what_is_above_the_limits_is_refused(
     tmp_path: Path, command: str, one: str, together: str, refused: str
 ) -> None:
-    file, database = tmp_path / "bait.toml", tmp_path / "deniable.db"
-    file.write_text(BAIT.format(one=one, together=together), encoding="utf-8")
-    where = ("--database", database) if command == "create" else ()
-    ended = run("survey", command, file, *where)
-    said = " ".join(ended.stderr.split())
-    if refused:
-        assert (ended.exit_code, refused in said, database.exists()) == (2, True, False)
-        return
-    assert ended.exit_code == 0
+    ended, said = _baited(tmp_path, command, one, together)
+    assert (ended, refused in said, (tmp_path / "deniable.db").exists()) == (2, True, False)
+
+
+@pytest.mark.parametrize("command", ["check", "create"])
+def test_what_is_acknowledged_is_warned_of(tmp_path: Path, command: str) -> None:
+    ended, said = _baited(tmp_path, command, "acknowledge = inf", "acknowledge = 10.1")
+    assert ended == 0
     assert "Warning: “drugs” has ε = 10. More than 3" in said
     assert "Warning: all questions together have ε = 10.1. More than 6" in said
 

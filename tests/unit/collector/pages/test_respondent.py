@@ -173,9 +173,12 @@ def parts_of(survey: Survey, language: str) -> dict[str, str]:
     return {name or step: text_of(part) for step, name, part in cards}
 
 
+SEVERAL = [survey for survey in respondents.ALL if len(survey.questions) > 1]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("survey", respondents.ALL, ids=lambda each: each.name)
-def test_each_question_tells_its_own_odds_and_consent_the_worst_and_all_together(survey: Survey, language: str) -> None:
+def test_each_question_tells_its_own_odds(survey: Survey, language: str) -> None:
     spoken, parts = locale(language), parts_of(survey, language)
     for question in survey.questions:
         first = Disclosure(question.design.parity)
@@ -183,8 +186,12 @@ def test_each_question_tells_its_own_odds_and_consent_the_worst_and_all_together
             assert sentence in parts[question.name], "told where it is asked"
         if question.ladder:
             assert spoken.number(question.disclosure.after) in parts[question.name].partition(sentence)[2]
-    if len(survey.questions) == 1:
-        return
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("survey", SEVERAL, ids=lambda each: each.name)
+def test_consent_tells_the_worst_question_and_all_together(survey: Survey, language: str) -> None:
+    spoken, parts = locale(language), parts_of(survey, language)
     worst = max(survey.questions, key=lambda each: each.designs[-1].epsilon)
     for step in ("consent", "explain"):
         assert worst.texts[language].text in parts[step]
