@@ -59,6 +59,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     rows[:, [1, 4, 7]] = 1
     filled.add(store, entry, 2, [np.packbits(rows, axis=1, bitorder="little")], group=0)
     filled.ask(store, entry, 1, [0, 1, 2])
+    store.close("small")
     token = store.issue_token(Token("tests", "analyst"))
     with listening(make_app(Settings(database=":memory:", rate=0), store)) as address:
         yield Place(address, token)
@@ -167,7 +168,20 @@ def test_exports_and_forms_are_linked_and_there(chromium: Browser, place: Place)
     for link in files:
         assert len(place.get(link)) > 50, link
     told = json.loads(place.get("/a/working-life/overtime.json?group=office"))
-    assert (told["group"], told["results"]["respondents"]) == ("office", 1500)
+    assert (told["group"], told["results"]["respondents"]) == ("office", 1480), "but for the last step"
+    page.context.close()
+
+
+def test_a_page_says_as_of_how_many_it_is(chromium: Browser, place: Place) -> None:
+    page = opened(chromium, place, 1280)
+    for query, words in (
+        ("", "As of 2,360 responses; the next step at 2,420 or more, when a group has grown enough,"),
+        ("?group=office", "As of 1,480 responses; the next step at 1,520, or when the survey ends."),
+    ):
+        page.goto(f"{place.address}/a/working-life/overtime{query}")
+        assert page.get_by_text(words).is_visible()
+    page.goto(f"{place.address}/a/small/apps")
+    assert page.get_by_text("As of").count() == 0, "it is complete"
     page.context.close()
 
 

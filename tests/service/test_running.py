@@ -111,6 +111,7 @@ def test_the_same_on_postgres(postgres_server: str, tmp_path: Path) -> None:
         )
         assert batch.json() == {"stored": 1, "repeated": 5}
         assert web.post("withdrawals", json={"key": bodies[0]["key"]}).json() == {"withdrawn": 1, "overwritten": True}
+        store.close("working-life")
         found = web.get("tallies", headers={"authorization": f"Bearer {token}"}).json()
         assert found["questions"]["overtime"]["respondents"] == 30
     store.shut()

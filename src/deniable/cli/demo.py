@@ -82,11 +82,13 @@ def demo(
         check_out(path, force=force)
     _check_port(port)
     out.mkdir(parents=True, exist_ok=True)
-    survey, device, token = _prepare(survey, out / DATABASE)
+    survey, tokens = _prepare(survey, out / DATABASE)
+    token = tokens["analyst"]
     with _collector(out / DATABASE, port) as (running, address):
         if not as_json:
             _introduce(survey, people)
-        _ask(survey, people, address, device)
+        _ask(survey, people, address, tokens["device"])
+        _turn(survey, address, "close", tokens["admin"])  # what is shown before the end lags a step behind
         shown = [_read(each, people, f"{address}/a/{survey.name}/{each.name}", token) for each in survey.questions]
         _write(shown, out, force=force)
         if as_json:
@@ -94,6 +96,7 @@ def demo(
         else:
             _show(survey, shown, out)
         if not once:
+            _turn(survey, address, "open", tokens["admin"])
             _stay(running, address, token)
 
 
@@ -117,9 +120,10 @@ def _check_port(port: int) -> None:
         ) from None
 
 
-def _prepare(survey: Survey, database: Path) -> tuple[Survey, str, str]:
-    """Put the survey into a new database, open it; return it with its keys, a token that sends, and one that reads."""
+def _prepare(survey: Survey, database: Path) -> tuple[Survey, dict[str, str]]:
+    """Put the survey into a new database, open it; return it with its keys, and a token of each scope."""
     from deniable.collector.store import Token, open_store
+    from deniable.collector.store.base import SCOPES
 
     for path in database.parent.glob(f"{database.name}*"):  # what SQLite keeps beside it, too
         path.unlink()
@@ -127,7 +131,7 @@ def _prepare(survey: Survey, database: Path) -> tuple[Survey, str, str]:
     try:
         store.create(survey)
         fielded = store.open(survey.name).survey
-        return fielded, store.issue_token(Token("people", "device")), store.issue_token(Token("demo", "analyst"))
+        return fielded, {scope: store.issue_token(Token(f"demo-{scope}", scope)) for scope in SCOPES}
     finally:
         store.shut()
 
@@ -189,6 +193,11 @@ def _ask(survey: Survey, people: int, address: str, token: str) -> None:
         for senders, body in crowd.messages():
             send(f"{address}/api/surveys/{survey.name}/batches", body, token)
             bar.advance(task, senders)
+
+
+def _turn(survey: Survey, address: str, to: str, token: str) -> None:
+    """Open or close the survey."""
+    send(f"{address}/api/surveys/{survey.name}/{to}", b"", token)
 
 
 def _read(question: Question, people: int, address: str, token: str) -> Shown:

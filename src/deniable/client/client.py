@@ -197,9 +197,9 @@ class Client(SurveyDevice):
     def withdraw(self) -> int:
         """Have everything erased at the collector, and all that was not released here; return how much it erased.
 
-        No new result counts what was erased. The collector returns when it has overwritten the rows in its database;
-        where it could not at once (somebody was reading them, or its disk was full), it does so later. Copies that were
-        made before, such as backups, hold them until they are thrown away.
+        What is counted from then on is without what was erased. The collector returns when it has overwritten the rows
+        in its database; where it could not at once (somebody was reading them, or its disk was full), it does so later.
+        Copies that were made before, such as backups, hold them until they are thrown away.
 
         Raises:
             NotSent: the collector cannot be reached; nothing was withdrawn.

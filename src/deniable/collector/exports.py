@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import IO
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from deniable.collector.small_cells import counts_shown, groups_shown
+from deniable.collector.small_cells import check_stored, counts_shown, groups_shown, groups_stored
 from deniable.collector.store import Entry, Store
 from deniable.errors import NotAllowed
 from deniable.files.columns import DESIGN, RESPONSE
@@ -33,16 +33,19 @@ def write(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes])
     Raises:
         NotAllowed: there are fewer than the survey's minimum.
     """
-    _write(store, entry, question, kind, file, None)
+    check_stored(store, entry, question)
+    _write(store, entry, question, kind, file, groups_stored(store, entry, question), None)
 
 
 def write_complete(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes]) -> None:
-    """Write the responses to a question that are all counted in what analysts are shown, stage by stage.
+    """Write the responses to a question of a survey that has ended, which are all counted in what analysts are shown.
+
+    A stage that too few have sent to be shown is left out.
 
     Why: rows cannot be held back in steps, as counts are, because none says when it came.
 
     Raises:
-        NotAllowed: the survey has not ended, or there are responses that are not shown.
+        NotAllowed: the survey has not ended, or it was opened again and too few have come since.
     """
     counts_shown(store, entry, question)
     stages = store.stages_complete(entry.id, question)
@@ -53,12 +56,19 @@ def write_complete(store: Store, entry: Entry, question: int, kind: str, file: I
             "Read the counts, which have all that an estimate needs, or ask whoever runs the collector: "
             "`deniable survey export`.",
         )
-    _write(store, entry, question, kind, file, stages)
-
-
-def _write(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes], stages: int | None) -> None:
-    counts_shown(store, entry, question)
     groups = set(groups_shown(store, entry, question)) & store.groups_complete(entry.id, question)
+    _write(store, entry, question, kind, file, groups, stages)
+
+
+def _write(
+    store: Store,
+    entry: Entry,
+    question: int,
+    kind: str,
+    file: IO[bytes],
+    groups: Collection[int],
+    stages: int | None,
+) -> None:
     batches = map(_columns, store.export(entry.id, question, groups=groups, stages=stages))
     if kind == "csv":
         batches = map(safe_batch, batches)

@@ -5,9 +5,8 @@ They change in steps (`store.published`), so that a subtraction of what was show
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from deniable.collector.store import Entry, Store
+from deniable.collector.store.published import ended, large_enough
 from deniable.errors import NotAllowed
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
@@ -27,47 +26,55 @@ def counts_shown(store: Store, entry: Entry, question: int, group: int | None = 
             f"{entry.survey.minimum:,} respondents, and no smaller one that could be told from the rest.",
             "Read the counts of everybody instead, or wait for more responses.",
         )
-    counts = published(store, entry, question, group)
-    least = max(entry.survey.minimum, _FEWEST_RESPONSES)
+    counts, least = published(store, entry, question, group), _least(entry)
     if counts.respondents < least:
-        where = " in any group" if entry.survey.groups else ""
-        raise NotAllowed(
-            f"there are too few responses to {entry.survey.questions[question].name!r}; expected at least {least:,}"
-            f"{where} before anything is shown.",
-            "Wait for more responses.",
-        )
+        needed = least if ended(entry, store.today()) else max(least, store.next_step(entry.id, question, group))
+        raise _too_few(entry, question, needed)
     return counts
 
 
+def check_stored(store: Store, entry: Entry, question: int) -> None:
+    """Refuse to hand over responses of fewer people than the survey's minimum, also to whoever runs the collector.
+
+    Raises:
+        NotAllowed: they are fewer.
+    """
+    if store.tallies(entry.id, question).respondents < _least(entry):
+        raise _too_few(entry, question, _least(entry))
+
+
+def _least(entry: Entry) -> int:
+    return max(entry.survey.minimum, _FEWEST_RESPONSES)
+
+
+def _too_few(entry: Entry, question: int, needed: int) -> NotAllowed:
+    return NotAllowed(
+        f"there are too few responses to {entry.survey.questions[question].name!r}; expected at least {needed:,} "
+        "before anything is shown.",
+        f"Wait for more responses, or for the end of the survey: then {_least(entry):,} are enough.",
+    )
+
+
 def published(store: Store, entry: Entry, question: int, group: int | None = None) -> Tally | StageTallies:
-    """Return the counts of a question as of the last step; a step is taken where one is due."""
+    """Return the counts of a question as of the last step, and all of them when the survey has ended."""
     store.publish(entry.id, question)
     return store.tallies(entry.id, question, group, shown=True)
 
 
 def groups_shown(store: Store, entry: Entry, question: int) -> tuple[int, ...]:
     """Return the numbers of the groups of a question that may be shown."""
-    total = published(store, entry, question).respondents
-    sizes = [
-        store.tallies(entry.id, question, number, shown=True).respondents for number in range(len(entry.survey.groups))
-    ]
-    return large_enough(sizes, total, max(entry.survey.minimum, _FEWEST_RESPONSES))
+    store.publish(entry.id, question)
+    return _groups(store, entry, question, shown=True)
 
 
-def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, ...]:
-    """Return the numbers of the groups that may be shown beside the total.
+def groups_stored(store: Store, entry: Entry, question: int) -> tuple[int, ...]:
+    """Return the numbers of the groups of a question that are large enough, of all that is stored."""
+    return _groups(store, entry, question, shown=False)
 
-    Whoever knows the total and the groups shown knows all others together, too. So these others are either nobody or at
-    least as many as the minimum; the smallest groups are hidden until that is so.
 
-    Example:
-        >>> large_enough([50, 30, 7], 87, 20)  # with 7 hidden alone, 87 − 50 − 30 would tell about them
-        (0,)
-        >>> large_enough([50, 30, 0], 80, 20), large_enough([50, 30, 7], 110, 20)
-        ((0, 1), (0, 1))
-    """
-    rising = sorted(range(len(sizes)), key=lambda number: sizes[number])
-    kept = [number for number in rising if sizes[number] >= minimum]
-    while kept and 0 < total - sum(sizes[number] for number in kept) < minimum:
-        del kept[0]
-    return tuple(sorted(kept))
+def _groups(store: Store, entry: Entry, question: int, *, shown: bool) -> tuple[int, ...]:
+    total, *sizes = (
+        store.tallies(entry.id, question, number, shown=shown).respondents
+        for number in (None, *range(len(entry.survey.groups)))
+    )
+    return large_enough(sizes, total, _least(entry))

@@ -132,7 +132,7 @@ class _HeaderTable:
         return int(found)
 
 
-class _Message(NamedTuple):
+class _Piece(NamedTuple):
     """A message: its kind, the table that describes it, and the bytes that follow it."""
 
     kind: int
@@ -140,7 +140,7 @@ class _Message(NamedTuple):
     body: int
 
 
-def _parts(raw: bytes) -> Iterator[_Message]:
+def _parts(raw: bytes) -> Iterator[_Piece]:
     """Yield all messages of a stream, which must end with its mark and nothing behind it."""
     at = 0
     while True:
@@ -160,7 +160,7 @@ def _parts(raw: bytes) -> Iterator[_Message]:
             raise Refused(422, "the stream is of another version of Arrow's format; expected V5.")
         if message.has(_MESSAGE_WORDS):
             raise _words()
-        yield _Message(message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body)
+        yield _Piece(message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body)
     if at != len(raw):
         raise _broken()
 

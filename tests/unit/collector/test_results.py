@@ -23,6 +23,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     made = open_store(tmp_path_factory.mktemp("results") / "c.db")
     filled.fill(made, filled.opened(made, filled.example()), {0: 900, 1: 600})
     filled.fill(made, filled.opened(made, small()), {0: 200, 1: 10, None: 15})
+    for name in ("working-life", "small"):
+        made.close(name)
     yield made
     made.shut()
 
@@ -94,10 +96,11 @@ def test_fabricated_sets_and_shares_below_nobody_are_signalled(tmp_path: Path) -
     for row in bits:
         row[generator.choice(12, 3, replace=False)] = 1
     filled.add(store, entry, 2, [np.packbits(bits, axis=1, bitorder="little")])
+    filled.add(store, entry, 0, [np.array([0] * 900 + [1] * 100)])
+    store.close("small")
     found = results.read(store, entry, 2).signals
     assert {each.kind for each in found} == {"fabricated"}
     assert "A set of 3 was sent by 1,000 of 1,000" in found[0].text
-    filled.add(store, entry, 0, [np.array([0] * 900 + [1] * 100)])
     kinds = {each.kind for each in results.read(store, entry, 0).signals}
     assert kinds == {"fabricated", "compliance"}
     store.shut()
@@ -107,6 +110,7 @@ def test_a_stage_is_named_where_there_are_several(tmp_path: Path) -> None:
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(groups=()))
     filled.add(store, entry, 1, [np.zeros(1000, np.int64)])
+    store.close("small")
     assert results.read(store, entry, 1).signals[0].text.startswith("Stage 1: 'red' was sent by 1,000 of 1,000")
     store.shut()
 
@@ -119,6 +123,7 @@ def test_a_design_without_a_known_bound_has_results_all_the_same(tmp_path: Path)
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(groups=(), questions=(question("odd", ladder([coarse, k_ary(3, epsilon=3)])),)))
     filled.ask(store, entry, 0, [0, 1, 2] * 100)
+    store.close("small")
     found = results.read(store, entry, 0)
     assert found.respondents == 300
     assert all(each.fakes == () for each in found.shares)

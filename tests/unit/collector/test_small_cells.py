@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from deniable.collector import results, small_cells
 from deniable.collector.store import open_store
+from deniable.collector.store.published import large_enough
 from deniable.errors import NotAllowed
 from tests.support import filled
 from tests.support.surveys import small
@@ -16,7 +17,7 @@ from tests.support.surveys import small
 @given(st.lists(st.integers(0, 60), max_size=8), st.integers(0, 60), st.integers(1, 30))
 def test_neither_a_group_nor_what_is_left_is_ever_small(sizes: list[int], others: int, minimum: int) -> None:
     total = sum(sizes) + others
-    kept = small_cells.large_enough(sizes, total, minimum)
+    kept = large_enough(sizes, total, minimum)
     assert all(sizes[number] >= minimum for number in kept)
     left = total - sum(sizes[number] for number in kept)
     assert left == 0 or left >= minimum or not kept
@@ -24,31 +25,47 @@ def test_neither_a_group_nor_what_is_left_is_ever_small(sizes: list[int], others
 
 @given(st.lists(st.integers(20, 60), min_size=1, max_size=8))
 def test_where_all_groups_are_large_all_are_shown(sizes: list[int]) -> None:
-    assert small_cells.large_enough(sizes, sum(sizes), 20) == tuple(range(len(sizes)))
+    assert large_enough(sizes, sum(sizes), 20) == tuple(range(len(sizes)))
 
 
 def test_a_single_small_group_takes_the_next_one_with_it() -> None:
-    assert small_cells.large_enough([100, 40, 5], 145, 20) == (0,)
-    assert small_cells.large_enough([100, 40, 5], 165, 20) == (0, 1)  # 20 people are in no group: what is left is 25
+    assert large_enough([100, 40, 5], 145, 20) == (0,)
+    assert large_enough([100, 40, 5], 165, 20) == (0, 1)  # 20 people are in no group: what is left is 25
 
 
 def test_counts_of_few_are_refused(tmp_path: Path) -> None:
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(minimum=20))
-    with pytest.raises(NotAllowed, match="too few responses to 'smokes'; expected at least 20"):
+    with pytest.raises(NotAllowed, match="too few responses to 'smokes'; expected at least 40"):
         small_cells.counts_shown(store, entry, 0)
-    filled.ask(store, entry, 0, [0, 1] * 15, group=0)
-    filled.ask(store, entry, 0, [0, 1] * 5, group=1)
-    assert small_cells.counts_shown(store, entry, 0).respondents == 30, "without the south"
+    filled.ask(store, entry, 0, [0, 1] * 25, group=0)
+    filled.ask(store, entry, 0, [0, 1] * 15, group=1)
+    assert small_cells.counts_shown(store, entry, 0).respondents == 30, "without the last step, and the south"
     assert small_cells.groups_shown(store, entry, 0) == (0,)
     with pytest.raises(NotAllowed, match="the group 'south' is not shown"):
         small_cells.counts_shown(store, entry, 0, 1)
-    filled.ask(store, entry, 0, [0, 1] * 5, group=1)
+    filled.ask(store, entry, 0, [0, 1] * 10, group=1)
     assert small_cells.groups_shown(store, entry, 0) == (0, 1)
-    assert small_cells.counts_shown(store, entry, 0, 1).respondents == 20
-    assert small_cells.counts_shown(store, entry, 0).respondents == 50
+    assert small_cells.counts_shown(store, entry, 0, 1).respondents == 30
+    assert small_cells.counts_shown(store, entry, 0).respondents == 60
     filled.ask(store, entry, 0, [0, 1] * 5, group=1)
-    assert [each.respondents for each in results.groups(store, entry, 0)] == [30, 20], "ten make no step"
+    assert [each.respondents for each in results.groups(store, entry, 0)] == [30, 30], "ten make no step"
+    store.close("small")
+    assert [each.respondents for each in results.groups(store, entry, 0)] == [50, 60], "all, at the end"
+    store.shut()
+
+
+def test_after_the_end_the_minimum_is_enough_and_fewer_are_not(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "c.db")
+    entry = filled.opened(store, small(minimum=20, groups=()))
+    filled.ask(store, entry, 0, [0, 1] * 10)
+    filled.ask(store, entry, 1, [0] * 19)
+    with pytest.raises(NotAllowed, match="expected at least 40"):
+        small_cells.counts_shown(store, entry, 0)
+    entry = store.close("small")
+    assert small_cells.counts_shown(store, entry, 0).respondents == 20
+    with pytest.raises(NotAllowed, match="too few responses to 'colour'; expected at least 20"):
+        small_cells.counts_shown(store, entry, 1)
     store.shut()
 
 

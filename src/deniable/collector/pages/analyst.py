@@ -81,7 +81,7 @@ class SurveyFacts:
 class QuestionFacts:
     """The results of a question; `results` are missing, and `why` says the reason, where nothing is shown.
 
-    They change when `step` more people have responded (in a group, if there are groups), until they are `complete`.
+    They change when there are `next_step` responses, or more where there are groups, until they are `complete`.
     """
 
     survey: str
@@ -93,7 +93,7 @@ class QuestionFacts:
     why: str
     groups: tuple[GroupResult, ...]
     hidden: tuple[str, ...]
-    step: int
+    next_step: int
     complete: bool
     days: tuple[tuple[date, int], ...]
 
@@ -209,7 +209,8 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
     entry = store.survey(name)
     survey, number = entry.survey, entry.survey.number(question)
     asked = survey.questions[number]
-    result, why = _results(store, entry, number, survey.group(group) if group else None)
+    selected = survey.group(group) if group else None
+    result, why = _results(store, entry, number, selected)
     groups = results.groups(store, entry, number)
     facts = QuestionFacts(
         survey=name,
@@ -221,7 +222,7 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         why=why,
         groups=groups,
         hidden=tuple(name for name in survey.groups if name not in {shown.name for shown in groups}),
-        step=survey.minimum,
+        next_step=store.next_step(entry.id, number, selected),
         complete=bool(store.stages_complete(entry.id, number)),
         days=results.days(store, entry, number),
     )

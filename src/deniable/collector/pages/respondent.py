@@ -29,7 +29,7 @@ from deniable.collector.pages.devices import Odds, odds
 from deniable.collector.pages.render import choose_language, render
 from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Collector
-from deniable.collector.store.base import Entry, Withdrawal, today
+from deniable.collector.store.base import Entry, Erasure, today
 from deniable.designs import Design, k_ary
 from deniable.errors import DeniableError
 from deniable.survey import Question, Survey
@@ -448,7 +448,7 @@ async def send(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str
     return body
 
 
-async def withdraw(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> Withdrawal:
+async def withdraw(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> Erasure:
     """Erase what was sent with a withdrawal code.
 
     Raises:

@@ -208,7 +208,7 @@ class BatchOutcome(NamedTuple):
     repeated: int
 
 
-class Withdrawal(NamedTuple):
+class Erasure(NamedTuple):
     """What became of a withdrawal.
 
     Attributes:

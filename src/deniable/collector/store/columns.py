@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from deniable.channel.coding import Rows
-from deniable.collector.store import counts
+from deniable.collector.store import counts, published
 from deniable.collector.store.base import KEY, Batch, BatchOutcome, NotStored, Sent, Submission
 from deniable.collector.store.counts import SEEN, CountedDesign, Counter
 from deniable.collector.store.responses import Desk, check_open, count_days, group_number
@@ -62,7 +62,10 @@ def _all_new(tables: Tables, known: KnownSurvey, batch: Batch, rows: Rows, today
         tables.run("ROLLBACK TO SAVEPOINT batch")
         return False
     tables.run("RELEASE SAVEPOINT batch")
-    counts.add(tables, Counter(batch.survey, batch.question, 0, SEEN, group), column.layouts[0], rows)
+    lag = len(rows) - published.least(known, batch.question)[0]  # all but the last step can be shown at once
+    for part in (rows[:lag], rows[lag:]) if lag > 0 else (rows,):
+        counts.add(tables, Counter(batch.survey, batch.question, 0, SEEN, group), column.layouts[0], part)
+        published.step(tables, known, batch.question)
     count_days(tables, {(batch.survey, batch.question): added}, today)
     return True
 

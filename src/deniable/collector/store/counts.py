@@ -56,6 +56,11 @@ class CountedDesign:
         """How many counts there are."""
         return 1 + self.design.channel.cells + self.coding.shapes
 
+    @property
+    def pieces(self) -> int:
+        """In how many pieces they are kept."""
+        return -(-self.size // _PIECE)
+
     def write(self, code: int) -> bytes:
         """Return a code as bytes.
 

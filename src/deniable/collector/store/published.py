@@ -1,21 +1,22 @@
 """Counts as analysts are shown them: copies that change in steps, so that no difference of two looks tells about few.
 
-A cell is one stage of one question in one group, or among those without a group. It is copied when as many people as
-the survey's minimum have come since the last copy, less those who have withdrawn. When a survey has ended, those who
-are in no copy go into a cell of their own, the rest, if they are as many; from then on no other cell changes. What is
-shown of everybody is the sum of all copies. What is withdrawn stays in a copy until the next one.
+A cell is one stage of one question in one group, or among those without a group. There are two copies of it, the one
+that is shown and the upcoming one. When at least as many people as the survey's minimum have come since the upcoming
+copy, less those who have withdrawn, it becomes the one that is shown, and what is there now becomes the upcoming one.
+So what is shown lags one whole step behind, and when a survey ends, what is new since then is a step as well: all of it
+is shown, each group by itself as far as neither it nor what is left is small; what is left goes into a cell of its own,
+the rest. What is shown of everybody is the sum of all cells. What is withdrawn stays in a copy until the next one.
 
-Guarantee: copies are of different people, and each grows by so many people at a time. So all that was ever shown of a
-stage, however it is added and subtracted, is about sets of at least so many people.
+Guarantee: the cells are of different people, and each grows by so many people at a time, unless people have withdrawn.
+So all that was ever shown of a stage, however it is added and subtracted, is about sets of at least so many people.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from itertools import takewhile
 from typing import NamedTuple, TypeAlias
-
-import numpy as np
 
 from deniable.collector.store import counts
 from deniable.collector.store.base import Entry
@@ -23,11 +24,11 @@ from deniable.collector.store.counts import RAISED, SEEN, SIZE, Counter, Vector
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Tables
 
-LIVE, PUBLISHED = "tally", "published"
-"""The tables of counts: of all that is stored, and of what is shown."""
+LIVE, UPCOMING, PUBLISHED = "tally", "upcoming", "published"
+"""The tables of counts: of all that is stored, of what is shown next, and of what is shown."""
 
 REST = -2
-"""The group of those who are in no other copy when a survey has ended."""
+"""The group of those who are in no other cell when a survey has ended."""
 
 
 class Cell(NamedTuple):
@@ -38,57 +39,132 @@ class Cell(NamedTuple):
 
 
 Sizes: TypeAlias = Mapping[Cell, int]
+Stages: TypeAlias = list[dict[str, Vector]]
 
 
-def due(tables: Tables, known: KnownSurvey, question: int, today: date) -> list[Cell]:
-    """Return the cells of a question that may be copied, coarser stages first, and in each the rest last."""
+def step(tables: Tables, known: KnownSurvey, question: int) -> None:
+    """Take the steps that are due after responses were stored; none once the survey has ended and was opened again."""
+    stored, upcoming = (_sizes(tables, table, known, question) for table in (LIVE, UPCOMING))
+    stepping = _stepping(stored, upcoming, least(known, question))
+    if not stepping or _ended_before(_sizes(tables, PUBLISHED, known, question)):
+        return
+    for group, stages in stepping.items():
+        live, ahead, shown = (_read(tables, table, known, question, group) for table in (LIVE, UPCOMING, PUBLISHED))
+        shown, ahead = _caught_up(shown, ahead, stages), _caught_up(ahead, live, stages)
+        if _possible(shown) and _possible(ahead):
+            _write(tables, PUBLISHED, known, question, group, shown[:stages])
+            _write(tables, UPCOMING, known, question, group, ahead[:stages])
+
+
+def _stepping(stored: Sizes, upcoming: Sizes, least: Sequence[int]) -> dict[int, int]:
+    """Return how many stages of each group have grown by a step, from the coarsest on.
+
+    Why: a finer stage moves only together with the coarser ones, so that nobody is shown at it who is not shown there.
+    """
+    found = {}
+    for group in sorted({cell.group for cell in stored}):
+        cells = [Cell(stage, group) for stage in range(len(least))]
+        rises = (stored.get(cell, 0) - upcoming.get(cell, 0) >= least[cell.stage] for cell in cells)
+        found[group] = sum(takewhile(bool, rises))
+    return {group: stages for group, stages in found.items() if stages}
+
+
+def least(known: KnownSurvey, question: int) -> list[int]:
+    """Return how many people make a step of each stage: the minimum, or as many as there are pieces to be copied."""
+    return [max(known.entry.survey.minimum, layout.pieces) for layout in known.columns[question].layouts]
+
+
+def next_step(tables: Tables, known: KnownSurvey, question: int, group: int | None) -> int:
+    """Return how many responses there are at the next step, at least; it cannot come before."""
+    upcoming, shown = (_sizes(tables, table, known, question) for table in (UPCOMING, PUBLISHED))
+    copied = shown if _ended_before(shown) else upcoming
+    sizes = [size for cell, size in copied.items() if cell.stage == 0 and group in (None, cell.group)]
+    return sum(sizes) + least(known, question)[0] * (1 if sizes else 2)  # the first copy is the upcoming one
+
+
+def publish(tables: Tables, known: KnownSurvey, question: int) -> None:
+    """Show all that is stored of a survey that has ended."""
     stored, shown = (_sizes(tables, table, known, question) for table in (LIVE, PUBLISHED))
-    started = any(cell.group == REST for cell in shown)
-    return list(
-        _due(stored, shown, known.entry.survey.minimum, groups=not started, rest=started or ended(known.entry, today))
+    stages, minimum = finishing(tables, known, question), known.entry.survey.minimum
+    if not _ended_before(shown):
+        for group, reached in _apart(stored, shown, stages, minimum).items():
+            live, told = (_read(tables, table, known, question, group) for table in (LIVE, PUBLISHED))
+            told = _caught_up(told, live, reached)
+            if _possible(told):
+                _write(tables, PUBLISHED, known, question, group, told[:reached])
+    live, told, rest = (
+        _read(tables, table, known, question, group)
+        for table, group in ((LIVE, None), (PUBLISHED, None), (PUBLISHED, REST))
     )
+    if not _possible(_caught_up(told, live, stages)):
+        return  # opened again, and who was shown at a finer stage has withdrawn
+    triples = zip(live[:stages], told, rest, strict=False)
+    left = [{which: one[which] - two[which] + own[which] for which in one} for one, two, own in triples]
+    _write(tables, PUBLISHED, known, question, REST, left)
 
 
-def _due(stored: Sizes, shown: Sizes, minimum: int, *, groups: bool, rest: bool) -> Iterator[Cell]:
-    """Yield the cells that have grown by the minimum; nobody is shown at a stage who is not shown at the one before."""
-    complete: set[int] = {cell.group for cell in stored} | {REST}  # groups of which the stage before is shown whole
-    for stage in range(1 + max((cell.stage for cell in stored), default=-1)):
-        rises = {cell: size - shown.get(cell, 0) for cell, size in stored.items() if cell.stage == stage}
-        left = sum(rises.values()) - shown.get(Cell(stage, REST), 0)
-        whole = {cell.group for cell, rise in rises.items() if rise == 0}
-        for cell in sorted(rises) if groups else ():
-            if rises[cell] >= minimum and cell.group in complete:
-                yield cell
-                left -= rises[cell]
-                whole.add(cell.group)
-        if rest and left >= minimum and REST in complete:
-            yield Cell(stage, REST)
-            left = 0
-        complete = whole | ({REST} if left <= 0 else set())
+def due(tables: Tables, known: KnownSurvey, question: int, today: date) -> bool:
+    """Say whether a survey has ended, and something of a question is to be shown that is not."""
+    return ended(known.entry, today) and finishing(tables, known, question) > 0
 
 
-def publish(tables: Tables, known: KnownSurvey, question: int, today: date) -> None:
-    """Copy the cells that may be copied."""
-    place, layouts = (known.entry.id, question), known.columns[question].layouts
-    copied: set[Cell] = set()
-    for cell in due(tables, known, question, today):
-        coarser = cell._replace(stage=cell.stage - 1)
-        group = None if cell.group == REST else cell.group
-        stored, shown = (counts.read(tables, table, *place, layouts, group) for table in (LIVE, PUBLISHED))
-        if cell.stage and coarser not in copied and _differ(stored[coarser.stage], shown[coarser.stage]):
-            continue  # as many as were shown, but others: somebody has withdrawn, and somebody else has come
-        pairs = ((SEEN, cell.stage), (RAISED, coarser.stage))  # who is seen at a stage has raised the one before
-        for which, stage in pairs if cell.stage else pairs[:1]:
-            counter, vector = Counter(*place, stage, which, cell.group), stored[stage][which]
-            if cell.group == REST:
-                own = counts.read(tables, PUBLISHED, *place, layouts, REST)[stage][which]
-                vector = vector - shown[stage][which] + own
-            counts.write(tables, PUBLISHED, counter, vector)
-        copied.add(cell)
+def finishing(tables: Tables, known: KnownSurvey, question: int) -> int:
+    """Return how many stages of a survey that has ended are to be shown whole, and are not: those of enough people.
+
+    When it ends for the first time, these are all that have had a step, also where so many have withdrawn that few are
+    new. When it was opened again, at least as many as the minimum are new.
+    """
+    stored, shown = (_sizes(tables, table, known, question) for table in (LIVE, PUBLISHED))
+    before, minimum = _ended_before(shown), known.entry.survey.minimum
+    totals = (
+        [sum(size for cell, size in sizes.items() if cell.stage == stage) for sizes in (stored, shown)]
+        for stage in range(len(known.columns[question].layouts))
+    )
+    enough = (there - told >= minimum or (told > 0 and not before) for there, told in totals)
+    return sum(takewhile(bool, enough))
 
 
-def _differ(stored: Mapping[str, Vector], shown: Mapping[str, Vector]) -> bool:
-    return not np.array_equal(stored[SEEN], shown[SEEN])
+def _apart(stored: Sizes, shown: Sizes, stages: int, minimum: int) -> dict[int, int]:
+    """Return how many stages of each group are shown whole at the end, by themselves."""
+    found: dict[int, int] = {}
+    every = kept = sorted({cell.group for cell in stored})
+    for stage in range(stages):
+        rises = {group: stored.get(Cell(stage, group), 0) - shown.get(Cell(stage, group), 0) for group in every}
+        chosen = large_enough([rises[group] for group in kept], sum(rises.values()), minimum)
+        kept = [kept[number] for number in chosen]
+        found |= dict.fromkeys(kept, stage + 1)
+    return found
+
+
+def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, ...]:
+    """Return the numbers of the groups that may be shown beside the total.
+
+    Whoever knows the total and the groups shown knows all others together, too. So these others are either nobody or at
+    least as many as the minimum; the smallest groups are hidden until that is so.
+
+    Example:
+        >>> large_enough([50, 30, 7], 87, 20)  # with 7 hidden alone, 87 − 50 − 30 would tell about them
+        (0,)
+        >>> large_enough([50, 30, 0], 80, 20), large_enough([50, 30, 7], 110, 20)
+        ((0, 1), (0, 1))
+    """
+    rising = sorted(range(len(sizes)), key=lambda number: sizes[number])
+    kept = [number for number in rising if sizes[number] >= minimum]
+    while kept and (left := total - sum(sizes[number] for number in kept)) and left < minimum:
+        del kept[0]
+    return tuple(sorted(kept))
+
+
+def _caught_up(behind: Stages, ahead: Stages, stages: int) -> Stages:
+    """Return counts of which the first stages are those of others; who is seen at a stage has raised the one before."""
+    seen = [(ahead if stage < stages else behind)[stage][SEEN] for stage in range(len(behind))]
+    raised = [(ahead if stage + 1 < stages else behind)[stage][RAISED] for stage in range(len(behind))]
+    return [{SEEN: one, RAISED: other} for one, other in zip(seen, raised, strict=True)]
+
+
+def _possible(stages: Iterable[Mapping[str, Vector]]) -> bool:
+    """Say whether nobody has raised what is not seen: else somebody has withdrawn who is shown at a finer stage."""
+    return all((each[SEEN] >= each[RAISED]).all() for each in stages)
 
 
 def stages_complete(tables: Tables, known: KnownSurvey, question: int, today: date) -> int:
@@ -115,6 +191,10 @@ def ended(entry: Entry, today: date) -> bool:
     return entry.standing(today) in {"closed", "over"}
 
 
+def _ended_before(shown: Sizes) -> bool:
+    return any(cell.group == REST for cell in shown)
+
+
 def _sizes(tables: Tables, table: str, known: KnownSurvey, question: int) -> dict[Cell, int]:
     """Return how many responses each cell has."""
     statement = (
@@ -123,3 +203,14 @@ def _sizes(tables: Tables, table: str, known: KnownSurvey, question: int) -> dic
     )
     found = tables.rows(statement, known.entry.id, question, SEEN)
     return {Cell(stage, group): int.from_bytes(count, "little", signed=True) for stage, group, count in found}
+
+
+def _read(tables: Tables, table: str, known: KnownSurvey, question: int, group: int | None) -> Stages:
+    return counts.read(tables, table, known.entry.id, question, known.columns[question].layouts, group)
+
+
+def _write(tables: Tables, table: str, known: KnownSurvey, question: int, group: int, stages: Stages) -> None:
+    """Put the first stages of a group into a table: who is seen at them, and who has raised them, but for the last."""
+    for stage, vectors in enumerate(stages):
+        for which in (SEEN, RAISED) if stage + 1 < len(stages) else (SEEN,):
+            counts.write(tables, table, Counter(known.entry.id, question, stage, which, group), vectors[which])

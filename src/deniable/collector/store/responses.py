@@ -11,7 +11,7 @@ from datetime import date
 from typing import TypeAlias
 
 from deniable import blind
-from deniable.collector.store import counts, credentials
+from deniable.collector.store import counts, credentials, published
 from deniable.collector.store.base import KEY, Entry, NotStored, Outcome, Sent, Submission
 from deniable.collector.store.counts import RAISED, SEEN, Counter
 from deniable.collector.store.surveys import Column, KnownSurvey
@@ -157,6 +157,8 @@ class Desk:
         for counter, codes in sorted(self.rises.items()):
             layout = self.surveys[counter.survey].columns[counter.question].layouts[counter.stage]
             counts.add(self.tables, counter, layout, layout.joined(codes))
+        for survey, question in sorted({(counter.survey, counter.question) for counter in self.rises}):
+            published.step(self.tables, self.surveys[survey], question)
         credentials.use(self.tables, self.used)
         self.tables.insert("spent", ("hash", "survey"), sorted(self.spent.items()))
         count_days(self.tables, self.days, self.today)

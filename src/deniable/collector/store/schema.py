@@ -40,6 +40,11 @@ MIGRATIONS = (
                 grp INTEGER NOT NULL, piece INTEGER NOT NULL, counts {bytes} NOT NULL,
                 PRIMARY KEY (survey, question, stage, which, grp, piece)
             ) {by_key}""",
+            """CREATE TABLE upcoming (
+                survey INTEGER NOT NULL, question INTEGER NOT NULL, stage INTEGER NOT NULL, which TEXT NOT NULL,
+                grp INTEGER NOT NULL, piece INTEGER NOT NULL, counts {bytes} NOT NULL,
+                PRIMARY KEY (survey, question, stage, which, grp, piece)
+            ) {by_key}""",
             """CREATE TABLE published (
                 survey INTEGER NOT NULL, question INTEGER NOT NULL, stage INTEGER NOT NULL, which TEXT NOT NULL,
                 grp INTEGER NOT NULL, piece INTEGER NOT NULL, counts {bytes} NOT NULL,
@@ -65,6 +70,7 @@ TABLES = {
     "survey": ("id", "name", "state", "definition", "private", "signature"),
     "response": ("survey", "question", "id", "stage", "grp", "code"),
     "tally": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
+    "upcoming": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
     "published": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
     "day": ("survey", "question", "day", "responses"),
     "invitation": ("hash", "survey", "used"),

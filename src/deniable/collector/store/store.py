@@ -22,7 +22,7 @@ from deniable.collector.store.base import (
     StoreFailed,
     Submission,
     Token,
-    Withdrawal,
+    Erasure,
     today,
 )
 from deniable.collector.store.counts import RAISED, SEEN, Vector
@@ -222,7 +222,7 @@ class Store:
             done = [columns.add_batch(tables, _among(known, each.survey), each, self.today()) for each in given]
             return BatchOutcome(sum(each.stored for each in done), sum(each.repeated for each in done))
 
-    def withdraw(self, survey: int, key: bytes) -> Withdrawal:
+    def withdraw(self, survey: int, key: bytes) -> Erasure:
         """Erase all that was sent with a key, and take it out of the counts.
 
         Guarantee: where it is `overwritten`, the bytes of the rows are gone from SQLite's file and its log, and from
@@ -234,9 +234,9 @@ class Store:
         with self.transaction() as tables:
             erased = withdraw(tables, survey, _among(self._locked(tables, {survey}), survey), key)
         try:
-            return Withdrawal(erased, not erased or self.rewrite())
+            return Erasure(erased, not erased or self.rewrite())
         except StoreFailed:  # it is erased all the same
-            return Withdrawal(erased, overwritten=False)
+            return Erasure(erased, overwritten=False)
 
     def stored(self, survey: int, key: bytes) -> tuple[Sent, ...]:
         """Return all that is stored under a key, by question and stage."""
@@ -249,13 +249,19 @@ class Store:
         return tuple(sorted(found))
 
     def publish(self, survey: int, question: int) -> None:
-        """Let what analysts are shown of a question catch up with what is stored, as far as that tells about many."""
+        """Let analysts be shown all that is stored of a question, where the survey has ended and they are not yet."""
         with self.transaction(write=False) as tables:
             if not published.due(tables, self._survey(tables, survey), question, self.today()):
                 return
         with self.transaction() as tables:
             known = _among(self._locked(tables, {survey}), survey)
-            published.publish(tables, known, question, self.today())
+            if published.due(tables, known, question, self.today()):
+                published.publish(tables, known, question)
+
+    def next_step(self, survey: int, question: int, group: int | None = None) -> int:
+        """Return how many responses there are, of everybody or in a group, when analysts are shown more; or more."""
+        with self.transaction(write=False) as tables:
+            return published.next_step(tables, self._survey(tables, survey), question, group)
 
     def stages_complete(self, survey: int, question: int) -> int:
         """Return of how many stages of a question analysts are shown all that is stored, and no more will come."""
@@ -276,7 +282,7 @@ class Store:
             survey: the number of the survey.
             question: the number of the question.
             group: the number of a group; None for everybody.
-            shown: whether to count what analysts are shown (`publish`), and not all that is stored.
+            shown: whether to count what analysts are shown (`store.published`), and not all that is stored.
         """
         with self.transaction(write=False) as tables:
             column = self._survey(tables, survey).columns[question]

@@ -30,6 +30,7 @@ ALL = Token("all", "analyst")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     made = open_store(tmp_path_factory.mktemp("pages") / "c.db")
     filled.fill(made, filled.opened(made, filled.example()), {0: 300, 1: 200})
+    made.close("working-life")
     made.create(small())
     yield made
     made.shut()
@@ -63,7 +64,7 @@ def test_no_template_has_inline_style_or_script() -> None:
 def test_the_overview_lists_what_a_token_may_see(store: Store) -> None:
     page = contexts.overview(store, ALL)
     assert [(each.name, each.state, each.responses) for each in page.facts] == [
-        ("small", "draft", 0), ("working-life", "open", 500)
+        ("small", "draft", 0), ("working-life", "closed", 500)
     ]  # fmt: skip
     assert [each.name for each in contexts.overview(store, Token("one", "analyst", "small")).facts] == ["small"]
     assert [row["name"] for row in rows(page)] == ["small", "working-life"]
@@ -89,9 +90,7 @@ def test_a_survey_has_a_sentence_for_each_question(store: Store) -> None:
 
 def test_nothing_is_shown_of_a_survey_without_responses(store: Store) -> None:
     line = contexts.survey_page(store, "small").facts.questions[0]
-    assert line.sentence == (
-        "There are too few responses to 'smokes'; expected at least 20 in any group before anything is shown."
-    )
+    assert line.sentence == ("There are too few responses to 'smokes'; expected at least 40 before anything is shown.")
     page = contexts.question_page(store, "small", "smokes")
     assert page.facts.results is None
     assert "Nothing is shown yet" in render(page)
@@ -141,6 +140,7 @@ def test_words_of_a_survey_are_only_words(tmp_path: Path) -> None:
     asked = type(asked)(asked.name, asked.about, {"en": QuestionTexts("<b>why</b>", labels=("=1+1", "@x"))})
     store = open_store(tmp_path / "c.db")
     filled.fill(store, filled.opened(store, small(texts=texts, questions=(asked,), groups=())), {None: 100})
+    store.close("small")
     page = contexts.question_page(store, "small", "x")
     assert "<script>alert" not in render(page)
     assert "<b>why" not in render(page)
@@ -154,6 +154,7 @@ def test_many_categories_are_drawn_in_part_and_told_in_whole(tmp_path: Path) -> 
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(questions=(question("x", subset(60, epsilon=3)),), groups=()))
     filled.fill(store, entry, {None: 600})
+    store.close("small")
     page = contexts.question_page(store, "small", "x")
     assert page.chart is not None
     assert len(page.chart.lines) == 40

@@ -1,16 +1,19 @@
-"""What analysts are shown changes in steps of at least the minimum, on SQLite and on Postgres."""
+"""What analysts are shown changes in steps of at least the minimum, and is complete at the end, on both databases."""
 
 from __future__ import annotations
 
 import secrets
 from collections import Counter
+from datetime import date, timedelta
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector.store import Entry, Sent, Store, Submission
-from deniable.collector.store.published import REST, Cell, _due
+from deniable.collector.store import Batch, Entry, Sent, Store, Submission
+from deniable.collector.store.published import Cell, _apart, _stepping
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 from tests.support.surveys import small
@@ -25,10 +28,10 @@ def entry(store: Store) -> Entry:
 
 
 def send(store: Store, entry: Entry, count: int, code: int = 0, group: int | None = None) -> list[bytes]:
-    """Let so many people respond to the first question; return their keys."""
+    """Let so many people respond to the first question, one after the other; return their keys."""
     keys = [secrets.token_bytes(16) for _ in range(count)]
-    sent = [Submission(entry.id, key, group, (Sent(0, 0, code),)) for key in keys]
-    assert store.add(sent) == ["stored"] * count
+    for key in keys:
+        assert store.add([Submission(entry.id, key, group, (Sent(0, 0, code),))]) == ["stored"]
     return keys
 
 
@@ -40,72 +43,148 @@ def look(store: Store, entry: Entry, group: int | None = None) -> list[int]:
     return [int(each) for each in found.counts]
 
 
-def test_what_is_shown_changes_in_steps(store: Store, entry: Entry) -> None:
-    send(store, entry, 4, 0)
-    assert look(store, entry) == [0, 0]
+def test_what_is_shown_lags_one_whole_step_behind(store: Store, entry: Entry) -> None:
+    send(store, entry, 9, 0)
+    assert (look(store, entry), store.next_step(entry.id, 0)) == ([0, 0], 10)
     send(store, entry, 1, 1)
-    assert look(store, entry) == [4, 1]
+    assert (look(store, entry), store.next_step(entry.id, 0)) == ([5, 0], 15), "without the last five"
     send(store, entry, 4, 1)
-    assert look(store, entry) == [4, 1]
-    send(store, entry, 3, 0)
-    assert look(store, entry) == [7, 5], "all seven since the last step"
+    assert look(store, entry) == [5, 0]
+    send(store, entry, 1, 1)
+    assert (look(store, entry), store.next_step(entry.id, 0)) == ([9, 1], 20)
+
+
+@pytest.mark.parametrize("people", [5, 9, 10, 14])
+def test_all_is_shown_at_the_end_and_never_fewer_than_the_minimum_are_new(
+    store: Store, entry: Entry, people: int
+) -> None:
+    told = [0]
+    for _ in range(people):
+        send(store, entry, 1)
+        told.append(sum(look(store, entry)))
+    store.close("small")
+    told.append(sum(look(store, entry)))
+    rises = [after - before for before, after in pairwise(told)]
+    assert all(rise == 0 or rise >= MINIMUM for rise in rises), told
+    assert told[-1] == people
+    assert store.stages_complete(entry.id, 0) == 1
+
+
+def test_a_survey_that_ends_by_its_date_shows_all(store: Store) -> None:
+    today = date(2026, 6, 1)
+    store.today = lambda: today
+    store.create(small(minimum=MINIMUM, closes=today))
+    entry = store.open("small")
+    send(store, entry, 12)
+    assert look(store, entry) == [5, 0]
+    store.today = lambda: today + timedelta(days=1)
+    assert look(store, entry) == [12, 0]
+    assert store.stages_complete(entry.id, 0) == 1
+
+
+def test_fewer_than_the_minimum_are_never_shown(store: Store, entry: Entry) -> None:
+    send(store, entry, MINIMUM - 1)
+    for _ in range(2):
+        store.close("small")
+        assert look(store, entry) == [0, 0]
+        assert store.stages_complete(entry.id, 0) == 0
+        store.open("small")
+    send(store, entry, 1)
+    store.close("small")
+    assert look(store, entry) == [5, 0]
+
+
+def test_a_batch_is_shown_but_for_its_last_step(store: Store, entry: Entry) -> None:
+    keys = np.frombuffer(secrets.token_bytes(16 * 100), np.uint8).reshape(-1, 16)
+    store.add_batch(Batch(entry.id, 0, 0, keys, np.zeros(100, np.int64), None))
+    assert look(store, entry) == [95, 0]
 
 
 def test_withdrawals_open_no_smaller_view(store: Store, entry: Entry) -> None:
     """Fill a group up, look, take the fakes back, and wait for the next person: nobody after the first is read."""
     send(store, entry, 1, 1, group=0)
-    fakes = send(store, entry, 4, 0, group=0)
+    fakes = send(store, entry, 9, 0, group=0)
     assert look(store, entry, 0) == [4, 1]
     for key in fakes:
         store.withdraw(entry.id, key)
     assert look(store, entry, 0) == [4, 1]
     send(store, entry, 1, 1, group=0)
-    fakes = send(store, entry, 4, 0, group=0)
+    send(store, entry, 9, 0, group=0)
     assert look(store, entry, 0) == [4, 1]
-    assert store.tallies(entry.id, 0, 0).respondents == 6
+    assert store.tallies(entry.id, 0, 0).respondents == 11
+
+
+def test_many_withdrawals_open_no_smaller_view_either(store: Store, entry: Entry) -> None:
+    keys = send(store, entry, 4 * MINIMUM, 0)
+    assert look(store, entry) == [15, 0]
+    for key in keys[: 3 * MINIMUM]:
+        store.withdraw(entry.id, key)
+    assert look(store, entry) == [15, 0]
+
+
+def test_the_result_is_complete_also_where_few_are_new_because_people_withdrew(store: Store, entry: Entry) -> None:
+    keys = send(store, entry, 2 * MINIMUM, 0)
+    assert look(store, entry) == [5, 0]
+    for key in keys[-4:]:
+        store.withdraw(entry.id, key)
+    send(store, entry, 1, 1)
+    store.close("small")
+    assert look(store, entry) == [6, 1], "two more than before"
+    assert store.stages_complete(entry.id, 0) == 1
 
 
 def test_groups_that_are_too_small_are_not_in_the_total_either(store: Store, entry: Entry) -> None:
-    send(store, entry, 7, 0, group=0)
+    send(store, entry, 12, 0, group=0)
     send(store, entry, 2, 1, group=1)
-    send(store, entry, 5, 0)
-    assert look(store, entry) == [12, 0]
+    send(store, entry, 10, 0)
+    assert look(store, entry) == [10, 0]
     assert look(store, entry, 1) == [0, 0]
 
 
-def test_the_rest_is_shown_of_everybody_when_a_survey_has_ended(store: Store, entry: Entry) -> None:
-    send(store, entry, 5, 0, group=0)
-    assert look(store, entry) == [5, 0]
-    send(store, entry, 3, 1, group=0)
+def test_a_small_group_is_in_the_total_at_the_end_with_the_last_step_of_another(store: Store, entry: Entry) -> None:
+    send(store, entry, 12, 0, group=0)
     send(store, entry, 2, 1, group=1)
     assert look(store, entry) == [5, 0]
     store.close("small")
-    assert look(store, entry) == [5, 5]
-    assert look(store, entry, 0) == [5, 0], "neither group by itself"
+    assert look(store, entry) == [12, 2]
+    assert look(store, entry, 0) == [5, 0], "seven of the north and two of the south are told together"
     assert look(store, entry, 1) == [0, 0]
-    assert store.stages_complete(entry.id, 0) == 1
-    store.open("small")
-    send(store, entry, 6, 0, group=0)
-    assert look(store, entry, 0) == [5, 0], "who is in the rest is not counted a second time"
-    assert look(store, entry) == [11, 5]
+    assert store.groups_complete(entry.id, 0) == frozenset()
 
 
-def test_a_rest_that_is_too_small_stays_unseen(store: Store, entry: Entry) -> None:
-    send(store, entry, 5, 0)
-    assert look(store, entry) == [5, 0]
-    send(store, entry, 4, 1)
-    for _ in range(3):
-        store.close("small")
-        assert look(store, entry) == [5, 0]
-        assert store.stages_complete(entry.id, 0) == 0
+def test_large_groups_are_whole_at_the_end(store: Store, entry: Entry) -> None:
+    send(store, entry, 12, 0, group=0)
+    send(store, entry, 6, 1, group=1)
+    store.close("small")
+    assert [look(store, entry, group) for group in (None, 0, 1)] == [[12, 6], [12, 0], [0, 6]]
+    assert store.groups_complete(entry.id, 0) == {0, 1}
+
+
+def test_a_survey_opened_again_shows_more_when_it_has_ended_again_with_enough(store: Store, entry: Entry) -> None:
+    send(store, entry, 7, 0, group=0)
+    store.close("small")
+    assert look(store, entry) == [7, 0]
+    for _ in range(MINIMUM - 1):
         store.open("small")
-    send(store, entry, 1, 1)
-    assert look(store, entry) == [5, 5]
+        send(store, entry, 1, 1, group=0)
+        assert look(store, entry) == [7, 0]
+        store.close("small")
+        assert look(store, entry) == [7, 0], "opening and closing reads nobody"
+        assert store.stages_complete(entry.id, 0) == 0
+    store.open("small")
+    send(store, entry, 1, 1, group=0)
+    assert look(store, entry) == [7, 0]
+    store.close("small")
+    assert look(store, entry) == [7, 5]
+    assert look(store, entry, 0) == [7, 0]
+    assert store.stages_complete(entry.id, 0) == 1
 
 
-def raised(store: Store, entry: Entry, keys: list[bytes], stages: int) -> None:
-    sent = tuple(Sent(1, stage, 0) for stage in range(stages))
-    assert store.add([Submission(entry.id, key, None, sent) for key in keys]) == ["stored"] * len(keys)
+def raised(store: Store, entry: Entry, keys: list[bytes], stages: int, code: int = 0) -> None:
+    """Let people send so many stages of the second question, one after the other."""
+    for key in keys:
+        sent = tuple(Sent(1, stage, code) for stage in range(stages))
+        assert store.add([Submission(entry.id, key, None, sent)]) == ["stored"]
 
 
 def seen(store: Store, entry: Entry) -> list[int]:
@@ -117,65 +196,63 @@ def seen(store: Store, entry: Entry) -> list[int]:
     return [each.respondents for each in found.seen]
 
 
-def test_stages_have_steps_of_their_own(store: Store, entry: Entry) -> None:
-    keys = [secrets.token_bytes(16) for _ in range(12)]
-    raised(store, entry, keys, 1)
-    raised(store, entry, keys[:4], 2)
-    assert seen(store, entry) == [12, 0, 0], "four are too few for a stage"
-    raised(store, entry, keys[4:6], 2)
-    assert seen(store, entry) == [12, 6, 0]
-    raised(store, entry, keys[6:10], 3)
-    assert seen(store, entry) == [12, 6, 0]
-    raised(store, entry, keys[:6], 3)
-    assert seen(store, entry) == [12, 6, 0], (
-        "ten have sent the last stage, and not all of them are shown at the one before"
-    )
+def people(count: int) -> list[bytes]:
+    return [secrets.token_bytes(16) for _ in range(count)]
+
+
+def test_stages_lag_a_step_of_their_own_and_end_complete(store: Store, entry: Entry) -> None:
+    raised(store, entry, people(6), 2)
+    assert seen(store, entry) == [0, 0, 0]
+    raised(store, entry, people(4), 2)
+    assert seen(store, entry) == [5, 5, 0], "both lag by a step"
+    raised(store, entry, people(4), 1)
+    raised(store, entry, people(1), 2)
+    assert seen(store, entry) == [10, 5, 0], "one more is no step of the second stage"
+    raised(store, entry, people(2), 3)
     store.close("small")
-    assert seen(store, entry) == [12, 6, 0]
-    assert store.stages_complete(entry.id, 1) == 1
+    assert seen(store, entry) == [17, 13, 0], "two are too few for a stage that was never shown"
+    assert store.stages_complete(entry.id, 1) == 2
 
 
-def test_somebody_else_in_the_place_of_who_withdrew_is_not_counted_below_nothing(store: Store, entry: Entry) -> None:
-    keys = [secrets.token_bytes(16) for _ in range(5)]
+def test_a_stage_moves_only_with_the_one_before(store: Store, entry: Entry) -> None:
+    keys = people(10)
     raised(store, entry, keys, 1)
     assert seen(store, entry) == [5, 0, 0]
+    raised(store, entry, keys, 2)
+    assert seen(store, entry) == [5, 0, 0], "those of the second stage are not all shown at the first"
+    store.close("small")
+    assert seen(store, entry) == [10, 10, 0]
+
+
+def test_who_withdrew_is_not_counted_below_nothing(store: Store, entry: Entry) -> None:
+    """Somebody who is shown at both stages withdraws, and was the only one with that response."""
+    keys = people(5)
+    raised(store, entry, keys[:1], 2, code=1)
+    raised(store, entry, keys[1:] + people(5), 2)
+    assert seen(store, entry) == [5, 5, 0]
     store.withdraw(entry.id, keys[0])
-    other = secrets.token_bytes(16)
-    sent = (Sent(1, 0, 1), Sent(1, 1, 1))
-    assert store.add([Submission(entry.id, other, None, sent)]) == ["stored"]
-    raised(store, entry, keys[1:], 2)
-    assert seen(store, entry) == [5, 0, 0]
+    raised(store, entry, people(30), 1)
+    assert seen(store, entry) == [5, 5, 0], "the first stage alone would have fewer than have raised it"
+    store.close("small")
+    assert seen(store, entry) == [39, 9, 0]
 
 
-@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(1, 7), st.booleans()), max_size=30), st.integers(1, 8))
-def test_copies_are_of_different_people_and_grow_by_the_minimum(
-    events: list[tuple[int, int, bool]], minimum: int
-) -> None:
-    """People of some group come, and somebody looks; the survey ends and begins again at any time."""
+@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 2)), max_size=80), st.integers(1, 6))
+def test_groups_grow_by_the_minimum_and_so_does_what_is_left(events: list[tuple[int, int]], minimum: int) -> None:
+    """People of some group come and send some stages; whatever is shown, then and at the end, differs by enough."""
     stored: Counter[Cell] = Counter()
-    shown: Counter[Cell] = Counter()
-    for group, people, over in events:
-        stored[Cell(0, group)] += people
-        started = shown[Cell(0, REST)] > 0
-        for cell in _due(dict(stored), dict(shown), minimum, groups=not started, rest=started or over):
-            whole = stored[cell] if cell.group != REST else stored.total() - (shown.total() - shown[cell])
-            assert whole - shown[cell] >= minimum
-            shown[cell] = whole
-        assert shown.total() <= stored.total()
-        if started or over:
-            assert stored.total() - shown.total() < minimum
-
-
-def test_many_withdrawals_open_no_smaller_view_either(store: Store, entry: Entry) -> None:
-    keys = send(store, entry, 3 * MINIMUM, 0)
-    assert look(store, entry) == [15, 0]
-    for key in keys[: 2 * MINIMUM]:
-        store.withdraw(entry.id, key)
-    assert look(store, entry) == [15, 0]
-
-
-def test_no_stage_is_due_whose_people_are_not_all_shown_at_the_one_before() -> None:
-    stored, shown = {Cell(0, 0): 14, Cell(1, 0): 14}, {Cell(0, 0): 10}
-    assert list(_due(stored, shown, 5, groups=True, rest=False)) == []
-    assert list(_due(stored, shown, 4, groups=True, rest=False)) == [Cell(0, 0), Cell(1, 0)]
-    assert list(_due(stored, {Cell(0, 0): 14}, 5, groups=True, rest=False)) == [Cell(1, 0)]
+    upcoming: dict[Cell, int] = {}
+    shown: dict[Cell, int] = {}
+    for group, last in events:
+        stored.update(Cell(stage, group) for stage in range(last + 1))
+        for stepping, stages in _stepping(stored, upcoming, [minimum] * 3).items():
+            for cell in (Cell(stage, stepping) for stage in range(stages)):
+                assert upcoming.get(cell, 0) == 0 or upcoming[cell] - shown.get(cell, 0) >= minimum
+                shown[cell], upcoming[cell] = upcoming.get(cell, 0), stored[cell]
+    for stage in range(3):
+        rises = {cell.group: stored[cell] - shown.get(cell, 0) for cell in stored if cell.stage == stage}
+        assert all(rise >= minimum for group, rise in rises.items() if shown.get(Cell(stage, group)))
+        apart = {group for group, stages in _apart(stored, shown, 3, minimum).items() if stages > stage}
+        assert all(rises[group] >= minimum for group in apart)
+        left = sum(rises.values()) - sum(rises[group] for group in apart)
+        assert left == 0 or left >= minimum or not apart
