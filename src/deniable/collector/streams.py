@@ -132,7 +132,7 @@ class _HeaderTable:
         return int(found)
 
 
-class _Piece(NamedTuple):
+class _ArrowMessage(NamedTuple):
     """A message: its kind, the table that describes it, and the bytes that follow it."""
 
     kind: int
@@ -140,7 +140,7 @@ class _Piece(NamedTuple):
     body: int
 
 
-def _parts(raw: bytes) -> Iterator[_Piece]:
+def _parts(raw: bytes) -> Iterator[_ArrowMessage]:
     """Yield all messages of a stream, which must end with its mark and nothing behind it."""
     at = 0
     while True:
@@ -160,7 +160,7 @@ def _parts(raw: bytes) -> Iterator[_Piece]:
             raise Refused(422, "the stream is of another version of Arrow's format; expected V5.")
         if message.has(_MESSAGE_WORDS):
             raise _words()
-        yield _Piece(message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body)
+        yield _ArrowMessage(message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body)
     if at != len(raw):
         raise _broken()
 

@@ -14,6 +14,7 @@ from deniable.collector.store.base import (
     Batch,
     BatchOutcome,
     Entry,
+    Erasure,
     Exchange,
     Invitations,
     NotStored,
@@ -22,7 +23,6 @@ from deniable.collector.store.base import (
     StoreFailed,
     Submission,
     Token,
-    Erasure,
     today,
 )
 from deniable.collector.store.counts import RAISED, SEEN, Vector
