@@ -2,10 +2,10 @@
 
 | method    | what it is                                          | when                                        |
 | --------- | --------------------------------------------------- | ------------------------------------------- |
-| score     | all π whose own variance explains the distance      | the default (see `default`)                 |
+| score     | all π whose own variance explains the distance      | the default of linear estimates             |
 | normal    | value ± z·error                                     | large samples, contrasts                    |
 | chebyshev | value ± error/√(1 − level)                          | no assumption about the distribution        |
-| exact     | Clopper–Pearson, carried through the channel        | two answers, or any two-level channel       |
+| exact     | Clopper–Pearson, carried through the channel        | the default where responses are rare        |
 | profile   | all π whose likelihood is not much below the best   | inside [0, 1]; default of `likelihood`      |
 """
 
@@ -19,16 +19,16 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betaincinv
 
-from deniable.channel import Channel, TwoLevel
+from deniable.channel import Channel
 from deniable.errors import InvalidRequest
+from deniable.estimates.backing import backing, clopper_pearson
 from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
 from deniable.estimates.likelihood import Convergence, climbed, level, log_likelihood, most_likely
 from deniable.estimates.linear import Linear, floats
 from deniable.estimates.rows import SentSets
 from deniable.estimates.simplex import projection
-from deniable.estimates.supported import direct, supported
+from deniable.estimates.supported import direct
 
 Ends: TypeAlias = tuple[Vector, Vector]
 
@@ -182,31 +182,26 @@ def wilson(value: Vector, own: Vector | float, others: Vector | float, n: float,
 
 
 def exact(basis: Basis, confidence: float) -> Ends:
-    """Return the Clopper–Pearson interval of how often responses support each category, carried through the channel.
+    """Return the Clopper–Pearson interval of how often responses back each category, carried through the channel.
 
-    Why: the number of responses that support a category is binomial with q + (p − q)·share, whichever two-level channel
-    it is and whatever the other shares are.
+    Why: the number of responses that back a category is binomial, whatever the other shares are (`estimates.backing`).
 
     Raises:
-        InvalidRequest: responses do not support categories, or the population is finite.
+        InvalidRequest: some category has no responses of its own, or the population is finite.
     """
     if basis.f != 1:
         raise InvalidRequest(
             "the exact interval is for independent respondents; a population size was given.",
             "Use the score interval, which knows about finite populations.",
         )
-    backing = _backing(basis.channel)
-    if backing is None:
+    counted = backing(basis.channel)
+    if counted is None:
         raise InvalidRequest(
-            "the exact interval needs two answers and two responses, or responses that support some categories each.",
+            "the exact interval needs responses of its own for each category: such that no other sends as often.",
             "Use the score or the profile interval.",
         )
-    tail, n = (1 - confidence) / 2, basis.respondents
-    hits = np.rint(backing.gather(basis.counts))
-    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, tail), 0.0)
-    high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail), 1.0)
-    ends = [(end - backing.q) / (backing.p - backing.q) for end in (low, high)]
-    return np.minimum(*ends), np.maximum(*ends)
+    hits = np.rint(counted.gather(basis.counts))
+    return counted.shares(*clopper_pearson(hits, basis.respondents, confidence))
 
 
 def profile(basis: Basis, confidence: float) -> Ends:
@@ -218,16 +213,14 @@ def profile(basis: Basis, confidence: float) -> Ends:
     return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
 
 
-def default(basis: Basis) -> str:
-    """Return the method that keeps its coverage: score, or exact where the device sends some symbol hardly ever.
+def default(basis: Basis, usual: str = "score") -> str:
+    """Return the method that keeps its coverage: the usual one, or exact where some responses are hardly ever sent.
 
-    Why: with fewer than two expected responses of a symbol the score interval covers as little as 84 % at a level of
-    95 %, from two on 92 % or more (`benchmarks/coverage.py`).
+    Why: with a fraction of an expected response the score interval covers as little as 84 % at a level of 95 %, and the
+    profile 82 % (`benchmarks/coverage.py`).
     """
-    backing = _backing(basis.channel) if basis.f == 1 else None
-    if backing is not None and basis.respondents * backing.rarest < 2:
-        return "exact"
-    return "score"
+    counted = backing(basis.channel) if basis.f == 1 else None
+    return "exact" if counted is not None and counted.few(basis.respondents) else usual
 
 
 METHODS: dict[str, Callable[[Basis, float], Ends]] = {
@@ -242,37 +235,6 @@ METHODS: dict[str, Callable[[Basis, float], Ends]] = {
 def _around(basis: Basis, factor: float) -> Ends:
     width = factor * np.sqrt(basis.variances)
     return basis.center - width, basis.center + width
-
-
-@dataclass(frozen=True, eq=False)
-class Backing:
-    """How often responses support each category, given that it is the answer and given another.
-
-    Attributes:
-        p: how often they support the answer, one for all categories or for each.
-        q: how often they support a category that is not the answer.
-        gather: the number of responses that support each category, from the cells of a tally.
-    """
-
-    p: Vector | float
-    q: Vector | float
-    gather: Callable[[Vector], Vector]
-
-    @property
-    def rarest(self) -> float:
-        """How often the rarer of supporting and not supporting happens at least, whatever the answers are."""
-        rates = np.array([self.p, self.q])
-        return float(np.minimum(rates, 1 - rates).min())
-
-
-def _backing(channel: Channel) -> Backing | None:
-    if isinstance(channel, TwoLevel):
-        linear = supported(channel)
-        return Backing(linear.p, linear.q, linear.support.gather)
-    if channel.answers == channel.responses == 2:
-        matrix = floats(channel)
-        return Backing(np.diagonal(matrix), matrix[[0, 1], [1, 0]], lambda counts: counts)
-    return None
 
 
 def _profile_ends(basis: Basis, j: int, best: Vector, floor: float) -> tuple[float, float]:

@@ -116,7 +116,7 @@ class Estimate(Result):
     @property
     def default_interval(self) -> str:
         """The interval method that is used when none is named."""
-        return "profile" if self.method.startswith("likelihood") else default(self.basis)
+        return default(self.basis, "profile" if self.method.startswith("likelihood") else "score")
 
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
@@ -125,8 +125,8 @@ class Estimate(Result):
 
         Args:
             level: how often such an interval holds the true share.
-            method: "score", "normal", "chebyshev", "exact" or "profile"; by default "profile" for the likelihood,
-                else "score", or "exact" where the device sends some symbol hardly ever.
+            method: "score", "normal", "chebyshev", "exact" or "profile"; by default "profile" for the likelihood and
+                "score" else, or "exact" where some responses are hardly ever sent.
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
@@ -139,7 +139,7 @@ class Estimate(Result):
         events = len(self.value) if simultaneous and len(self.value) > 2 else 1
         low, high = INTERVALS[chosen](self.basis, one_of(events, level))
         if self.bounded:
-            low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+            low, high = np.clip(low, 0.0, self.value), np.clip(high, self.value, 1.0)
         return dict(zip(self.design.categories, map(Interval, low.tolist(), high.tolist()), strict=True))
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:

@@ -112,8 +112,9 @@ def test_general_designs_have_score_and_profile_intervals_that_agree_roughly() -
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    estimate = dn.estimate(dn.Tally(dn.matrix([[0.5, 0.1], [0.25, 0.25], [0.25, 0.65]]), [30, 30, 40]))
-    with pytest.raises(InvalidRequest, match="two answers and two responses"):
+    rows = [["1/2", 0, "1/3"], ["1/2", "1/2", "1/3"], [0, "1/2", "1/3"]]  # nothing comes mostly from the last
+    estimate = dn.estimate(dn.Tally(dn.matrix(rows), [30, 30, 40]))
+    with pytest.raises(InvalidRequest, match="responses of its own"):
         estimate.conf_int(method="exact")
     with pytest.raises(InvalidRequest, match="expected one of score"):
         estimate.conf_int(method="bootstrap")

@@ -1,0 +1,89 @@
+"""How often responses back each category: a count that is binomial, whatever the estimate is.
+
+The responses that back a category are those that it sends more often than any other does, or for two-level channels
+those that support it. Given the shares their number is binomial, with a rate of p·share + q·(1 − share). For two
+answers and for two-level channels q is one number; else it lies between the smallest and the largest of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincinv
+
+from deniable.channel import Channel, TwoLevel
+from deniable.estimates.covariances import Vector
+from deniable.estimates.linear import floats
+from deniable.estimates.supported import supported
+
+LEAST_EXPECTED = 4
+"""Expected responses of the rarest sort from which intervals that rest on two moments or on the likelihood keep their
+coverage: of 95 % they then hold 92 % or more (`benchmarks/coverage.py`)."""
+
+MOST_WRITTEN = 1 << 16
+"""Cells of a channel that is written out to see which responses back which category: a moment's work."""
+
+
+@dataclass(frozen=True, eq=False)
+class Backing:
+    """How often responses back each category, given that it is the answer and given another.
+
+    Attributes:
+        p: how often they back the answer, one for all categories or for each.
+        least: how often they back a category that is not the answer, at least.
+        most: the same, at most.
+        gather: the number of responses that back each category, from the cells of a tally.
+    """
+
+    p: Vector | float
+    least: Vector | float
+    most: Vector | float
+    gather: Callable[[Vector], Vector]
+
+    def few(self, respondents: int) -> bool:
+        """Tell whether so few responses of some sort are expected that only the count itself can be relied on.
+
+        Where other answers differ by more than that in how often they back a category, the count tells too little.
+        """
+        rates = np.array([self.p, self.least, self.most])
+        rarest = float(np.minimum(rates, 1 - rates).min())
+        apart = float(np.max(np.subtract(self.most, self.least)))
+        return respondents * max(rarest, apart) < LEAST_EXPECTED
+
+    def shares(self, low: Vector, high: Vector) -> tuple[Vector, Vector]:
+        """Return the smallest and the largest share with a rate between two."""
+        ends = [(rate - other) / (self.p - other) for rate in (low, high) for other in (self.least, self.most)]
+        return np.minimum.reduce(ends), np.maximum.reduce(ends)
+
+
+def backing(channel: Channel) -> Backing | None:
+    """Return how often responses back each category; None where some category has no responses of its own."""
+    if isinstance(channel, TwoLevel):
+        linear = supported(channel)
+        return Backing(linear.p, linear.q, linear.q, linear.support.gather)
+    if channel.answers * channel.responses > MOST_WRITTEN:
+        return None
+    matrix = floats(channel)
+    others = ~np.eye(channel.answers, dtype=bool)
+    backs = np.array([matrix[:, j] > matrix[:, others[j]].max(axis=1) for j in range(channel.answers)], np.float64)
+    if not backs.any(axis=1).all():
+        return None
+    rates = backs @ matrix
+    least, most = (np.array([pick(rates[j, others[j]]) for j in range(channel.answers)]) for pick in (np.min, np.max))
+    return Backing(np.diagonal(rates), least, most, lambda counts: backs @ counts)
+
+
+def clopper_pearson(hits: Vector, n: int, confidence: float) -> tuple[Vector, Vector]:
+    """Return all rates under which neither so many hits nor so few are rarer than half of what is left.
+
+    Example:
+        >>> low, high = clopper_pearson(np.array([0.0, 1.0]), 10, 0.95)
+        >>> low.round(4).tolist(), high.round(4).tolist()
+        ([0.0, 0.0025], [0.3085, 0.445])
+    """
+    tail = (1 - confidence) / 2
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, tail), 0.0)
+    high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail), 1.0)
+    return low, high
