@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import product
 
 import pytest
 
 from deniable.channel import Hadamard, Hashing
-from deniable.channel.two_level import is_prime, row_of
+from deniable.channel.fields import is_field
+from deniable.channel.two_level import row_of
 from deniable.designs import hadamard, local_hashing
 from deniable.designs.sets_of_answers import subset_risk
-from deniable.estimates.supported import supported
+from deniable.estimates.supported import Supported, supported
 from tests.support import brute
 from tests.support.rational import Table, applied, identity, left_inverse, table, times, transposed
 
 HADAMARD = [Hadamard(size, 5, 2) for size in (2, 3, 4, 5, 7, 8, 12)]
-HASHING = [Hashing(size, q, 5, 2) for q in (2, 3, 5) for size in (2, 3, 4, 5, 9, 10)]
+HASHING = [Hashing(size, q, 5, 2) for q in (2, 3, 4, 5, 8, 9) for size in (2, 3, 4, 5, 9, 10)]
 CODED = pytest.mark.parametrize("channel", [*HADAMARD, *HASHING], ids=repr)
 
 
@@ -91,7 +93,7 @@ def test_a_full_hadamard_matrix_has_the_risk_of_subsets_of_the_same_size(digits:
     assert risk == subset_risk(k, (k - 1) // 2, Fraction(7, 3))
 
 
-@pytest.mark.parametrize(("q", "digits"), [(2, 2), (2, 3), (3, 2), (5, 2), (3, 3)])
+@pytest.mark.parametrize(("q", "digits"), [(2, 2), (2, 3), (3, 2), (4, 2), (5, 2), (3, 3)])
 def test_a_full_hash_family_has_the_risk_of_subsets_of_the_same_size(q: int, digits: int) -> None:
     k = q**digits
     channel = Hashing(k, q, 7, 3)
@@ -108,7 +110,9 @@ def test_rows_are_counted_without_a_gap(bits: int) -> None:
             assert found == [row for row in range(1 << bits) if ((row & column).bit_count() % 2 == 1) == odd]
 
 
-@pytest.mark.parametrize(("q", "digits"), [(2, 1), (2, 4), (3, 1), (3, 3), (5, 2), (7, 2)])
+@pytest.mark.parametrize(
+    ("q", "digits"), [(2, 1), (2, 4), (3, 1), (3, 3), (4, 3), (5, 2), (7, 2), (8, 2), (9, 2), (16, 2), (27, 1)]
+)
 def test_two_answers_meet_under_equally_many_hashes(q: int, digits: int) -> None:
     channel = Hashing(q**digits, q, 2, 1)
     values = [[channel.hashed(number, x) for x in range(channel.size)] for number in range(channel.hashes)]
@@ -143,15 +147,29 @@ def test_the_certified_epsilon_is_never_above_the_one_asked_for(size: int, epsil
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 16, 1000, 10**6])
-def test_the_default_number_of_values_is_prime_and_not_beaten_by_its_neighbours(size: int) -> None:
+def test_the_default_number_of_values_makes_a_field_and_is_not_beaten_by_others(size: int) -> None:
     for epsilon in (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4)):
         chosen = local_hashing(size, epsilon).channel
         assert isinstance(chosen, Hashing)
-        assert is_prime(chosen.values)
-        best = supported(chosen)
-        for q in (2, 3, 5, 7, 11, 53, 59):
+        assert is_field(chosen.values)
+        risk = at_even_shares(supported(chosen), size)
+        for q in (2, 3, 4, 5, 7, 8, 9, 11, 16, 53, 59, 64):
             other = local_hashing(size, epsilon, values=q).channel
             assert isinstance(other, Hashing)
             if other.responses <= 1 << 24:
-                rival = supported(other)
-                assert best.q * (1 - best.q) / best.gap**2 <= rival.q * (1 - rival.q) / rival.gap**2 * (1 + 1e-9)
+                assert risk <= at_even_shares(supported(other), size) * (1 + 1e-9)
+
+
+def at_even_shares(closed: Supported, size: int) -> float:
+    """Return n times the variance of each share where all are even."""
+    even = closed.q + closed.gap / size
+    return even * (1 - even) / closed.gap**2
+
+
+@pytest.mark.parametrize("epsilon", [1, 2, 3, 4])
+@pytest.mark.parametrize("size", [10**5, 10**6])
+def test_the_share_of_a_rare_category_varies_as_little_as_any_design_allows(size: int, epsilon: int) -> None:
+    """At most 0.3 % above t-subsets, the best there are; without the field of four values it is 2.4 % at ε = 1."""
+    chosen = supported(local_hashing(size, epsilon).channel)
+    ratio = math.exp(epsilon)
+    assert chosen.q * (1 - chosen.q) / chosen.gap**2 <= 1.003 * 4 * ratio / (ratio - 1) ** 2

@@ -118,7 +118,7 @@ def test_the_gain_is_the_variance_of_the_sum(k: int, p: str, q: str) -> None:
         (dn.hadamard(4, 4), 0.21),
         (dn.hadamard(10, 2), 0.04),
         (dn.local_hashing(6, "1/2"), 0.05),
-        (dn.local_hashing(10, "1/2"), 0.07),
+        (dn.local_hashing(10, "1/2", values=3), 0.07),
     ],
     ids=repr,
 )

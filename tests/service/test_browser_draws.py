@@ -211,7 +211,7 @@ INVALID = {
     "sets of none": channel(PAIR, ones=0),
     "more inside than all": channel(PAIR, inside="5"),
     "a total of 0": channel(PAIR, inside="1", total="0"),
-    "values that are no prime": channel(dn.local_hashing(5, epsilon=1, values=5), values=4),
+    "values that make no field": channel(dn.local_hashing(5, epsilon=1, values=5), values=6),
     "a bit more than always": channel(dn.rappor(3, epsilon=1), hit="9", stray="1", total="8"),
     "parts that do not rise": channel(
         dn.mixture(3, {1: "1/2", 2: "1/2"}, epsilon=1),

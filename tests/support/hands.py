@@ -126,10 +126,15 @@ HARD = {
     "a Hadamard matrix of a million": hadamard(1_000_000, epsilon=1),
     "a Hadamard matrix of two words": hadamard(1 << 40, epsilon=3),
     "hashes of a million with two values": local_hashing(1_000_000, epsilon=1, values=2),
-    "hashes of a million with three values": local_hashing(1_000_000, epsilon=1),
+    "hashes of a million with three values": local_hashing(1_000_000, epsilon=1, values=3),
+    "hashes of a million with four values": local_hashing(1_000_000, epsilon=1, values=4),
+    "hashes of a million with nine values": local_hashing(1_000_000, epsilon=2, values=9),
+    "hashes with 256 values": local_hashing(1_000_000, epsilon=4, values=256),
+    "hashes with 243 values": local_hashing(1_000_000, epsilon=4, values=243),
     "hashes of a million with 53 values": local_hashing(1_000_000, epsilon=4),
     "hashes with 257 values": local_hashing(1_000_000, epsilon=4, values=257),
     "hashes of a billion": local_hashing(1_000_000_000, epsilon=2, values=7),
+    "hashes of a billion with eight values": local_hashing(1_000_000_000, epsilon=2, values=8),
     "hashes that are the answer": local_hashing(40, epsilon=5, values=41),
     "a product of one and two words": around(
         Product((k_ary(3, p="0.1234567891").channel, binary("9/10", "7/10").channel))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.channel.fields import Field, digits_of, field
 from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -193,9 +194,10 @@ class HadamardRows(Support):
 class Forms(Support):
     """Local hashing: a response (hash, value) speaks for the answers that have this value under this hash.
 
-    Why one transform does it: 1{h(x) = v} = Σ_t ω^(t(h(x) − v)) / q, and t·h runs through all linear forms but 0 just
-    once as t and h run. So B·c is the Fourier transform, over vectors of digits modulo q, of the transforms of the
-    counts of each hash.
+    Why one transform does it: let q = p^r, ω a p-th root of 1 and χ(z) = ω^(last digit of z in base p). Then
+    1{h(x) = v} = Σ_t χ(t·(h(x) − v)) / q, and t·h runs through all linear forms but 0 just once as t and h run. A digit
+    of u·z is linear in the digits of z, so that χ(u·z) = ω^⟨û, z⟩ with û as in `_dual`. So B·c is the Fourier
+    transform, over vectors of digits modulo p, of the transforms of the counts of each hash.
     """
 
     size: int
@@ -213,68 +215,83 @@ class Forms(Support):
         return self.hashes * self.values
 
     def gather(self, cells: Vector) -> Vector:
-        from scipy import fft
-
         if self.digits == 1:
             return np.asarray(cells[: self.size], np.float64)
-        table = cells.reshape(self.hashes, self.values)
-        if self.values == 2:
-            spectrum = walsh(np.concatenate([[0.0], table[:, 0] - table[:, 1]]))
-            return np.asarray((cells.sum() + spectrum[: self.size]) / 2, np.float64)
-        own = fft.fft(table, axis=1)
-        forms = np.empty(self.values**self.digits, np.complex128)
+        own = _fourier(cells.reshape(self.hashes, self.values), self._over.prime)
+        forms = np.empty(self.values**self.digits, own.dtype)
         forms[0] = cells.sum()
         for t, rows, places in self._multiples():
             forms[places] = own[rows, t]
-        sums = fft.ifftn(forms.reshape(self._shape), overwrite_x=True).real.reshape(-1)
-        return np.asarray(sums[: self.size] * self.values ** (self.digits - 1), np.float64)
+        return np.asarray(_fourier(forms, self._over.prime, back=True)[: self.size] / self.values, np.float64)
 
     def scatter(self, answers: Vector) -> Vector:
-        from scipy import fft
-
         padded = np.zeros(self.values**self.digits)
         padded[: self.size] = answers
         if self.digits == 1:
             return padded
-        if self.values == 2:
-            spectrum = walsh(padded)[1:]
-            return np.asarray(
-                np.column_stack([padded.sum() + spectrum, padded.sum() - spectrum]).reshape(-1) / 2, np.float64
-            )
-        forms = fft.fftn(padded.reshape(self._shape)).reshape(-1)
-        own = np.empty((self.hashes, self.values), np.complex128)
+        forms = _fourier(padded, self._over.prime)
+        own = np.empty((self.hashes, self.values), forms.dtype)
         own[:, 0] = forms[0]
         for t, rows, places in self._multiples():
             own[rows, t] = forms[places]
-        return np.asarray(fft.ifft(own, axis=1, overwrite_x=True).real.reshape(-1), np.float64)
+        return np.asarray(_fourier(own, self._over.prime, back=True).reshape(-1) / self.values, np.float64)
 
     @property
-    def _shape(self) -> tuple[int, ...]:
-        return (self.values,) * self.digits
+    def _over(self) -> Field:
+        return field(self.values)
 
     def _multiples(self) -> Iterator[tuple[int, slice, NDArray[Any]]]:
-        """Yield t, a stretch of hashes whose highest digit is the same, and where their t-folds are numbered."""
-        q = self.values
+        """Yield t̂, a stretch of hashes whose highest digit is the same, and where the duals of their t-folds are."""
+        q, over, dual = self.values, self._over, self._dual
         for t in range(1, q):
-            scaled = np.arange(q) * t % q
-            lower = np.zeros(1, np.int64)  # the t-fold of all vectors of the lower digits
+            scaled = dual[np.arange(q) * t % q if over.prime == q else [over.times(t, each) for each in range(q)]]
+            lower = np.zeros(1, np.int64)  # the duals of the t-folds of all vectors of the lower digits
             start, power = 0, 1
             for digit in range(self.digits):
-                yield t, slice(start, start + power), t * power + lower
+                yield int(dual[t]), slice(start, start + power), dual[t] * power + lower
                 if digit + 1 < self.digits:
                     lower = np.add.outer(scaled * power, lower).reshape(-1)
                     start, power = start + power, power * q
 
+    @property
+    def _dual(self) -> NDArray[np.int64]:
+        """For each u the number û whose digits in base p are the last digits of u times 1, X, X², …."""
+        q, over = self.values, self._over
+        p = over.prime
+        if p == q:
+            return np.arange(q)
+        places = [p**digit for digit in range(over.degree)]
+        return np.array([sum(over.times(u, place) % p * place for place in places) for u in range(q)])
 
-def walsh(values: Vector) -> Vector:
-    """Return the Walsh–Hadamard transform Σ_j (−1)^(ones in i & j)·v_j, for a length that is a power of two.
+
+def _fourier(values: NDArray[Any], prime: int, *, back: bool = False) -> NDArray[Any]:
+    """Return the transform of each row Σ_j ω^(∓⟨i, j⟩)·v_j, with numbers as vectors of digits modulo a prime.
+
+    Back, with a plus, gives real numbers, those that the transforms here have; for a prime of 2 all are real.
+    """
+    rows, size = values.reshape(-1, values.shape[-1]).shape
+    if prime == 2:
+        return walsh(values.reshape(-1), size).reshape(values.shape)
+    from scipy import fft
+
+    digits = digits_of(size - 1, prime)
+    shaped, axes = values.reshape(rows, *(prime,) * digits), range(1, digits + 1)
+    if back:
+        return np.asarray(fft.ifftn(shaped, axes=axes, norm="forward").real.reshape(values.shape))
+    return np.asarray(fft.fftn(shaped, axes=axes).reshape(values.shape))
+
+
+def walsh(values: Vector, order: int | None = None) -> Vector:
+    """Return the Walsh–Hadamard transform Σ_j (−1)^(ones in i & j)·v_j of each stretch of `order`, a power of two.
+
+    By default the values are one stretch.
 
     Example:
         >>> walsh(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
         [10.0, -2.0, -4.0, 0.0]
     """
     work, half = np.array(values, np.float64), 1
-    while half < work.size:
+    while half < (order or work.size):
         pairs = work.reshape(-1, 2, half)
         pairs[:, 0] += pairs[:, 1]
         pairs[:, 1] *= -2

@@ -8,7 +8,6 @@ of the shares needs: it is (share of responses that support j − q) / (p − q)
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,13 +16,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from deniable import chance
 from deniable.channel.base import Channel, Witness, check_gamma, check_total, lowest_terms
+from deniable.channel.fields import digits_of, field
 from deniable.errors import InvalidDesign
 
 if TYPE_CHECKING:
     from deniable.channel.support import Matrix, Support, Vector
-
-MOST_VALUES = 1 << 31
-"""Hash values; the products of two of them fit into a word."""
 
 
 class TwoLevel(Channel):
@@ -350,8 +347,8 @@ def _even_below(row: int, end: int) -> int:
 class Hashing(TwoWeights):
     """Local hashing: a public hash drawn at random, and the hashed answer through a small diagonal channel.
 
-    Each hash is a linear form over the integers modulo a prime: h_a(x) = Σ aᵢxᵢ mod q, with digits in base q. An answer
-    x has m digits, the fewest that do. The forms are those whose highest coefficient other than 0 is 1, in rising order
+    Each hash is a linear form over the field of q values (`fields`): h_a(x) = Σ aᵢxᵢ, with digits in base q. An answer
+    has m digits, the fewest that do. The forms are those whose highest coefficient other than 0 is 1, in rising order
     of Σ aᵢqⁱ: N = (q^m − 1)/(q − 1) of them, no two of which are multiples of each other. Two different answers have
     the same value under exactly (q^(m−1) − 1)/(q − 1) of them, whichever answers they are.
 
@@ -371,11 +368,7 @@ class Hashing(TwoWeights):
     other: int
 
     def __post_init__(self) -> None:
-        if not 2 <= self.values < MOST_VALUES or not is_prime(self.values):
-            raise InvalidDesign(
-                f"there are {self.values:,} hash values; expected a prime below 2^31.",
-                f"For example {next_prime(max(2, min(self.values, MOST_VALUES // 2))):,}.",
-            )
+        field(self.values)
         self._check_weights()
 
     @property
@@ -432,12 +425,12 @@ class Hashing(TwoWeights):
             >>> [[channel.hashed(number, x) for x in range(9)] for number in range(2)]
             [[0, 1, 2, 0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1, 2, 2, 2]]
         """
-        form, value = self.form(number), 0
+        form, value, over = self.form(number), 0, field(self.values)
         while form and answer:
             form, a = divmod(form, self.values)
             answer, x = divmod(answer, self.values)
-            value += a * x
-        return value % self.values
+            value = over.plus(value, over.times(a, x))
+        return value
 
     def supports(self, response: int, answer: int) -> bool:
         number, value = divmod(response, self.values)
@@ -478,33 +471,3 @@ class Hashing(TwoWeights):
         true, d = self.hashed(number, given), rest // self.other
         value = true if d >= self.values - 1 else d + (d >= true)
         return number * self.values + value
-
-
-def digits_of(number: int, base: int) -> int:
-    """Return how many digits a number has in a base, at least one.
-
-    Example:
-        >>> digits_of(8, 3), digits_of(9, 3), digits_of(0, 2)
-        (2, 3, 1)
-    """
-    digits = 1
-    while number >= base:
-        number, digits = number // base, digits + 1
-    return digits
-
-
-def is_prime(number: int) -> bool:
-    """Whether a number is prime, by trial division: numbers here are below 2^31."""
-    return number >= 2 and all(number % d for d in range(2, math.isqrt(number) + 1))
-
-
-def next_prime(number: int) -> int:
-    """Return the smallest prime that is not below a number.
-
-    Example:
-        >>> next_prime(14), next_prime(2)
-        (17, 2)
-    """
-    while not is_prime(number):
-        number += 1
-    return number

@@ -8,7 +8,8 @@ from fractions import Fraction
 
 from deniable import chance, exact
 from deniable.channel import Dense, Diagonal
-from deniable.channel.two_level import MOST_VALUES, Hadamard, Hashing, digits_of, is_prime, next_prime
+from deniable.channel.fields import MOST_VALUES, POWERS, digits_of, field, is_prime, next_prime
+from deniable.channel.two_level import Hadamard, Hashing
 from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Labels, Numbered
@@ -258,6 +259,7 @@ MOST_CELLS = 1 << 24
     {"categories": 5, "epsilon": 1},
     {"categories": ["red", "green", "blue", "white"], "epsilon": 1, "values": 2},
     {"categories": 7, "epsilon": 2, "values": 3},
+    {"categories": 7, "epsilon": 1, "values": 4},
 )
 def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | None = None) -> Design:
     """Draw a public hash of the categories, and send it with the hashed answer, randomized.
@@ -266,10 +268,11 @@ def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | 
     for the pair of hash and value; the hash is drawn without looking at the answer. All shares are estimated together
     by one fast transform: the tally counts pairs, about k·q/(q − 1) of them where k is near a power of q.
 
-    Implements: optimal local hashing (OLH) of [WBL17], with a hash family of our own: the linear forms modulo a prime
-    q (a simplex code) in place of random hash functions. Any two categories meet under exactly the same number of
-    hashes, so that estimates are unbiased for every answer exactly, not only on average over random hashes.
-    `values=2` is binary local hashing, as in [BS15].
+    Implements: optimal local hashing (OLH) of [WBL17], with a hash family of our own: the linear forms over the field
+    of q values (a simplex code) in place of random hash functions. Any two categories meet under exactly the same
+    number of hashes, so that estimates are unbiased for every answer exactly, not only on average over random hashes.
+    A response supports the points of an affine hyperplane, where the projective geometry response of [FNN22] supports
+    those of a projective one. `values=2` is binary local hashing, as in [BS15].
 
     Guarantee: given the hash, exactly the ε of the q-ary diagonal channel on hashed values; integer weights whose ratio
     is at most e^ε and whose sum is at most 2^64, short of it by less than the number of hashes.
@@ -277,21 +280,21 @@ def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | 
     Args:
         categories: labels, or how many there are.
         epsilon: the largest ε.
-        values: how many values a hash has, a prime; by default the one near e^ε + 1 with the smallest variance, among
-            those whose tally has at most 2^24 cells if there are any.
+        values: how many values a hash has, a prime, or a power of one up to 256; by default the one near e^ε + 1 with
+            the smallest variance, among those whose tally has at most 2^24 cells if there are any.
 
     Raises:
-        InvalidDesign: fewer than two categories, values that are not prime, or an ε that 64-bit weights cannot honour.
+        InvalidDesign: fewer than two categories, values that make no field, or an ε that 64-bit weights cannot honour.
 
     Example:
         >>> design = local_hashing(1_000_000, epsilon=1)
         >>> design.channel.values, design.epsilon, len(design.symbols)
-        (3, 0.9999999999996979, 2391483)
+        (4, 0.9999999999996979, 1398100)
     """
     known = labels.read(categories)
     ratio = exact.exp_below(exact.positive_epsilon(epsilon))
     size = len(known)
-    q = best_values(size, ratio) if values is None else _checked(values)
+    q = best_values(size, ratio) if values is None else field(values).values
     hashes = (q ** digits_of(size - 1, q) - 1) // (q - 1)
     each = chance.TOTAL // hashes
     other = -int(-each / (ratio + q - 1) // 1)
@@ -304,10 +307,11 @@ def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | 
 
 
 def best_values(size: int, ratio: Fraction) -> int:
-    """Return the prime number of hash values with the smallest variance, among those with a tally that fits.
+    """Return the number of hash values with the smallest variance, among those with a tally that fits.
 
-    Why: n times the variance of the share of a category that nobody has is s(1 − s)/(p − s)², where s is the chance
-    that a response supports it. For many categories it is smallest at q = e^ε + 1, and flat there.
+    Why: n times the variance of a share of 1/k is λ(1 − λ)/(p − s)², where s is the chance that a response supports a
+    category that is not the answer, p that it supports the answer, and λ = s + (p − s)/k. At even shares the sum over
+    all categories is largest. For many categories it is smallest at q = e^ε + 1, and flat there.
     """
     fitting = [q for q in _candidates(size, float(ratio)) if _cells(size, q) <= MOST_CELLS]
     if not fitting:
@@ -316,12 +320,16 @@ def best_values(size: int, ratio: Fraction) -> int:
 
 
 def _candidates(size: int, ratio: float) -> list[int]:
-    """Return primes about e^ε + 1, a few in each octave, and the smallest one for each number of digits."""
+    """Return all fields up to 256; primes about e^ε + 1, a few an octave; and the smallest for each number of digits.
+
+    A field of more values than categories is of no use but for the smallest, where the value is the answer itself.
+    """
     largest = next_prime(min(size, MOST_VALUES // 2))
     about: Iterable[float] = ((ratio + 1) * 2 ** (step / 8) for step in range(-24, 25))
     roots: Iterable[float] = (size ** (1 / digits) for digits in range(1, size.bit_length() + 1))
     wanted = {min(max(2, math.floor(each)), largest) for each in (*about, *roots)}
-    return sorted({next_prime(each) for each in wanted})
+    small = {q for q in range(2, max(POWERS) + 1) if q <= largest and (q in POWERS or is_prime(q))}
+    return sorted(small | {next_prime(each) for each in wanted})
 
 
 def _cells(size: int, q: int) -> int:
@@ -335,13 +343,5 @@ def _variance(size: int, q: int, ratio: float) -> float:
     p, r = ratio / (ratio + q - 1), 1 / (ratio + q - 1)
     s = meet * p + (1 - meet) * r
     gap = p - s
-    return s * (1 - s) / (gap * gap) if gap * gap > 0 else math.inf  # an ε that no float tells from 0
-
-
-def _checked(values: int) -> int:
-    if isinstance(values, bool) or not isinstance(values, int) or not 2 <= values < MOST_VALUES or not is_prime(values):
-        raise InvalidDesign(
-            f"values is {values!r:.40}; expected a prime below 2^31, such as 2, 3, 5 or 7.",
-            "Leave it out for the one with the smallest variance.",
-        )
-    return values
+    even = s + gap / size
+    return even * (1 - even) / (gap * gap) if gap * gap > 0 else math.inf  # an ε that no float tells from 0

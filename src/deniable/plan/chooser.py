@@ -203,7 +203,7 @@ def _one_category(
         if len(labels) > 2 and size <= 4_096
     ]
     best = _candidate("warner", design, two, category)
-    ordered = (best, *sorted(rest, key=lambda candidate: candidate.risk))
+    ordered = (best, *sorted(rest, key=lambda candidate: (_rounded(candidate.risk), candidate.size)))
     reasons = [
         f"Only the share of {category!r} is wanted, so ask just that: {category!r} or {other!r}. For two answers "
         "Warner's design tells more than every other one of the same ε, whatever the share is.",

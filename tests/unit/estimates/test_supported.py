@@ -21,7 +21,7 @@ from tests.support.seeded import seeded
 CHANNELS: list[TwoLevel] = [
     *(Diagonal(k, 5, 2) for k in (2, 3, 9)),
     *(Hadamard(k, 5, 2) for k in (2, 3, 6, 7, 20)),
-    *(Hashing(k, q, 5, 2) for q in (2, 3, 5, 7) for k in (2, 4, 9, 26)),
+    *(Hashing(k, q, 5, 2) for q in (2, 3, 4, 5, 7, 8, 9, 16, 25) for k in (2, 4, 9, 26, 70)),
 ]
 every = pytest.mark.parametrize("channel", CHANNELS, ids=repr)
 

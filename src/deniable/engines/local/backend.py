@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from deniable.chance import Source
 from deniable.channel.coding import Coding, Rows
+from deniable.channel.fields import POWERS, Field, field
 from deniable.channel.sets import DIGITS, Bits
 from deniable.channel.two_level import Hashing
 from deniable.engines.local import vectors
@@ -280,6 +281,7 @@ class HashForms:
         side: values of one block of digits, a power of `values`.
         blocks: how many blocks a form has.
         dots: the value of each block of a form at each block of an answer; empty where a block is one large digit.
+        sums: the sum of each two values, row by row; empty where it is that of integers modulo `values`.
     """
 
     per_hash: int
@@ -290,6 +292,7 @@ class HashForms:
     side: int
     blocks: int
     dots: NDArray[np.uint8]
+    sums: NDArray[np.uint8]
 
     @classmethod
     def of(cls, channel: Hashing, scale: int) -> HashForms:
@@ -309,18 +312,30 @@ class HashForms:
             np.array(powers, np.uint64),
             side,
             -(-m // width),
-            _dots(q, width) if side <= _DIGIT_TABLE else np.empty(0, np.uint8),
+            _dots(field(q), width) if side <= _DIGIT_TABLE else np.empty(0, np.uint8),
+            _sums(field(q)) if q in POWERS else np.empty(0, np.uint8),
         )
 
 
-def _dots(q: int, width: int) -> NDArray[np.uint8]:
-    """Return the products of all pairs of vectors of digits modulo q, row by row."""
-    table = np.zeros((1, 1), np.int64)
-    digits = np.arange(q)
-    for _ in range(width):
-        size = len(table) * q
-        table = (np.multiply.outer(digits, digits)[:, None, :, None] + table[None, :, None, :]).reshape(size, size)
-    return (table % q).astype(np.uint8).reshape(-1)
+def _dots(over: Field, width: int) -> NDArray[np.uint8]:
+    """Return the products of all pairs of vectors of elements of a field, row by row."""
+    places = [over.prime**digit for digit in range(over.degree)]
+    digits = np.arange(over.values)[:, None] // places % over.prime
+    # Products are linear in the digits of both sides: those of powers of X tell all others.
+    powers = np.array([[over.times(one, two) for two in places] for one in places])[..., None] // places
+    products = np.einsum("ai,bj,ijk->abk", digits, digits, powers % over.prime)
+    table = products
+    for _ in range(width - 1):
+        table = products[:, None, :, None] + table[None, :, None]
+        table = table.reshape(len(table) * table.shape[1], -1, over.degree)
+    return np.asarray(table % over.prime @ places, np.uint8).reshape(-1)
+
+
+def _sums(over: Field) -> NDArray[np.uint8]:
+    """Return the sums of all pairs of elements of a field, row by row."""
+    places = [over.prime**digit for digit in range(over.degree)]
+    digits = np.arange(over.values)[:, None] // places
+    return np.asarray((digits[:, None] + digits) % over.prime @ places, np.uint8).reshape(-1)
 
 
 @dataclass(frozen=True)

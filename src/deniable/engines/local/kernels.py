@@ -158,9 +158,9 @@ def forms(words: WordArray, answers: Codes, out: Codes, channel: HashForms) -> N
     given = words, answers, out, per_hash, other, values, *inverses, channel.starts, channel.powers
     side = np.uint64(channel.side)
     if channel.dots.size and int(channel.powers[-1]) * channel.values <= _SHORT_FORM:
-        _forms(*given, side, channel.dots, channel.blocks)
+        _forms(*given, side, channel.dots, channel.sums, channel.blocks)
     else:
-        _long_forms(*given, side, channel.dots)
+        _long_forms(*given, side, channel.dots, channel.sums)
 
 
 @_compiled
@@ -186,6 +186,7 @@ def _forms(
     powers: Any,
     side: Any,
     dots: Any,
+    sums: Any,
     blocks: int,
 ) -> None:
     """Draw with forms and answers up to 2^28, which are cut into blocks by multiplying with ⌈2^36 / side⌉.
@@ -203,7 +204,8 @@ def _forms(
         form, rest, value = number - starts[length] + powers[length], np.uint64(answers[i]), np.uint64(0)
         for _ in range(blocks):
             more, left = (form * cut) >> _FORM_SHIFT, (rest * cut) >> _FORM_SHIFT
-            value += np.uint64(dots[(form - more * side) * side + rest - left * side])
+            dot = np.uint64(dots[(form - more * side) * side + rest - left * side])
+            value = np.uint64(sums[value * values + dot]) if sums.size > 0 else value + dot
             form, rest = more, left
         value -= ((value * fold) >> _FORM_SHIFT) * values
         moved = d + np.uint64(d >= value)
@@ -230,6 +232,7 @@ def _long_forms(
     powers: Any,
     side: Any,
     dots: Any,
+    sums: Any,
 ) -> None:
     """Draw with forms of any length, dividing."""
     last = values - _ONE
@@ -242,7 +245,8 @@ def _long_forms(
         form, rest, value = number - starts[length] + powers[length], np.uint64(answers[i]), np.uint64(0)
         while form > 0 and rest > 0:
             a, x = form % side, rest % side
-            value += np.uint64(dots[a * side + x]) if dots.size > 0 else a * x % values
+            dot = np.uint64(dots[a * side + x]) if dots.size > 0 else a * x % values
+            value = np.uint64(sums[value * values + dot]) if sums.size > 0 else value + dot
             form, rest = form // side, rest // side
         value %= values
         if d < last:

@@ -108,7 +108,8 @@ def hashed(number: WordArray, answers: Codes, channel: HashForms) -> WordArray:
     for _ in range(channel.blocks):
         form, a = np.divmod(form, side)
         rest, x = np.divmod(rest, side)
-        value += channel.dots[a * side + x] if channel.dots.size else a * x % q
+        more = channel.dots[a * side + x] if channel.dots.size else a * x % q
+        value = channel.sums[value * q + more].astype(np.uint64) if channel.sums.size else value + more
     return value % q
 
 

@@ -13,6 +13,13 @@ import { check, invalid, list, lowest, object, size, unreadable, weight } from "
 
 const MOST_VALUES = 1n << 31n; // of a hash
 
+/** For each power of a prime, the prime and the polynomial modulo which products are taken, a number in its base. */
+const POWERS = {
+  4: [2n, 7n], 8: [2n, 11n], 16: [2n, 19n], 32: [2n, 37n], 64: [2n, 67n], 128: [2n, 131n], 256: [2n, 283n],
+  9: [3n, 10n], 27: [3n, 34n], 81: [3n, 86n], 243: [3n, 250n], 25: [5n, 27n], 125: [5n, 131n],
+  49: [7n, 50n], 121: [11n, 122n], 169: [13n, 171n],
+};
+
 /** Channels of which all responses can be sent. */
 class Channel {
   possible(response) {
@@ -175,7 +182,9 @@ class Hashing extends Channel {
   static read(body) {
     check(body, "kind", "size", "values", "same", "other");
     const values = size(body.values);
-    if (!isPrime(values)) throw invalid("the number of hash values is not a prime below 2^31.");
+    if (!Object.hasOwn(POWERS, values) && !isPrime(values)) {
+      throw invalid("the number of hash values is not a prime below 2^31, and no power of one up to 256.");
+    }
     return new Hashing(size(body.size), values, weight(body.same), weight(body.other));
   }
 
@@ -200,9 +209,9 @@ class Hashing extends Channel {
     while (number >= start + power) [start, power] = [start + power, power * this.values];
     let value = 0n;
     for (let form = number - start + power; form && answer; form /= this.values, answer /= this.values) {
-      value += (form % this.values) * (answer % this.values);
+      value = plus(value, times(form % this.values, answer % this.values, this.values), this.values);
     }
-    return value % this.values;
+    return value;
   }
 }
 
@@ -244,6 +253,33 @@ function rowOf(number, column, wanted) {
 
 function odd(number) {
   return number.toString(2).replaceAll("0", "").length % 2 === 1;
+}
+
+/** Return the sum of two elements of the field of q values: digit by digit in base p, where q is a power of p. */
+function plus(one, two, q) {
+  const [p] = POWERS[q] ?? [q];
+  let sum = 0n;
+  for (let place = 1n; one || two; one /= p, two /= p, place *= p) sum += ((one + two) % p) * place;
+  return sum;
+}
+
+/** Return the product of two elements of the field of q values. */
+function times(one, two, q) {
+  const [p, polynomial] = POWERS[q] ?? [q, 0n];
+  if (!polynomial) return (one * two) % q;
+  let product = 0n;
+  for (; one; one /= p) {
+    product = plus(product, scaled(two, one % p, p), q);
+    two = plus(two * p, scaled(polynomial, p - (two * p) / q, p), q);
+  }
+  return product;
+}
+
+/** Multiply each digit of an element by a digit. */
+function scaled(element, digit, p) {
+  let product = 0n;
+  for (let place = 1n; element; element /= p, place *= p) product += ((element * digit) % p) * place;
+  return product;
 }
 
 function isPrime(number) {
