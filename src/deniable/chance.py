@@ -18,6 +18,7 @@ never thrown away; its highest bits are the result.
 
 from __future__ import annotations
 
+import math
 import secrets
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -115,6 +116,26 @@ def below(total: int, source: Source = SYSTEM) -> int:
             number = number << 64 | bits(1, source)
         if number < scale * total:
             return number // scale
+
+
+def pick(size: int, count: int, source: Source = SYSTEM) -> tuple[int, ...]:
+    """Draw so many of 0 … size − 1, every choice equally likely; return them rising.
+
+    One `below` numbers the choices in the order of `itertools.combinations`.
+
+    Example:
+        >>> [pick(4, 2, ScriptedSource(bytes(7) + bytes([byte]))) for byte in (0, 0x2B, 0xFF)]
+        [(0, 1), (0, 2), (2, 3)]
+    """
+    number = below(math.comb(size, count), source)
+    found: list[int] = []
+    for at in range(size):
+        holding = math.comb(size - at - 1, count - len(found) - 1) if len(found) < count else 0
+        if number < holding:
+            found.append(at)
+        else:
+            number -= holding
+    return tuple(found)
 
 
 def happens(probability: Fraction, source: Source = SYSTEM) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable import documents
+from deniable.chance import ScriptedSource, pick
 from deniable.channel import Bits
 from deniable.designs import Deck, Design
 from deniable.designs.registry import FAMILIES
@@ -69,6 +70,17 @@ def test_the_golden_vectors(scripts: Page) -> None:
     for each, design, found in zip(golden, designs, browser.run(scripts, "draw", jobs), strict=True):
         assert found["symbols"] == [design.symbols[number] for number in each["responses"]], each["name"]
         assert found["used"] == each["used"], each["name"]
+
+
+def test_hands_of_questions(scripts: Page) -> None:
+    for questions, each in ((2, 1), (5, 2), (20, 1), (20, 7), (200, 100)):
+        script = Seeded(f"hands {questions} {each}").read(8 * 4 * 60)
+        source = ScriptedSource(script)
+        expected = [list(pick(questions, each, source)) for _ in range(60)]
+        asked = {"questions": questions, "each": each, "times": 60, "bytes": browser.packed(script)}
+        [found] = browser.run(scripts, "hands", [asked])
+        assert found == {"drawn": expected, "used": source.used}
+        assert len({tuple(hand) for hand in expected}) > 1
 
 
 def test_large_sets_and_an_answer_to_each_attribute(scripts: Page) -> None:

@@ -395,3 +395,61 @@ def test_a_link_with_an_author_whom_nobody_knows_is_refused(
         with pytest.raises(NotTaken, match="nobody has signed"):
             client.answer("smokes", "yes")
         assert client.waiting() == []
+
+
+def test_a_respondent_answers_what_was_drawn_and_nothing_else(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded(each=1)
+    asked = set()
+    answers = {"smokes": "yes", "colour": "red", "apps": "3"}
+    for person in range(12):
+        with Client(link, tmp_path / f"{person}", **FAST) as client:
+            [drawn] = client.questions
+        with Client(link, tmp_path / f"{person}", **FAST) as client:
+            assert [each.name for each in client.questions] == [drawn.name], "drawn once and for all"
+            for other in answers.keys() - {drawn.name}:
+                with pytest.raises(InvalidRequest, match="was not drawn"):
+                    client.answer(other, answers[other])
+            client.answer(drawn.name, answers[drawn.name])
+            assert client.send() == 1
+        asked.add(drawn.name)
+    assert len(asked) > 1
+    assert sum(respondents(store, number)) == 12
+
+
+def test_the_collector_takes_no_more_than_was_drawn_also_in_two_messages(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded(each=1)
+    with Client(link, tmp_path / "state", **FAST) as client:
+        survey = client.survey
+        responses = [
+            {"question": each.name, "design": each.design.hash, "symbol": each.design.symbols[0]}
+            for each in survey.questions
+        ]
+        both = client._submission("ab" * 16, responses[:2])
+        with pytest.raises(NotTaken, match="more than 1 questions under one key"):
+            client._state.ask("POST", "/responses", both)
+        for _ in range(2):  # the same again is repeated, not more
+            client._state.ask("POST", "/responses", client._submission("cd" * 16, responses[:1]))
+        with pytest.raises(NotTaken, match="more than 1 questions under one key"):
+            client._state.ask("POST", "/responses", client._submission("cd" * 16, responses[1:2]))
+    assert respondents(store, number) == [1, 0, 0]
+
+
+def test_a_hub_draws_what_each_respondent_is_asked(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded(each=1)
+    with Hub(link, tmp_path / "hub", token=device, **FAST) as hub:
+        with pytest.raises(InvalidRequest, match="expected answers to all"):
+            hub.add([{"smokes": "yes"}])
+        with pytest.raises(InvalidAnswer):
+            hub.add([{"smokes": "yes", "colour": "red", "apps": "very secret"}] * 30)
+        assert len(hub) == 0
+        hub.add({"smokes": "yes", "colour": "red", "apps": str(each % 12)} for each in range(90))
+        assert hub.send() == 90
+    found = respondents(store, number)
+    assert sum(found) == 90
+    assert min(found) > 0

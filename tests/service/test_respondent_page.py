@@ -339,3 +339,27 @@ def test_every_question_and_all_together_are_told_before_consent_and_where_they_
         sent = [each[0], *each[2:]]  # the second question was skipped, and nothing is told of it
         assert told("#said") == sent
         assert told("#done") == [*sent, together]
+
+
+def test_one_question_is_drawn_and_asked_and_it_stays_that_one(visit: Coming, running: Running) -> None:
+    asked = set()
+    for _ in range(8):
+        with visit() as found:
+            found.go("/s/drawn")
+            found.wait()
+            [name] = found.page.evaluate(
+                "[...document.querySelectorAll('[data-step=question]')].map((each) => each.dataset.question)"
+            )
+            found.go("/s/drawn?lang=de")
+            found.wait()
+            again = found.page.evaluate("document.querySelector('[data-step=question]').dataset.question")
+            assert again == name, "a page that is opened again draws no other question"
+            assert "1 von 4" in found.page.inner_text("main")
+            assert found.answer(1) == ""
+            [sent] = found.sent()
+            assert [each["question"] for each in sent["responses"]] == [name]
+            assert found.page.locator("#said li").count() == 1
+            asked.add(name)
+    assert len(asked) > 1
+    entry = running.store.survey("drawn")
+    assert sum(running.store.tallies(entry.id, at).respondents for at in range(4)) == 8

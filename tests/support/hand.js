@@ -130,6 +130,16 @@ export async function epsilons(designs) {
   return read.map((each) => each.epsilon);
 }
 
+/** Draw hands of questions. */
+export function hands(jobs) {
+  return jobs.map(({ questions, each, times, bytes }) => {
+    const source = scripted(bytes);
+    const all = Array.from({ length: questions }, (_, at) => at);
+    const drawn = Array.from({ length: times }, () => deniable.drawHand({ questions: all, each }, source));
+    return { drawn, used: source.used };
+  });
+}
+
 /** Return the limits that hold where none are given. */
 export function limits() {
   return [deniable.CEILING, deniable.BUDGET];

@@ -100,6 +100,11 @@ BAIT = _survey("bait", _yes_or_no("coffee", 0.1), _yes_or_no("drugs", 10, acknow
 DEPENDENT = _survey("dependent", _yes_or_no("cheated", 1), _yes_or_no("last-year", 1.5), _yes_or_no("again", 1))
 """Three questions that hang together, each well protected alone."""
 
+DRAWN = _survey(
+    "drawn", _yes_or_no("coffee", 3), _yes_or_no("drugs", 3), _yes_or_no("cheated", 3), _yes_or_no("again", 3), each=1
+)
+"""Four questions, of which everybody is asked one: together they would cost more than anybody may be asked for."""
+
 CROSSED = _survey("crossed", _question("pair", design={"family": "crosswise", "p": "1/4"}))
 """Responses that are not called as the categories are."""
 
@@ -109,7 +114,7 @@ CLOSED = _survey("closed", _question("animal", design=_HALF))
 DRAFT = _survey("draft", _question("animal", design=_HALF))
 """Never opened."""
 
-ALL = (BROWSER, SEVERAL, PHYSICAL, STAGES, INVITED, INVITED_PHYSICAL, BAIT, DEPENDENT, CROSSED, CLOSED)
+ALL = (BROWSER, SEVERAL, PHYSICAL, STAGES, INVITED, INVITED_PHYSICAL, BAIT, DEPENDENT, DRAWN, CROSSED, CLOSED)
 
 
 @dataclass

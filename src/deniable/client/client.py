@@ -16,7 +16,7 @@ from deniable.client.connection import Connection
 from deniable.client.state import DeviceState, fact, look_up
 from deniable.db import Closable
 from deniable.designs import Design
-from deniable.errors import Incompatible, NotAllowed, OverBudget
+from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget
 from deniable.order.ladders import Ladder
 from deniable.release.ledger import Ledger, Released, Status
 from deniable.survey import Link, Question, Survey
@@ -135,6 +135,19 @@ class Client(SurveyDevice):
             self.close()
             raise
 
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What this respondent is asked: all questions, or those that were drawn, once and for all."""
+        if self.survey.each is None:
+            return self.survey.questions
+        with self._state.transaction() as tables:
+            kept = look_up(tables, "hand")
+        if kept is None:
+            drawn = json.dumps([question.name for question in self.survey.draw_hand(self._source)])
+            with self._state.transaction() as tables:
+                kept = fact(tables, "hand", drawn)
+        return tuple(map(self.survey.question, json.loads(kept)))
+
     def answer(self, question: str, answer: str | Mapping[str, str]) -> Released:
         """Draw the response to a question, at its coarsest stage; `send` will send it. The answer is not stored.
 
@@ -142,10 +155,16 @@ class Client(SurveyDevice):
 
         Raises:
             InvalidAnswer: not one of the categories. The message does not repeat it.
-            InvalidRequest: there is no such question, or it was answered already.
+            InvalidRequest: there is no such question, it was answered already, or others are asked of this respondent.
             OverBudget: the ceiling or the budget does not allow it; nothing was drawn.
         """
         asked = self.survey.question(question)
+        drawn = [each.name for each in self.questions]
+        if question not in drawn:
+            raise InvalidRequest(
+                f"{question!r:.50} was not drawn for this respondent; expected one of {', '.join(map(repr, drawn))}. "
+                "Nothing was drawn or sent."
+            )
         self._check(question, asked.design)
         self._ledger.answer(question, answer, self._allowed(asked))
         return self._ledger.release(question, 0, to=self.survey.name)

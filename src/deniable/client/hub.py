@@ -13,7 +13,7 @@ from deniable.client.client import KEY_BYTES, SurveyDevice
 from deniable.client.connection import Connection
 from deniable.client.state import DeviceState
 from deniable.db import DURABLE, SqliteFile
-from deniable.errors import NotAllowed
+from deniable.errors import InvalidRequest, NotAllowed
 from deniable.responses import respond
 from deniable.survey import Link
 from deniable.survey.disclosure import Disclosure
@@ -72,11 +72,12 @@ class Hub(SurveyDevice):
     def add(self, people: Iterable[Mapping[str, str]]) -> list[str]:
         """Draw the responses of respondents, each given as answers by question; return their keys, in that order.
 
-        Of a gradual question only the coarsest stage is drawn.
+        Of a gradual question only the coarsest stage is drawn. Where each respondent is asked some of the questions,
+        give answers to all: those that are drawn are used, and nothing is done with the others.
 
         Raises:
             InvalidAnswer: not one of the categories; nobody's responses were kept. The message does not repeat it.
-            InvalidRequest: there is no such question.
+            InvalidRequest: there is no such question; or not all are answered, where some are drawn.
             NotAllowed: the survey is by invitation.
             OverBudget: the ceiling or the budget does not allow what is asked of somebody; nobody's were drawn.
         """
@@ -122,14 +123,27 @@ class Hub(SurveyDevice):
         designs = {name: self.survey.question(name).design for name in sorted(questions)}
         for name, design in designs.items():
             self._check_ceiling(name, design)
-        self._check_budget(Disclosure.of(designs.values()))
+        if self.survey.each is not None and len(designs) < len(self.survey.questions):
+            raise InvalidRequest(
+                "some of the questions are drawn for each respondent; expected answers to all of them."
+            )
+        ratios = sorted((design.parity for design in designs.values()), reverse=True)
+        self._check_budget(Disclosure.of_parities(ratios[: self.survey.each]))
 
     def _drawn(self, answers: Mapping[str, str]) -> tuple[str, str]:
         """Return a key, and the submission as a line of JSON."""
         key = self._source.read(KEY_BYTES).hex()
         responses = [
             {"question": name, "design": sent.design, "symbol": sent.symbol}
-            for name, answer in answers.items()
+            for name, answer in self._asked(answers).items()
             for sent in [respond(self.survey.question(name).design, answer, source=self._source)]
         ]
         return key, json.dumps(self._submission(key, responses), ensure_ascii=False)
+
+    def _asked(self, answers: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the answers to the questions that are drawn for a respondent; every one is looked at first."""
+        if self.survey.each is None:
+            return answers
+        for name, answer in answers.items():
+            self.survey.question(name).design.category_number(answer)
+        return {question.name: answers[question.name] for question in self.survey.draw_hand(self._source)}

@@ -29,6 +29,7 @@ _SURVEY = {
     "opens",
     "closes",
     "admission",
+    "each",
     "acknowledge",
 }
 _QUESTION = {"name", "texts", "design", "ladder", "device", "acknowledge"}
@@ -66,7 +67,9 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
     _refuse_unknown(given, _SURVEY, "the survey")
     languages = _list(given.get("languages", ["en"]), "languages")
     questions = _list(given.get("questions", []), "questions", dict)
-    others: dict[str, Any] = {name: given[name] for name in ("minimum", "admission", "acknowledge") if name in given}
+    others: dict[str, Any] = {
+        name: given[name] for name in ("minimum", "admission", "each", "acknowledge") if name in given
+    }
     others |= {name: _day(given[name], name) for name in ("opens", "closes") if name in given}
     return Survey(
         name=given.get("name", ""),

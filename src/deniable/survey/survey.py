@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any, ClassVar
 
 from deniable import documents
+from deniable.chance import SYSTEM, Source, pick
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.survey import disclosure as told
@@ -51,7 +52,9 @@ class Survey(HashedDocument):
         opens: the first day on which responses are taken; None for as soon as it is opened.
         closes: the last day on which responses are taken; None for no end.
         admission: "open" or "invitation".
-        acknowledge: an ε above `BUDGET` that all questions together may have: their own, or more.
+        each: how many of the questions each respondent is asked, drawn at random; None for all of them.
+        acknowledge: an ε above `BUDGET` that all questions that one respondent is asked may have together: their own,
+            or more.
         keys: what receipts, and tokens of invited respondents, are verified with; the collector that fields the survey
             adds them. They are part of the definition, so that whoever compares hashes knows that all respondents have
             the same. None before it is fielded.
@@ -68,6 +71,7 @@ class Survey(HashedDocument):
     opens: date | None = None
     closes: date | None = None
     admission: str = "open"
+    each: int | None = None
     acknowledge: float | None = None
     keys: Keys | None = None
     pilot: bool = False
@@ -89,6 +93,7 @@ class Survey(HashedDocument):
         spoken.check_languages(self.languages)
         spoken.check_spoken(self.texts, self.languages, "the survey")
         _check_questions(self.questions, self.languages)
+        self._check_each()
         object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, "the survey"))
         told.check_acknowledged("the survey, all its questions together,", self.disclosure, BUDGET, self.acknowledge)
         _check_groups(self.groups)
@@ -115,13 +120,44 @@ class Survey(HashedDocument):
 
     @property
     def disclosure(self) -> Disclosure:
-        """What a respondent who answers everything, at the finest stages, reveals at most."""
-        return Disclosure.of(question.designs[-1] for question in self.questions)
+        """What a respondent who answers everything that is asked, at the finest stages, reveals at most."""
+        ratios = sorted((question.disclosure.parity for question in self.questions), reverse=True)
+        return Disclosure.of_parities(ratios[: self.each])
 
     @property
     def worst(self) -> Question:
         """The question whose responses reveal most; the first of several."""
         return max(self.questions, key=lambda question: question.disclosure.parity)
+
+    def draw_hand(self, source: Source = SYSTEM) -> tuple[Question, ...]:
+        """Draw the questions that one respondent is asked, whatever the answers are; all, where none are drawn.
+
+        Example:
+            >>> from deniable.designs import warner
+            >>> texts = {"en": SurveyTexts("Habits")}
+            >>> from deniable.survey import QuestionTexts
+            >>> both = [Question(name, warner(1), {"en": QuestionTexts("…?")}) for name in ("smokes", "drinks")]
+            >>> len(Survey("habits", texts, tuple(both), each=1).draw_hand())
+            1
+        """
+        if self.each is None:
+            return self.questions
+        return tuple(self.questions[at] for at in pick(len(self.questions), self.each, source))
+
+    def _check_each(self) -> None:
+        if self.each is None:
+            return
+        if type(self.each) is not int or not 1 <= self.each < len(self.questions):
+            raise InvalidRequest(
+                f"each respondent is asked {self.each!r:.40} of {len(self.questions)} questions; expected a whole "
+                "number, 1 or more and fewer than there are.",
+                "Leave it out where everybody is asked everything.",
+            )
+        if any(question.device != "browser" for question in self.questions):
+            raise InvalidRequest(
+                "each respondent is asked some of the questions, and a question has a physical device; expected the "
+                "browser's, which also draws what is asked."
+            )
 
     def as_pilot(self) -> Survey:
         """Return the same survey as a pilot: with a name, and so a hash, of its own, and without days.
@@ -184,6 +220,7 @@ class Survey(HashedDocument):
             opens=_day(body, "opens"),
             closes=_day(body, "closes"),
             admission=documents.field(body, "admission", str),
+            each=documents.whole(body, "each") if "each" in body else None,
             acknowledge=told.read_acknowledged(body.get("acknowledge"), "the survey"),
             keys=Keys.from_body(documents.field(body, "keys", dict)) if "keys" in body else None,
             pilot=body.get("pilot") is True,
@@ -224,6 +261,7 @@ class Survey(HashedDocument):
             "opens": self.opens.isoformat() if self.opens else "",
             "closes": self.closes.isoformat() if self.closes else "",
             "admission": self.admission,
+            **({} if self.each is None else {"each": self.each}),
             **told.acknowledged_body(self.acknowledge),
             **({"keys": self.keys.to_body()} if self.keys else {}),
             **({"pilot": True} if self.pilot else {}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from datetime import date
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def test_designs_inside_can_be_taken_out_and_read_alone() -> None:
 def test_every_field_counts_in_the_hash() -> None:
     changes: list[dict[str, Any]] = [
         {}, {"minimum": 21}, {"groups": ("north",)}, {"closes": date(2026, 2, 1)}, {"admission": "invitation"},
-        {"acknowledge": 7}, {"acknowledge": math.inf}, {"name": "other"},
+        {"acknowledge": 7}, {"acknowledge": math.inf}, {"each": 1}, {"each": 2}, {"name": "other"},
         {"texts": {"en": SurveyTexts("Another title")}},
         {"questions": small().questions[:2]},
     ]  # fmt: skip
@@ -272,3 +273,29 @@ def test_questions_and_groups_are_found_by_name() -> None:
         survey.number("age")
     with pytest.raises(InvalidRequest, match="no group 'west'"):
         survey.group("west")
+
+
+def test_some_of_the_questions_are_drawn_for_each() -> None:
+    questions = tuple(question(name, warner(epsilon=3)) for name in ("a", "b", "c", "d"))
+    with pytest.raises(InvalidRequest, match="acknowledge"):
+        small(questions=questions)
+    one, two = (small(questions=questions, each=each) for each in (1, 2))
+    assert one.disclosure.parity == warner(epsilon=3).parity
+    assert two.disclosure.parity == warner(epsilon=3).parity ** 2
+    assert Survey.from_json(one.to_json()) == one
+    assert one.hash != two.hash
+    assert {tuple(each.name for each in two.draw_hand()) for _ in range(400)} == set(combinations("abcd", 2))
+    everything = small()
+    assert everything.draw_hand() is everything.questions
+
+
+@pytest.mark.parametrize("each", [0, 3, 4, -1, True, "1", 1.0])
+def test_a_number_of_questions_that_cannot_be_drawn_is_refused(each: Any) -> None:
+    with pytest.raises(InvalidRequest, match="each respondent is asked"):
+        small(each=each)
+
+
+def test_a_device_in_the_hand_does_not_draw_questions() -> None:
+    physical = question("smokes", warner(p="2/3"), device="physical")
+    with pytest.raises(InvalidRequest, match="physical device"):
+        small(questions=(physical, question("drinks", warner(p="2/3"))), each=1)

@@ -170,6 +170,7 @@ class SurveyPage(Page):
         group_count: how many groups there are.
         invited: whether an invitation is needed.
         questions: what is asked.
+        each: how many of the questions are drawn for a respondent; 0 where all are asked.
         worst: the question whose responses reveal most.
         together: what all responses reveal at most.
         trial: a harmless question, if the device runs in the page.
@@ -190,6 +191,7 @@ class SurveyPage(Page):
     group_count: int
     invited: bool
     questions: tuple[AskedQuestion, ...]
+    each: int
     worst: AskedQuestion
     together: Disclosure
     trial: Trial | None
@@ -276,6 +278,7 @@ def survey_page(
         group_count=len(survey.groups),
         invited=survey.admission == "invitation",
         questions=questions,
+        each=survey.each or 0,
         worst=questions[survey.number(survey.worst.name)],
         together=survey.disclosure,
         trial=trial(survey, language),

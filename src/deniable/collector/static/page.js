@@ -3,7 +3,7 @@
  * All words come with the page, in its language. Answers are written to the browser's own storage for a question with
  * stages, and only where the respondent asks for that.
  */
-import { readLadder, respond, upgrade } from "./respond.js";
+import { drawHand, readLadder, respond, upgrade } from "./respond.js";
 import { textOf } from "./draw/wire.js";
 import { Changed, Declined, Misled, Unreachable, Unsigned, ask, definition, exchange, signedReceipt } from "./page/collector.js";
 import { open } from "./page/storage.js";
@@ -20,7 +20,7 @@ const api = `/api/surveys/${name}`;
 const preview = "definition" in place.dataset; // nothing is sent or kept, and no later visit is waited for
 const kept = open(hash, preview);
 const { state } = kept;
-const steps = all("[data-step]", place);
+let steps = all("[data-step]", place);
 const done = find("#done");
 const link = new URLSearchParams(location.hash.slice(1)); // what the link names: a fragment reaches no log
 let [asked, keys] = [[], null]; // the questions with their designs; what receipts and tokens are verified with
@@ -292,8 +292,22 @@ function listen() {
   });
 }
 
+/** Keep the questions that were drawn for this respondent, once and for all; of the others nothing is on the page. */
+function deal(survey) {
+  state.hand ??= drawHand(survey).map((each) => each.name);
+  kept.save();
+  asked = survey.questions.filter((each) => state.hand.includes(each.name));
+  const sections = all("[data-step=question]", place);
+  const dealt = sections.filter((each) => state.hand.includes(each.dataset.question));
+  if (sections.length) find("[data-next]", dealt.at(-1)).textContent = find("[data-next]", sections.at(-1)).textContent;
+  for (const each of sections) if (!dealt.includes(each)) each.remove();
+  steps = all("[data-step]", place);
+}
+
 async function start() {
-  ({ questions: asked, keys } = await definition(api, hash, link));
+  const survey = await definition(api, hash, link);
+  ({ questions: asked, keys } = survey);
+  if (survey.each < asked.length) deal(survey);
   find("#unnamed").hidden = link.has("definition");
   find("#needs-script")?.remove();
   for (const each of all("[data-script]")) each.hidden = false;

@@ -7,7 +7,7 @@
  * The bytes of `crypto.getRandomValues` become responses exactly as docs/draws.md says and as Python does it. Another
  * source is for vectors and tests alone. Whatever is refused is thrown as `Refused`, which never holds an answer.
  */
-import { SYSTEM } from "./draw/chance.js";
+import { SYSTEM, pick } from "./draw/chance.js";
 import { Product, readChannel } from "./draw/channels.js";
 import { Combined, alike, join, readLabels, shown } from "./draw/labels.js";
 import { Refused, check, hashOf, invalid, list, object, size, string, unseal } from "./draw/wire.js";
@@ -43,8 +43,8 @@ export async function readDesign(json, { ceiling = CEILING } = {}) {
  * @param {object} options `definition`: the hash that the link names, 64 hexadecimal digits; `ceiling` and `budget`: the
  *   ε of one response, and of the first responses to all questions together; `acknowledged`: whether a definition may
  *   state higher ones by itself, which only a page may allow that tells people so.
- * @returns {Promise<{hash: string, name: string, keys: object, questions: object[]}>} each question with its `designs`,
- *   one for each stage, and its `ceiling`.
+ * @returns {Promise<{hash: string, name: string, keys: object, questions: object[], each: number}>} each question with
+ *   its `designs`, one for each stage, and its `ceiling`; and how many of them `drawHand` draws for a respondent.
  */
 export async function readSurvey(json, { definition, ceiling = CEILING, budget = BUDGET, acknowledged = false }) {
   const { body, hash } = await unseal("survey", json);
@@ -59,9 +59,23 @@ export async function readSurvey(json, { definition, ceiling = CEILING, budget =
   const questions = await Promise.all(
     list(body.questions).map((each) => questionOf(each, stated(each.acknowledge, ceiling))),
   );
-  const together = questions.map((each) => each.designs[0].epsilon).reduce((one, two) => one + two, 0);
+  const asked = body.each === undefined ? questions.length : Number(size(body.each));
+  if (asked < 1 || asked > questions.length) throw invalid(`expected 1 to ${questions.length} questions for each.`);
+  const costs = questions.map((each) => each.designs[0].epsilon).sort((one, two) => two - one);
+  const together = costs.slice(0, asked).reduce((one, two) => one + two, 0);
   withinLimit(together, stated(body.acknowledge, budget), "all responses together would reveal");
-  return { hash, name: string(body.name), keys: body.keys, questions };
+  return { hash, name: string(body.name), keys: body.keys, questions, each: asked };
+}
+
+/**
+ * Draw the questions that one respondent is asked, whatever the answers are; all of them, where the survey draws none.
+ *
+ * @param {object} survey what `readSurvey` gave.
+ * @param {{read: function(number): Uint8Array}} [source] random bytes; the browser's own by default.
+ * @returns {object[]} questions, in their order.
+ */
+export function drawHand({ questions, each }, source = SYSTEM) {
+  return each === questions.length ? questions : pick(questions.length, each, source).map((at) => questions[at]);
 }
 
 /**

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias
@@ -71,7 +71,8 @@ class Desk:
             if known is None:
                 continue
             # Whoever was admitted once is known by anything that was sent then.
-            asked = range(len(known.columns)) if known.entry.public else [sent.question for sent in each.responses]
+            few = known.entry.public or known.entry.survey.each is not None
+            asked = range(len(known.columns)) if few else [sent.question for sent in each.responses]
             for question in asked:
                 if 0 <= question < len(known.columns):
                     wanted[each.survey, question].add(known.columns[question].id(each.key))
@@ -91,6 +92,7 @@ class Desk:
         changed: dict[Place, list[bytes]] = {}
         for sent in submission.responses:
             self._check(known, submission, sent, changed)
+        self._check_each(known, submission, changed)
         stored = False
         for place, codes in changed.items():
             stored |= self._note(place, codes, group)
@@ -109,6 +111,18 @@ class Desk:
         held = self.held.get(place)
         codes = changed.setdefault(place, list(held.codes) if held else [])
         follow(column, codes, sent)
+
+    def _check_each(self, known: KnownSurvey, submission: Submission, changed: Collection[Place]) -> None:
+        """Refuse responses to more questions than one respondent is asked: all together would reveal more than told."""
+        each = known.entry.survey.each
+        if each is None:
+            return
+        own = [(submission.survey, number, column.id(submission.key)) for number, column in enumerate(known.columns)]
+        if len({*changed, *(place for place in own if place in self.held)}) > each:
+            raise InvalidRequest(
+                f"there are responses to more than {each} questions under one key; expected those to the questions "
+                "that were drawn."
+            )
 
     def _note(self, place: Place, codes: list[bytes], group: int) -> bool:
         """Note what is new of one question; say whether anything is."""

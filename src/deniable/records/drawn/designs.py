@@ -122,7 +122,8 @@ class DrawnDesign(AnyDesign):
 
     def draw_hand(self, source: chance.Source = chance.SYSTEM) -> Hand:
         """Draw what a respondent is asked: each hand equally likely."""
-        return self.hands[chance.below(len(self.hands), source)]
+        drawn = chance.pick(len(self.factors), self.each, source)
+        return self._by_attributes[tuple(self.factors[at].attribute for at in drawn)]
 
     def part(self, *attributes: str) -> Design:
         """Return the design of one attribute, or of several that can be drawn together, in the order named.

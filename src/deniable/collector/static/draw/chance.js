@@ -48,6 +48,26 @@ export function below(total, source = SYSTEM) {
   }
 }
 
+/** Draw so many of 0 … size − 1, every choice equally likely; return them rising. */
+export function pick(size, count, source = SYSTEM) {
+  let number = below(choices(size, count), source);
+  const found = [];
+  for (let at = 0; at < size; at += 1) {
+    const holding = choices(size - at - 1, count - found.length - 1);
+    if (number < holding) found.push(at);
+    else number -= holding;
+  }
+  return found;
+}
+
+/** Return in how many ways so many of a number can be chosen. */
+function choices(size, count) {
+  if (count < 0) return 0n;
+  let ways = 1n;
+  for (let at = 0; at < count; at += 1) ways = (ways * BigInt(size - at)) / BigInt(at + 1);
+  return ways;
+}
+
 /** Draw an event that has exactly this probability, a `Fraction`, whatever its denominator. */
 export function happens(probability, source = SYSTEM) {
   let rest = probability.top;

@@ -1,6 +1,6 @@
 /**
  * What this browser keeps for a survey, so that the device never draws twice: the key, the messages that it drew, and
- * how many of them the collector has. An answer is in it only where the respondent has allowed that.
+ * how many of them the collector has; and which questions were drawn. An answer is in it only where the respondent has allowed that.
  */
 const PREFIX = "deniable:";
 
@@ -11,7 +11,7 @@ const PREFIX = "deniable:";
  */
 export function open(hash, preview) {
   const place = PREFIX + hash;
-  const fresh = () => ({ key: "", messages: [], received: 0, answers: {}, admission: null, withdrawn: "" });
+  const fresh = () => ({ key: "", messages: [], received: 0, hand: null, answers: {}, admission: null, withdrawn: "" });
   let lasting = !preview;
   const state = fresh();
   const kept = {
