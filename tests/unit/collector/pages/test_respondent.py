@@ -193,10 +193,11 @@ def test_each_question_tells_its_own_odds(survey: Survey, language: str) -> None
 def test_consent_tells_the_worst_question_and_all_together(survey: Survey, language: str) -> None:
     spoken, parts = locale(language), parts_of(survey, language)
     worst = max(survey.questions, key=lambda each: each.designs[-1].epsilon)
+    together = survey.disclosure.together_words(spoken)
     for step in ("consent", "explain"):
         assert worst.texts[language].text in parts[step]
-        for sentence in (*worst.disclosure.response_words(spoken), *survey.disclosure.together_words(spoken)):
-            assert sentence in parts[step]
+        assert all(sentence in parts[step] for sentence in worst.disclosure.response_words(spoken))
+        assert all((sentence in parts[step]) == (survey.each != 1) for sentence in together), "one is not several"
     for question in survey.questions:
         assert question.disclosure.line(question.texts[language].text, spoken) in parts["explain"]
 
