@@ -3,7 +3,7 @@
 | method    | what it is                                          | when                                        |
 | --------- | --------------------------------------------------- | ------------------------------------------- |
 | score     | all π whose own variance explains the distance      | the default of linear estimates             |
-| normal    | value ± z·error                                     | large samples, contrasts                    |
+| normal    | value ± z·error                                     | large samples                               |
 | chebyshev | value ± error/√(1 − level)                          | no assumption about the distribution        |
 | exact     | Clopper–Pearson, carried through the channel        | the default where responses are rare        |
 | profile   | all π whose likelihood is not much below the best   | inside [0, 1]; default of `likelihood`      |
@@ -202,6 +202,32 @@ def exact(basis: Basis, confidence: float) -> Ends:
         )
     hits = np.rint(counted.gather(basis.counts))
     return counted.shares(*clopper_pearson(hits, basis.respondents, confidence))
+
+
+def recovered(basis: Basis, weights: Vector, ends: Ends) -> Interval:
+    """Return the interval of a weighted sum of shares from their own intervals.
+
+    Implements: the method of variance estimates recovery [ZD08]: each end of the sum takes from every share the end
+    that moves the sum there, as if its distance were so many standard errors, with the correlations of the estimates.
+
+    Why: single intervals that are lopsided near 0 and 1 make a lopsided one, where value ± z·error would be too short
+    on one side. Of one share it is its own interval, and of the difference of two answers twice as wide.
+    """
+    center = basis.center
+    below, above = (np.maximum(reach, 0.0) for reach in (center - ends[0], ends[1] - center))
+    spread = basis.possible()
+    errors = np.sqrt(np.maximum(spread.variances, 0.0))
+
+    def width(reach: Vector) -> float:
+        units = np.divide(reach, errors, out=np.zeros_like(reach), where=errors > 0)
+        known = float((reach[errors == 0] ** 2).sum())  # what does not vary goes along with nothing
+        return float(max(spread.between(units, units) + known, 0.0) ** 0.5)
+
+    value, down, up = float(weights @ center), weights * below, weights * above
+    return Interval(
+        value - width(np.where(weights > 0, down, up)),
+        value + width(np.where(weights > 0, up, down)),
+    )
 
 
 def profile(basis: Basis, confidence: float) -> Ends:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, 
 from deniable.estimates import simplex
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import METHODS as INTERVALS
-from deniable.estimates.intervals import Basis, Interval, default, one_of
+from deniable.estimates.intervals import Basis, Ends, Interval, default, one_of, recovered
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.linear import Linear
@@ -137,10 +137,12 @@ class Estimate(Result):
             raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(INTERVALS)}.")
         # The shares of two categories move together: one interval holds exactly when the other does.
         events = len(self.value) if simultaneous and len(self.value) > 2 else 1
-        low, high = INTERVALS[chosen](self.basis, one_of(events, level))
-        if self.bounded:
-            low, high = np.clip(low, 0.0, self.value), np.clip(high, self.value, 1.0)
+        low, high = self._ends(chosen, one_of(events, level))
         return dict(zip(self.design.categories, map(Interval, low.tolist(), high.tolist()), strict=True))
+
+    def _ends(self, method: str, confidence: float) -> Ends:
+        low, high = INTERVALS[method](self.basis, confidence)
+        return (np.clip(low, 0.0, self.value), np.clip(high, self.value, 1.0)) if self.bounded else (low, high)
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
         """Return a weighted sum of shares, such as {"often": 1, "never": -1}, with its variance.
@@ -153,7 +155,13 @@ class Estimate(Result):
             if not isinstance(weight, Real) or not math.isfinite(weight):
                 raise InvalidRequest(f"a weight is {weight!r:.40}; expected a finite number.")
             combination[self.design.category_number(category)] = weight
-        return Contrast(dict(weights), float(combination @ self.value), self.basis.variance(combination) ** 0.5)
+        error = self.basis.variance(combination) ** 0.5
+
+        def ends(confidence: float) -> Interval:
+            basis = replace(self.basis, center=self.value)
+            return recovered(basis, combination, self._ends(self.default_interval, confidence))
+
+        return Contrast(dict(weights), float(combination @ self.value), error, ends)
 
     def projected(self) -> Estimate:
         """Return the nearest shares in the simplex. They are biased; the covariance stays that of the unbiased ones."""
@@ -201,18 +209,22 @@ class Contrast:
         weights: the weight of each category named.
         value: the weighted sum of the estimated shares.
         error: its standard error.
+        recovered: its interval from those of the single shares, for a level.
     """
 
     weights: Mapping[str, float]
     value: float
     error: float
+    recovered: Callable[[float], Interval] | None = field(default=None, repr=False, compare=False)
 
-    def interval(self, *, level: float = 0.95, method: str = "normal") -> Interval:
-        """Return the normal or the Chebyshev interval.
+    def interval(self, *, level: float = 0.95, method: str | None = None) -> Interval:
+        """Return an interval: "recovered" from those of the shares (the default where they are), or around the value.
 
         Raises:
-            InvalidRequest: another method or a level outside (0, 1).
+            InvalidRequest: a method besides "recovered", "normal" and "chebyshev", or a level outside (0, 1).
         """
+        if self.recovered is not None and method in (None, "recovered"):
+            return self.recovered(one_of(1, level))
         return around({"": self.value}, {"": self.error}, level=level, method=method)[""]
 
 

@@ -137,3 +137,42 @@ def test_the_most_likely_shares_lie_in_their_exact_intervals() -> None:
             found = dn.estimate(dn.Tally(dn.hadamard(2, 8), counts), method="likelihood")
             assert found.default_interval == "exact"
             assert all(low <= found.params[name] <= high for name, (low, high) in found.conf_int().items())
+
+
+def contrast_coverage(
+    design: Design, shares: tuple[float, ...], weights: dict[str, float], method: str | None
+) -> float:
+    """The probability that the interval of a contrast holds it, over all tallies of ten responses."""
+    n, law = 10, multinomial(10, design.channel.floats() @ shares)
+    true = sum(weights.get(name, 0) * share for name, share in zip(design.categories, shares, strict=True))
+    held = 0.0
+    for some in itertools.product(range(n + 1), repeat=2):
+        if sum(some) <= n:
+            counts = [*some, n - sum(some)]
+            low, high = dn.estimate(dn.Tally(design, counts)).contrast(weights).interval(method=method)
+            held += law.pmf(counts) * (low - 1e-9 <= true <= high + 1e-9)
+    return float(held)
+
+
+@pytest.mark.parametrize("epsilon", ["1/2", 2, 8])
+@pytest.mark.parametrize("shares", [(0.965, 0.03, 0.005), (0.2, 0.3, 0.5)])
+@pytest.mark.parametrize("weights", [{"0": 1, "1": -1}, {"1": 1, "2": -1}, {"1": 0.5, "2": 1}])
+def test_contrasts(epsilon: float, shares: tuple[float, ...], weights: dict[str, float]) -> None:
+    assert contrast_coverage(dn.k_ary(3, epsilon=epsilon), shares, weights, None) >= LEAST
+
+
+def test_value_and_error_alone_would_not_do_for_contrasts() -> None:
+    """The check can fail: nobody of ten in two rare categories looks like no difference at all, with no error."""
+    design, shares, weights = dn.k_ary(3, epsilon=8), (0.965, 0.03, 0.005), {"0": 1.0, "1": -1.0}
+    assert contrast_coverage(design, shares, weights, "normal") < 0.5
+
+
+def test_contrasts_of_one_share_and_of_two_answers() -> None:
+    three = dn.estimate(dn.Tally(dn.k_ary(3, 1), [50, 30, 20]))
+    assert three.contrast({"2": 1}).interval(level=0.9) == pytest.approx(three.interval("2", level=0.9))
+    low, high = three.interval("2")
+    assert three.contrast({"2": -2}).interval() == pytest.approx((-2 * high, -2 * low))
+    for method in ("inversion", "likelihood"):
+        two = dn.estimate(dn.Tally(dn.warner(1), [70, 30]), method=method)
+        low, high = two.interval("yes")
+        assert two.contrast({"yes": 1, "no": -1}).interval() == pytest.approx((2 * low - 1, 2 * high - 1))

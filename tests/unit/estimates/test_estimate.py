@@ -83,8 +83,9 @@ def test_a_contrast_has_the_variance_of_its_weights() -> None:
     matrix = estimate.cov_params()
     assert contrast.value == pytest.approx(estimate.params["never"] - estimate.params["often"])
     assert contrast.error**2 == pytest.approx(matrix[0, 0] + matrix[2, 2] - 2 * matrix[0, 2])
-    low, high = contrast.interval()
+    low, high = contrast.interval(method="normal")
     assert (low + high) / 2 == pytest.approx(contrast.value)
+    assert contrast.interval() == contrast.interval(method="recovered") == pytest.approx((low, high), abs=0.01)
     assert contrast.interval(method="chebyshev").low < low
     with pytest.raises(InvalidRequest):
         contrast.interval(method="score")

@@ -17,9 +17,9 @@ from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Ends, quantile
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.results import Caution, Columns, Row, Summary
-from deniable.estimates.shares import Estimate, sampled_fraction
+from deniable.estimates.shares import Estimate, fitted, sampled_fraction
 from deniable.estimates.shares import estimate as fit
-from deniable.records.edges.designs import WEIGHTS, EdgeDesign
+from deniable.records.edges.designs import NAMES, WEIGHTS, EdgeDesign
 from deniable.records.edges.tallies import EdgeTally
 from deniable.records.key_value.estimates import ItemEstimate, Quantity
 
@@ -107,12 +107,45 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         """Return the covariance matrix: a diagonal, because every respondent has one item, and it is known."""
         return np.diag(self.variance(self.quantity))
 
+    @property
+    def default_interval(self) -> str:
+        """The interval method that is used when none is named."""
+        return "recovered" if self.f == 1 else "normal"
+
     def ends(self, what: str, confidence: float, method: str | None = None) -> Ends:
-        factors = {None: quantile(confidence), "normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
-        if method not in factors:
-            raise InvalidRequest(f"the interval method is {method!r:.40}; expected 'normal' or 'chebyshev'.")
-        value, width = self.value(what), factors[method] * self.errors(what)
+        """Return the two ends of the interval of each item.
+
+        Args:
+            what: "weight" or "mean".
+            confidence: how often each holds the truth.
+            method: "recovered" from the intervals of the three shares, which keeps its level with few edges too (the
+                default for independent respondents), "normal" or "chebyshev".
+
+        Raises:
+            InvalidRequest: something that is not estimated, or another method.
+        """
+        chosen = method or self.default_interval
+        if chosen == "recovered":
+            self.value(what)  # refuses what is not told
+            low, high = self._recovered(confidence)
+            return (low * self.degree, high * self.degree) if what == "weight" else (low, high)
+        factors = {"normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
+        if chosen not in factors:
+            raise InvalidRequest(
+                f"the interval method is {method!r:.40}; expected 'recovered', 'normal' or 'chebyshev'."
+            )
+        value, width = self.value(what), factors[chosen] * self.errors(what)
         return value - width, value + width
+
+    def _recovered(self, confidence: float) -> Ends:
+        """Return the ends of the mean weight of each item; all of the scale where fewer than two edges tell of it."""
+        weights = dict(zip(NAMES, _WEIGHTS.tolist(), strict=True))
+        ends = [
+            fitted(self.tally.of(item)).contrast(weights).interval(level=confidence) if edges >= 2 else (0.0, 1.0)
+            for item, edges in zip(self.tally.design.items, self.degree, strict=True)
+        ]
+        low, high = np.array(ends, np.float64).T
+        return low, high
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -144,7 +177,7 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
             notes=(f"average weight of an edge: {average.value:.4g} ± {average.error:.2g}", design.caveat),
             warnings=self.warnings,
             level=level,
-            interval=method or "normal",
+            interval=method or self.default_interval,
             method="inversion",
             respondents=self.tally.respondents,
             missing=self.tally.missing,

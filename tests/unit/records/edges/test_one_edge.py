@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import multinomial
 
 import deniable as dn
 from deniable import documents
@@ -190,11 +191,12 @@ def test_numbers_of_the_whole_graph() -> None:
     assert found.average_weight("items").value == pytest.approx(found.weight.sum() / 2)
     assert found.average_weight().error == pytest.approx(found.variance("weight").sum() ** 0.5 / 200)
     alone, together = (
-        np.array(list(found.about("mean").conf_int(simultaneous=each).values())) for each in (False, True)
+        np.array(list(found.about("mean").conf_int(method="normal", simultaneous=each).values()))
+        for each in (False, True)
     )
     assert (np.diff(together) > np.diff(alone)).all()
     assert alone.mean(axis=1) == pytest.approx(found.mean)
-    assert np.array(list(found.conf_int().values())).mean(axis=1) == pytest.approx(found.weight)
+    assert np.array(list(found.conf_int(method="normal").values())).mean(axis=1) == pytest.approx(found.weight)
     for wrong in (lambda: found.variance("degree"), lambda: found.conf_int(level=2), lambda: found.average_degree("x")):
         with pytest.raises(InvalidRequest):
             wrong()
@@ -218,3 +220,29 @@ def test_items_of_a_graph_with_one_edge_each_are_ranked() -> None:
     assert found.average_degree().value == pytest.approx(1301 / 3)
     with pytest.raises(InvalidRequest, match="degree"):
         found.value("degree")
+
+
+def test_intervals_keep_their_level_with_few_edges() -> None:
+    """Over all tallies of ten edges at ε = 8: value ± error of edges that all look alike would be next to nothing."""
+    design, shares = one_edge(ITEMS, 8), (0.01, 0.04, 0.95)
+    law = multinomial(10, design.choice.channel.floats() @ shares)
+    held = {"normal": 0.0, None: 0.0}
+    for some in [(a, b) for a in range(11) for b in range(11 - a)]:
+        counts = [*some, 10 - sum(some)]
+        found = estimate(EdgeTally(design, np.array([counts, [0, 0, 0]]))).about("mean")
+        for method in held:
+            low, high = found.conf_int(method=method)["tax"]
+            held[method] += law.pmf(counts) * (low <= 0.97 <= high)
+    assert held["normal"] < 0.5
+    assert held[None] >= 0.92
+
+
+def test_one_edge_tells_nothing_and_a_population_is_known() -> None:
+    design = one_edge(["tax", "transport"], 8)
+    found = estimate(EdgeTally(design, np.array([[1, 0, 0], [9, 0, 1]]))).about("mean")
+    assert found.conf_int()["tax"] == (0, 1)
+    assert found.summary().interval == "recovered"
+    census = estimate(found.tally, population=11).about("mean")
+    assert census.summary().interval == "normal"
+    with pytest.raises(InvalidRequest, match="recovered"):
+        found.conf_int(method="score")
