@@ -396,7 +396,7 @@ def estimate(
     *,
     method: str = "information",
     guess: Mapping[str, float] | Sequence[float] | None = None,
-    census: bool = False,
+    population: int | None = None,
 ) -> Combined: ...
 @overload
 def estimate(tally: DeckTally, *, population: int | None = None) -> DeckEstimate: ...
@@ -429,7 +429,6 @@ def estimate(
     population: int | str | None = None,
     guess: Mapping[str, float] | Sequence[float] | None = None,
     inverse: Sequence[Sequence[float]] | Matrix | None = None,
-    census: bool | None = None,
     scaling: str | None = None,
     fdr: float | None = None,
 ) -> Any:
@@ -444,12 +443,12 @@ def estimate(
             likelihood of sets of more than 12 categories needs them: their tally keeps sums.
         candidates: of strings: those that may be there.
         method: of shares "inversion" (unbiased), "likelihood" (shares in the simplex) or "customary"; of the stages of
-            a ladder "information" or "strata", which takes nothing for granted about who is raised.
+            a ladder "information", "likelihood", "linear" (exactly unbiased) or "strata", which takes nothing for
+            granted about who is raised.
         population: how many people there are, if they are not a sample of very many; the number of respondents for a
             census.
-        guess: shares at which the inverse, or the weights of stages, are best; even ones by default.
+        guess: shares at which the inverse, or the weights of "linear", are best; even ones by default.
         inverse: of shares: a left inverse of the channel, in place of the one that would be taken.
-        census: of stages: whether the respondents are all the people there are.
         scaling: of items with weights: "fixed" or "conditional"; by default the better one.
         fdr: of strings: the share of false ones among those found that is allowed on average.
 
@@ -469,7 +468,6 @@ def estimate(
         "population": population,
         "guess": guess,
         "inverse": inverse,
-        "census": census,
         "scaling": scaling,
         "fdr": fdr,
     }

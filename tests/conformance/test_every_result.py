@@ -78,7 +78,7 @@ def _stages() -> tuple[Result, Any]:
     stages = ladder([dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)])
     columns = [["a"] * 60 + [RISKY] * 40, ["a"] * 25 + [RISKY] * 15 + ["c"] * 10 + [None] * 50]
     tallies = count_stages(stages, columns, reached=[1] * 50 + [0] * 50)
-    return combine(tallies, guess=[0.5, 0.3, 0.2]), stages
+    return combine(tallies, method="linear", guess=[0.5, 0.3, 0.2]), stages
 
 
 def _deck() -> tuple[Result, Any]:

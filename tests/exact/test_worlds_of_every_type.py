@@ -100,7 +100,7 @@ def histories(ladder: dn.Ladder, answer: int, stages: int) -> list[World]:
 
 
 @pytest.mark.parametrize("name", LADDERS)
-@pytest.mark.parametrize("method", ["information", "strata"])
+@pytest.mark.parametrize("method", ["linear", "strata"])
 def test_a_ladder_with_everybody_at_its_end(name: str, method: str) -> None:
     ladder = LADDERS[name]
     size, last = len(ladder.categories), len(ladder)
@@ -115,10 +115,10 @@ def test_a_ladder_with_everybody_at_its_end(name: str, method: str) -> None:
 
 @pytest.mark.parametrize("name", LADDERS)
 def test_a_ladder_with_people_at_different_stages(name: str) -> None:
-    """Strata take nothing for granted about who is raised; information needs alike people at all stages."""
+    """Strata take nothing for granted about who is raised; linear weights need alike people at all stages."""
     ladder = LADDERS[name]
     size, last = len(ladder.categories), len(ladder)
-    for answers, method in (((0, 1), "strata"), ((1, 0), "strata"), ((1, 1), "information")):
+    for answers, method in (((0, 1), "strata"), ((1, 0), "strata"), ((1, 1), "linear")):
         laws = [histories(ladder, answers[0], 1), histories(ladder, answers[1], last)]
         total, mean, _, _ = moments(
             independent(*laws),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,11 @@ from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear
 from deniable.estimates.stages import Combined
 from deniable.estimates.supported import BySize, Summing, Supported
+from deniable.estimates.weighing import Contribution
 from deniable.tallies import Tally
 
 _MOST_CELLS = 1 << 24  # responses times categories that are written out: 134 MB
-_SAME = 1e-9  # a combined estimate that is this close to the weighted mean of its stages is that mean
+_SAME = 1e-9  # a matrix of weights this close to one weight for all categories is that weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,10 @@ def _pulls(linear: Linear, tally: Tally) -> Pulls:
         inside, width = table[:, 1:], (1, linear.size)
         sides = [np.tile(each[:, None], width) for each in (linear.base + linear.step, linear.base)]
         return Pulls(np.vstack(sides), np.vstack([inside, table[:, :1] - inside]))
+    return _cell_pulls(linear, tally)
+
+
+def _cell_pulls(linear: Linear, tally: Tally) -> Pulls:
     cells, size = tally.design.channel.cells, len(tally.design.categories)
     if cells * size > _MOST_CELLS:
         raise NotEstimable(f"there are {cells:,} × {size:,} cells to go through; expected at most {_MOST_CELLS:,}.")
@@ -73,12 +79,14 @@ def swing(subject: Tally | Combined, share: float) -> tuple[Interval, ...]:
     Why: the estimate is the mean of what its responses add. It is least when those are left out that add most.
 
     Args:
-        subject: the counts; or the combined estimate of stages, with this share of the respondents at every stage.
+        subject: the counts; or the combined estimate of stages, with this share of the respondents at every stage. The
+            weights of the stages are kept.
         share: of the responses that may be fabricated, from 0 to below 1.
 
     Raises:
         InvalidRequest: another share.
-        NotEstimable: no responses; or stages whose estimates are mixed category by category.
+        NotEstimable: no responses; the most likely shares of stages, which are no mean of responses; or stages that
+            are mixed category by category, of which a tally keeps sums.
 
     Example:
         >>> from deniable.designs import warner
@@ -89,37 +97,41 @@ def swing(subject: Tally | Combined, share: float) -> tuple[Interval, ...]:
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
         raise InvalidRequest(f"the share is {share!r:.40}; expected a number from 0 to below 1, such as 0.01.")
     if isinstance(subject, Tally):
-        low, high = _ends(subject, share)
+        low, high = _ends(pulls(subject), subject.respondents, share)
     else:
-        groups = [
-            (w, each) for w, each in zip(subject.weights, subject.tallies.finest, strict=True) if each.respondents
-        ]
-        _check_mean(subject, groups)
-        ends = [(weight, _ends(each, share)) for weight, each in groups]
-        low = vector(sum(weight * each[weight < 0] for weight, each in ends))
-        high = vector(sum(weight * each[weight >= 0] for weight, each in ends))
+        ends = [_ends(each, part.tally.respondents, share) for each, part in _mixed(subject)]
+        low, high = (vector(sum(each[side] for each in ends)) for side in (0, 1))
     return tuple(map(Interval, low.tolist(), high.tolist()))
 
 
-def _check_mean(combined: Combined, groups: list[tuple[float, Tally]]) -> None:
-    """Refuse a combined estimate that is not one weighted mean of its stages' estimates for all categories."""
-    mean = sum(
-        weight * left_inverse(each.design.channel).shares(each.counts / each.respondents) for weight, each in groups
-    )
-    if not np.allclose(mean, combined.value, rtol=0, atol=_SAME):
+def _mixed(combined: Combined) -> Iterator[tuple[Pulls, Contribution]]:
+    """Yield what the responses of each stage add to the whole."""
+    if combined.method == "likelihood":
         raise NotEstimable(
-            "the stages are mixed category by category; expected one weight for each stage.",
-            'Combine them with method="strata".',
+            "the most likely shares are no mean of what responses add; expected an estimate that is.",
+            'Combine the stages with method="information".',
         )
+    for part in combined.parts:
+        size, weight = len(part.mixing), part.weight
+        own, all_alike = np.eye(size) - 1 / size, part.mixing.sum() / size
+        if np.allclose(part.mixing, weight * own + all_alike / size, rtol=0, atol=_SAME):
+            found = _pulls(part.linear, part.tally)
+            yield replace(found, values=weight * found.values + (all_alike - weight) / size), part
+        elif part.tally.design.channel.own_cells:
+            found = _cell_pulls(part.linear, part.tally)
+            yield replace(found, values=found.values @ part.mixing.T), part
+        else:
+            raise NotEstimable(
+                "the stages are mixed category by category, and a tally keeps sums; expected one weight for a stage.",
+                'Combine them with method="linear" or "strata".',
+            )
 
 
-def _ends(tally: Tally, share: float) -> tuple[Vector, Vector]:
+def _ends(found: Pulls, n: int, share: float) -> tuple[Vector, Vector]:
     """Return the smallest and the largest mean after ⌊share·n⌋ responses are left out."""
-    n = tally.respondents
     if n < 1:
         raise NotEstimable("there are no responses; expected at least one.")
     fakes = int(exact.rational(share) * n)  # the decimal that a float shows: .29 of 100 are 29
-    found = pulls(tally)
     order = np.argsort(found.values, axis=0)
     values, counts = np.take_along_axis(found.values, order, axis=0), np.take_along_axis(found.counts, order, axis=0)
     kept = [_kept(each, fakes) for each in (counts[::-1], counts)]  # without the largest; without the smallest

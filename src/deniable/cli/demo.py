@@ -254,7 +254,9 @@ def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
         out.print(f"\n[bold cyan]{each.question.texts[survey.language].text}[/]")
         out.print(words.promise(last)[0], markup=False)
         out.print(table.summary_table(each.estimate.summary(), truth=each.truth))
-        out.print(each.estimate.summary().notes[0], style="dim", markup=False)
+        # What privacy cost; and of stages, how many people are at which.
+        for note in each.estimate.summary().notes[: 2 if each.question.ladder else 1]:
+            out.print(note, style="dim", markup=False)
     out.print("\nOf such intervals 95 in 100 hold the truth; run it again and the dice fall differently.", style="dim")
     out.print(f"In {folder}: {', '.join(_files(survey))}", style="dim", markup=False)
 

@@ -65,8 +65,9 @@ def estimate(
         typer.Option(
             "--interval",
             metavar="NAME",
-            help=f"{', '.join(INTERVALS)}; by default the one that keeps its coverage.",
-            autocompletion=lambda: list(INTERVALS),
+            help=f"Of a design {', '.join(INTERVALS)}; of a ladder {', '.join(stages.INTERVALS)}. By default the one "
+            "that keeps its coverage.",
+            autocompletion=lambda: [*INTERVALS, *stages.INTERVALS],
         ),
     ] = None,
     simultaneous: Annotated[
@@ -131,10 +132,8 @@ def _fitted(path: Path, counts: bytes, method: str | None, population: int | Non
     if b'"deniable/ladder/' not in path.read_bytes()[:200]:
         tally = Tally.from_json(counts, read_design(path))
         return fit(tally, method=method or METHODS[0], population=population)
-    if population is not None:
-        raise InvalidRequest("of a ladder the population is not known stage by stage; expected no --population.")
     tallies = StageTallies.from_json(counts, Ladder.from_json(path.read_bytes()))
-    return stages.combine(tallies, method=method or stages.METHODS[0])
+    return stages.combine(tallies, method=method or stages.METHODS[0], population=population)
 
 
 def show(summary: Summary[ShareRow]) -> None:

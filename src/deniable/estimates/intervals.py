@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
@@ -28,7 +29,7 @@ from deniable.estimates.likelihood import Convergence, climbed, level, log_likel
 from deniable.estimates.linear import Linear, floats
 from deniable.estimates.rows import SentSets
 from deniable.estimates.simplex import projection
-from deniable.estimates.supported import direct
+from deniable.estimates.supported import Supported, direct
 
 Ends: TypeAlias = tuple[Vector, Vector]
 
@@ -233,10 +234,17 @@ def recovered(basis: Basis, weights: Vector, ends: Ends) -> Interval:
 def profile(basis: Basis, confidence: float) -> Ends:
     """Return all π whose profile log-likelihood is within z²/2 of the maximum on the simplex."""
     best, _ = basis.likely()
-    top = _height(basis, best)
-    drop = quantile(confidence) ** 2 / 2
-    ends = [_profile_ends(basis, j, best, top - drop) for j in range(basis.channel.answers)]
-    return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
+    linear = direct(basis.linear) if basis.sent is None else None
+    if linear is None:
+        return profiled(*basis.table, best, confidence)
+    top = log_likelihood(basis.counts, linear.expected(best))
+    return _where_high(partial(_diagonal_height, linear, basis.counts), best, top, confidence)
+
+
+def profiled(matrix: Matrix, counts: Vector, best: Vector, confidence: float) -> Ends:
+    """Return the same for a channel that is written out, about its most likely shares."""
+    top = log_likelihood(counts, matrix @ best)
+    return _where_high(partial(_written_height, matrix, counts, best), best, top, confidence)
 
 
 def default(basis: Basis, usual: str = "score") -> str:
@@ -263,35 +271,33 @@ def _around(basis: Basis, factor: float) -> Ends:
     return basis.center - width, basis.center + width
 
 
-def _profile_ends(basis: Basis, j: int, best: Vector, floor: float) -> tuple[float, float]:
-    def above(share: float) -> float:
-        return _profile_height(basis, j, share, best) - floor
+def _where_high(height: Callable[[int, float], float], best: Vector, top: float, confidence: float) -> Ends:
+    """Return for each category the shares at which the profile log-likelihood is within z²/2 of the top."""
+    floor = top - quantile(confidence) ** 2 / 2
+    ends = [crossings(lambda share, j=j: height(j, share) - floor, float(best[j])) for j in range(len(best))]  # type: ignore[misc]
+    return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
 
-    peak = float(best[j])
+
+def crossings(above: Callable[[float], float], peak: float) -> tuple[float, float]:
+    """Return where a function that falls on both sides of its peak crosses 0; an end of [0, 1] where it does not."""
     low = 0.0 if peak == 0 or above(0.0) >= 0 else float(brentq(above, 0.0, peak, xtol=1e-12))
     high = 1.0 if peak == 1 or above(1.0) >= 0 else float(brentq(above, peak, 1.0, xtol=1e-12))
     return low, high
 
 
-def _height(basis: Basis, shares: Vector) -> float:
-    if basis.sent is None:
-        return log_likelihood(basis.counts, basis.linear.expected(shares))
-    matrix, times = basis.table
-    return log_likelihood(times, matrix @ shares)
+def _diagonal_height(linear: Supported, counts: Vector, j: int, share: float) -> float:
+    """Return the largest log-likelihood with one share fixed, where each cell tells one share."""
+    rest = np.delete(np.arange(len(counts)), j)
+    responses = np.empty(len(counts))
+    responses[j] = linear.q + linear.gap * share
+    responses[rest] = level(counts[rest], linear.q, rising=linear.gap > 0, mass=1 - responses[j])
+    return max(log_likelihood(counts, responses), -1e300)
 
 
-def _profile_height(basis: Basis, j: int, share: float, best: Vector) -> float:
+def _written_height(matrix: Matrix, counts: Vector, best: Vector, j: int, share: float) -> float:
     """Return the largest log-likelihood with one share fixed."""
-    linear = direct(basis.linear) if basis.sent is None else None
     rest = np.delete(np.arange(len(best)), j)
-    if linear:
-        counts = basis.counts
-        responses = np.empty_like(best)
-        responses[j] = linear.q + linear.gap * share
-        responses[rest] = level(counts[rest], linear.q, rising=linear.gap > 0, mass=1 - responses[j])
-        return max(log_likelihood(counts, responses), -1e300)
-    columns, counts = basis.table
-    mixed = share * columns[:, [j]] + (1 - share) * columns[:, rest]
+    mixed = share * matrix[:, [j]] + (1 - share) * matrix[:, rest]
     if (mixed[counts > 0].sum(axis=1) == 0).any():
         return -1e300
     weights = best[rest] + 1e-3

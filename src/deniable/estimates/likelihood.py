@@ -34,6 +34,9 @@ class Convergence:
     gap: float
     converged: bool
 
+    def __str__(self) -> str:
+        return f"the likelihood may still gain {self.gap:.2g} after {self.steps:,} steps."
+
 
 def most_likely(channel: Channel, linear: Linear, counts: Vector) -> tuple[Vector, Convergence]:
     """Return the shares under which the counts are most likely, and how they were found.

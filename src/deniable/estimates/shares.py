@@ -296,8 +296,7 @@ def fitted(
     doubts = (*implausible(tally.design, basis), *few(tally.design, basis))
     basis, convergence = _likelihood(basis) if method == "likelihood" else (basis, None)
     if convergence is not None and not convergence.converged:
-        text = f"the likelihood may still gain {convergence.gap:.2g} after {convergence.steps:,} steps."
-        doubts += (Caution("unfinished", text),)
+        doubts += (Caution("unfinished", str(convergence)),)
     return Estimate(
         tally,
         method,

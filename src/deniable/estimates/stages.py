@@ -8,31 +8,30 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import chi2
 
 from deniable import documents, exact
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Interval, wilson
+from deniable.estimates import weighing
+from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.intervals import Interval, one_of, wilson
 from deniable.estimates.inverses import left_inverse
-from deniable.estimates.linear import Linear
+from deniable.estimates.likelihood import Convergence
 from deniable.estimates.results import Caution, Result, Summary, around
-from deniable.estimates.shares import Contrast, ShareRow, read_shares
+from deniable.estimates.shares import Contrast, ShareRow, read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
 from deniable.estimates.summary import cost
+from deniable.estimates.weighing import Contribution
 from deniable.order.ladders import Ladder
-from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 
 __all__ = ["Afresh", "Combined", "afresh", "combine"]
 
 
-METHODS = ("information", "strata")
+METHODS = ("information", "likelihood", "linear", "strata")
+INTERVALS = ("score", "wide", "normal", "chebyshev", "profile")
 
 _MOST_CATEGORIES = 2_000  # matrices of weights are written out, of categories by categories
-
-_RANK, _LEAST_SHARE = 1e-10, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +40,16 @@ class Combined(Result):
 
     Attributes:
         tallies: the counts.
-        method: "information" or "strata".
-        value: the shares in the order of the categories; unbiased, so they may leave [0, 1].
-        covariance: its covariance.
-        weights: for each stage, the part of the whole that its respondents make up in the value, on the average over
-            the categories; 0 where nobody is at that stage.
+        method: "information", "likelihood", "linear" or "strata".
+        value: the shares in the order of the categories. Those of "linear" and "strata" are unbiased, those of
+            "information" nearly, so that they may leave [0, 1]; the most likely ones do not.
+        covariance: its covariance; of the best weighting at the value, for the likelihood.
+        parts: what the people at each stage add, one for each stage that somebody is at.
         homogeneity: how probable it is that the stages' shares differ so much, or more, by chance alone: a small number
             says that who is raised depends on the answer. 1 with a single stage.
         guess: the shares at which the weights are best, if they were given.
-        census: whether the respondents are all the people there are.
+        population: how many people there are, if they are not a sample of very many.
+        convergence: how the maximum of the likelihood was found.
     """
 
     type: ClassVar = "stages"
@@ -58,10 +58,20 @@ class Combined(Result):
     method: str
     value: Vector
     covariance: Matrix = field(repr=False)
-    weights: tuple[float, ...]
+    parts: tuple[Contribution, ...] = field(repr=False)
     homogeneity: float
     guess: tuple[float, ...] | None = None
-    census: bool = False
+    population: int | None = None
+    convergence: Convergence | None = None
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """For each stage, the part of the whole that its respondents make up, on the average over the categories.
+
+        It is 0 where nobody is at that stage.
+        """
+        weights = iter(part.weight for part in self.parts)
+        return tuple(next(weights) if each.respondents else 0.0 for each in self.tallies.finest)
 
     @property
     def categories(self) -> Sequence[str]:
@@ -89,32 +99,66 @@ class Combined(Result):
     def cov_params(self) -> Matrix:
         return self.covariance.copy()
 
+    @property
+    def default_interval(self) -> str:
+        """The interval method that is used when none is named."""
+        if self._f == 1 and weighing.rare([part.tally for part in self.parts]):
+            return "wide"
+        return "profile" if self.method == "likelihood" else "score"
+
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
     ) -> dict[str, Interval]:
-        """Return the normal or the Chebyshev interval of each category by name.
+        """Return an interval for each category by name.
+
+        Args:
+            level: how often such an interval holds the true share.
+            method: "score", "wide", "normal", "chebyshev" or "profile"; by default "profile" for the likelihood, else
+                "score", or "wide" (score and likelihood together) where a stage sends some symbol hardly ever.
+            simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
-            InvalidRequest: another method or a level outside (0, 1).
+            InvalidRequest: a level outside (0, 1), or a method that does not exist.
+            NotEstimable: a wide or profile interval where a tally keeps sums.
         """
+        chosen = method or self.default_interval
+        if chosen not in INTERVALS:
+            raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(INTERVALS)}.")
         events = len(self.value) if simultaneous and len(self.value) > 2 else 1
-        return around(self.params, self.bse, level=level, method=method, events=events)
+        if chosen in ("normal", "chebyshev"):
+            return around(self.params, self.bse, level=level, method=chosen, events=events)
+        confidence = one_of(events, level)
+        if chosen in ("score", "wide"):
+            ends = weighing.score if chosen == "score" else weighing.wide
+            low, high = ends(self.parts, self._f, confidence)
+        else:
+            tallies = [part.tally for part in self.parts]
+            best = self.value if self.method == "likelihood" else weighing.most_likely(tallies)[0]
+            low, high = weighing.profile(tallies, best, confidence)
+        return dict(zip(self.categories, map(Interval, low.tolist(), high.tolist()), strict=True))
+
+    @property
+    def _f(self) -> float:
+        return sampled_fraction(self.respondents, self.population)
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        if self.homogeneity >= RATE:
-            return ()
-        text = (
-            f"the stages differ by more than chance (p = {self.homogeneity:.2g}): who goes on to a finer stage seems "
-            'to depend on the answer. Combine them with method="strata".'
-        )
-        return (Caution(DIFFER, text),)
+        found = []
+        if self.homogeneity < RATE:
+            text = (
+                f"the stages differ by more than chance (p = {self.homogeneity:.2g}): who goes on to a finer stage "
+                'seems to depend on the answer. Combine them with method="strata".'
+            )
+            found.append(Caution(DIFFER, text))
+        if self.convergence is not None and not self.convergence.converged:
+            found.append(Caution("unfinished", str(self.convergence)))
+        return tuple(found)
 
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
     ) -> Summary[ShareRow]:
         """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
-        return summarize(self, level, method or "normal", simultaneous=simultaneous)
+        return summarize(self, level, method or self.default_interval, simultaneous=simultaneous)
 
     @property
     def _design_hash(self) -> str:
@@ -125,14 +169,14 @@ class Combined(Result):
             "tallies": json.loads(self.tallies.to_json()),
             "method": self.method,
             "guess": self.guess,
-            "census": self.census,
+            "population": self.population,
         }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Ladder) -> Combined:
         tallies = StageTallies.from_json(json.dumps(documents.field(source, "tallies", dict)), design)
         method = documents.field(source, "method", str)
-        return combine(tallies, method=method, guess=source.get("guess"), census=source.get("census") is True)
+        return combine(tallies, method=method, guess=source.get("guess"), population=source.get("population"))
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
         """Return a weighted sum of shares, with its standard error."""
@@ -144,49 +188,32 @@ class Combined(Result):
         return Contrast(dict(weights), float(combination @ self.value), max(variance, 0.0) ** 0.5)
 
 
-@dataclass(frozen=True, eq=False)
-class _StageShares:
-    """The respondents of one stage."""
-
-    counted: Tally
-    linear: Linear
-    value: Vector
-
-    @classmethod
-    def of(cls, counted: Tally) -> _StageShares:
-        linear = left_inverse(counted.design.channel)
-        return cls(counted, linear, linear.shares(counted.counts / counted.respondents))
-
-    def covariance(self, shares: Vector, f: float) -> Matrix:
-        """Return the covariance of this group's estimate, if these are the shares."""
-        expected = self.linear.expected(shares)
-        return self.linear.covariance(expected, shares, f, self.counted.respondents).matrix()
-
-
 def combine(
     tallies: StageTallies,
     *,
     method: str = "information",
     guess: Mapping[str, float] | Sequence[float] | None = None,
-    census: bool = False,
+    population: int | None = None,
 ) -> Combined:
     """Estimate the shares from everybody's finest response.
 
-    Implements: "information": the stages' unbiased estimates, weighted by the inverses of their covariances at `guess`:
-    among all unbiased combinations the one with the smallest variance if the guess is right. The weights do not depend
-    on the responses, so that it is unbiased whatever the guess. It takes for granted that who is raised to which stage
-    does not depend on the answer. "strata": every stage with the part of the respondents that are at it; nothing is
-    taken for granted, and the variance is larger.
+    Implements: "information": the stages' unbiased estimates, weighted by the inverses of their covariances at the
+    shares that come out, brought into the simplex. No other is more precise in large samples. The weights depend on the
+    responses, so that it is not exactly unbiased; its bias is a small part of its error. "likelihood": the shares that
+    make all responses most likely. "linear": the weights that are best at `guess`, whatever was sent: exactly unbiased,
+    and as precise only if the guess is right. These three take for granted that who is raised to which stage does not
+    depend on the answer. "strata": every stage with the part of the respondents that are at it; nothing is taken for
+    granted, it is exactly unbiased, and the variance is larger.
 
     Args:
         tallies: the counts.
-        method: "information" or "strata".
-        guess: shares at which the weights are best; even ones, if they are not given.
-        census: whether the respondents are all the people there are; only for "strata".
+        method: "information", "likelihood", "linear" or "strata".
+        guess: for "linear", the shares at which the weights are best; even ones, if they are not given.
+        population: for "strata", how many people there are altogether: the number of respondents for a census.
 
     Raises:
-        NotEstimable: nobody responded, or a design cannot tell answers apart.
-        InvalidRequest: a method that does not exist, or a guess that does not fit.
+        NotEstimable: nobody responded, or a design cannot tell answers apart; for the likelihood, counts that are sums.
+        InvalidRequest: a method that does not exist, or a guess or a population that does not fit.
 
     Example:
         >>> from deniable.designs import warner
@@ -197,94 +224,51 @@ def combine(
         >>> combine(count_stages(stages, columns, reached=[1, 1, 0, 0])).params["yes"]
         0.5
     """
-    if method not in METHODS or (census and method != "strata"):
-        raise InvalidRequest(
-            f"the method is {method!r:.40}{' with a census' if census else ''}; expected one of {', '.join(METHODS)}, "
-            "and a census with strata alone.",
-            "In a census the stages hold different people with shares of their own: add them up as strata.",
-        )
-    groups = [_StageShares.of(each) for each in tallies.finest if each.respondents]
+    _check_method(method, guess=guess is not None, population=population is not None)
+    groups = [each for each in tallies.finest if each.respondents]
     size = len(tallies.design.categories)
     if not groups:
         raise NotEstimable("there are no responses at any stage; expected at least one.")
     if size > _MOST_CATEGORIES:
         raise NotEstimable(f"there are {size:,} categories; expected at most {_MOST_CATEGORIES:,} to combine stages.")
-    first = tallies.design.designs[0]
-    at = np.full(size, 1 / size) if guess is None else read_shares(first, guess, name="guess")
-    parts = _by_information(groups, at) if method == "information" else _by_strata(groups, size)
-    value = vector(sum(part @ group.value for part, group in zip(parts, groups, strict=True)))
-    shares, f = projection(value), 0.0 if census else 1.0
-    found = [group.covariance(shares, f) for group in groups]
-    covariance = vector(sum(part @ each @ part.T for part, each in zip(parts, found, strict=True)))
-    # Shares sum to 1: their mean is given, and only what differs from it is weighed.
-    weights = iter((np.trace(part) - part.sum() / size) / (size - 1) for part in parts)
+    f = sampled_fraction(tallies.respondents, population)
+    at, convergence = np.full(size, 1 / size), None
+    if guess is not None:
+        at = read_shares(tallies.design.designs[0], guess, name="guess")
+    if method == "likelihood":
+        at, convergence = weighing.most_likely(groups)
+    if method == "information":
+        parts = weighing.reweighed(groups)
+    else:
+        parts = weighing.side_by_side(groups) if method == "strata" else weighing.weighed(groups, at)
+    value = at if method == "likelihood" else weighing.total(parts)
+    shares = projection(value)
     return Combined(
         tallies,
         method,
         value,
-        covariance,
-        tuple(float(next(weights)) if each.respondents else 0.0 for each in tallies.finest),
-        _homogeneity(groups, shares),
+        weighing.covariance(parts, shares, f),
+        tuple(parts),
+        weighing.homogeneity(groups, shares),
         None if guess is None else tuple(at.tolist()),
-        census,
+        population,
+        convergence,
     )
 
 
-def _by_information(groups: Sequence[_StageShares], at: Vector) -> list[Matrix]:
-    """Return A_i = (Σ V⁺)⁺ V_i⁺ on differences of shares, and 1/k of the rest each, so that all sum to I."""
-    size, inner = len(at), _inside(at)
-    inverses = [_pseudo(group.covariance(inner, 1.0)) for group in groups]
-    whole = _pseudo(vector(sum(inverses)))
-    # All estimates sum to 1 exactly: along (1, …, 1) there is nothing to weigh, and any split of it will do.
-    along = np.full((size, size), 1 / size) / len(groups)
-    return [vector(whole @ each + along) for each in inverses]
-
-
-def _by_strata(groups: Sequence[_StageShares], size: int) -> list[Matrix]:
-    n = sum(group.counted.respondents for group in groups)
-    return [np.eye(size) * (group.counted.respondents / n) for group in groups]
-
-
-def expected_covariance(groups: Sequence[tuple[Design, float]], shares: Vector) -> Matrix:
-    """Return the covariance of the best combination of groups, each a design and how many respond with it."""
-    inverses = []
-    for design, respondents in groups:
-        linear = left_inverse(design.channel)
-        inverses.append(_pseudo(linear.covariance(linear.expected(shares), shares, 1.0, respondents).matrix()))
-    return _pseudo(vector(sum(inverses)))
-
-
-def _inside(shares: Vector) -> Vector:
-    """Return shares of which none is 0: of a direct question that one had no variance, and weights did not sum to I."""
-    raised = np.maximum(shares, _LEAST_SHARE)
-    return vector(raised / raised.sum())
-
-
-def _pseudo(matrix: Matrix) -> Matrix:
-    """Return the pseudo-inverse on differences of shares; covariances of shares are singular along (1, …, 1)."""
-    size = len(matrix)
-    centre = np.eye(size) - 1 / size
-    along = np.full((size, size), 1 / size)
-    scale = np.trace(matrix) / size
-    centred = centre @ matrix @ centre
-    if np.linalg.eigvalsh(centred + scale * along)[0] <= _RANK * scale:
-        return vector(np.linalg.pinv(centred, rcond=_RANK, hermitian=True))
-    return vector(np.linalg.inv(centred + scale * along) - along / scale)
-
-
-def _homogeneity(groups: Sequence[_StageShares], shares: Vector) -> float:
-    """Return the probability that stages with equal shares differ as much as these: χ² of the distances to the best."""
-    if len(groups) < 2:
-        return 1.0
-    inverses = [_pseudo(group.covariance(_inside(shares), 1.0)) for group in groups]
-    best = _pseudo(vector(sum(inverses))) @ sum(
-        each @ group.value for each, group in zip(inverses, groups, strict=True)
-    )
-    best = best + (1 - best.sum()) / len(shares)
-    distance = sum(
-        float((group.value - best) @ each @ (group.value - best)) for each, group in zip(inverses, groups, strict=True)
-    )
-    return float(chi2.sf(distance, (len(groups) - 1) * (len(shares) - 1)))
+def _check_method(method: str, *, guess: bool, population: bool) -> None:
+    if method not in METHODS:
+        raise InvalidRequest(f"the method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
+    if population and method != "strata":
+        raise InvalidRequest(
+            f"the method is {method!r} with a population; expected one with strata alone.",
+            "Among known people the stages hold different ones, with shares of their own: add them up as strata.",
+        )
+    if guess and method != "linear":
+        raise InvalidRequest(
+            f"the method is {method!r} with a guess; expected one with linear alone.",
+            'Leave the guess away, or use method="linear", whose weights do not look at the responses.',
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from deniable.designs import Design
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.covariances import Vector
 from deniable.estimates.simplex import projection
-from deniable.estimates.stages import combine, expected_covariance
+from deniable.estimates.stages import combine
+from deniable.estimates.weighing import expected_covariance
 from deniable.order.relaxation import relax
 from deniable.tallies.stages import StageTallies
 
@@ -91,8 +92,8 @@ def propose(
         (False, 1.94, True)
     """
     wanted = _target(target, level, willing)
-    now = combine(tallies, guess=_bounded(combine(tallies).value).tolist())
-    shares = _bounded(now.value)
+    now = combine(tallies)
+    shares = _bounded(now.value, tallies.respondents)
     at = None if category is None else tallies.design.designs[-1].category_number(category)
     error = _error(now.errors, at)
     if error <= wanted:
@@ -167,7 +168,9 @@ def _error(errors: Vector, at: int | None) -> float:
     return float(errors.max() if at is None else errors[at])
 
 
-def _bounded(value: Vector) -> Vector:
-    """Return the nearest shares in the simplex, none of them 0: a share of 0 would promise too small an error."""
-    size = len(value)
-    return np.asarray(0.99 * projection(value) + 0.01 / size)
+def _bounded(value: Vector, respondents: int) -> Vector:
+    """Return the nearest shares in the simplex with one more person of each category: nobody at all would promise too
+
+    small an error.
+    """
+    return np.asarray((respondents * projection(value) + 1) / (respondents + len(value)))

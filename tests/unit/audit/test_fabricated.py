@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -151,7 +152,8 @@ def test_the_swing_of_stages_is_that_of_their_weighted_mean() -> None:
     stages = ladder([subset(5, epsilon=1, t=2), subset(5, epsilon=2, t=2)])
     first = [f"b{'11000' if number % 3 else '00110'}" for number in range(300)]
     second = [f"b{'10100' if number % 2 else '01001'}" for number in range(300)]
-    combined = combine(count_stages(stages, [first, second], reached=[number % 2 for number in range(300)]))
+    counts = count_stages(stages, [first, second], reached=[number % 2 for number in range(300)])
+    combined = combine(counts, method="linear")
     assert np.allclose(np.array(swing(combined, 0)), combined.value[:, None])
     parts = [np.array(swing(each, 0.1)) for each in combined.tallies.finest]
     mixed = sum(weight * part for weight, part in zip(combined.weights, parts, strict=True))
@@ -165,13 +167,39 @@ def test_two_answers_have_one_weight_for_each_stage_whatever_the_design() -> Non
     assert np.allclose(np.array(swing(found, 0)), found.value[:, None])
 
 
-def test_stages_that_are_mixed_category_by_category_are_refused() -> None:
+@pytest.mark.parametrize("method", ["information", "linear", "strata"])
+def test_the_swing_of_stages_that_are_mixed_category_by_category(method: str) -> None:
+    """Two of eight and one of four are left out, in every way that there is; the weights are kept."""
     coarse = matrix([["1/2", "1/4", "1/4"], ["3/10", "1/2", "1/5"], ["1/5", "1/4", "11/20"]])
     stages = ladder([coarse, k_ary(3, epsilon=3)])
-    first, second = ["0", "1", "2", "1"] * 30, ["0", "1", "1", "0"] * 30
-    found = combine(count_stages(stages, [first, second], reached=[number % 2 for number in range(120)]))
+    first, second = ["0", "1", "2", "1", "0", "0", "1", "2", "0", "1", "1", "2"], [None] * 8 + ["0", "1", "1", "2"]
+    found = combine(count_stages(stages, [first, second], reached=[0] * 8 + [1] * 4), method=method)
+    assert np.allclose(np.array(swing(found, 0)), found.value[:, None])
+    ends = []
+    for part, fakes in zip(found.parts, (2, 1), strict=True):
+        sent = np.repeat(np.arange(3), part.tally.counts)
+        left = [np.bincount(np.delete(sent, out), minlength=3) for out in combinations(range(len(sent)), fakes)]
+        each = [part.mixing @ part.linear.shares(counts / counts.sum()) for counts in left]
+        ends.append((np.min(each, axis=0), np.max(each, axis=0)))
+    assert np.allclose(np.array(swing(found, 0.25)), np.array(ends).sum(axis=0).T)
+
+
+def test_stages_that_are_no_mean_of_responses_have_no_swing() -> None:
+    stages = ladder([warner(1), warner(2)])
+    counts = count_stages(
+        stages, [["no"] * 50 + ["yes"] * 50, ["no"] * 40 + ["yes"] * 10 + [None] * 50], [1] * 50 + [0] * 50
+    )
+    with pytest.raises(NotEstimable, match="most likely"):
+        swing(combine(counts, method="likelihood"), 0.01)
+    many = [f"item {number}" for number in range(30)]
+    stages = ladder([rappor(many, 1), rappor(many, 2)])
+    rows = np.random.default_rng(1).random((2, 400, 30)) < 0.3
+    rows[:, :, 0] = True
+    sent = [[f"b{''.join(map(str, row.astype(int)))}" for row in each] for each in rows]
+    counts = count_stages(stages, sent, [0] * 200 + [1] * 200)
     with pytest.raises(NotEstimable, match="category by category"):
-        swing(found, 0.01)
+        swing(combine(counts), 0.01)
+    assert len(swing(combine(counts, method="linear"), 0.01)) == 30
 
 
 def test_a_design_too_large_to_go_through_is_looked_at_in_parts() -> None:

@@ -46,6 +46,13 @@ def test_the_demo_fields_a_whole_survey(tmp_path: Path) -> None:
     raised = StageTallies.from_json((folder / "exhaustion-tally.json").read_bytes(), stages)
     assert [each.respondents for each in raised.seen] == [1000, 334, 112]
     assert f"{combine(raised).params['never']:.1%}" in shown
+    told = [
+        f"{each.respondents} ({weight:.0%} of the weight)"
+        for each, weight in zip(raised.finest, combine(raised).weights, strict=True)
+    ]
+    assert [each.split(" ")[0] for each in told] == ["666", "222", "112"]
+    for each in told:
+        assert f": {each}" in shown
     assert (folder / "overtime.png").read_bytes().startswith(b"\x89PNG")
     refused = run("demo", "--out", folder, "--once")
     assert refused.exit_code == 2

@@ -9,7 +9,8 @@ import deniable as dn
 from deniable import exact
 from deniable.errors import InvalidRequest, NotEstimable, NotOrdered
 from deniable.estimates import covariance, estimate
-from deniable.estimates.stages import afresh, combine, expected_covariance
+from deniable.estimates.stages import afresh, combine
+from deniable.estimates.weighing import expected_covariance
 from deniable.order.relaxation import ladder
 from deniable.plan.stages import propose
 from deniable.release.receipts import Budget
@@ -36,7 +37,7 @@ def test_one_stage_alone_is_the_ordinary_estimate() -> None:
 
 def test_two_answers_are_weighted_by_the_inverse_of_their_variances() -> None:
     groups = tallied(TWO, [[40, 60], [50, 150]])
-    found = combine(groups, guess=[0.3, 0.7])
+    found = combine(groups, method="linear", guess=[0.3, 0.7])
     variances = [covariance(design, [0.3, 0.7], n)[1, 1] for design, n in zip(TWO, (100, 200), strict=True)]
     parts = np.array([1 / each for each in variances]) / sum(1 / each for each in variances)
     alone = [estimate(each).params["yes"] for each in groups.finest]
@@ -65,12 +66,14 @@ def test_combinations_are_unbiased_and_beat_every_other_weighting(name: str) -> 
         tallies.append(Tally(design, expected, respondents=respondents))
     groups = StageTallies(stages, tuple(tallies), tuple(tallies))
     for guess in (None, shares.tolist()):
-        assert combine(groups, guess=guess).value == pytest.approx(shares, abs=1e-8)
-    assert combine(groups, method="strata").value == pytest.approx(shares, abs=1e-8)
+        assert combine(groups, method="linear", guess=guess).value == pytest.approx(shares, abs=1e-8)
+    for method in ("information", "strata"):
+        assert combine(groups, method=method).value == pytest.approx(shares, abs=1e-8)
     best = np.trace(expected_covariance([(d, n * scale) for d, n in zip(stages, people, strict=True) if n], shares))
-    at_guess = np.trace(combine(groups, guess=shares.tolist()).cov_params())
+    at_guess = np.trace(combine(groups, method="linear", guess=shares.tolist()).cov_params())
     assert at_guess == pytest.approx(best, rel=1e-5)
-    assert at_guess <= np.trace(combine(groups).cov_params()) * (1 + 1e-9)
+    assert at_guess == pytest.approx(np.trace(combine(groups).cov_params()), rel=1e-5)
+    assert at_guess <= np.trace(combine(groups, method="linear").cov_params()) * (1 + 1e-9)
     assert at_guess < np.trace(combine(groups, method="strata").cov_params())
 
 
@@ -83,18 +86,26 @@ def test_stages_whose_shares_differ_are_told() -> None:
 
 def test_a_census_adds_strata() -> None:
     groups = tallied(TWO, [[40, 60], [50, 150]])
-    found = combine(groups, method="strata", census=True)
+    found = combine(groups, method="strata", population=300)
     sampled = combine(groups, method="strata")
     assert (found.errors < sampled.errors).all()
-    with pytest.raises(InvalidRequest, match="census"):
-        combine(groups, census=True)
+    half = combine(groups, method="strata", population=599)
+    assert (found.errors < half.errors).all()
+    assert (half.errors < sampled.errors).all()
+    assert half.covariance == pytest.approx((found.covariance + sampled.covariance) / 2, rel=1e-2)
+    with pytest.raises(InvalidRequest, match="population"):
+        combine(groups, population=300)
+    with pytest.raises(InvalidRequest, match="at least the 300"):
+        combine(groups, method="strata", population=299)
 
 
 def test_intervals_and_contrasts() -> None:
     found = combine(tallied(TWO, [[40, 60], [50, 150]]))
     low, high = found.interval("yes")
     assert low < found.params["yes"] < high
-    assert high - low == pytest.approx(2 * 1.959964 * found.errors[1])
+    plain = found.interval("yes", method="normal")
+    assert plain.high - plain.low == pytest.approx(2 * 1.959964 * found.errors[1])
+    assert high - low == pytest.approx(plain.high - plain.low, rel=0.05)
     difference = found.contrast({"yes": 1, "no": -1})
     assert difference.value == pytest.approx(found.params["yes"] - found.params["no"])
     assert difference.error == pytest.approx(2 * found.errors[1])
@@ -106,7 +117,10 @@ def test_what_cannot_be_combined_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="expected one of"):
         combine(tallied(TWO, [[1, 1], [1, 1]]), method="best")
     with pytest.raises(InvalidRequest, match="guess"):
-        combine(tallied(TWO, [[1, 1], [1, 1]]), guess=[1, 1])
+        combine(tallied(TWO, [[1, 1], [1, 1]]), method="linear", guess=[1, 1])
+    for method in ("information", "likelihood", "strata"):
+        with pytest.raises(InvalidRequest, match="with a guess"):
+            combine(tallied(TWO, [[1, 1], [1, 1]]), method=method, guess=[0.5, 0.5])
     large = ladder([dn.k_ary(5000, 1)])
     with pytest.raises(NotEstimable, match="5,000"):
         combine(count_stages(large, [np.zeros(10, np.int64)]))
@@ -187,8 +201,9 @@ def test_a_guess_of_nobody_leaves_the_estimate_unbiased(guess: list[float] | Non
     """Asked directly, a share of 0 has no variance: no weight may be lost for that."""
     stages = ladder([dn.warner(p="2/3"), dn.direct()])
     shares = np.array([0.3, 0.7])
-    assert combine(tallied(stages, [[39, 51], [27, 63]]), guess=guess).value == pytest.approx(shares)
-    alone = combine(tallied(stages, [[0, 0], [27, 63]]), guess=guess)
+    counts = tallied(stages, [[39, 51], [27, 63]])
+    assert combine(counts, method="linear", guess=guess).value == pytest.approx(shares)
+    alone = combine(tallied(stages, [[0, 0], [27, 63]]), method="linear", guess=guess)
     assert alone.value == pytest.approx(shares)
     assert alone.errors == pytest.approx(np.sqrt([0.21 / 90] * 2))
     assert sum(alone.weights) == pytest.approx(1)

@@ -60,9 +60,11 @@ def test_the_command_takes_a_ladder(tmp_path: Path) -> None:
     expected = combine(counts).summary(level=0.9)
     assert [row["low"] for row in told["rows"]] == [row.low for row in expected.rows]
     assert "finest stage" in done(*words).stdout
-    refused = run(*words, "--method", "likelihood")
+    likely = json.loads(done(*words, "--json", "--method", "likelihood").stdout)
+    assert [row["estimate"] for row in likely["rows"]] == pytest.approx([row.estimate for row in expected.rows], 1e-3)
+    refused = run(*words, "--method", "inversion")
     assert refused.exit_code == 2
-    assert "expected one of information, strata" in refused.stderr
+    assert "expected one of information, likelihood, linear, strata" in refused.stderr
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0])
