@@ -354,7 +354,8 @@ FORMS: dict[str, Callable[[Page], Response]] = {".json": _json, ".csv": _csv, ""
 
 def _handler(build: Build, form: Callable[[Page], Response]) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
-        return form(await asyncio.to_thread(build, request, Collector.of(request).store))
+        store = Collector.of(request).store
+        return await asyncio.to_thread(lambda: form(build(request, store)))  # reading and rendering, both
 
     return handle
 

@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from html import escape
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlencode
 
@@ -360,6 +361,13 @@ async def overview(request: Request) -> HTMLResponse:
     return _html(page(Overview, language, locale(language).words["overview"]["title"], links, surveys=tuple(surveys)))
 
 
+PAGES_KEPT = 200
+"""Pages of surveys that are kept rendered, at most."""
+
+_kept: dict[tuple[object, ...], str] = {}
+_BLANK = Form(access.FIELD, secrets.token_hex(16), secrets.token_hex(16))  # in kept pages, where each visitor's own go
+
+
 async def take_part(request: Request) -> HTMLResponse:
     """Show a survey."""
     try:
@@ -371,15 +379,32 @@ async def take_part(request: Request) -> HTMLResponse:
     if fielded.entry.state == "draft":
         return _message(fielded, language, 409, notice, "")
     group = request.query_params.get("group", "")
-    context = survey_page(
-        fielded.survey,
-        language,
-        links,
-        group=group if group in fielded.survey.groups else "",
-        form=_form(request) if notice or works_without_script(fielded.survey) else None,
-        notice=notice,
-    )
-    return _with_form(request, context, context.form)
+    group = group if group in fielded.survey.groups else ""
+    if not notice and not works_without_script(fielded.survey):
+        return HTMLResponse(await _survey_html(fielded.survey, language, links, group, notice, None))
+    form = _form(request)
+    text = await _survey_html(fielded.survey, language, links, group, notice, _BLANK)
+    response = HTMLResponse(
+        text.replace(_BLANK.key, form.key).replace(_BLANK.value, escape(form.value))
+    )  # the cookie's is a visitor's
+    access.keep_form_value(request, response, form.value)
+    return response
+
+
+async def _survey_html(
+    survey: Survey, language: str, links: tuple[LanguageLink, ...], group: str, notice: str, form: Form | None
+) -> str:
+    """Return a survey's page, rendered in a thread unless one with the same contents is kept; nobody's own is in it."""
+    contents = (survey.hash, language, links, group, notice, form)
+    if contents not in _kept:
+        shown = await asyncio.to_thread(
+            lambda: render(survey_page(survey, language, links, group=group, form=form, notice=notice))
+        )
+        while len(_kept) >= PAGES_KEPT:
+            del _kept[next(iter(_kept))]
+        _kept[contents] = shown
+        return shown
+    return _kept[contents]
 
 
 async def preview(request: Request) -> HTMLResponse:
