@@ -136,6 +136,7 @@ _HOMES = {
         "records.strings.designs": (
             "Bloom",
             "NoisySampling",
+            "Prefixes",
             "StringDesign",
             "StringResponse",
             "schedule",

@@ -92,6 +92,7 @@ from deniable.records.numbers.responses import rounded as rounded
 from deniable.records.numbers.tallies import NumberTally as NumberTally
 from deniable.records.strings.designs import Bloom as Bloom
 from deniable.records.strings.designs import NoisySampling as NoisySampling
+from deniable.records.strings.designs import Prefixes as Prefixes
 from deniable.records.strings.designs import StringDesign as StringDesign
 from deniable.records.strings.designs import StringResponse as StringResponse
 from deniable.records.strings.designs import schedule as schedule

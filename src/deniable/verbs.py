@@ -83,10 +83,6 @@ _NEEDED = {
         "a deck is dealt, one card to each of its people; expected the card that this respondent holds.",
         "Deal it to everybody at once: dn.respond_all(deck, answers). Or pass card=, one of deck.shuffle().",
     ),
-    "candidates": (
-        "nobody has listed the strings; expected candidates that may be among them.",
-        "For example dn.estimate(tally, candidates=names).",
-    ),
 }
 
 
@@ -408,7 +404,7 @@ def estimate(
 def estimate(tally: EdgeTally, *, population: int | None = None) -> EdgeEstimate: ...
 @overload
 def estimate(
-    tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates, *, fdr: float = 0.05
+    tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates | None = None, *, fdr: float = 0.05
 ) -> StringEstimate: ...
 @overload
 def estimate(
@@ -441,7 +437,7 @@ def estimate(
     Args:
         tally: the counts, of any type; or the responses to a design for categories, which are counted first. The
             likelihood of sets of more than 12 categories needs them: their tally keeps sums.
-        candidates: of strings: those that may be there.
+        candidates: of strings: those that may be there; with `Prefixes` they are discovered, if they are not given.
         method: of shares "inversion" (unbiased), "likelihood" (shares in the simplex) or "customary"; of the stages of
             a ladder "information", "likelihood", "linear" (exactly unbiased) or "strata", which takes nothing for
             granted about who is raised.

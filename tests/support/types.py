@@ -59,6 +59,11 @@ TYPES: dict[str, Callable[[], Asked]] = {
         [{"smokes": "yes", "habit": "once", "set": "often"}, {"smokes": "no", "habit": "often", "set": "once"}, None]
         * 40,
     ),
+    "unlisted strings": lambda: Asked(
+        dn.string_design(dn.Prefixes(16, cohorts=4, alphabet="ab", lengths=(2,)), 4),
+        ["ab", "a", None, "ab"] * 20,
+        respond={"cohort": 1},
+    ),
     "numbers": lambda: Asked(dn.number_design(0, 80, 1), [37.5, 0, None, 80] * 20),
 }
 

@@ -11,6 +11,7 @@ from deniable.plan.items import ConsideredItems, ItemsChoice, optimal_items
 from deniable.plan.sizes import sample_size, width
 from deniable.plan.stages import Proposal, propose
 from deniable.plan.variances import variance
+from deniable.records.strings.discovery import discovery_limit
 from deniable.records.strings.estimates import string_detection_limit
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "crossing_independent",
     "deck_sample_size",
     "detection_limit",
+    "discovery_limit",
     "ideal_deck_variance",
     "optimal",
     "optimal_items",

@@ -54,8 +54,9 @@ def encode(bloom: Bloom, texts: Sequence[str], cohorts: NDArray[Any]) -> Encoded
     wrong = given.ndim != 1 or given.dtype.kind not in "iu" or len(given) != len(texts)
     if wrong or (len(given) and not 0 <= given.min() <= given.max() < bloom.cohorts):
         raise InvalidRequest(f"the cohorts are not one number below {bloom.cohorts} for each string; expected that.")
-    different = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    seeds = seeds_of(different)[np.fromiter((different[text] for text in texts), np.intp, len(texts))]
+    parts = list(map(bloom.part, texts, given.tolist()))
+    different = {part: number for number, part in enumerate(dict.fromkeys(parts))}
+    seeds = seeds_of(different)[np.fromiter((different[part] for part in parts), np.intp, len(parts))]
     truths = np.zeros((len(texts), -(-bloom.bits // 8)), np.uint8)
     for start in range(0, len(texts), _PIECE):
         part = slice(start, start + _PIECE)

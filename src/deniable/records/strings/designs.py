@@ -6,7 +6,7 @@ import hashlib
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import pairwise
@@ -33,11 +33,13 @@ from deniable.order.ladders import Ladder
 __all__ = [
     "GOLDEN",
     "MIXES",
+    "MOST_PREFIXES",
     "Bloom",
     "CohortDesign",
     "Filter",
     "FilterStep",
     "NoisySampling",
+    "Prefixes",
     "StringDesign",
     "StringResponse",
     "relax_strings",
@@ -56,6 +58,14 @@ _WORD = (1 << 64) - 1
 _MOST_BITS = 1 << 20
 _MOST_HASHES = 16
 _MOST_COHORTS = 1 << 20
+_MOST_LETTERS = 1000
+_MOST_LENGTH = 200
+MOST_PREFIXES = 1 << 20
+"""How many prefixes are looked for at a time: each is hashed in every cohort of its level."""
+
+_USUAL_KEPT = 500  # prefixes that are extended, when lengths are chosen; so many have a share of 1/500
+_FEWEST_KEPT = 100
+_NO_TEXT = ("the answer is no text that can be written; expected a string.",)
 
 
 @dataclass(frozen=True)
@@ -97,9 +107,18 @@ class Bloom:
         """
         if not 0 <= cohort < self.cohorts:
             raise InvalidRequest(f"there is no cohort {cohort}; expected 0 to {self.cohorts - 1}.")
-        seed = seed_of(text)
+        seed = seed_of(self.part(text, cohort))
         words = (_mixed(seed, cohort * self.hashes + number) for number in range(self.hashes))
         return tuple((word >> 32) * self.bits >> 32 for word in words)
+
+    def part(self, text: str, cohort: int) -> str:  # noqa: ARG002 - `Prefixes` asks
+        """Return what of a string is hashed in a cohort: all of it."""
+        return text
+
+    @property
+    def levels(self) -> int:
+        """Among how many parts of a string the cohorts are divided."""
+        return 1
 
     def filter(self, text: str, cohort: int) -> int:
         """Return the bits of a string as a number, bit j for place j."""
@@ -126,7 +145,118 @@ class Bloom:
         """Read what `to_body` wrote."""
         if documents.field(body, "hash", str) != "blake2b+splitmix64":
             raise InvalidDesign(f"the hash is {body['hash']!r:.40}; expected 'blake2b+splitmix64'.")
-        return cls(*(documents.whole(body, name) for name in ("bits", "hashes", "cohorts")))
+        sizes = [documents.whole(body, name) for name in ("bits", "hashes", "cohorts")]
+        if "alphabet" not in body:
+            return Bloom(*sizes)
+        lengths = tuple(documents.field(body, "lengths", list))
+        return Prefixes(*sizes, alphabet=documents.field(body, "alphabet", str), lengths=lengths)
+
+
+@dataclass(frozen=True)
+class Prefixes(Bloom):
+    """How strings that nobody has listed become bits: the cohorts are divided among prefixes of several lengths.
+
+    Whoever is in one of the first cohorts tells the first letters of a string, in one of the next more letters, and in
+    one of the last all of it. Frequent prefixes are then extended letter by letter to strings that may be there. A
+    cohort is drawn before anything is known of the string, and everybody sends one response with all of ε.
+
+    Attributes:
+        alphabet: the letters that strings are looked for with. Others may be sent, and are not found.
+        lengths: how many letters the prefixes have, rising. Longer strings than the last are not found. There is one
+            more level than lengths: the whole strings; every level has as many cohorts.
+
+    Example:
+        >>> bloom = Prefixes.of("abcdefghijklmnopqrstuvwxyz", 8)
+        >>> bloom.lengths, bloom.levels, bloom.cohorts
+        ((4, 6, 8), 4, 1024)
+        >>> [bloom.part("rosenkrantz", cohort) for cohort in (0, 256, 1023)]
+        ['rose', 'rosenk', 'rosenkrantz']
+    """
+
+    _: KW_ONLY
+    alphabet: str
+    lengths: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        letters = self.alphabet
+        if not 2 <= len(letters) <= _MOST_LETTERS or len(set(letters)) < len(letters):
+            raise InvalidDesign(
+                f"the alphabet has {len(letters):,} letters; expected 2 to {_MOST_LETTERS:,}, all of them different."
+            )
+        if any(unicodedata.normalize("NFC", one + two) != one + two for one in letters for two in letters):
+            raise InvalidDesign(
+                "two letters of the alphabet melt into one; expected letters that stay apart in Unicode's NFC.",
+                "Write a letter and its accent as one character.",
+            )
+        if not self.lengths or any(type(each) is not int or each < 1 for each in self.steps):
+            raise InvalidDesign(
+                "the lengths of the prefixes are not whole numbers that rise; expected some, from 1 up."
+            )
+        if self.endings(self.lengths[0]) > MOST_PREFIXES or self.most_kept < _FEWEST_KEPT:
+            raise InvalidDesign(
+                f"the lengths rise by {max(self.steps)}, which is more prefixes than can be looked for; expected fewer "
+                "letters at a time.",
+                "Prefixes.of(alphabet, length) chooses the lengths.",
+            )
+        if self.cohorts % self.levels:
+            raise InvalidDesign(
+                f"there are {self.cohorts:,} cohorts; expected as many for each of {self.levels} levels."
+            )
+
+    @classmethod
+    def of(cls, alphabet: str, length: int, *, bits: int = 256, hashes: int = 1, cohorts: int = 256) -> Prefixes:
+        """Choose the lengths of the prefixes: as few as can be looked for, as each costs respondents.
+
+        Args:
+            alphabet: the letters that strings are looked for with.
+            length: how many letters the longest string has that is to be found.
+            bits: how many places there are.
+            hashes: how many bits a string sets.
+            cohorts: how many groups of respondents there are for each of the levels.
+
+        Raises:
+            InvalidDesign: an alphabet or numbers that make no filter.
+        """
+        if type(length) is not int or not 1 <= length <= _MOST_LENGTH:
+            raise InvalidDesign(f"the length is {length!r:.40}; expected 1 to {_MOST_LENGTH} letters.")
+        letters = max(len(alphabet), 2)
+        fits = range(1, length + 1)
+        first = max((each for each in fits if _endings(letters, each) <= MOST_PREFIXES), default=1)
+        step = max((each for each in fits if _endings(letters, each) * _USUAL_KEPT <= MOST_PREFIXES), default=1)
+        lengths = (*range(first, length, step), length)
+        return cls(bits, hashes, cohorts * (len(lengths) + 1), alphabet=alphabet, lengths=lengths)
+
+    @property
+    def levels(self) -> int:
+        """One for each length, and one for whole strings."""
+        return len(self.lengths) + 1
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """By how many letters each length is longer than the one before."""
+        return tuple(longer - shorter for shorter, longer in pairwise((0, *self.lengths)))
+
+    @property
+    def most_kept(self) -> int:
+        """How many prefixes of one length are extended at most."""
+        return min(_USUAL_KEPT * 2, MOST_PREFIXES // self.endings(max((1, *self.steps[1:]))))
+
+    def endings(self, letters: int) -> int:
+        """Return how many strings there are of up to so many letters."""
+        return _endings(len(self.alphabet), letters)
+
+    def part(self, text: str, cohort: int) -> str:
+        """Return what of a string is hashed in a cohort: its first letters, or all of it in the last cohorts."""
+        level = cohort // (self.cohorts // self.levels)
+        return text if level == len(self.lengths) else _normal(text)[: self.lengths[level]]
+
+    def to_body(self) -> dict[str, Any]:
+        return {**super().to_body(), "alphabet": self.alphabet, "lengths": list(self.lengths)}
+
+
+def _endings(alphabet: int, letters: int) -> int:
+    return int((alphabet ** (letters + 1) - 1) // (alphabet - 1))
 
 
 def seed_of(text: str) -> int:
@@ -140,10 +270,17 @@ def seed_of(text: str) -> int:
         True
     """
     try:
-        content = unicodedata.normalize("NFC", text).encode()
-    except (TypeError, UnicodeEncodeError):
-        raise InvalidAnswer("the answer is no text that can be written; expected a string.") from None
+        content = _normal(text).encode()
+    except UnicodeEncodeError:
+        raise InvalidAnswer(*_NO_TEXT) from None
     return int.from_bytes(hashlib.blake2b(content).digest()[:8], "little")
+
+
+def _normal(text: str) -> str:
+    try:
+        return unicodedata.normalize("NFC", text)
+    except TypeError:
+        raise InvalidAnswer(*_NO_TEXT) from None
 
 
 def _mixed(seed: int, number: int) -> int:

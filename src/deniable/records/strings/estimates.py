@@ -17,7 +17,7 @@ from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, quantile
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
-from deniable.records.strings.designs import Bloom, StringDesign
+from deniable.records.strings.designs import Bloom, Prefixes, StringDesign
 from deniable.records.strings.regression import Fit, Floats, Regression, alike, seeds_of, table
 from deniable.records.strings.tallies import NoisyTally, StringTally
 
@@ -212,7 +212,7 @@ class Candidates:
 
 
 def estimate(
-    tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates, *, fdr: float = 0.05
+    tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates | None = None, *, fdr: float = 0.05
 ) -> StringEstimate:
     """Find which of many candidate strings are there, and how often.
 
@@ -222,7 +222,7 @@ def estimate(
     Args:
         tally: counts of bits, from responses of one stage or from noisy samples.
         candidates: strings that may be there; all others go into the unexplained share. Several tallies with one
-            filter are faster with `Candidates`.
+            filter are faster with `Candidates`. With `Prefixes` they are discovered, if they are not given.
         fdr: the share of false ones among those found that is allowed on average.
 
     Raises:
@@ -239,6 +239,15 @@ def estimate(
             ...
         deniable.errors.NotEstimable: there are no responses; expected some.
     """
+    if isinstance(tally.bloom, Prefixes):
+        from deniable.records.strings.discovery import estimate_by_levels
+
+        return estimate_by_levels(tally, candidates, fdr=fdr)
+    if candidates is None:
+        raise InvalidRequest(
+            "nobody has listed the strings; expected candidates that may be among them.",
+            "For example dn.estimate(tally, candidates=names); or ask with dn.Prefixes, which discovers them.",
+        )
     known = candidates if isinstance(candidates, Candidates) else Candidates(tally.bloom, candidates)
     if known.bloom != tally.bloom:
         raise Incompatible("the candidates were hashed for another filter; expected that of the tally.")
@@ -358,12 +367,12 @@ def share_error(design: StringDesign, respondents: int, *, share: float = 0.0, o
     if not respondents >= 1 or not 0 <= share <= 1 or not 0 <= others <= 1:
         raise InvalidRequest("expected at least one respondent, and shares from 0 to 1.")
     bloom, (hit, stray) = design.bloom, map(float, design.bit)
-    ones, bits = bloom.ones, bloom.bits
+    ones, bits, people, cohorts = bloom.ones, bloom.bits, respondents / bloom.levels, bloom.cohorts / bloom.levels
     filled = ones / bits  # the share of ones in a filter, all strings taken together
     rate = stray + (hit - stray) * filled
-    device = rate * (1 - rate) / ((hit - stray) ** 2 * ones * respondents * (1 - filled))
-    confused = others * filled / (bloom.cohorts * ones)
-    return math.sqrt(device + confused + share * (1 - share) / respondents)
+    device = rate * (1 - rate) / ((hit - stray) ** 2 * ones * people * (1 - filled))
+    confused = others * filled / (cohorts * ones)
+    return math.sqrt(device + confused + share * (1 - share) / people)
 
 
 def string_detection_limit(
