@@ -35,6 +35,7 @@ DESIGNS: list[Any] = [
     dn.pckv_grr(3, 1),
     dn.one_edge(["tea", "milk"], 1),
     STRINGS,
+    dn.string_design(dn.Prefixes(8, cohorts=4, alphabet="abé", lengths=(2,)), 1),
     dn.number_design(0, "80.5", 1),
     dn.drawn_items({"smokes": dn.warner(1), "age": dn.k_ary(3, 1)}),
 ]

@@ -130,9 +130,10 @@ class _Level:
     def without(self, seeds: np.ndarray) -> tuple[Floats, _Level]:
         """Return the shares of some prefixes, and what they leave of the cells."""
         weights = np.repeat(self.sizes / np.maximum(self.shares.var(axis=1).mean(), 1e-300), self.bloom.bits)
-        model = Regression(table(self.bloom, seeds, self.used), self.shares.reshape(-1), weights)
-        fit = model.fit(np.arange(len(seeds)))
-        return fit.shares, replace(self, shares=model.residual(fit.numbers, fit.shares).reshape(self.shares.shape))
+        rows, cells = table(self.bloom, seeds, self.used), self.shares.reshape(-1)
+        found = Regression(rows, cells, weights).fit(np.arange(len(seeds))).shares
+        left = cells - np.asarray(rows.T @ found, np.float64)
+        return found, replace(self, shares=left.reshape(self.shares.shape))
 
 
 def _standing_out(tally: StringTally | NoisyTally, texts: list[str], most: int) -> list[str]:
