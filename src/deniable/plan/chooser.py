@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from deniable import exact
 from deniable.criteria import Criterion, Epsilon
 from deniable.designs import (
@@ -23,8 +25,11 @@ from deniable.designs import (
 from deniable.designs import labels as naming
 from deniable.designs.labels import Labels
 from deniable.errors import InvalidRequest
+from deniable.estimates.inverses import MOST_WRITTEN
+from deniable.estimates.shares import covariance, read_shares
 from deniable.order.admissibility import unchanged
 from deniable.plan.devices import Device, best_device
+from deniable.plan.staircase import MOST_PATTERNED, staircase
 from deniable.plan.variances import variance
 
 GOALS = ("error", "category", "unchanged", "wire", "device")
@@ -100,7 +105,8 @@ def optimal(
         goal: "error" for the smallest total squared error, "category" for the smallest error of one category,
             "unchanged" for the largest chance that the answer itself is sent, "wire" for the shortest responses,
             "device" for one that coins, dice or cards can do by hand.
-        shares: where the error is to be small; by default where it is largest.
+        shares: where the error is to be small, of the estimate that is best there; by default where it is largest.
+            For at most eight categories the best design of all at these shares is among those looked at.
         category: the category of interest; goes with the goal "category".
         most_bytes: how long a response may be.
 
@@ -139,8 +145,16 @@ def optimal(
         "unchanged": lambda candidate: (-candidate.unchanged, _rounded(candidate.risk)),
         "wire": lambda candidate: (candidate.size, _rounded(candidate.risk)),
     }
+    bound = None
+    if goal == "error" and shares is not None and 2 < len(labels) <= MOST_PATTERNED:
+        best = staircase(labels, epsilon, read_shares(candidates[0].design, shares))
+        bound = best.bound
+        candidates.append(_candidate("staircase", best.design, shares, None))
     ordered = tuple(sorted(candidates, key=ranks[goal]))
-    return Choice(ordered[0].design, goal, str(criterion), ordered, _reasons(goal, ordered, labels, most_bytes))
+    reasons = _reasons(goal, ordered)
+    if goal == "error" and len(ordered) > 1:
+        reasons += _worst_case(ordered[0], len(labels), most_bytes) if shares is None else _at_shares(ordered[0], bound)
+    return Choice(ordered[0].design, goal, str(criterion), ordered, reasons)
 
 
 def _check_demand(criterion: Criterion) -> None:
@@ -177,10 +191,20 @@ def _builders(labels: Sequence[str], epsilon: exact.Rational) -> dict[str, tuple
 def _candidate(
     name: str, design: Design, shares: Mapping[str, float] | Sequence[float] | None, category: str | None
 ) -> ConsideredDesign:
-    risk = variance(design, 1, shares=shares, category=category)
+    risk = _risk(design, shares, category)
     size = _bytes(design.channel.responses)
     same = float(unchanged(design)) if design.categories == design.symbols else 0.0
     return ConsideredDesign(name, design, risk, same, size)
+
+
+def _risk(design: Design, shares: Mapping[str, float] | Sequence[float] | None, category: str | None) -> float:
+    """Return n times the variance, at given shares of the estimate that is best there, where it can be written out."""
+    channel = design.channel
+    square = channel.answers == channel.responses
+    if shares is None or square or not channel.own_cells or channel.answers * channel.responses > MOST_WRITTEN:
+        return variance(design, 1, shares=shares, category=category)
+    each = np.diagonal(covariance(design, shares, 1, guess=shares))
+    return float(each.sum() if category is None else each[design.category_number(category)])
 
 
 def _one_category(
@@ -195,7 +219,7 @@ def _one_category(
     number = asked.category_number(category)
     other = f"not {category}"
     design = warner(epsilon, categories=(other, category))
-    share = None if shares is None else _share_of(asked, shares, number)
+    share = None if shares is None else float(read_shares(asked, shares)[number])
     two = None if share is None else [1 - share, share]
     rest = [
         _candidate(name, build(), shares, category)
@@ -216,12 +240,6 @@ def _one_category(
     return Choice(design, "category", str(criterion), ordered, tuple(reasons))
 
 
-def _share_of(design: Design, shares: Mapping[str, float] | Sequence[float], number: int) -> float:
-    from deniable.estimates.shares import read_shares
-
-    return float(read_shares(design, shares)[number])
-
-
 def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
     device = best_device(labels, criterion.parity)
     design = device.design
@@ -237,7 +255,7 @@ def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
     return Choice(design, "device", str(criterion), (chosen, by_machine), reasons, device)
 
 
-def _reasons(goal: str, ordered: Sequence[ConsideredDesign], labels: Sequence[str], most_bytes: int) -> tuple[str, ...]:
+def _reasons(goal: str, ordered: Sequence[ConsideredDesign]) -> tuple[str, ...]:
     best, *others = ordered
     if not others:
         return ("For two answers Warner's design tells more than any other of the same ε: each is a garbling of it.",)
@@ -252,20 +270,36 @@ def _reasons(goal: str, ordered: Sequence[ConsideredDesign], labels: Sequence[st
             f"A response of {best.name} takes {best.size} bytes, and among the designs that take no more it has the "
             f"smallest error: {best.risk:.4g}/n in all.",
         )
-    reasons = [
+    return (
         f"{best.name} has a total squared error of {best.risk:.4g}/n; {next_one.name} comes next with "
-        f"{next_one.risk:.4g}/n, so it would need {_people(next_one.risk / best.risk)}."
-    ]
-    if best.design.name in ("subset", "k_ary") and -(-len(labels) // 8) <= most_bytes:
-        reasons.append(
-            "No design of this ε has a linear unbiased estimate with a better worst case: this one is minimax."
+        f"{next_one.risk:.4g}/n, so it would need {_people(next_one.risk / best.risk)}.",
+    )
+
+
+def _worst_case(best: ConsideredDesign, size: int, most_bytes: int) -> tuple[str, ...]:
+    """Say what is proved of the worst case over all shares."""
+    if (bits := -(-size // 8)) > most_bytes:
+        return (
+            f"Designs that send a bit for each of the {size:,} categories would take {bits:,} bytes a response; "
+            f"at most {most_bytes:,} were allowed.",
         )
-    elif -(-len(labels) // 8) > most_bytes:
-        reasons.append(
-            f"Designs that send a bit for each of the {len(labels):,} categories would take {-(-len(labels) // 8):,} "
-            f"bytes a response; at most {most_bytes:,} were allowed."
-        )
-    return tuple(reasons)
+    if best.design.name in ("subset", "k_ary"):
+        return ("No design of this ε has a linear unbiased estimate with a better worst case: this one is minimax.",)
+    return ()
+
+
+def _at_shares(best: ConsideredDesign, bound: float | None) -> tuple[str, ...]:
+    """Say what is proved of the error at the shares that were given."""
+    if bound is None:
+        return ("That is the error at the given shares, and the smallest among the designs that were looked at.",)
+    percent = exact.shown_above(100 * max(best.risk / bound - 1, 1e-6), 2)
+    told = (
+        f"That is the error at the given shares. No design of this ε has one there that is smaller by more than "
+        f"{percent} %: a bound over all staircase patterns proves it.",
+    )
+    if best.name != "staircase":
+        return told
+    return (*told, 'Estimate with method="likelihood", or with the given shares as the guess: both reach this error.')
 
 
 def _people(ratio: float) -> str:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import deniable as dn
 from deniable.criteria import Epsilon, PosteriorCap, RhoToRho
 from deniable.errors import InvalidRequest
+from deniable.estimates import covariance
+from deniable.estimates.covariances import Matrix, Vector
 from deniable.plan import optimal, variance
+from deniable.plan.staircase import staircase
 from deniable.survey.tools import TOOLS
 
 
@@ -93,6 +97,89 @@ def test_a_device_by_hand_keeps_the_demand_and_says_what_to_do(size: int, epsilo
         if 1 < (outcomes - (size - 1) * forced) / forced <= math.exp(epsilon)
     ]
     assert float(choice.design.parity) == pytest.approx(max(finer))
+
+
+SHARES = {
+    "two rare ones": (1, (0.94, 0.03, 0.03)),
+    "one common one": (1, (0.95, 0.0125, 0.0125, 0.0125, 0.0125)),
+    "falling": (2, (0.6, 0.25, 0.1, 0.05)),
+    "nearly nobody": (1, (0.97, 0.01, 0.01, 0.01, 0.0, 0.0)),
+    "even": (1, (0.25, 0.25, 0.25, 0.25)),
+}
+
+
+@pytest.mark.parametrize(("epsilon", "shares"), SHARES.values(), ids=list(SHARES))
+def test_at_given_shares_no_mixture_of_staircase_patterns_is_better(epsilon: float, shares: tuple[float, ...]) -> None:
+    """A hundred steps of another method find nothing better, and nothing below the bound."""
+    size = len(shares)
+    choice = optimal(size, epsilon, shares=shares)
+    chosen = choice.candidates[0]
+    assert chosen.design.epsilon <= epsilon
+    error = np.trace(covariance(chosen.design, shares, 1, guess=shares))
+    assert chosen.risk == pytest.approx(error)
+    other = best_by_descent(size, math.exp(epsilon), np.array(shares))
+    assert chosen.risk <= other * (1 + 1e-6)
+    bound = staircase([str(x) for x in range(size)], epsilon, np.array(shares)).bound
+    assert bound * (1 - 1e-9) <= min(other, *(each.risk for each in choice.candidates))
+    assert bound >= chosen.risk * (1 - 1e-6)
+
+
+def best_by_descent(size: int, gamma: float, shares: Vector) -> float:
+    """Return the smallest total variance that conditional gradients find: each step moves towards a linear program's
+    best corner, as far as is best."""
+    from scipy.optimize import linprog, minimize_scalar
+
+    held = np.array([[number >> x & 1 for number in range(1, (1 << size) - 1)] for x in range(size)])
+    patterns = np.where(held, gamma, 1.0)
+
+    def information(weights: Vector) -> Matrix:
+        return np.asarray(patterns * (weights / (shares @ patterns)) @ patterns.T)
+
+    weights = np.full(patterns.shape[1], 1 / patterns[0].sum())
+    for _ in range(100):
+        inverse = np.linalg.inv(information(weights))
+        slope = -np.sum((inverse @ patterns) ** 2, axis=0) / (shares @ patterns)
+        corner = linprog(slope, A_eq=patterns, b_eq=np.ones(size)).x - weights
+
+        def along(step: float, start: Vector = weights, way: Vector = corner) -> float:
+            return float(np.trace(np.linalg.inv(information(start + step * way))))
+
+        weights = weights + minimize_scalar(along, bounds=(0, 0.999), method="bounded").x * corner
+    return float(np.trace(np.linalg.inv(information(weights))) - shares @ shares)
+
+
+def test_the_best_design_at_given_shares_is_well_ahead_of_the_others_and_says_by_what_it_is_proved() -> None:
+    choice = optimal(5, 1, shares=[0.95, 0.0125, 0.0125, 0.0125, 0.0125])
+    best, *others = choice.candidates
+    assert best.name == "staircase"
+    assert min(each.risk for each in others) > 1.1 * best.risk
+    assert dn.Design.from_json(choice.design.to_json()) == choice.design
+    assert choice.design.epsilon == pytest.approx(1)
+    assert any("smaller by more than 0.0001 %" in reason for reason in choice.reasons)
+    assert any('method="likelihood"' in reason for reason in choice.reasons)
+
+
+def test_minimax_is_said_of_the_worst_case_alone() -> None:
+    assert "minimax" in str(optimal(6, 1))
+    for size in (6, 20):
+        shares = [0.9, *[0.1 / (size - 1)] * (size - 1)]
+        assert "minimax" not in str(optimal(size, 1, shares=shares))
+        assert "at the given shares" in str(optimal(size, 1, shares=shares))
+        for goal in ("wire", "unchanged"):
+            assert "minimax" not in str(optimal(size, 1, goal=goal))
+
+
+def test_at_even_shares_the_best_design_is_a_simple_one_and_proved_to_be() -> None:
+    for size, epsilon, name in ((4, 1, "k_ary"), (6, 1, "subset"), (5, 3, "k_ary")):
+        choice = optimal(size, epsilon, shares=[1 / size] * size)
+        assert choice.design.name == name
+        assert any("smaller by more than 0.0001 %" in reason for reason in choice.reasons)
+
+
+def test_a_category_that_nobody_has_is_no_obstacle() -> None:
+    choice = optimal(3, 1, shares=[1, 0, 0])
+    assert choice.design.epsilon <= 1
+    assert choice.candidates[0].risk > 0
 
 
 def test_what_does_not_fit_is_refused() -> None:
