@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable import exact
 from deniable.designs import Design
@@ -68,7 +69,7 @@ def staircase(labels: Sequence[str], epsilon: exact.Rational, shares: Vector) ->
     )
 
 
-def _sent(patterns: Matrix, weights: Vector) -> tuple[Vector, Vector]:
+def _sent(patterns: Matrix, weights: Vector) -> tuple[NDArray[np.intp], Vector]:
     """Return which patterns are sent at all, and their weights, moved so that every column still sums to 1."""
     often = np.flatnonzero(weights > _LEAST_MASS)
     there = patterns[:, often]
