@@ -241,6 +241,10 @@ def test_measured_variances_are_as_predicted_and_smaller_than_by_splitting(items
     truth = float(one.part(names[0]).probability("yes", given="yes"))
     yes = draw.binomial(asked, share * truth + (1 - share) * (1 - truth))
     drawn = (yes / asked - (1 - truth)) / (2 * truth - 1)
+    for at in range(3):  # what the public verbs make of such counts
+        counts = np.tile([asked[at] - yes[at], yes[at]], items)
+        found = dn.estimate(dn.DrawnTally(one, counts))
+        assert found.params[f"{names[0]}: yes"] == pytest.approx(drawn[at])
     predicted = plan.variance(
         one, people, shares={name: [1 - share, share] for name in names}, category=f"{names[0]}: yes"
     )

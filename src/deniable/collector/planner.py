@@ -113,7 +113,7 @@ def plan(wish: Wish) -> SurveyPlan:
         protection=(*words.promise(choice.design), *words.frequencies(choice.design)[:1]),
         told=_told(choice.design, wish.questions),
         warnings=_warnings(choice.design, wish.questions),
-        reasons=choice.reasons,
+        reasons=(*choice.reasons, *_drawn(wish, margin)),
         curve=_curve(wish, margin, plain),
     )
 
@@ -126,6 +126,23 @@ def _told(design: Design, questions: int) -> tuple[str, ...]:
 def _warnings(design: Design, questions: int) -> tuple[str, ...]:
     each = Disclosure(design.parity).limit_words(CEILING, _SPOKEN, design.name)
     return (*each, *Disclosure.of([design] * questions).limit_words(BUDGET, _SPOKEN))
+
+
+def _drawn(wish: Wish, margin: float) -> tuple[str, ...]:
+    """Tell what it would be to ask each respondent one of the questions, drawn at random, for what all of them cost."""
+    asked = wish.respondents // wish.questions
+    if wish.questions == 1 or asked < 1:
+        return ()
+    together = exact.rational(wish.epsilon) * wish.questions
+    epsilon = min(together, Fraction(CEILING))
+    other = _margin(_minimax(wish.categories, str(epsilon)), asked)
+    better = "better" if other < margin else "no better"
+    return (
+        f"All {wish.questions} questions together cost each respondent ε = {float(together):g}. Asking each one of "
+        f"them, drawn at random, with ε = {float(epsilon):g} (each = 1 in the survey's file) would give "
+        f"± {100 * other:.2g} percentage points for each question, from about {asked:,} people: {better} than "
+        f"± {100 * margin:.2g}.",
+    )
 
 
 def _curve(wish: Wish, margin: float, plain: float) -> CurveChart:

@@ -83,3 +83,16 @@ def test_what_cannot_be_planned_with_is_refused(field: str, value: str, told: st
     with pytest.raises(InvalidRequest) as refused:
         planner.read_wish({field: value})
     assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(("epsilon", "questions", "used", "better"), [("0.2", 10, 2, True), ("2", 10, 3, False)])
+def test_several_questions_are_compared_with_one_drawn_of_them(
+    epsilon: str, questions: int, used: float, better: bool
+) -> None:
+    wish = Wish(epsilon, 3000, 2, questions=questions)
+    told = planner.plan(wish).reasons[-1]
+    other = 100 * width(warner(used), 3000 // questions) / 2
+    assert f"with ε = {used:g} (each = 1" in told
+    assert f"± {other:.2g} percentage points" in told
+    assert ("no better" not in told) == better == (other < 100 * planner.plan(wish).margin)
+    assert "drawn" not in " ".join(planner.plan(Wish(epsilon, 3000, 2)).reasons)
