@@ -15,20 +15,25 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.support.ladders import families, small
 
 import deniable as dn
 from deniable.designs import FAMILIES, Design
 from deniable.errors import NotEstimable
-from deniable.estimates import covariance
+from deniable.estimates import covariance, weighing
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import most_likely
 from deniable.estimates.linear import floats
+from deniable.estimates.stages import combine
+from deniable.order.ladders import Ladder
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
 
 Vector = NDArray[np.float64]
 
 PAGE = Path(__file__).parents[1] / "docs" / "efficiency.md"
 SHARES: tuple[float | None, ...] = (0.005, 0.03, 0.2, None)
-SURVEYS = 100
+SURVEYS, SURVEYS_OF_STAGES = 100, 40
 APART = 10.0  # standard errors from every share to 0
 
 LARGER: tuple[tuple[str, Design], ...] = tuple(
@@ -134,6 +139,56 @@ def row(name: str, design: Design) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
+def stage_efficiency(
+    stages: Ladder, share: float | None, *, surveys: int = SURVEYS_OF_STAGES, seed: int = 13
+) -> Efficiency:
+    """Return the efficiencies of two estimates of stages: weights for even shares, and the default.
+
+    Each stage holds half as many people as the one before it.
+    """
+    shares = true_shares(len(stages.categories), share)
+    parts = 0.5 ** np.arange(len(stages))
+    parts /= parts.sum()
+    centre = np.eye(len(shares)) - 1 / len(shares)
+    least = np.linalg.pinv(
+        sum(
+            part * np.linalg.pinv(centre @ bound(each, shares) @ centre)
+            for part, each in zip(parts, stages, strict=True)
+        )
+    )
+    n = max(1_000_000, math.ceil((5 * APART) ** 2 * (np.diag(least) / shares**2).max()))
+    people = np.rint(parts * n).astype(np.int64)
+    rng, wrong = np.random.default_rng(seed), []
+    for _ in range(surveys):
+        finest = tuple(_drawn(each, shares, int(held), rng) for each, held in zip(stages, people, strict=True))
+        counted = StageTallies(stages, finest, finest)
+        best = combine(counted, method="linear", guess=shares.tolist()).value  # whose error is the bound itself
+        wrong.append((combine(counted).value - shares) ** 2 - (best - shares) ** 2)
+    evenly = weighing.weighed(finest, np.full(len(shares), 1 / len(shares)))  # they do not look at the responses
+    even = np.diag(weighing.covariance(evenly, shares, 1.0)) * n
+    excesses = np.array(wrong) * n
+    both = np.column_stack([excesses[:, -1] / least[-1, -1], excesses.sum(axis=1) / np.trace(least)])
+    mean, error = both.mean(axis=0), both.std(axis=0, ddof=1) / math.sqrt(surveys)
+    worst = int(np.argmax(mean))
+    linear = min(least[-1, -1] / even[-1], np.trace(least) / even.sum())
+    return Efficiency(float(linear), float(1 / (1 + mean[worst])), float(error[worst]), n)
+
+
+def _drawn(design: Design, shares: Vector, n: int, rng: np.random.Generator) -> Tally:
+    sent = floats(design.channel) @ shares
+    return Tally(design, rng.multinomial(n, sent / sent.sum()))
+
+
+def stage_row(name: str, stages: Ladder) -> str:
+    """Return a line of the table of ladders."""
+    cells = []
+    for share in SHARES:
+        made = stage_efficiency(stages, share)
+        assert made.error < 0.01, (name, share, made)
+        cells.append(f"{made.inversion:.2f} · {made.likelihood:.2f}")
+    return f"| stages of {name} | {' | '.join(cells)} |"
+
+
 HEAD = """| design | 0.5 % | 3 % | 20 % | even |
 | --- | --- | --- | --- | --- |"""
 
@@ -158,12 +213,23 @@ Written by `python -m benchmarks.efficiency`; `tests/statistical/test_efficiency
 the likelihood to 0.95 or more for every registered design.
 """
 
+STAGES = f"""
+## Stages of a ladder
+
+Four stages of every registered family (a last one that is direct among them), each with half as many people as the one
+before it. In each cell stand `method="linear"`, with the weights that are best at even shares, which is unbiased and
+exact here, and the default, which weighs the stages at the shares that come out, simulated in {SURVEYS_OF_STAGES}
+surveys in which every share is {5 * APART:.0f} standard errors or more above 0.
+"""
+
 
 def main() -> None:
     lines = [TEXT, "## Every registered design\n", HEAD]
     lines += [row(*each) for each in registered()]
     lines += ["\n## More categories\n", HEAD]
     lines += [row(*each) for each in LARGER]
+    lines += [STAGES, HEAD.replace("design", "stages")]
+    lines += [stage_row(name, small()[name]) for name in families()]
     PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(PAGE.read_text(encoding="utf-8"), file=sys.stderr)
 
