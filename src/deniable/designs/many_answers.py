@@ -289,7 +289,7 @@ def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | 
     Example:
         >>> design = local_hashing(1_000_000, epsilon=1)
         >>> design.channel.values, design.epsilon, len(design.symbols)
-        (4, 0.9999999999996979, 1398100)
+        (4, 0.9999999999998678, 1398100)
     """
     known = labels.read(categories)
     ratio = exact.exp_below(exact.positive_epsilon(epsilon))
