@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.optimize import brentq
 
 from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
@@ -18,7 +18,7 @@ from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, quantile
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.records.strings.designs import Bloom, Prefixes, StringDesign
-from deniable.records.strings.regression import Fit, Floats, Regression, alike, seeds_of, table
+from deniable.records.strings.regression import Chance, Fit, Floats, Numbers, Regression, alike, seeds_of, table
 from deniable.records.strings.tallies import NoisyTally, StringTally
 
 if TYPE_CHECKING:
@@ -79,12 +79,12 @@ class StringEstimate(Result):
         tested: how many candidates there were.
         fdr: the share of false ones among those found that is allowed on average.
         respondents: how many responses there were.
-        unexplained: the share of respondents whose string is none of those found.
+        unexplained: the share of respondents whose string is none of those found; that rare ones are found by luck, and
+            have then too large shares, is taken into account.
         unexplained_error: its standard error.
         excess: by how much bits vary more than the device explains, which strings that are no candidates do; 1 for not
             at all. Errors are told with it.
-        p_values: of all candidates, in their order; 1 for those that did not stand out at all, or that no cohort tells
-            apart from another candidate.
+        p_values: of all candidates, in their order; 1 for those that no cohort tells apart from another candidate.
         covariance: of the shares of the strings found, in their order.
         design: the hash of the design; empty for noisy samples, which have none.
         epsilon: the most that a respondent has revealed; infinite where the samples alone do not tell it.
@@ -216,8 +216,10 @@ def estimate(
 ) -> StringEstimate:
     """Find which of many candidate strings are there, and how often.
 
-    Implements: [EPK14] with candidates: a non-negative lasso chooses, weighted least squares on the
-    chosen ones measures, and false discoveries are controlled after [BH95] among all candidates.
+    Implements: [EPK14] with candidates. Each is tested against a string that nobody has, whose places are drawn at
+    random in each cohort; false discoveries are controlled after [BH95], and weighted least squares measures.
+
+    Guarantee: on average at most `fdr` of those found are not there, whatever strings are no candidates.
 
     Args:
         tally: counts of bits, from responses of one stage or from noisy samples.
@@ -255,14 +257,12 @@ def estimate(
         raise InvalidRequest(f"the rate of false discoveries is {fdr}; expected a number between 0 and 1.")
     if not tally.respondents:
         raise NotEstimable("there are no responses; expected some.")
-    fit, texts = _fitted(tally, known), known.texts
-    errors = np.sqrt(np.maximum(np.diagonal(fit.covariance) * fit.excess, 0.0))
-    p_values = np.ones(len(texts))
-    p_values[fit.numbers] = ndtr(-fit.shares / np.maximum(errors, 1e-300))
-    p_values[alike(known.rows(tally.sizes > 0))] = 1.0  # whose share it is, nobody can say
-    accepted = np.flatnonzero(benjamini_hochberg(p_values, fdr)[fit.numbers])
+    search, texts = _searched(tally, known, fdr), known.texts
+    p_values = search.p_values
+    fit = search.model.fit(np.flatnonzero(benjamini_hochberg(p_values, (1 - _TAKEN) * fdr)))
     spread = _covariance(fit, tally)
-    order = accepted[np.argsort(-fit.shares[accepted], kind="stable")]
+    luck, luck_error = _luck(search, fit.numbers.size, (1 - _TAKEN) * fdr, tally.bloom)
+    order = np.argsort(-fit.shares, kind="stable")
     found = [
         Found(texts[number], float(share), math.sqrt(variance), float(p_values[number]))
         for number, share, variance in zip(
@@ -275,8 +275,8 @@ def estimate(
         tested=len(texts),
         fdr=fdr,
         respondents=tally.respondents,
-        unexplained=1 - float(fit.shares[accepted].sum()),
-        unexplained_error=math.sqrt(max(float(spread[np.ix_(accepted, accepted)].sum()), 0.0)),
+        unexplained=1 - float(fit.shares.sum()) + luck,
+        unexplained_error=math.hypot(math.sqrt(max(float(spread.sum()), 0.0)), luck_error),
         excess=fit.excess,
         p_values=p_values,
         covariance=spread[np.ix_(order, order)],
@@ -303,8 +303,77 @@ def benjamini_hochberg(p_values: Floats, fdr: float) -> NDArray[np.bool_]:
     return rejected
 
 
-def _fitted(tally: StringTally | NoisyTally, candidates: Candidates) -> Fit:
-    """Choose candidates with even weights, then measure them with weights that fit."""
+@dataclass(frozen=True)
+class _Search:
+    """What came out of all rounds, and what the last one looked like.
+
+    Attributes:
+        p_values: of all candidates.
+        model: the cells and how much each counts.
+        left: what those taken out leave in each cell, weighted, [cohort, place].
+        chance: by how much a string that nobody has stands out in it.
+        totals: by how much the candidates do that were tested last.
+    """
+
+    p_values: Floats
+    model: Regression
+    left: Floats
+    chance: Chance
+    totals: Floats
+
+
+def _searched(tally: StringTally | NoisyTally, candidates: Candidates, fdr: float) -> _Search:
+    """Take out strings that are surely there, round after round, until no further one stands out.
+
+    Why: what they hold of the cells no longer hides the others. They come out so strictly that a string that nobody has
+    is among them with a chance of at most `_TAKEN` of the rate allowed. If none is, no round depends on the places of
+    such strings, and their p-values are even and independent.
+    """
+    model, variance = _model(tally, candidates)
+    p_values = np.ones(len(candidates.texts))
+    tested = ~alike(model.rows)  # whose share it is, nobody can say of the others
+    taken: Numbers = np.empty(0, np.intp)
+    most = max(1, min(model.cells.size // 2, _MOST_TAKEN))
+    for number in range(1, _ROUNDS + 1):
+        strict = _TAKEN * fdr / (number * (number + 1) * p_values.size)
+        model = model.weighted(variance(model.fitted(model.fit(taken))))
+        residual = model.residual(model.fit(taken))
+        chance = _capped(model, residual, tally.bloom, strict)
+        totals = np.asarray(model.rows @ chance.pulls.reshape(-1), np.float64)[tested]
+        p_values[tested] = chance.above(totals)
+        fresh = np.flatnonzero(tested & (p_values <= strict))
+        if not fresh.size or taken.size + fresh.size > most or number == _ROUNDS:
+            break
+        taken = np.concatenate([taken, fresh])
+        tested[fresh] = False
+    return _Search(p_values, model, (model.weights * residual).reshape(-1, tally.bloom.bits), chance, totals)
+
+
+def _capped(model: Regression, residual: Floats, bloom: Bloom, strict: float) -> Chance:
+    """Return what each cell adds to a candidate's pull, where what stands out beyond a cap is cut off.
+
+    Why: a string that is there shows in all cohorts; one that nobody listed shows at a candidate's places in a few. The
+    cap is the one that finds the rarest strings, and it depends on the cells alone.
+    """
+    scale = np.sqrt(model.weights)
+    standing = scale * residual
+
+    def tried(cap: float) -> tuple[float, Chance]:
+        cut = np.minimum(standing, cap)
+        chance = Chance((scale * cut).reshape(-1, bloom.bits), bloom.hashes)
+        needed = chance.reach(strict)
+
+        def lacking(share: float) -> float:
+            gained = float(scale @ (np.minimum(standing + share * scale, cap) - cut))
+            return needed - bloom.ones / bloom.bits * gained
+
+        return (float(brentq(lacking, 0.0, 1.0, xtol=1e-6)) if lacking(1.0) < 0 else math.inf), chance
+
+    return min((tried(cap) for cap in _CAPS), key=lambda each: each[0])[1]
+
+
+def _model(tally: StringTally | NoisyTally, candidates: Candidates) -> tuple[Regression, Callable[[Floats], Floats]]:
+    """Return the cells with even weights, and how much cells vary that hold such shares."""
     bloom, used = tally.bloom, tally.sizes > 0
     hit, stray = tally.rates()
     sizes = np.repeat(tally.sizes[used].astype(np.float64), bloom.bits)
@@ -315,17 +384,33 @@ def _fitted(tally: StringTally | NoisyTally, candidates: Candidates) -> Fit:
         inner = np.clip(ones, 0.5 / sizes, 1 - 0.5 / sizes)
         return tally.spread(inner) / (sizes * (hit - stray) ** 2)
 
-    rows = candidates.rows(used)
     even = float(np.clip(np.average(cells, weights=sizes), 0.0, 1.0))
-    model = Regression(rows, cells, 1 / variance(np.full(cells.size, even)))
-    most = max(1, min(cells.size // 2, 4000))
-    chosen = model.lasso(_threshold(len(candidates.texts)), most)
-    return model.reweighted(model.fit(chosen), variance)
+    return Regression(candidates.rows(used), cells, 1 / variance(np.full(cells.size, even))), variance
 
 
-def _threshold(candidates: int) -> float:
-    """Return by how many errors a candidate must stand out to be looked at: about 200 that are not there do."""
-    return -NormalDist().inv_cdf(min(0.1, 200 / candidates))
+def _luck(search: _Search, found: int, fdr: float, bloom: Bloom) -> tuple[float, float]:
+    """Return by how much the shares of those found are too large in sum, for they were found by them; and its error.
+
+    Implements: for normal x, E[(x − θ)·1(x > limit)] = σ²·(density of x at the limit) [Ste81]: as many strings as are
+    near the limit count, wherever θ is. Those that nobody has count as chance says, and not all alike: whether one of
+    them is among those found is not known.
+    """
+    chance, candidates = search.chance, search.p_values.size
+    level = fdr * found / candidates
+    if not level or not search.totals.size:
+        return 0.0, 0.0
+    grid = np.linspace(0.0, chance.reach(level * 1e-4), 2000) / chance.deviation
+    absent = search.totals.size * chance.above(grid * chance.deviation)  # that stand out by so much, of all tested
+    at = int(np.argmax(absent <= search.totals.size * level))
+    limit, false = grid[at], absent[at]
+    near = int((np.abs(search.totals / chance.deviation - limit) < 0.5).sum())
+    known = float(np.subtract(*np.interp([limit - 0.5, limit + 0.5], grid, absent)))
+    filled = bloom.ones / bloom.bits
+    together = filled * float((chance.pulls * search.left).sum())
+    # What a standard deviation of the pull is worth as a share.
+    worth = together / chance.deviation / (filled * (1 - filled) * float(search.model.weights.sum()))
+    lucky = limit * false + float(np.trapezoid(absent[at:], grid[at:])) + max(0.0, near - known)
+    return worth * lucky, worth * math.sqrt(limit**2 * false + near)
 
 
 def _covariance(fit: Fit, tally: StringTally | NoisyTally) -> Floats:
@@ -340,6 +425,11 @@ def _covariance(fit: Fit, tally: StringTally | NoisyTally) -> Floats:
     return found
 
 
+_TAKEN = 0.1  # of the rate of false discoveries, for strings that are taken out before the others are tested
+_ROUNDS = 40  # in which strings are taken out, before the search is given up
+_MOST_TAKEN = 4000
+_WINDOW = 2.0
+_CAPS = (math.inf, 2.0, 3.0, 5.0, 9.0)  # in standard errors of a cell
 _NORMAL = NormalDist()
 _LIMIT_ROUNDS = 200  # of a fixed point that is reached in a few
 _MOST_CANDIDATES = 10**15  # beyond them fdr/candidates is smaller than normal quantiles tell apart
@@ -405,13 +495,19 @@ def string_detection_limit(
         >>> from deniable.records.strings.designs import string_design
         >>> design = string_design(Bloom(128, cohorts=1024), epsilon=4, optimized=True)
         >>> round(string_detection_limit(design, 1_000_000, candidates=10_000), 5)
-        0.00171
+        0.00172
     """
     if not respondents >= 1 or not 1 <= candidates <= _MOST_CANDIDATES or not 0 < fdr < 1 or not 0 < target < 1:
         raise InvalidRequest(
             f"expected at least one respondent, 1 to {_MOST_CANDIDATES:,} candidates, and rates between 0 and 1."
         )
-    strict, sure = -_NORMAL.inv_cdf(fdr / candidates), _NORMAL.inv_cdf(target)
+    level, bloom = (1 - _TAKEN) * fdr / candidates, design.bloom
+    if bloom.cohorts * bloom.hashes * math.log(bloom.bits) < -math.log(level):
+        raise InvalidRequest(
+            f"{bloom.cohorts} cohorts do not tell a string from {candidates:,} that set the same bits; expected more.",
+            "Take more cohorts, or look for fewer strings.",
+        )
+    strict, sure = -_NORMAL.inv_cdf(level), _NORMAL.inv_cdf(target)
     limit = 0.0
     for _ in range(_LIMIT_ROUNDS):
         rest = limit if others is None else others

@@ -1,9 +1,11 @@
-"""Bits that strings set in all cohorts at once, and least squares with few of very many candidates."""
+"""Bits that strings set in all cohorts at once, least squares with few candidates, and what chance alone does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,10 +56,6 @@ def places_of(bloom: Bloom, seeds: NDArray[np.uint64], cohorts: NDArray[Any] | N
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
-_LASSO_ROUNDS = 60  # in which candidates come in, before the search is given up
-_BATCH = 200  # candidates that come in at a time
-_SWEEPS = 500  # of coordinate descent at most
-_STILL = 1e-7  # shares that move by less have come to rest
 _PIECE = 20_000  # candidates whose places are worked out at a time, to bound memory
 
 
@@ -124,18 +122,10 @@ class Regression:
         self.cells = cells
         self.weights = weights
         self._sums: Floats = np.asarray(rows @ weights, np.float64)
-        # What a candidate's bits stand out by, once the level is taken away.
-        self.norms: Floats = self._sums - self._sums**2 / weights.sum()
 
-    def residual(self, numbers: Numbers, shares: Floats) -> Floats:
-        """Return what these candidates, at these shares, and the best level leave unexplained."""
-        left: Floats = self.cells - np.asarray(self.rows[numbers].T @ shares, np.float64)
-        return left - float(self.weights @ left) / float(self.weights.sum())
-
-    def scores(self, residual: Floats) -> Floats:
-        """Return how many standard errors each candidate's bits stand out in a residual."""
-        pull: Floats = np.asarray(self.rows @ (self.weights * residual), np.float64)
-        return pull / np.sqrt(np.maximum(self.norms, 1e-300))
+    def residual(self, fit: Fit) -> Floats:
+        """Return what a fit leaves of each cell."""
+        return self.cells - np.asarray(self.rows[fit.numbers].T @ fit.shares, np.float64) - fit.level
 
     def gram(self, numbers: Numbers) -> Floats:
         """Return the weighted products of candidates, the level taken away."""
@@ -145,61 +135,25 @@ class Regression:
         found: Floats = products - np.outer(sums, sums) / self.weights.sum()
         return found
 
-    def lasso(self, threshold: float, most: int) -> Numbers:
-        """Return the candidates that a non-negative lasso keeps: those that still stand out by more than a threshold.
-
-        The penalty of a candidate is the threshold in its own standard errors. Candidates that stand out most come in
-        first, some at a time; after each batch shares are brought to rest by coordinate descent.
-        """
-        active: Numbers = np.empty(0, np.intp)
-        shares: Floats = np.empty(0)
-        for _ in range(_LASSO_ROUNDS):
-            scores = self.scores(self.residual(active, shares))
-            scores[active] = 0.0
-            fresh = np.flatnonzero(scores > threshold)
-            room = min(_BATCH, most - active.size)
-            fresh = fresh[np.argsort(-scores[fresh])][:room]
-            if not fresh.size:
-                break
-            active = np.concatenate([active, fresh])
-            shares = self._descend(active, np.concatenate([shares, np.zeros(fresh.size)]), threshold)
-            active, shares = active[shares > 0], shares[shares > 0]
-        return np.sort(active)
-
-    def _descend(self, numbers: Numbers, shares: Floats, threshold: float) -> Floats:
-        gram = self.gram(numbers)
-        norms = np.maximum(np.diagonal(gram), 1e-300)
-        # The pull of the cells themselves, before any candidate explains a part of it.
-        pulls = self.scores(self.residual(numbers, np.zeros(numbers.size)))[numbers] * np.sqrt(norms)
-        pulls = pulls - threshold * np.sqrt(norms)
-        shares = shares.copy()
-        for _ in range(_SWEEPS):
-            moved = 0.0
-            for at in range(numbers.size):
-                new = max(0.0, float(pulls[at] - gram[at] @ shares + norms[at] * shares[at]) / float(norms[at]))
-                moved = max(moved, abs(new - float(shares[at])))
-                shares[at] = new
-            if moved < _STILL:
-                break
-        return shares
-
     def fit(self, numbers: Numbers) -> Fit:
         """Measure candidates by weighted least squares, without a penalty and without a bound."""
-        covariance = _inverse(self.gram(numbers))
-        centred = self.cells - float(self.weights @ self.cells) / float(self.weights.sum())
+        covariance, total = _inverse(self.gram(numbers)), float(self.weights.sum())
+        centred = self.cells - float(self.weights @ self.cells) / total
         shares: Floats = covariance @ np.asarray(self.rows[numbers] @ (self.weights * centred), np.float64)
-        left = self.residual(numbers, shares)
+        left = self.cells - np.asarray(self.rows[numbers].T @ shares, np.float64)
+        level = float(self.weights @ left) / total
         freedom = max(self.cells.size - numbers.size - 1, 1)
-        excess = max(1.0, float(self.weights @ left**2) / freedom)
-        level = float(self.weights @ (self.cells - np.asarray(self.rows[numbers].T @ shares, np.float64)))
-        return Fit(numbers, shares, covariance, level / float(self.weights.sum()), excess)
+        excess = max(1.0, float(self.weights @ (left - level) ** 2) / freedom)
+        return Fit(numbers, shares, covariance, level, excess)
 
-    def reweighted(self, fit: Fit, variance: Callable[[Floats], Floats]) -> Fit:
-        """Fit again with weights from what was fitted: cells with more true ones vary more, or less."""
-        some = self.rows[fit.numbers]
-        fitted = np.asarray(some.T @ fit.shares, np.float64) + fit.level
-        again = Regression(some, self.cells, 1 / variance(np.clip(fitted, 0.0, 1.0)))
-        return replace(again.fit(np.arange(fit.numbers.size)), numbers=fit.numbers)
+    def fitted(self, fit: Fit) -> Floats:
+        """Return what each cell holds as far as a fit tells, from 0 to 1."""
+        held = np.asarray(self.rows[fit.numbers].T @ fit.shares, np.float64) + fit.level
+        return np.clip(held, 0.0, 1.0)
+
+    def weighted(self, variance: Floats) -> Regression:
+        """Return the same with other variances of the cells."""
+        return Regression(self.rows, self.cells, 1 / variance)
 
 
 def _inverse(gram: Floats) -> Floats:
@@ -212,3 +166,111 @@ def _inverse(gram: Floats) -> Floats:
         found = np.linalg.pinv(gram, hermitian=True)
     inverse: Floats = found
     return inverse
+
+
+_STEPS = 16  # of the grid on which pulls are added up, in the spread of one cell
+_MOST_STEPS = 1 << 16
+_SURE = 37.0  # e^-37 is about what doubles do not tell from 0
+_FAINT = 1e-11  # chances below it are bounded in place of added up: rounding errors come near
+_TILTS = np.geomspace(0.1, 400.0, 40)  # of bounds, over the standard deviation of a pull
+
+
+class Chance:
+    """By how much a string that nobody has stands out: its places are drawn at random, anew in each cohort.
+
+    Why: the places of a string that nobody has do not depend on what the cells hold. So its pull is a sum of draws from
+    each cohort's own cells, whatever they hold: noise of the device, and strings that nobody listed. No model of
+    either is needed.
+
+    Args:
+        pulls: what a place adds to the pull of a candidate that sets it, [cohort, place]; its mean is taken away.
+        hashes: how many places a string draws; one that is drawn twice counts once.
+    """
+
+    def __init__(self, pulls: Floats, hashes: int) -> None:
+        self.pulls: Floats = pulls - pulls.mean(axis=1, keepdims=True)
+        self._hashes = hashes
+        self.deviation = math.sqrt(hashes * float((self.pulls**2).mean(axis=1).sum())) or 1.0
+        self._tilts = _TILTS / self.deviation
+        self._bounds = self._cumulants(self.pulls)
+
+    def reach(self, chance: float) -> float:
+        """Return a pull that is reached with at most this chance."""
+        return float(((self._bounds - math.log(chance)) / self._tilts).min())
+
+    def above(self, totals: Floats) -> Floats:
+        """Return how often the pull of a string that nobody has is as large, or larger."""
+        first, step, tails = self._tails
+        shared = min(len(self.pulls) * self._hashes - 1, 2)  # steps that few draws lose where two share a cell
+        cells = np.floor(totals / step).astype(np.int64) - first - shared
+        summed = tails[np.clip(cells, 0, tails.size - 1)]
+        bounds = np.min([bound - tilt * totals for bound, tilt in zip(self._bounds, self._tilts, strict=True)], axis=0)
+        bounded = np.exp(np.clip(bounds, -700.0, math.log(_FAINT)))
+        found: Floats = np.where((summed > _FAINT) & (cells < tails.size), np.minimum(summed, 1.0), bounded)
+        return found
+
+    def _cumulants(self, pulls: Floats) -> Floats:
+        """Return bounds on the logarithm of E[e^(tilt·pull)]: places drawn without repetition vary less [Hoe63]."""
+        tops = pulls.max(axis=1, keepdims=True)
+        means = [np.log(np.exp(tilt * (pulls - tops)).mean(axis=1)) + tilt * tops[:, 0] for tilt in self._tilts]
+        found: Floats = self._hashes * np.array([mean.sum() for mean in means])
+        return found
+
+    @cached_property
+    def _tails(self) -> tuple[int, float, Floats]:
+        """Return the chances of each step of a grid or more: where it begins, its step, and they."""
+        high = self.reach(math.exp(-_SURE))
+        low = -float(((self._cumulants(-self.pulls) + _SURE) / self._tilts).min())
+        middle = float(np.subtract(*np.quantile(self.pulls, [0.75, 0.25]))) / 1.35
+        step = max(middle / _STEPS, (high - low) / _MOST_STEPS)
+        size = 1 << math.ceil(math.log2((high - low) / step + 2))
+        first = math.floor(low / step)
+        chances = np.fft.irfft(self._spectrum(step, size), size)
+        placed = np.roll(chances, -(first % size))
+        return first, step, np.cumsum(placed[::-1])[::-1]
+
+    def _spectrum(self, step: float, size: int) -> NDArray[np.complex128]:
+        """Return the Fourier transform of the law of a pull on a grid, each cell shared by its two neighbours there."""
+        sizes = _distinct(self.pulls.shape[1], self._hashes)
+        whole = np.floor(self.pulls / step)
+        part = self.pulls / step - whole
+        turn, spin = np.exp(-2j * np.pi * whole / size), np.ones(whole.shape, np.complex128)
+        found = np.zeros(size // 2 + 1, np.complex128)
+        found[0] = 1
+        for number in range(1, found.size):
+            spin *= turn
+            one = np.exp(-2j * np.pi * number / size) - 1
+            found[number] = np.prod(_drawn(spin * (1 + part * one), sizes))
+            if number % 32 == 0 and np.abs(found[number - 31 : number + 1]).max() < 1e-17:
+                break
+        return found
+
+
+def _distinct(bits: int, hashes: int) -> Floats:
+    """Return how often so many hashes set 0, 1, 2, … different bits."""
+    found = np.zeros(min(bits, hashes) + 1)
+    found[0] = 1.0
+    numbers = np.arange(found.size)
+    for _ in range(hashes):
+        fresh = np.concatenate([[0.0], (found * (bits - numbers) / bits)[:-1]])
+        found = found * numbers / bits + fresh
+    return found
+
+
+def _drawn(values: NDArray[np.complex128], sizes: Floats) -> NDArray[np.complex128]:
+    """Return for each row the mean product of values at places drawn without repetition, as many as `sizes` tells.
+
+    Implements: Newton's identities: products of so many different values, from sums of powers.
+    """
+    if sizes.size == 2:
+        return np.asarray(values.mean(axis=1))
+    powers = [np.sum(values**number, axis=1) for number in range(1, sizes.size)]
+    products: list[Any] = [np.ones(len(values), np.complex128)]
+    for count in range(1, sizes.size):
+        parts = [(-1) ** at * products[count - 1 - at] * powers[at] for at in range(count)]
+        products.append(sum(parts) / count)
+    ways = [math.comb(values.shape[1], count) for count in range(sizes.size)]
+    found: NDArray[np.complex128] = sum(
+        size / way * product for size, way, product in zip(sizes, ways, products, strict=True)
+    )
+    return found

@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from deniable.engines.local import strings as engine
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse, NotEstimable
-from deniable.records.strings.designs import Bloom, NoisySampling, StringResponse, schedule, string_design
+from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, StringResponse, schedule, string_design
 from deniable.records.strings.estimates import Candidates, benjamini_hochberg, share_error, string_detection_limit
 from deniable.records.strings.estimates import estimate as estimate_strings
+from deniable.records.strings.regression import Chance
 from deniable.records.strings.tallies import NoisyTally, StringTally
 from deniable.records.strings.tallies import tally as tally_strings
 from tests.support.seeded import seeded as source_named
@@ -113,6 +116,73 @@ def test_errors_and_p_values_are_what_they_say() -> None:
     top = found.found[0]
     theory = share_error(design, n, share=top.share)
     assert top.error == pytest.approx(theory, rel=0.2)
+
+
+UNLISTED = [f"unlisted {number}" for number in range(20)]
+
+
+def counted(design: StringDesign, names: list[str], counts: list[int], rng: np.random.Generator) -> StringTally:
+    """What so many people with such names send, in law."""
+    bloom, (hit, stray) = design.bloom, map(float, design.bit)
+    cohorts = np.array([rng.multinomial(count, np.full(bloom.cohorts, 1 / bloom.cohorts)) for count in counts])
+    truths = np.zeros((bloom.cohorts, bloom.bits), np.int64)
+    for name, people in zip(names, cohorts, strict=True):
+        for cohort in range(bloom.cohorts):
+            truths[cohort, list(set(bloom.places(name, cohort)))] += people[cohort]
+    sizes = cohorts.sum(axis=0)
+    ones = rng.binomial(truths, hit) + rng.binomial(sizes[:, None] - truths, stray)
+    return StringTally(design, ones, sizes)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("hashes", "cohorts"), [(1, 8), (1, 64), (2, 8)])
+def test_p_values_are_even_where_frequent_names_are_not_listed(hashes: int, cohorts: int) -> None:
+    """Half of all people have names that are no candidates. Each count is off by chance once in 10^9 tests."""
+    design = string_design(Bloom(128, hashes=hashes, cohorts=cohorts), epsilon=4 * hashes)
+    rng = np.random.default_rng([hashes, cohorts])
+    tally = counted(design, NAMES[:20] + UNLISTED, [12_500] * 40, rng)
+    nobody = [f"nobody {number}" for number in range(5000)]
+    p_values = estimate_strings(tally, NAMES[:20] + nobody).p_values[20:]
+    for rate in (0.001, 0.01, 0.1):
+        low, high = binom.ppf(ALARM / 6, 5000, rate), binom.isf(ALARM / 6, 5000, rate)
+        assert low <= (p_values <= rate).sum() <= high
+
+
+@pytest.mark.statistical
+def test_false_discoveries_and_what_is_unexplained_hold_where_frequent_names_are_not_listed() -> None:
+    """Eight cohorts, in which names that nobody listed meet candidates. Twelve surveys, so strict as 10^-9 asks."""
+    design, runs = string_design(Bloom(128, cohorts=8), epsilon=4), 12
+    shares = 0.5 ** (np.arange(40) / 8)
+    shares = np.concatenate([shares, shares[:20] * shares.sum() / shares[:20].sum()]) / (2 * shares.sum())
+    false, missed, rng = [], 0, np.random.default_rng(20)
+    for run in range(runs):
+        names = [f"{run} {name}" for name in NAMES[:40] + UNLISTED]
+        counts = dict(zip(names, rng.multinomial(100_000, shares).tolist(), strict=True))
+        tally = counted(design, names, list(counts.values()), rng)
+        found = estimate_strings(tally, names[:40] + [f"{run} nobody {number}" for number in range(960)])
+        assert len(found.found) > 5
+        false.append(sum(name not in counts for name in found.params) / len(found.found))
+        rest = 1 - sum(counts.get(name, 0) for name in found.params) / 100_000
+        missed += abs(found.unexplained - rest) > 1.96 * found.unexplained_error
+    assert np.mean(false) < 0.05 + 6 * np.std(false) / math.sqrt(runs)
+    assert binom.sf(missed - 1, runs, 0.08) > ALARM
+
+
+@pytest.mark.parametrize(("cohorts", "bits", "hashes"), [(1, 4, 1), (3, 6, 1), (2, 5, 2), (1, 3, 4), (1, 7, 3)])
+def test_the_chance_of_a_name_that_nobody_has_is_that_of_all_places(cohorts: int, bits: int, hashes: int) -> None:
+    """Every way in which the hashes can fall, against what is added up on a grid."""
+    rng = np.random.default_rng(bits)
+    chance = Chance(rng.normal(size=(cohorts, bits)) + 5 * (rng.random((cohorts, bits)) < 0.2), hashes)
+    sums = np.zeros(1)
+    for row in chance.pulls:
+        one = [sum(row[list(set(places))]) for places in product(range(bits), repeat=hashes)]
+        sums = (sums[:, None] + np.array(one)).reshape(-1)
+    found, slack = chance.above(sums), 0.4 * chance.deviation
+    assert (found >= [(sums >= each).mean() - 1e-9 for each in sums.round(9)]).all()
+    assert (found <= [(sums >= each - slack).mean() + 1e-9 for each in sums]).all()
+    far = chance.above(np.array([sums.max() + 1, 50 * chance.deviation]))
+    assert (far <= 1e-11).all()
+    assert (sums >= chance.reach(0.01)).mean() <= 0.01
 
 
 def test_the_limit_falls_with_people_and_epsilon_and_rises_with_candidates() -> None:
@@ -222,7 +292,9 @@ def test_strings_that_no_cohort_tells_apart_are_not_found() -> None:
     assert min(places.values()) > 1
     assert estimate_strings(counted, names).found == ()
     apart = {bloom.places(name, 0): name for name in names}
-    assert estimate_strings(counted, list(apart.values())).found[0].text == apart[0,]
+    alone = estimate_strings(counted, list(apart.values()))
+    assert alone.p_values[list(apart).index((0,))] == pytest.approx(1 / 4)  # a name that nobody listed sets it as often
+    assert alone.found == ()
 
 
 def test_shares_of_more_than_everybody_have_no_negative_variance() -> None:
