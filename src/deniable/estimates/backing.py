@@ -75,7 +75,7 @@ def backing(channel: Channel) -> Backing | None:
     return Backing(np.diagonal(rates), least, most, lambda counts: backs @ counts)
 
 
-def clopper_pearson(hits: Vector, n: int, confidence: float) -> tuple[Vector, Vector]:
+def clopper_pearson(hits: Vector, n: Vector | int, confidence: float) -> tuple[Vector, Vector]:
     """Return all rates under which neither so many hits nor so few are rarer than half of what is left.
 
     Example:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from deniable import documents, exact
 from deniable.errors import InvalidRequest, NotEstimable
+from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Ends, Interval, one_of, quantile, wilson
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary
@@ -21,8 +22,9 @@ from deniable.estimates.shares import sampled_fraction
 from deniable.records.key_value.designs import KeyValueDesign
 from deniable.records.key_value.items import CROWDED, crowding
 from deniable.records.key_value.linear import CONDITIONAL, NOISE, ItemLinear, read_scaling
+from deniable.records.key_value.schemes import NONE
 from deniable.records.key_value.tallies import ItemTally, KeyValueTally
-from deniable.records.key_value.variances import check_told
+from deniable.records.key_value.variances import check_told, scores
 
 if TYPE_CHECKING:
     pass
@@ -83,8 +85,8 @@ def per_vertex(people: int, items: int, over: str) -> float:
 
 
 METHODS = {
-    "degree": ("score", "normal"),
-    "frequency": ("score", "normal"),
+    "degree": ("score", "normal", "exact"),
+    "frequency": ("score", "normal", "exact"),
     "weight": ("normal",),
     "mean": ("delta", "fieller"),
 }
@@ -108,6 +110,44 @@ def _score(estimate: KeyValueEstimate, confidence: float) -> Ends:
     share: Any = 1 - (linear.asked / n) * (1 - linear.f) if linear.scaling == CONDITIONAL else linear.f
     asked: Any = linear.asked
     return wilson(linear.frequency, own, others, asked, share, confidence)
+
+
+@dataclass(frozen=True)
+class EdgeRates:
+    """How often a symbol that says "has it" is sent about an item: by those who have it, and by those who do not.
+
+    Why: where "+" and "−" say the same about having an item, their number is binomial among those who were asked.
+    """
+
+    none: float
+    slope: float
+    trials: Vector
+    hits: Vector
+    most: float
+
+    @classmethod
+    def of(cls, estimate: KeyValueEstimate) -> EdgeRates | None:
+        """Return the rates; None where one count does not tell the frequency, or the population is finite."""
+        scheme, tally = estimate.design.scheme, estimate.tally
+        score = scores(scheme.symbol).degree
+        if score is None or len(set(score[1:])) > 1 or scheme.KIND == "direct" or estimate.linear.f != 1:
+            return None
+        factor = 1 if scheme.one_each else scheme.multiplier
+        none, slope = float(factor * score[NONE]), float(factor * (score[1] - score[NONE]))
+        counts = tally.counts.astype(np.float64)
+        return cls(none, slope, counts.sum(axis=1), counts.sum(axis=1) - counts[:, NONE], (1 - none) / slope)
+
+    @property
+    def few(self) -> bool:
+        """Whether so few symbols of some sort are expected about an item that only their number can be relied on."""
+        least = -self.none / self.slope
+        rarest = min(least, 1 - least, self.most, 1 - self.most)
+        return bool(self.trials.min() * rarest < LEAST_EXPECTED)
+
+    def ends(self, confidence: float) -> Ends:
+        """Return the Clopper–Pearson intervals of the rates, as frequencies."""
+        low, high = clopper_pearson(self.hits, self.trials, confidence)
+        return self.none + self.slope * low, self.none + self.slope * high
 
 
 def _fieller(estimate: KeyValueEstimate, confidence: float) -> Ends:
@@ -437,7 +477,8 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
 
         Args:
             level: how often such an interval holds the truth.
-            method: for degree and frequency "score" (the default) or "normal"; for the weight "normal"; for the mean
+            method: for degree and frequency "score" (the default), "exact" (the default where some symbols are hardly
+                ever sent about an item) or "normal"; for the weight "normal"; for the mean
                 "delta" or "fieller". By default the mean's is by the delta method, and the whole scale for an item
                 whose degree is within noise of 0.
             simultaneous: let all intervals together hold with this level (Bonferroni).
@@ -453,7 +494,7 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
             raise InvalidRequest(f"the method is {method!r:.40}; expected {' or '.join(METHODS[what])} for the {what}.")
         if what in ("degree", "frequency") and method != "normal":
             factor = (self.respondents if what == "degree" else 1) / self.kept
-            low, high = _score(self, confidence)
+            low, high = self._counted(confidence, method or self.default_interval(what))
             return low * factor, high * factor
         if method == "fieller":
             return _fieller(self, confidence)
@@ -464,6 +505,25 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
             low = np.where(blind, float(self.design.low), low)
             high = np.where(blind, float(self.design.high), high)
         return low, high
+
+    def default_interval(self, what: str | None = None) -> str:
+        """Return the interval method that is used when none is named."""
+        name = what or self.quantity
+        if name in ("degree", "frequency"):
+            rates = EdgeRates.of(self)
+            return "exact" if rates is not None and rates.few else "score"
+        return METHODS[name][0]
+
+    def _counted(self, confidence: float, method: str) -> Ends:
+        if method == "score":
+            return _score(self, confidence)
+        rates = EdgeRates.of(self)
+        if rates is None:
+            raise InvalidRequest(
+                "the exact interval needs independent respondents and one count that tells who has an item.",
+                "Use the score interval.",
+            )
+        return rates.ends(confidence)
 
     def cov_params(self) -> Matrix:
         """Return the covariance of the numbers of all items, for independent respondents.
@@ -599,7 +659,7 @@ def summarize(
         notes=(*(f"{name}: {each.value:.4g} ± {each.error:.2g}" for name, each in graph.items()), *_notes(estimate)),
         warnings=estimate.warnings,
         level=level,
-        interval=method or METHODS[estimate.quantity][0],
+        interval=method or estimate.default_interval(),
         method=estimate.scaling,
         respondents=estimate.respondents,
         missing=estimate.tally.missing,
