@@ -182,7 +182,7 @@ def discovery_limit(design: StringDesign, respondents: int, *, fdr: float = 0.05
         >>> from deniable.records.strings.designs import string_design
         >>> design = string_design(Prefixes.of("abcdefghijklmnopqrstuvwxyz", 10), epsilon=4, optimized=True)
         >>> round(discovery_limit(design, 1_000_000), 5)
-        0.00394
+        0.00396
     """
     bloom = design.bloom
     if not isinstance(bloom, Prefixes):
