@@ -130,6 +130,14 @@ def test_other_answers_that_differ_much_leave_the_count_too_little() -> None:
         assert found.default_interval == wanted
 
 
+def test_both_bounds_of_other_answers_count() -> None:
+    """Whichever of the other answers there are, those that never back a category or those that often do."""
+    design = dn.matrix([["3/5", 0, "3/10"], ["1/5", "3/5", "1/10"], ["1/5", "2/5", "3/5"]])
+    for shares in ((0.9, 0.1, 0.0), (0.9, 0.0, 0.1), (0.5, 0.5, 0.0), (0.5, 0.0, 0.5), (0.0, 0.0, 1.0)):
+        for number in range(3):
+            assert coverage(design, shares, number, 12) >= 0.95
+
+
 def test_the_most_likely_shares_lie_in_their_exact_intervals() -> None:
     """The likelihood uses more than one count, and can point beyond what this count alone allows."""
     for counts in itertools.product(range(5), repeat=3):
