@@ -41,7 +41,7 @@ def test_its_text_is_short_however_many_categories_there_are() -> None:
 def test_an_infinite_parity_is_told_as_such() -> None:
     sure = matrix([[1, 0], [0, 1]])
     assert sure.parity == sure.epsilon == math.inf
-    assert "ε = inf" in repr(sure)
+    assert "ε = ∞" in repr(sure)
     assert sure.delta(5) == 1
 
 

@@ -41,7 +41,7 @@ def test_one_of_two_is_warner() -> None:
 
 
 def test_rappor_and_unary_draw_the_same_bits_and_count_them_differently() -> None:
-    rappor, unary = dn.rappor(5, 1).channel, dn.unary(5, 1).channel
+    rappor, unary = dn.rappor(13, 1).channel, dn.unary(13, 1).channel
     assert isinstance(rappor, Bits)
     assert isinstance(unary, Bits)
     assert (rappor.hit, rappor.stray, rappor.total) == (unary.hit, unary.stray, unary.total)
