@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import deniable as dn
 from deniable import documents
@@ -17,6 +18,7 @@ from deniable.records.key_value.designs import ItemDesign
 from deniable.records.key_value.tallies import ItemTally
 from deniable.records.strings.designs import CohortDesign, StringResponse
 from deniable.release.receipts import Receipt, first_link
+from deniable.survey.signed import AuthorSignature, StoredReceipt, signed_definition
 from deniable.tallies import Tally
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.decks import DeckTally
@@ -39,6 +41,7 @@ DESIGNS: list[Any] = [
     dn.number_design(0, "80.5", 1),
     dn.drawn_items({"smokes": dn.warner(1), "age": dn.k_ary(3, 1)}),
 ]
+STORED = StoredReceipt("sha256:ab", "sha256:cd", ({"question": "q", "symbol": "yes"},), {"en": {"q": ["much"]}}, "ef")
 HASHED: list[Any] = [
     *DESIGNS,
     CohortDesign(STRINGS, cohort=1),
@@ -46,8 +49,18 @@ HASHED: list[Any] = [
     Receipt("l", 1, first_link("l"), "release", "q", "sha256:ab", "", "2026-01-01", 0.0, 0.5, 0.0, 0.5, {"a": "b"}),
     KEYS[0],
     small(),
+    STORED,
 ]
-READ_ALONE: list[Any] = [*HASHED, Response("sha256:ab", "yes"), StringResponse("sha256:ab", 1, "b01")]
+_KEY = Ed25519PrivateKey.generate()
+SIGNED = AuthorSignature(
+    "sha256:ab", _KEY.public_key().public_bytes_raw().hex(), _KEY.sign(signed_definition("sha256:ab")).hex()
+)
+READ_ALONE: list[Any] = [
+    *HASHED,
+    Response("sha256:ab", "yes"),
+    StringResponse("sha256:ab", 1, "b01"),
+    SIGNED,
+]
 BASES = {Document, HashedDocument, AnyDesign, ItemDesign, AdditiveTally, ItemTally}
 
 

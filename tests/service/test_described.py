@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -40,10 +41,19 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     store.create(small())
     store.open("small")
     token = store.issue_token(Token("ada", "admin"))
-    schema = schemathesis.openapi.from_asgi("/openapi.json", make_app(UNLIMITED, store))
+    app = make_app(UNLIMITED, store)
+    app.router.lifespan_context = _always  # each case would start and stop the collector, which ends but once
+    schema = schemathesis.openapi.from_asgi("/openapi.json", app)
     schema.config.update(headers={"Authorization": f"Bearer {token}"})
     yield schema
+    app.state.collector.writer.end()
+    app.state.collector.batches.shutdown()
     store.shut()
+
+
+@asynccontextmanager
+async def _always(_: Any) -> AsyncIterator[None]:
+    yield
 
 
 @schemathesis.serializer("application/x-ndjson", "application/vnd.apache.arrow.stream")

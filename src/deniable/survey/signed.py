@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from deniable import documents, signatures
-from deniable.documents import Document
+from deniable.documents import Document, HashedDocument
 from deniable.errors import Incompatible, UnreadableFile
 from deniable.survey.survey import Survey
 
@@ -46,8 +46,8 @@ class AuthorSignature(Document):
         return cls(*(documents.field(body, name, str) for name in ("survey", "author", "signature")))
 
 
-@dataclass(frozen=True)
-class StoredReceipt(Document):
+@dataclass(frozen=True, eq=False)
+class StoredReceipt(HashedDocument):
     """What a collector says that it has stored of one respondent; `check` verifies its signature.
 
     Attributes:
