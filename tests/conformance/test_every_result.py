@@ -20,6 +20,7 @@ from deniable.estimates import Caution, Interval, Result, Summary, cross_table, 
 from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
+from deniable.records.drawn import estimates as _drawn_results  # noqa: F401 - whose results are to be known, too
 from deniable.records.edges.designs import one_edge
 from deniable.records.edges.estimates import estimate as estimate_edges
 from deniable.records.edges.tallies import tally as tally_edges
