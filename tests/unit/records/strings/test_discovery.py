@@ -66,7 +66,7 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
 
 @pytest.mark.statistical
 def test_false_discoveries_stay_below_the_rate_that_was_asked_for() -> None:
-    """Of 30 surveys; a false alarm in 10^9, as the share of one survey lies between 0 and 1."""
+    """Of 30 seeded surveys; with the normal law of their mean, six standard errors are a false alarm in 10^9."""
     asked, surveys, n = 0.2, 30, 10_000
     many = dn.Prefixes(128, hashes=1, cohorts=256, alphabet="abcdefgh", lengths=(2, 4, 6))  # which nobody writes with
     design = dn.string_design(many, 4, optimized=True)
