@@ -37,4 +37,9 @@ def read(path: Path) -> list[dict[str, Any]]:
     with path.open(newline="", encoding="utf-8") as file:
         if path.suffix == ".ndjson":
             return [json.loads(line) for line in file]
-        return [{name: text or None for name, text in row.items()} for row in csv.DictReader(file)]
+        return [{name: _plain(text) or None for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def _plain(text: str) -> str:
+    """Return a cell of a CSV file without the sign that keeps spreadsheets from taking it for a formula."""
+    return text[1:] if text.startswith("'") and text.lstrip("'")[:1] in ("=", "+", "-", "@", "\t", "\r") else text

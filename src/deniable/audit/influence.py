@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import exact
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
@@ -20,6 +20,7 @@ from deniable.estimates.weighing import Contribution
 from deniable.tallies import Tally
 
 _MOST_CELLS = 1 << 24  # responses times categories that are written out: 134 MB
+_ROUNDING = 1e-12  # of a product of two floats
 _SAME = 1e-9  # a matrix of weights this close to one weight for all categories is that weight
 
 
@@ -131,7 +132,7 @@ def _ends(found: Pulls, n: int, share: float) -> tuple[Vector, Vector]:
     """Return the smallest and the largest mean after ⌊share·n⌋ responses are left out."""
     if n < 1:
         raise NotEstimable("there are no responses; expected at least one.")
-    fakes = int(exact.rational(share) * n)  # the decimal that a float shows: .29 of 100 are 29
+    fakes = math.floor(share * n * (1 + _ROUNDING))  # .29 of 100 are 29, and 2/7 of 7 are 2
     order = np.argsort(found.values, axis=0)
     values, counts = np.take_along_axis(found.values, order, axis=0), np.take_along_axis(found.counts, order, axis=0)
     kept = [_kept(each, fakes) for each in (counts[::-1], counts)]  # without the largest; without the smallest
