@@ -358,7 +358,8 @@ async def overview(request: Request) -> HTMLResponse:
             texts = survey.texts[choose_language(survey.languages, language, "")]
             behind = entry.link("").text.partition("#")[2]
             surveys.append((f"/s/{survey.name}?{urlencode({'lang': language})}#{behind}", texts.title, texts.intro))
-    return _html(page(Overview, language, locale(language).words["overview"]["title"], links, surveys=tuple(surveys)))
+    title = locale(language).words["overview"]["title"]
+    return await asyncio.to_thread(_html, page(Overview, language, title, links, surveys=tuple(surveys)))
 
 
 PAGES_KEPT = 200
@@ -413,7 +414,9 @@ async def preview(request: Request) -> HTMLResponse:
     language, links = _languages(request, fielded.survey.languages)
     group = request.query_params.get("group", "")
     group = group if group in fielded.survey.groups else ""
-    shown = _html(survey_page(fielded.survey, language, links, group=group, preview=True))
+    shown = await asyncio.to_thread(
+        lambda: _html(survey_page(fielded.survey, language, links, group=group, preview=True))
+    )
     shown.headers["content-security-policy"] = "connect-src 'none'; form-action 'none'"  # besides that of all pages
     return shown
 
@@ -454,7 +457,7 @@ async def post(request: Request) -> Response:
         key=submission.key,
         form=form,
     )
-    return _with_form(request, sent, form)
+    return await asyncio.to_thread(_with_form, request, sent, form)
 
 
 def works_without_script(survey: Survey) -> bool:

@@ -72,7 +72,10 @@ def test_so_many_pages_are_kept_and_no_more(
     assert len(renders) == 10
 
 
-@pytest.mark.parametrize(("module", "path"), [(respondent, "/s/small"), (analyst_pages, "/a/plan")])
+@pytest.mark.parametrize(
+    ("module", "path"),
+    [(respondent, "/s/small"), (respondent, "/"), (respondent, "/preview/small"), (analyst_pages, "/a/plan")],
+)
 def test_a_page_being_rendered_keeps_nobody_waiting(
     database: Store, analyst: str, monkeypatch: pytest.MonkeyPatch, module: object, path: str
 ) -> None:
