@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check mutants bench clean
 
 demo: $(READY)
 	$(VENV)/bin/deniable demo --out demo --force $(ARGS)
@@ -15,6 +15,9 @@ test: $(READY)
 check: $(READY)
 	scripts/check
 
+mutants: $(READY)
+	scripts/mutants $(ARGS)
+
 bench: $(READY)
 	scripts/bench
 
@@ -22,7 +25,7 @@ bench: $(READY)
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast,postgres,collect]" --group dev
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast,duckdb,postgres,spark,collect]" --group dev
 	touch $(READY)
 
 clean:

@@ -1,4 +1,4 @@
-"""A collector under load, over loopback: `python -m benchmarks.collector_http [load | latency | soak]`.
+"""A collector under load, over loopback: `python -m benchmarks.collector_http [load | latency | soak | two]`.
 
 load: single durable responses against an empty endpoint of the same collector, which reads a body of the same size and
 answers 204 behind the same limits, headers and counts. Both take turns. The load comes from a second process: from wrk
@@ -10,7 +10,10 @@ long as the setting `hold` says, and under full load, where there is company.
 soak: what an hour of a hundred requests a second sends, as fast as it goes: responses, receipts, withdrawals and
 refusals. What is sent is withdrawn again, so that the database stays small and memory has no reason to grow.
 
-The collector runs in a process of its own, with one worker, as `deniable serve` runs it, on SQLite.
+two: the same load on two collectors that share a Postgres database, half of the connections to each, against one. Every
+eighth respondent sends to both. What was acknowledged must be stored, and counted once.
+
+A collector runs in a process of its own, as `deniable serve` runs it; but for `two` on SQLite.
 """
 
 from __future__ import annotations
@@ -26,8 +29,9 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +55,8 @@ end
 """
 
 
-def serve(folder: str) -> None:
-    """Run a collector with an empty endpoint beside its own, and tell its port."""
+def serve(place: str) -> None:
+    """Run a collector on a database, with an empty endpoint beside its own, and tell its port."""
     import uvicorn
     from starlette.requests import Request
     from starlette.responses import Response
@@ -70,9 +74,10 @@ def serve(folder: str) -> None:
 
     settings = Settings(rate=10**9, rate_responses=10**9, rate_bytes=10**12)  # counted, and never reached
     survey = Survey.read(SURVEY)
-    store = open_store(Path(folder) / "collector.db")
-    store.create(survey)
-    store.open(survey.name)
+    store = open_store(place)
+    if not store.surveys():
+        store.create(survey)
+        store.open(survey.name)
     app = make_app(settings, store)
     app.router.routes.insert(0, Route("/empty", empty, methods=["POST"]))
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as door:
@@ -81,10 +86,11 @@ def serve(folder: str) -> None:
 
 
 @contextmanager
-def collector() -> Iterator[tuple[int, int]]:
-    """Start a collector; gives its port and the number of its process."""
+def collector(place: str = "") -> Iterator[tuple[int, int]]:
+    """Start a collector on a database, by default on a new file; gives its port and the number of its process."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "benchmarks.collector_http", "serve", folder]
+        where = place or str(Path(folder) / "collector.db")
+        command = [sys.executable, "-m", "benchmarks.collector_http", "serve", where]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert process.stdout
         try:
@@ -220,6 +226,73 @@ def compare() -> None:
         print(f"  [{single:,.0f} of {empty:,.0f} requests a second here]")
 
 
+def both(ports: list[int], text: str, seconds: float) -> tuple[float, set[str]]:
+    """Return how many submissions were acknowledged in a second, by all collectors, and under which keys."""
+    path, acknowledged = "/api/surveys/working-life/responses", set[str]()
+    done = 0
+
+    class Respondent:
+        """Sends again and again on one connection; some of it was sent to another collector before."""
+
+        key = ""
+
+        def requests(self, again: deque[str]) -> Iterator[bytes]:
+            while True:
+                self.key = again.popleft() if again else secrets.token_hex(16)
+                yield request("POST", path, text.replace("KEY", self.key))
+
+        def told(self, status: int) -> None:
+            nonlocal done
+            assert status == 204, "a request was refused"
+            if self.key not in acknowledged and secrets.randbelow(8) == 0:
+                elsewhere[secrets.randbelow(len(ports))].append(self.key)
+            acknowledged.add(self.key)
+            done += 1
+
+    elsewhere: list[deque[str]] = [deque() for _ in ports]
+
+    async def run() -> float:
+        loop = asyncio.get_running_loop()
+        for number in range(CONNECTIONS):
+            at, person = number % len(ports), Respondent()
+            line = Line(person.requests(elsewhere[at]), person.told, [])
+            await loop.create_connection(lambda line=line: line, "127.0.0.1", ports[at])
+        start, before = time.perf_counter(), done
+        await asyncio.sleep(seconds)
+        return (done - before) / (time.perf_counter() - start)
+
+    import uvloop
+
+    return uvloop.run(run()), acknowledged
+
+
+def two() -> None:
+    from tests.support import postgres
+
+    from deniable.collector.store import open_store
+
+    if reason := postgres.missing():
+        print(f"\ntwo collectors on Postgres: {reason}")
+        return
+    rates = []
+    for count in (1, 2):
+        with postgres.server() as address, ExitStack() as running:
+            ports = [running.enter_context(collector(address))[0] for _ in range(count)]
+            rate, acknowledged = both(ports, body(ports[0]), 2 * SECONDS)
+            rates.append(rate)
+            running.close()  # what is under way ends
+            store = open_store(address)
+            entry = store.survey("working-life")
+            lost = sum(not store.stored(entry.id, bytes.fromhex(key)) for key in acknowledged)
+            rows = sum(len(piece) for piece in store.export(entry.id, 0))
+            counted = store.tallies(entry.id, 0).respondents
+            store.shut()
+        verdict = "reached" if not lost and counted == rows else "MISSED"
+        print(f"\n{count} on Postgres: {rate:,.0f} responses a second here; {len(acknowledged):,} acknowledged")
+        print(f"  lost {lost}, stored {rows:,}, counted {counted:,} (none lost, each counted once: {verdict})")
+    print(f"  two ÷ one {rates[1] / rates[0]:.2f} (they share this machine with the database and the load)")
+
+
 def resident(process: int) -> int:
     """Return the bytes of memory that a process has now."""
     return 4096 * int(Path(f"/proc/{process}/statm").read_text().split()[1])
@@ -271,15 +344,18 @@ def soak(requests: int = HOUR) -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["serve", folder]:
-            serve(folder)
+        case ["serve", place]:
+            serve(place)
         case ["load"]:
             compare()
         case ["latency"]:
             latency()
+        case ["two"]:
+            two()
         case ["soak", *count]:
             soak(*map(int, count))
         case _:
             compare()
             latency()
+            two()
             soak()

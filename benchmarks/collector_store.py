@@ -1,8 +1,9 @@
-"""Batches into SQLite, and what a page costs when there are more and more: `python -m benchmarks.collector_store`.
+"""Batches into SQLite and Postgres, and what a page costs when there are more and more.
 
-Every batch is durable before the next one begins. Batches go into the store directly, and over HTTP as Arrow into a
-collector that listens on this machine. A larger store takes longer for each batch, because ids are random: a batch of
-100,000 changes most pages of a table of millions. The page is an analyst's page of one question, asked for over HTTP.
+`python -m benchmarks.collector_store [batches [SIZE] | pages]`. Every batch is durable before the next one begins.
+`batches` stores them in a database that is empty, then in one of ten million responses (or SIZE): as they came, and
+after everything was written anew. They go into the store directly, and over HTTP as Arrow into a collector that listens
+on this machine. The page is an analyst's page of one question, asked for over HTTP.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from tests.support import postgres
 from tests.support.collector import UNLIMITED, listening
 from tests.support.surveys import question, small
 
@@ -31,6 +33,7 @@ RATE = 200_000  # responses in a second: the bar
 FLAT = 1.5  # how much longer a page may take at the last size than at the first: the bar
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7)
 BATCH = 100_000
+LARGE = 10**7  # responses that are stored already: the bar
 CATEGORIES = 16
 ASKED = 60  # times that each page is asked for
 
@@ -57,8 +60,8 @@ def arrow(entry: Entry, n: int) -> bytes:
     return out.getvalue().to_pybytes()
 
 
-def fielded(folder: str) -> tuple[Store, Entry]:
-    store = open_store(Path(folder) / "store.db")
+def fielded(place: str) -> tuple[Store, Entry]:
+    store = open_store(place)
     store.create(small(questions=(question("colour", k_ary(CATEGORIES, epsilon=1)),)))
     return store, store.open("small")
 
@@ -94,30 +97,56 @@ def by_hand(made: list[Batch]) -> float:
     return median(rates)
 
 
-def batches() -> None:
-    print(f"\nbatches into SQLite, k_ary({CATEGORIES}), {BATCH:,} responses each")
+def batches(large: str = str(LARGE)) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        store, entry = fielded(folder)
-        made = [batch(entry, BATCH) for _ in range(10)]
-        hand = by_hand(made)
-        told("through the store, the first million", [timed(store, each) for each in made], hand)
-        store.shut()
+        _batches("SQLite", str(Path(folder) / "store.db"), int(large))
     with tempfile.TemporaryDirectory() as folder:
-        store, entry = fielded(folder)
-        token = f"Bearer {store.issue_token(Token('bench', 'device'))}"
-        with listening(make_app(UNLIMITED, store)) as base:
-            bodies = [arrow(entry, BATCH) for _ in range(10)]
-            rates = []
-            for body in bodies:
-                start = time.perf_counter()
-                kind = "application/vnd.apache.arrow.stream"
-                found = json.loads(
-                    ask(f"{base}/api/surveys/small/batches", body, Content_Type=kind, Authorization=token)
-                )
-                rates.append(BATCH / (time.perf_counter() - start))
-                assert found == {"stored": BATCH, "repeated": 0}
-            told("over HTTP as Arrow, the first million", rates, hand)
-        store.shut()
+        over_http(str(Path(folder) / "store.db"))
+    if reason := postgres.missing():
+        print(f"\nPostgres: {reason}")
+        return
+    with postgres.server() as address:
+        _batches("Postgres", address, int(large))
+
+
+def _batches(kind: str, place: str, large: int) -> None:
+    print(f"\nbatches into {kind}, k_ary({CATEGORIES}), {BATCH:,} responses each")
+    store, entry = fielded(place)
+    made = [batch(entry, BATCH) for _ in range(10)]
+    empty = [timed(store, each) for each in made]
+    told("the first million", empty, by_hand(made))
+    stored = 10 * BATCH
+    while stored < large:
+        store.add_batch(batch(entry, min(10 * BATCH, large - stored)))
+        stored += min(10 * BATCH, large - stored)
+    told(f"at {stored:,}, as they came", [timed(store, batch(entry, BATCH)) for _ in range(10)])
+    start = time.perf_counter()
+    assert store.rewrite(at_once=True)
+    print(f"  {'everything written anew':<44} {time.perf_counter() - start:>9.1f} s here")
+    first = timed(store, batch(entry, BATCH))  # reads which ids there are
+    rates = [timed(store, batch(entry, BATCH)) for _ in range(10)]
+    told(f"at {stored + 10 * BATCH:,}, written anew", rates)
+    print(f"  {'the same ÷ the first million':<44} {median(rates) / median(empty):>9.2f}")
+    print(f"  {'the first of them':<44} {first:>9,.0f} responses/s")
+    told(f"the same, batches of {10 * BATCH:,}", [timed(store, batch(entry, 10 * BATCH)) for _ in range(3)])
+    total = store.tallies(entry.id, 0).respondents
+    assert total == stored + 21 * BATCH + 30 * BATCH, f"{total:,} are counted"
+    store.database.close()
+
+
+def over_http(place: str) -> None:
+    store, entry = fielded(place)
+    token = f"Bearer {store.issue_token(Token('bench', 'device'))}"
+    rates = []
+    with listening(make_app(UNLIMITED, store)) as base:
+        for body in [arrow(entry, BATCH) for _ in range(10)]:
+            start = time.perf_counter()
+            kind = "application/vnd.apache.arrow.stream"
+            found = json.loads(ask(f"{base}/api/surveys/small/batches", body, Content_Type=kind, Authorization=token))
+            rates.append(BATCH / (time.perf_counter() - start))
+            assert found == {"stored": BATCH, "repeated": 0}
+    told("over HTTP as Arrow, the first million", rates)
+    store.shut()
 
 
 def timed(store: Store, made: Batch) -> float:
@@ -130,7 +159,7 @@ def pages() -> None:
     print("\nan analyst's page, and batches, by how many responses are stored")
     first: float | None = None
     with tempfile.TemporaryDirectory() as folder:
-        store, entry = fielded(folder)
+        store, entry = fielded(str(Path(folder) / "store.db"))
         token = store.issue_token(Token("bench", "analyst"))
         with listening(make_app(UNLIMITED, store)) as base:
             stored = 0
@@ -156,6 +185,9 @@ def pages() -> None:
 
 def main(*parts: str) -> None:
     known: dict[str, Any] = {"batches": batches, "pages": pages}
+    if len(parts) == 2:
+        known[parts[0]](parts[1])
+        return
     for part in parts or known:
         known[part]()
 

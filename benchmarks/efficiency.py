@@ -64,11 +64,11 @@ def registered() -> Iterator[tuple[str, Design]]:
     """Yield every registered design by a name for the table."""
     for family in FAMILIES.values():
         for example, design in zip(family.examples, family.designs(), strict=True):
-            told = ", ".join(f"{name}={_shown(value)}" for name, value in example.items())
+            told = ", ".join(f"{name}={shown(value)}" for name, value in example.items())
             yield f"`{family.name}({told:.70}{'…' if len(told) > 70 else ''})`", design
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Return an argument for the table; labels by their number, and nothing that a table would break at."""
     if isinstance(value, Mapping) and any(isinstance(each, Design) for each in value.values()):
         value = list(value.values())

@@ -32,7 +32,7 @@ def main(n: int = N) -> None:
     with tempfile.TemporaryDirectory() as folder:
         given, packed, text = (Path(folder) / f"{name}.parquet" for name in ("answers", "packed", "text"))
         pq.write_table(pa.table({"answer": answers}), given)
-        respond_file(design, given, "answer", packed)
+        respond_file(design, given, packed, column="answer")
         labels = design.channel.coding.labels(rows, design.symbols).cast(pa.string())
         hashes = pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), pa.array([design.hash]))
         pq.write_table(pa.table({"response": labels, "design": hashes}), text, compression="zstd")
@@ -41,7 +41,7 @@ def main(n: int = N) -> None:
                 "memory": lambda: local.tally(design, rows, fast=True),
                 "packed": lambda: tally_file(design, packed),
                 "draw": lambda: local.draw_all(design, answers, codes=True, fast=True),
-                "respond": lambda: respond_file(design, given, "answer", packed, overwrite=True),
+                "respond": lambda: respond_file(design, given, packed, column="answer", overwrite=True),
             },
             rounds=3,
         )

@@ -49,8 +49,8 @@ def by_hand(x: NDArray[Any], k: int, p: float) -> Callable[[], NDArray[Any]]:
     return run
 
 
-def spin(pool: ThreadPoolExecutor | None) -> Callable[[], None]:
-    """A loop that shares nothing, once or twice at the same time."""
+def spin(pool: ThreadPoolExecutor | None, times: int = 2) -> Callable[[], None]:
+    """A loop that shares nothing, once, or several times at once on a pool."""
     from numba import njit
 
     @njit(nogil=True)
@@ -64,7 +64,7 @@ def spin(pool: ThreadPoolExecutor | None) -> Callable[[], None]:
         if pool is None:
             loop(1 << 27)
         else:
-            list(pool.map(loop, [1 << 27, 1 << 27]))
+            list(pool.map(loop, [1 << 27] * times))
 
     return run
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from deniable.chance import Source
 from tests.support import postgres
+from tests.support import spark as spark_support
 from tests.support.seeded import SALT
 from tests.support.seeded import seeded as seeded_source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # Laws try the same inputs in every run, and other ones where a salt is set. No test watches the clock.
 settings.register_profile("fixed", derandomize=True, deadline=None)
@@ -33,3 +38,21 @@ def postgres_server() -> Iterator[str]:
         pytest.skip(reason)
     with postgres.server() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A session of Spark that runs until the tests have ended."""
+    reason = spark_support.missing()
+    if reason:
+        pytest.skip(reason)
+    with spark_support.cluster() as session:
+        yield session
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put all tests on Spark into one group, which one process runs: starting a cluster takes longer than a test."""
+    for item in items:
+        asked = getattr(getattr(item, "callspec", None), "params", {}).values()  # for a fixture that asks for another
+        if "spark" in (*getattr(item, "fixturenames", ()), *(each for each in asked if isinstance(each, str))):
+            item.add_marker(pytest.mark.xdist_group("spark"))

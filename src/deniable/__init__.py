@@ -1,8 +1,9 @@
 """Randomized response, end to end: design → respond → tally → estimate.
 
 `import deniable as dn` is all that a user needs. The four verbs and everything they take and return are names of `dn`;
-the namespaces are few: `dn.plan` and `dn.simulate` before anybody is asked, `dn.criteria` and `dn.audit` for what is
-promised and what an attacker learns, `dn.report` for words and pictures, `dn.engines` for where rows run, `dn.errors`.
+the namespaces are few: `dn.plan` and `dn.simulate` before anybody is asked, `dn.fieldkit` to ask on paper,
+`dn.criteria` and `dn.attacks` for what is promised and what an attacker learns, `dn.report` for words and pictures,
+`dn.engines` for where rows run, `dn.errors`.
 
 Names are loaded when they are first used, so that `import deniable` stays light. Type checkers and editors read them in
 `__init__.pyi`; a test holds that both say the same.
@@ -18,13 +19,22 @@ _HOMES = {
     name: home
     for home, names in {
         "": (
-            "audit",
+            "attacks",
             "criteria",
             "engines",
             "errors",
+            "fieldkit",
             "plan",
             "report",
             "simulate",
+        ),
+        "auditor": (
+            "Audit",
+            "audit",
+        ),
+        "certificates": (
+            "Certificate",
+            "certify",
         ),
         "client": (
             "Client",
@@ -36,22 +46,38 @@ _HOMES = {
             "AnyDesign",
             "Deck",
             "Design",
+            "NumberDesign",
+            "Range",
             "binary",
             "capped_binary",
             "christofides",
+            "correlated_question",
             "crosswise",
+            "devore",
             "direct",
+            "disguised",
             "exposing_binary",
             "exposure_threshold",
             "feasible_binary",
+            "forced_choice",
             "forced_response",
             "hadamard",
+            "hard_garbling",
             "integer_deck",
             "items",
             "k_ary",
+            "kuk",
             "local_hashing",
+            "mangat",
+            "mangat_singh",
+            "mangat_singh_singh",
+            "mangat_unrelated",
             "matrix",
+            "mirrored",
             "mixture",
+            "negative_survey",
+            "number_design",
+            "number_sequence",
             "optimal_binary",
             "product",
             "rappor",
@@ -60,10 +86,13 @@ _HOMES = {
             "rr3_dagger",
             "rr3_ddagger",
             "simmons",
+            "singh_joarder",
             "subset",
+            "triangular",
             "truncated_rappor",
             "unary",
             "warner",
+            "window",
         ),
         "documents": ("Response",),
         "errors": ("DeniableError",),
@@ -75,9 +104,14 @@ _HOMES = {
             "Interval",
             "Result",
             "Summary",
+            "TwoSamples",
             "cross_table",
+            "unrelated_two_samples",
         ),
-        "estimates.stages": ("Combined",),
+        "estimates.stages": (
+            "Combined",
+            "Mixed",
+        ),
         "order.admissibility": (
             "admissible",
             "repair",
@@ -120,19 +154,24 @@ _HOMES = {
         ),
         "records.key_value.estimates": ("KeyValueEstimate",),
         "records.key_value.tallies": ("KeyValueTally",),
-        "records.numbers.designs": (
-            "NumberDesign",
-            "Range",
-            "end_design",
-            "number_design",
-        ),
         "records.numbers.estimates": (
             "Mean",
+            "NumberEstimate",
             "mean",
             "spread",
         ),
         "records.numbers.responses": ("rounded",),
         "records.numbers.tallies": ("NumberTally",),
+        "records.pairs.estimates": (
+            "Association",
+            "PairedDesigns",
+            "association",
+        ),
+        "records.scrambled.designs": (
+            "Scrambling",
+            "scrambled",
+        ),
+        "records.scrambled.estimates": ("ScrambledMean",),
         "records.strings.designs": (
             "Bloom",
             "NoisySampling",
@@ -167,6 +206,7 @@ _HOMES = {
             "Survey",
             "SurveyTexts",
         ),
+        "survey.packages": ("survey_design",),
         "tallies": ("Tally",),
         "tallies.decks": ("DeckTally",),
         "tallies.responses": ("Responses",),

@@ -17,12 +17,12 @@ from deniable.chance import SYSTEM, Source
 from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from deniable.designs import AnyDesign, Deck, Design
+    from deniable.designs import AnyDesign, Deck, Design, NumberDesign
     from deniable.documents import Response
     from deniable.engines import Engine
     from deniable.estimates import DeckEstimate, Estimate
     from deniable.estimates.covariances import Matrix
-    from deniable.estimates.stages import Combined
+    from deniable.estimates.stages import Combined, Mixed
     from deniable.exact import Rational
     from deniable.order.ladders import Ladder
     from deniable.records.drawn.designs import DrawnDesign
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from deniable.records.key_value.designs import KeyValueDesign
     from deniable.records.key_value.estimates import KeyValueEstimate
     from deniable.records.key_value.tallies import KeyValueTally
-    from deniable.records.numbers.designs import NumberDesign
-    from deniable.records.numbers.estimates import Mean
+    from deniable.records.numbers.estimates import NumberEstimate
     from deniable.records.numbers.tallies import NumberTally
     from deniable.records.strings.designs import StringDesign, StringResponse
     from deniable.records.strings.estimates import Candidates, StringEstimate
@@ -87,6 +86,8 @@ _NEEDED = {
 
 
 @overload
+def respond(design: NumberDesign, answer: Rational, *, source: Source = SYSTEM) -> Response: ...
+@overload
 def respond(design: Design, answer: str | Mapping[str, str], *, source: Source = SYSTEM) -> Response: ...
 @overload
 def respond(design: Ladder, answer: str | Mapping[str, str], *, source: Source = SYSTEM) -> tuple[Response, ...]: ...
@@ -96,8 +97,6 @@ def respond(design: Deck, answer: str, *, card: int) -> Response: ...
 def respond(design: KeyValueDesign, answer: Mapping[str, Rational], *, source: Source = SYSTEM) -> Response: ...
 @overload
 def respond(design: EdgeDesign, answer: Mapping[str, Rational], *, source: Source = SYSTEM) -> Response: ...
-@overload
-def respond(design: NumberDesign, answer: Rational, *, source: Source = SYSTEM) -> Response: ...
 @overload
 def respond(
     design: DrawnDesign, answer: Mapping[str, str] | Callable[[str], str], *, source: Source = SYSTEM
@@ -146,6 +145,16 @@ def respond(
     return _call("respond", design, (design, answer), options)  # type: ignore[no-any-return]
 
 
+@overload
+def respond_all(
+    design: NumberDesign,
+    answers: object,
+    *,
+    source: Source | None = None,
+    engine: Engine | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Responses[NumberDesign]: ...
 @overload
 def respond_all(
     design: Design,
@@ -206,16 +215,6 @@ def respond_all(
     engine: Engine | None = None,
     fast: bool | None = None,
 ) -> Responses[StringDesign]: ...
-@overload
-def respond_all(
-    design: NumberDesign,
-    answers: object,
-    *,
-    source: Source | None = None,
-    engine: Engine | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
-) -> Responses[NumberDesign]: ...
 @overload
 def respond_all(
     design: DrawnDesign,
@@ -289,6 +288,12 @@ def respond_all(
     }
     if getattr(design, "asks", None) not in _HOMES:
         _refuse_design("respond_all", design)
+    if _is_of_spark(answers):
+        raise InvalidRequest(
+            "the answers are a frame of Spark, whose responses would be drawn anew whenever it is read; expected a "
+            "folder to write them to.",
+            "Say where: dn.engines.spark.respond_all(design, frame, column, out=path).",
+        )
     if engine is not None:
         given = {name: option for name, option in options.items() if option is not None}
         return engine.respond_all(design, answers, **given)
@@ -297,6 +302,8 @@ def respond_all(
     return _checked(DRAWN[design.asks], (design, answers), options)  # type: ignore[no-any-return]
 
 
+@overload
+def tally(design: Responses[NumberDesign]) -> NumberTally: ...
 @overload
 def tally(design: Responses[Design]) -> Tally: ...
 @overload
@@ -310,9 +317,9 @@ def tally(design: Responses[EdgeDesign]) -> EdgeTally: ...
 @overload
 def tally(design: Responses[StringDesign]) -> StringTally: ...
 @overload
-def tally(design: Responses[NumberDesign]) -> NumberTally: ...
-@overload
 def tally(design: Responses[DrawnDesign]) -> DrawnTally: ...
+@overload
+def tally(design: NumberDesign, responses: object, *, codes: bool | None = None) -> NumberTally: ...
 @overload
 def tally(design: Design, responses: object, *, codes: bool | None = None) -> Tally: ...
 @overload
@@ -326,27 +333,36 @@ def tally(design: EdgeDesign, responses: object) -> EdgeTally: ...
 @overload
 def tally(design: StringDesign, responses: object) -> StringTally: ...
 @overload
-def tally(design: NumberDesign, responses: object, *, codes: bool | None = None) -> NumberTally: ...
-@overload
 def tally(design: DrawnDesign, responses: object) -> DrawnTally: ...
+@overload
 def tally(
-    design: AnyDesign | Responses[Any], responses: object = None, *, codes: bool | None = None, reached: object = None
+    design: Mapping[Any, Design], responses: object, *, devices: object, codes: bool | None = None
+) -> list[Tally]: ...
+def tally(
+    design: AnyDesign | Responses[Any] | Mapping[Any, Design],
+    responses: object = None,
+    *,
+    codes: bool | None = None,
+    reached: object = None,
+    devices: object = None,
 ) -> Any:
     """Count responses. Tallies of one design add up in any order, also by `sum()`.
 
     `tally(responses)` counts what `respond_all` returned, which knows its design. `tally(design, responses)` counts
-    somebody else's: a NumPy array, any iterable of Python objects, a column of pandas, Polars or Arrow, or a mapping
-    from each response to how often it was sent. Each is a label, a code (the number of a symbol, from 0) or a
-    `Response`; sets of categories may also be rows of packed bits, or of 0 and 1. An iterable is read once, in constant
-    memory. What is missing (None, NaN, null, masked) is counted in `missing` and never guessed.
+    somebody else's: a NumPy array, any iterable of Python objects, a column of pandas, Polars or Arrow, a frame of
+    Spark, or a mapping from each response to how often it was sent. Each is a label, a code (the number of a symbol,
+    from 0) or a `Response`; sets of categories may also be rows of packed bits, or of 0 and 1. An iterable is read
+    once, in constant memory. What is missing (None, NaN, null, masked) is counted in `missing` and never guessed.
+    `tally({"RR": one, "DQ": other}, responses, devices=column)` counts people who were asked with different devices.
 
     Args:
-        design: what the responses were drawn with; or `Responses`, alone.
+        design: what the responses were drawn with; or `Responses`, alone; or a design for each device by name.
         responses: what was sent. Of a ladder: a column for each stage, or what `respond` returned for each person.
         codes: of categories: what whole numbers are; True for codes, False for labels (3 is the symbol "3"). By default
             they are codes, and refused where symbols such as "1", "2", "3" make the two differ.
         reached: of a ladder: for each respondent the number of the last stage that was released, counted from 0; the
             last one for everybody, if it is not given.
+        devices: of designs by name: what each respondent was asked with; a tally for each comes back.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the first such row.
@@ -359,9 +375,11 @@ def tally(
         >>> counted.counts, counted.missing
         (array([1, 2]), 1)
     """
-    options = {"codes": codes, "reached": reached}
     from deniable.tallies.responses import Responses
 
+    if isinstance(design, Mapping):
+        return _count_devices(design, responses, devices, codes=codes, reached=reached)
+    options = {"codes": codes, "reached": reached, "devices": devices}
     if isinstance(design, Responses) and responses is None:
         return _count(design, options)
     if getattr(design, "asks", None) not in _HOMES:
@@ -374,9 +392,23 @@ def tally(
             "there is a design and no responses; expected both, or Responses alone.",
             "For example dn.tally(design, codes), or dn.tally(dn.respond_all(design, answers)).",
         )
+    if _is_of_spark(responses):
+        from deniable.engines import spark
+
+        return _checked(spark.tally, (design, responses), options)
     return _call("tally", design, (design, responses), options)
 
 
+@overload
+def estimate(  # type: ignore[overload-overlap]  # a design for numbers is asked first
+    tally: NumberTally,
+    *,
+    quantiles: Sequence[float] | None = None,
+    method: str = "inversion",
+    population: int | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    inverse: Sequence[Sequence[float]] | Matrix | None = None,
+) -> NumberEstimate: ...
 @overload
 def estimate(
     tally: Tally | Responses[Design],
@@ -407,16 +439,15 @@ def estimate(
     tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates | None = None, *, fdr: float = 0.05
 ) -> StringEstimate: ...
 @overload
-def estimate(
-    tally: NumberTally,
-    *,
-    method: str = "inversion",
-    population: int | None = None,
-    guess: Mapping[str, float] | Sequence[float] | None = None,
-    inverse: Sequence[Sequence[float]] | Matrix | None = None,
-) -> Mean: ...
+def estimate(tally: DrawnTally, *, method: str = "inversion", population: int | None = None) -> DrawnEstimate: ...
 @overload
-def estimate(tally: DrawnTally, *, method: str = "inversion") -> DrawnEstimate: ...
+def estimate(
+    tally: Sequence[Tally],
+    *,
+    method: str = "information",
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    population: int | None = None,
+) -> Mixed: ...
 def estimate(
     tally: Any,
     candidates: Sequence[str] | Candidates | None = None,
@@ -427,6 +458,7 @@ def estimate(
     inverse: Sequence[Sequence[float]] | Matrix | None = None,
     scaling: str | None = None,
     fdr: float | None = None,
+    quantiles: Sequence[float] | None = None,
 ) -> Any:
     """Estimate from a tally what is true of the people: shares, means, degrees, or which strings there are.
 
@@ -436,17 +468,19 @@ def estimate(
 
     Args:
         tally: the counts, of any type; or the responses to a design for categories, which are counted first. The
-            likelihood of sets of more than 12 categories needs them: their tally keeps sums.
+            likelihood of sets of more than 12 categories needs them: their tally keeps sums. Several tallies of people
+            who were asked with different devices are taken together.
         candidates: of strings: those that may be there; with `Prefixes` they are discovered, if they are not given.
         method: of shares "inversion" (unbiased), "likelihood" (shares in the simplex) or "customary"; of the stages of
-            a ladder "information", "likelihood", "linear" (exactly unbiased) or "strata", which takes nothing for
-            granted about who is raised.
+            a ladder and of several devices "information", "likelihood", "linear" (exactly unbiased) or "strata", which
+            takes nothing for granted about who is raised, or asked with which.
         population: how many people there are, if they are not a sample of very many; the number of respondents for a
             census.
         guess: shares at which the inverse, or the weights of "linear", are best; even ones by default.
         inverse: of shares: a left inverse of the channel, in place of the one that would be taken.
         scaling: of items with weights: "fixed" or "conditional"; by default the better one.
         fdr: of strings: the share of false ones among those found that is allowed on average.
+        quantiles: of numbers: those that are asked for, such as 0.5 for the median.
 
     Raises:
         NotEstimable: there are no responses, or the design cannot tell answers apart.
@@ -466,9 +500,14 @@ def estimate(
         "inverse": inverse,
         "scaling": scaling,
         "fdr": fdr,
+        "quantiles": quantiles,
     }
     from deniable.tallies.base import AdditiveTally
 
+    if isinstance(tally, list | tuple) and tally and all(_counts_shares(each) for each in tally):
+        from deniable.estimates.stages import pool
+
+        return _checked(pool, (tally,), options)
     if _are_shares_sent(tally):
         return _call("estimate", tally.design, (_count(tally, {}),), {**options, "sent": tally})
     of_samples = hasattr(tally, "noisy") and hasattr(tally, "asks")  # RAPPOR's samples have no design of their own
@@ -516,13 +555,33 @@ def _checked(function: Callable[..., Any], given: tuple[Any, ...], options: Mapp
 
 
 def _asked(given: Any) -> str:
+    if isinstance(given, list | tuple):
+        return "categories with several devices"
     return str(getattr(given, "asks", None) or given.design.asks)
+
+
+def _counts_shares(given: object) -> bool:
+    from deniable.tallies import Tally
+
+    return isinstance(given, Tally)
 
 
 def _count(responses: Responses[Any], options: Mapping[str, Any]) -> Any:
     from deniable.engines.local.engine import COUNTED
 
     return _checked(COUNTED[responses.design.asks], (responses,), options)
+
+
+def _count_devices(
+    designs: Mapping[Any, Design], responses: Any, devices: Any, *, codes: bool | None, reached: object
+) -> list[Tally]:
+    from deniable.tallies.devices import count_devices
+
+    if responses is None or devices is None or reached is not None:
+        raise InvalidRequest(
+            "the designs come in a mapping; expected a design for each device, the responses, and devices= row by row."
+        )
+    return count_devices(designs, responses, devices, codes=codes)
 
 
 def _refuse_design(verb: str, given: object) -> NoReturn:
@@ -534,6 +593,10 @@ def _refuse_design(verb: str, given: object) -> NoReturn:
     }
     expected = "a design, or what respond_all() returned" if verb == "tally" else "a design, such as k_ary() builds"
     raise InvalidRequest(f"{verb} was given a {type(given).__name__} first; expected {expected}.", hints[verb])
+
+
+def _is_of_spark(given: object) -> bool:
+    return type(given).__module__.partition(".")[0] == "pyspark"
 
 
 def _are_shares_sent(given: object) -> bool:

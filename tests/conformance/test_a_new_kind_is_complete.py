@@ -18,7 +18,7 @@ import pytest
 
 import deniable as dn
 from deniable import channel as channels
-from deniable.audit import doubts, error_rates, swing
+from deniable.attacks import doubts, error_rates, swing
 from deniable.channel import Dense
 from deniable.designs import Design
 from deniable.engines import local

@@ -167,7 +167,11 @@ def test_a_design_is_a_value(design: Design) -> None:
 @every_design
 def test_its_text_tells_name_and_epsilon(design: Design) -> None:
     assert repr(design).startswith(f"{design.name}(")
-    told = repr(design).rpartition("ε = ")[2].removesuffix(")").replace("∞", "inf").replace(",", "")
+    told, _, proof = repr(design).rpartition("ε = ")[2].removesuffix(")").replace("∞", "inf").partition(", some ")
+    told = told.replace(",", "")
+    assert bool(proof) == (design.epsilon == math.inf), (
+        "it says that a response proves something exactly where one does"
+    )
     assert design.epsilon <= float(told) <= design.epsilon * (1 + 1e-5), "rounded up, to six digits"
 
 

@@ -108,7 +108,7 @@ def does_not_repeat_itself(engine: Engine, design: Design, folder: Path) -> None
 def files_come_back(engine: Engine, design: Design, folder: Path) -> None:
     pq.write_table(pa.table({"answer": answers(design)}), folder / "answers.parquet")
     for name in ("sent.parquet", "sent.csv", "sent.ndjson"):
-        written = respond_file(design, folder / "answers.parquet", "answer", folder / name, engine=engine)
+        written = respond_file(design, folder / "answers.parquet", folder / name, column="answer", engine=engine)
         counted = tally_file(design, folder / name, engine=engine)
         assert (written.rows, written.missing) == (N, answers(design).count(None))
         assert (counted.respondents, counted.missing) == (written.rows - written.missing, written.missing)

@@ -23,7 +23,7 @@ CALLED = re.compile(r"(^|_)answers?(_|$)")
 COLUMN = re.compile(r"(?is)\b(CREATE TABLE|ALTER TABLE|INSERT INTO)\b.*\banswers?\b")
 FIELD = re.compile(r"""(?i)\b(?:name|id|form)=["'][^"']*\banswers?\b""")
 
-PACKAGES = {"collector", "tallies", "estimates", "report", "survey", "files", "db", "plan", "audit"}
+PACKAGES = {"collector", "tallies", "estimates", "report", "survey", "files", "db", "plan", "attacks"}
 """The packages that count, estimate, plan, ask and tell; what counts records belongs to them, module by module."""
 
 DRAWING = {"designs", "responses", "schemes"}
@@ -34,9 +34,16 @@ NONE_OF_THEM = {
     "report.tables.'answer'": "the heading of a column of categories, in the table of a design",
     "report.words._sentence(answer)": "the number of a category whose people are told about, whoever they are",
     "report.words.groups(answer)": "the number of a category whose people are told about, whoever they are",
-    "audit.attacks._right(answer)": "the number of a category that an attack is reckoned for",
-    "audit.attacks.answers()": "how many categories the attacked design has",
-    "audit.simulated_attacks._followed(answers)": "categories of simulated people, drawn here",
+    "attacks.inference._right(answer)": "the number of a category that an attack is reckoned for",
+    "attacks.inference.answers()": "how many categories the attacked design has",
+    "attacks.simulated._followed(answers)": "categories of simulated people, drawn here",
+    "certificates.checker.'answer'": "the number of a category, in a table of the channel",
+    "certificates.checker.told(answers)": "numbers of the categories that a table of the channel has",
+    "certificates.claims.'answer'": "the number of a category, in a table of the channel",
+    "certificates.claims._told(answers)": "numbers of the categories that a table of the channel has",
+    "certificates.page.'answer'": "the number of a category, in a table of the channel",
+    "fieldkit.sheets.'answers'": "the heading of the categories, on a printed page",
+    "fieldkit.telling.said(answer)": "the number of a category whose people are told about, whoever they are",
 }
 """What is called an answer at the collector's side, and why it is nobody's."""
 

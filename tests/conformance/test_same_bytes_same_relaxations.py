@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -27,7 +28,9 @@ from tests.support.seeded import Seeded
 LARGE: dict[str, tuple[Design, Design]] = {
     "a thousand categories": (dn.k_ary(1000, epsilon=1), dn.k_ary(1000, epsilon=3)),
     "70,000 categories": (dn.k_ary(70_000, epsilon=3), dn.k_ary(70_000, epsilon=9)),
-    "two words for a fresh one": (dn.k_ary(5, p="0.7654321"), dn.k_ary(5, p="0.8765432")),
+    "two words for a fresh one": (dn.k_ary(5, p="0.76543211"), dn.k_ary(5, p="0.87654321")),
+    "a code without room for a mark": (dn.k_ary(256, p="1/5"), dn.k_ary(256, p="1/3")),
+    "a short divisor": (dn.k_ary(1 << 31, epsilon=4), dn.k_ary(1 << 31, epsilon=6)),
     "words thrown away": (dn.k_ary(3, p="7/10"), dn.k_ary(3, p="8/10")),
     "Hadamard, 300": (dn.hadamard(300, epsilon=1), dn.hadamard(300, epsilon=2)),
     "hashing, 300": (dn.local_hashing(300, epsilon=1, values=5), dn.local_hashing(300, epsilon=2, values=5)),
@@ -48,9 +51,14 @@ LARGE: dict[str, tuple[Design, Design]] = {
         dn.product([dn.k_ary(7, epsilon=1), dn.binary("6/10", "7/10"), dn.warner(1)]),
         dn.product([dn.k_ary(7, epsilon=2), dn.binary("8/10", "8/10"), dn.warner(2)]),
     ),
+    "signs beside two answers": (
+        dn.product([dn.hadamard(3, epsilon=1), dn.warner(1)]),
+        dn.product([dn.hadamard(3, epsilon=2), dn.warner(2)]),
+    ),
 }
 
 
+@cache
 def relaxations() -> dict[str, Relaxation]:
     found = {f"{name}, step {at}": rung for name, each in small().items() for at, rung in enumerate(each.relaxations)}
     return found | {name: relax(*pair) for name, pair in LARGE.items()}
@@ -167,9 +175,17 @@ def test_rare_ties_in_the_middle_of_a_long_column(name: str, fast: bool) -> None
 
 @every_hand
 @every_way
-@pytest.mark.parametrize("name", ["sets of 13, then 7 out of 40", "sets of three, then categories"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sets of 13, then 7 out of 40",
+        "sets of three, then categories",
+        "words thrown away",
+        "two words for a fresh one",
+    ],
+)
 def test_picks_that_are_thrown_away(name: str, down: bool, fast: bool) -> None:
-    """The first word of a row decides how to draw; the highest words then pick from 40 or fewer and do not fit."""
+    """The first word of a row decides how to draw; the highest words then do not fit. No word is on the edge itself."""
     rung = relaxations()[name]
     scalar, engine = hands(rung, everybody(rung, 60), down=down)
     source = Seeded(name)
@@ -177,6 +193,21 @@ def test_picks_that_are_thrown_away(name: str, down: bool, fast: bool) -> None:
     one, two = Counted(script, Seeded("rest")), Counted(script, Seeded("rest"))
     assert engine(two, fast) == scalar(one)
     assert two.used == one.used
+
+
+@every_hand
+def test_a_row_by_itself_whose_second_attribute_is_not_decided(fast: bool) -> None:
+    """Arrays of one row are worked on in place: what draws the first attribute must leave its words as they were."""
+    rung = relaxations()["signs beside two answers"]
+    assert isinstance(rung.step, Factors)
+    edge = bounds(rung.step.steps[1], down=False)[0]
+    tie = ((edge.numerator << 64) // edge.denominator).to_bytes(WORD, "little")
+    for number in range(40):
+        scalar, engine = hands(rung, [number % rung.old.channel.answers], down=False)
+        script = Seeded(f"two words for the first attribute, {number}").read(2 * WORD) + tie
+        one, two = Counted(script, Seeded("rest")), Counted(script, Seeded("rest"))
+        assert engine(two, fast) == scalar(one)
+        assert two.used == one.used
 
 
 @every_hand

@@ -50,9 +50,8 @@ def test_bytes_on_the_edge_of_every_decision(design: Design, fast: bool) -> None
 @designs
 @hands
 def test_chunks_and_blocks_of_odd_sizes(design: Design, fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = import_module("deniable.engines.local.bulk")
-    monkeypatch.setattr(module, "CHUNK", 17)
-    monkeypatch.setattr(module, "BLOCK", 50)
+    for name in ("vectors", "kernels"):
+        monkeypatch.setattr(import_module(f"deniable.engines.local.{name}"), "CHUNK", 17)
     check(design, 333, planted(design, 333, seeded("odd")), fast=fast)
 
 

@@ -97,7 +97,7 @@ def test_the_proxy_writes_nobody_down() -> None:
 def test_the_unit_runs_a_command_that_exists() -> None:
     unit = configparser.ConfigParser(strict=False, interpolation=None)
     unit.optionxform = str  # type: ignore[assignment, method-assign]
-    unit.read(DEPLOY / "deniable.service")
+    unit.read(DEPLOY / "deniable@.service")
     words = shlex.split(unit["Service"]["ExecStart"])
     command = command_of(words[1])
     assert words[2] in {option for each in command.params for option in each.opts}
@@ -105,6 +105,6 @@ def test_the_unit_runs_a_command_that_exists() -> None:
     assert int(unit["Service"]["TimeoutStopSec"]) > Settings().grace
 
 
-@pytest.mark.parametrize("name", ["Containerfile", "deniable.service", "collector.toml", "Caddyfile"])
+@pytest.mark.parametrize("name", ["Containerfile", "deniable@.service", "collector.toml", "Caddyfile"])
 def test_each_file_says_what_it_is_for(name: str) -> None:
     assert (DEPLOY / name).read_text().startswith("# ")

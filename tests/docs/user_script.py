@@ -44,4 +44,4 @@ told = (
     weights.to_json(),
     names.warnings,
 )
-size = dn.plan.sample_size(design, margin=0.05), dn.criteria.Epsilon(1).check(design), mean.value
+size = dn.plan.sample_size(design, margin=0.05), dn.criteria.Epsilon(1).check(design), mean.mean.value

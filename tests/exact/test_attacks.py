@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 import deniable as dn
-from deniable.audit import ATTACKS, error_rates
+from deniable.attacks import ATTACKS, error_rates
 from deniable.channel import Channel
 from deniable.criteria import bayes_error, least_bayes_error
 from deniable.order.ladders import Ladder

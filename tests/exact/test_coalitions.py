@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import pytest
@@ -38,6 +39,14 @@ def test_large_designs_are_proved_by_their_steps() -> None:
     assert not found.gone_through
     assert found.same
     assert found.parity == stages.designs[2].parity
+
+
+def test_large_designs_whose_steps_do_not_verify_are_worth_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    stages = ladder([dn.rappor(64, epsilon=epsilon) for epsilon in (1, 2)])
+    monkeypatch.setattr(type(stages.steps[0]), "verify", lambda _: False)
+    found = worth(stages, [0, 1])
+    assert found.parity == math.inf
+    assert not found.same
 
 
 def test_stages_that_are_not_there_are_refused() -> None:

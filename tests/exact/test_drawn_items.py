@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -198,12 +198,98 @@ def test_how_attributes_hang_together_is_refused_where_nobody_was_asked_both() -
     assert "product()" in str(caught.value)
 
 
-def test_a_cross_table_comes_from_those_who_were_asked_both() -> None:
-    design = dn.drawn_items({name: dn.warner(p="3/4") for name in "abc"}, each=2)
-    counts = np.arange(12) * 10 + 50
-    table = dn.estimate(dn.DrawnTally(design, counts)).cross_table("c", "a")
-    both = dn.Tally(dn.product({"c": dn.warner(p="3/4"), "a": dn.warner(p="3/4")}), counts[4:8].reshape(2, 2).T.ravel())
-    np.testing.assert_allclose(table.shares.ravel(), dn.estimate(both).value)
+PAIRS = dn.drawn_items(THREE, each=2)
+JOINT = np.array([4, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 4]) / 20  # of the answers to all three, the last fastest
+
+
+def sent(design: dn.DrawnDesign, shares: np.ndarray) -> list[np.ndarray]:
+    """Return the probability of every response about each hand, given that it was drawn."""
+    table = np.array([[float(each) for each in probabilities(design, answer)] for answer in combined(design)])
+    whole = shares @ table * len(design.hands)
+    return [whole[hand.start : hand.start + hand.responses] for hand in design.hands]
+
+
+def cells(counts: np.ndarray, rows: str, columns: str, method: str = "inversion") -> np.ndarray:
+    return dn.estimate(dn.DrawnTally(PAIRS, counts), method=method).cross_table(rows, columns).shares.ravel()
+
+
+def test_a_cross_table_has_the_totals_of_the_attributes_and_is_unbiased() -> None:
+    """Of hands of given sizes it is linear in what was sent: at expected counts it has to be the truth."""
+    people = np.array([2, 3, 5]) * 10**9
+    counts = np.concatenate([np.rint(n * law) for n, law in zip(people, sent(PAIRS, JOINT), strict=True)])
+    truth = JOINT.reshape(2, 3, 2)
+    np.testing.assert_allclose(cells(counts.astype(int), "smokes", "age"), truth.sum(axis=2).ravel(), atol=1e-7)
+    np.testing.assert_allclose(cells(counts.astype(int), "likes", "smokes"), truth.sum(axis=1).T.ravel(), atol=1e-7)
+    uneven = np.random.default_rng(3).integers(20, 200, PAIRS.responses)
+    for method in ("inversion", "likelihood"):
+        found = dn.estimate(dn.DrawnTally(PAIRS, uneven), method=method)
+        table = found.cross_table("likes", "smokes")
+        for name, axis in (("likes", 1), ("smokes", 0)):
+            np.testing.assert_allclose(table.shares.sum(axis=axis), list(found.parts[name].params.values()))
+
+
+def test_the_covariance_of_a_cross_table_is_that_of_what_was_sent() -> None:
+    """Every hand's responses are multinomial; what each adds to a cell is read off counts that differ by it alone."""
+    people = np.array([2, 3, 5]) * 10**6
+    laws = sent(PAIRS, JOINT)
+    start = np.concatenate([np.rint(n * law) for n, law in zip(people, laws, strict=True)]).astype(int)
+    base = cells(start, "smokes", "likes")
+    expected = np.zeros((4, 4))
+    for hand, n, law in zip(PAIRS.hands, people, laws, strict=True):
+        moves = []
+        for at in range(hand.responses):
+            moved = start.copy()
+            moved[hand.start] -= 1000
+            moved[hand.start + at] += 1000
+            moves.append((cells(moved, "smokes", "likes") - base) / 1000)
+        adds = np.array(moves).T
+        expected += n * adds @ (np.diag(law) - np.outer(law, law)) @ adds.T
+    table = dn.estimate(dn.DrawnTally(PAIRS, start)).cross_table("smokes", "likes")
+    np.testing.assert_allclose(table.cov_params(), expected, rtol=1e-3, atol=1e-3 * expected.max())
+    alone = dn.estimate(table.drawn.tally.of("smokes", "likes"))
+    assert (table.errors.ravel() < alone.errors).all()
+    few = dn.estimate(table.drawn.tally, population=12 * 10**6)
+    sums = np.kron(np.eye(2), np.ones(2))  # the cells of each row
+    assert sums @ few.cross_table("smokes", "likes").cov_params() @ sums.T == pytest.approx(
+        few.parts["smokes"].cov_params(), rel=1e-3
+    )
+
+
+def test_of_few_people_errors_are_smaller_and_contrasts_never_too_small() -> None:
+    """A census by direct questions: every attribute is known of those who were asked about it.
+
+    What a population takes off is the variance of the sum among all people over N; where nobody is asked about two
+    attributes it is not known, and nothing is taken off.
+    """
+    counts = np.array([300, 120, 90, 260])
+    found = dn.estimate(dn.DrawnTally(DESIGNS[0], counts), population=770)
+    part = dn.estimate(found.tally.of("smokes"), population=770)
+    assert found.bse["smokes: yes"] == part.bse["yes"] < dn.estimate(found.tally).bse["smokes: yes"]
+    weights = {"smokes: yes": 1, "drinks: yes": -1}
+    assert found.contrast(weights).error == dn.estimate(found.tally).contrast(weights).error
+    assert found.contrast({"smokes: yes": 1}).error == pytest.approx(part.bse["yes"])
+    assert "770 of 770 people" in str(found.summary())
+    with pytest.raises(dn.errors.InvalidRequest, match="770 respondents"):
+        dn.estimate(found.tally, population=769)
+
+
+def test_the_covariances_of_a_population_are_those_of_all_ways_to_draw_it() -> None:
+    """Five people, asked directly about two of three attributes; hands of two, one and one, one person not asked."""
+    asked = dn.drawn_items({name: dn.direct(["no", "yes"]) for name in "abc"}, each=2)
+    truth = np.array([[0, 1, 1], [1, 1, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1]])
+    values = []
+    for order in permutations(range(5)):
+        about = (order[:3], order[:2] + order[3:4], order[2:4])  # the hands ab, ac and bc hold two, one and one
+        values.append([truth[list(who), at].mean() for at, who in enumerate(about)])
+    measured, among = np.cov(np.array(values).T, bias=True), np.cov(truth.T, bias=True)
+    for (one, two), people in {(0, 1): 2 / 9, (0, 2): 1 / 6, (1, 2): 1 / 6}.items():
+        assert measured[one, two] == pytest.approx((people - 1 / 5) * 5 / 4 * among[one, two])
+    counts = np.zeros(12, int)
+    counts[[0, 3, 5, 10]] = 1
+    found = dn.estimate(dn.DrawnTally(asked, counts), population=5)
+    joint = dn.estimate(found.tally.of("a", "b")).value.reshape(2, 2)
+    own = joint[1, 1] - joint[1].sum() * joint[:, 1].sum()
+    assert found.cov_params()[1, 3] == pytest.approx((2 / 9 - 1 / 5) * 5 / 4 * own)
 
 
 @pytest.mark.parametrize(
@@ -256,3 +342,13 @@ def test_measured_variances_are_as_predicted_and_smaller_than_by_splitting(items
     other = plan.variance(split_, people, shares=[1 - share, share])
     assert np.var(shared) == pytest.approx(other, rel=6.1 * math.sqrt(2 / surveys))
     assert other / predicted > {2: 1.7, 5: 4.0, 10: 8.0, 20: 16.0}[items]
+
+
+def test_a_wrong_answer_is_refused_whichever_attributes_are_drawn() -> None:
+    """Else a refusal, or that there is none, would tell what was drawn."""
+    for wrong in THREE:
+        answers = {"smokes": "no", "age": "old", "likes": "tea", wrong: "no such answer"}
+        for first in (0, 0x60, 0xC0):  # of the word that draws one of three
+            with pytest.raises(dn.errors.InvalidAnswer) as refused:
+                dn.respond(DESIGNS[1], answers, source=ScriptedSource(bytes(7) + bytes([first]) + bytes(64)))
+            assert "no such answer" not in str(refused.value)

@@ -9,7 +9,7 @@ from itertools import combinations, combinations_with_replacement
 
 import pytest
 
-from deniable.audit import doubts, swing
+from deniable.attacks import doubts, swing
 from deniable.channel import Channel
 from deniable.designs import Design, hadamard, k_ary, matrix, rappor, subset, unary, warner
 from deniable.estimates import left_inverse

@@ -29,7 +29,7 @@ def test_the_probabilities_of_a_row_sum_to_one(design: KeyValueDesign) -> None:
 
 @every
 def test_the_certificate_names_rows_that_there_are(design: KeyValueDesign) -> None:
-    response, likely, unlikely = design.scheme.certificate
+    response, likely, unlikely = design.scheme.witness
     known = list(rows(design.scheme.items))
     assert 0 <= response < design.scheme.responses
     assert likely in known

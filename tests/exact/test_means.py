@@ -8,27 +8,30 @@ from itertools import product
 import pytest
 
 import deniable as dn
-from deniable.records.numbers.designs import ENDS, Range
 from deniable.records.numbers.estimates import from_share, moments
-from deniable.records.numbers.responses import rounded, square
+from deniable.records.numbers.responses import rounded
 from tests.support.traces import law
 
-RANGE = Range.of(2, 6)
+RANGE = dn.Range.of(2, 6)
 DESIGNS = {
-    "warner": dn.warner(p="3/4", categories=ENDS),
-    "binary": dn.binary("9/10", "7/10", categories=ENDS),
-    "the other side": dn.warner(p="1/5", categories=ENDS),
+    "warner": dn.warner(p="3/4"),
+    "binary": dn.binary("9/10", "7/10"),
+    "the other side": dn.warner(p="1/5"),
 }
 
 
 @pytest.mark.parametrize("value", ["2", "2.5", "10/3", 6])
 def test_a_value_is_rounded_with_exactly_its_probability(value: str | int) -> None:
-    up = (Fraction(value) - 2) / 4
-    wanted = {"low": 1 - up, "high": up}
-    assert law(lambda: rounded(RANGE, value)) == {end: each for end, each in wanted.items() if each}
-    squares = (Fraction(value) ** 2 - 4) / 32
-    drawn = law(lambda: rounded(RANGE.squared, value, of=square))
-    assert drawn.get("high", 0) == squares
+    for levels in (2, 3, 5):
+        design = dn.number_design(2, 6, 1, levels=levels)
+        step = Fraction(4, levels - 1)
+        wanted = {
+            name: max(1 - abs(Fraction(value) - level) / step, Fraction(0))
+            for name, level in zip(design.categories, design.scale.values, strict=True)
+        }
+        assert law(lambda design=design: rounded(design, value)) == {
+            name: each for name, each in wanted.items() if each
+        }
 
 
 @pytest.mark.parametrize("name", DESIGNS)

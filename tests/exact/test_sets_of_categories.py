@@ -59,6 +59,7 @@ def test_extremes_and_bayes_factors_are_brute_force(channel: Sets) -> None:
     rows = table(channel)
     for response, row in enumerate(rows):
         assert channel.possible(response) == any(row)
+        assert (channel.coding.impossible(channel.coding.pack([response])) is None) == any(row)
         assert channel.extremes(response) == (max(row), min(row))
         for answer in range(channel.size):
             rest = [each for j, each in enumerate(row) if j != answer]

@@ -49,7 +49,7 @@ def test_estimated_shares_sum_to_one(design: Design) -> None:
         assert fitted(dn.Tally(design, counts, respondents=n)).value.sum() == pytest.approx(1, abs=1e-9)
 
 
-@pytest.mark.parametrize("design", [dn.unary(40, 1), dn.unary(40, 2, optimized=True), dn.rappor(40, 2)])
+@pytest.mark.parametrize("design", [dn.unary(40, 1, by_size=False), dn.unary(40, 2, optimized=True), dn.rappor(40, 2)])
 def test_shares_of_many_categories_sum_to_one(design: Design) -> None:
     sent = dn.tally(design, ["b" + 40 * "1", "b" + 40 * "0", "b10" + 38 * "1"])
     assert fitted(sent).value.sum() == pytest.approx(1, abs=1e-9)
@@ -97,12 +97,20 @@ def test_from_sums_the_estimate_is_the_best_that_sums_to_one(channel: Bits, monk
     assert best.sum() < variances(raw, matrix, even(k)).sum() - 1e-3
 
 
+@pytest.mark.parametrize(("k", "epsilon", "gain"), [(13, 4, 1.2), (100, 8, 1.28), (200, 8, 1.22), (100, 1, 1.002)])
+def test_sizes_of_sets_tell_more_and_are_counted_by_default(k: int, epsilon: int, gain: float) -> None:
+    """What counts of categories alone lose at even shares, where the estimate by size is the best one there is."""
+    designs = dn.unary(k, epsilon), dn.unary(k, epsilon, by_size=False)
+    ours, alone = (np.trace(dn.estimates.covariance(each, even(k), 1)) for each in designs)
+    assert alone / ours == pytest.approx(gain, abs=0.01)
+
+
 @pytest.mark.parametrize(("k", "p", "q"), [(13, "3/4", "1/4"), (100, "1/2", "1/10"), (100_000, "1/2", "1/3")])
 def test_the_gain_is_the_variance_of_the_sum(k: int, p: str, q: str) -> None:
     """In rationals: what is saved in total at even shares is Var(Σπ̂)/k = [p(1 − p) + (k − 1)·q(1 − q)]/(k·(p − q)²)."""
     hit, stray = Fraction(p), Fraction(q)
     saved = (hit * (1 - hit) + (k - 1) * stray * (1 - stray)) / (hit - stray) ** 2 / k
-    design = dn.unary(k, p=p, q=q)
+    design = dn.unary(k, p=p, q=q, by_size=False)
     raw, ours = supported(design.channel), left_inverse(design.channel)  # type: ignore[arg-type]
     before, now = (each.covariance(np.empty(0), even(k), 1.0, 1.0).variances.sum() for each in (raw, ours))
     assert before - now == pytest.approx(float(saved), rel=1e-6)

@@ -13,14 +13,14 @@ from itertools import product
 import pytest
 
 import deniable as dn
-from deniable.channel import Channel, Dense, Diagonal, Hashing, Mixture, Subset
-from deniable.channel.sets import Part
+from deniable.channel import Channel, Dense, Diagonal, Hashing, Subset
 from deniable.order.bits import BitByBit
 from deniable.order.relaxation import relax
 from deniable.order.sets import Nested, SetShare
 from deniable.order.steps import Crossed, Factors, KeepOrFresh, Recoded, Step, Tabulated, even
 from tests.support.ladders import small
 from tests.support.traces import law
+from tests.support.wrong_steps import nested
 
 STEPS = [(name, at) for name, stages in sorted(small().items()) for at in range(len(stages) - 1)]
 
@@ -119,42 +119,11 @@ def _table(channel: Channel) -> list[list[Fraction]]:
     return [[channel.probability(i, given=x) for x in range(channel.answers)] for i in range(channel.responses)]
 
 
-def mixture(weights: dict[int, tuple[Fraction, Fraction]], k: int) -> Mixture:
-    """Return sets of several sizes: how often each is sent, and how often it then holds the answer."""
-    total = 3600
-    return Mixture(k, tuple(Part(t, int(w * total), int(p * total)) for t, (w, p) in weights.items()), total)
-
-
-@pytest.mark.parametrize(("held", "inclusions"), [(True, ("1/2", "3/4")), (False, ("7/10", "11/20"))])
-def test_sets_that_hold_the_answer_and_those_that_do_not_are_looked_at(held: bool, inclusions: tuple[str, str]) -> None:
-    """The sizes come out right where they hold the answer, and wrong where they do not; and the other way round."""
-    meant = mixture({1: (Fraction(2, 5), Fraction(5, 8)), 2: (Fraction(3, 5), Fraction(5, 8))}, 4)
-    other = mixture({t: (Fraction(1, 2), Fraction(p)) for t, p in zip((1, 2), inclusions, strict=True)}, 4)
-    for size in (1, 2):
-        one, two = (each.inclusion(size) if held else 1 - each.inclusion(size) for each in (meant, other))
-        assert meant.weight(size) * one == other.weight(size) * two
-    step = relax(_design(meant), _design(Subset(4, 1, 9, 10))).step
-    assert isinstance(step, Nested)
+@pytest.mark.parametrize("name", nested())
+def test_sets_that_are_made_wrongly_in_one_respect_do_not_verify(name: str) -> None:
+    step, wrong, noticed = nested()[name]
     assert step.verify()
-    wrong = replace(step, old=other)
-    assert all(sum(wrong.garbling(i, u) for i in range(16)) == 1 for u in (1, 2, 4, 8))
-    assert not right(wrong)
-    assert not wrong.verify()
-
-
-def test_the_columns_of_a_garbling_of_sets_sum_to_one() -> None:
-    """A finer size that is degraded too often, another too seldom: on the average everything comes out right."""
-    coarse = Subset(4, 2, 3, 5)
-    fine = mixture({1: (Fraction(1, 2), Fraction(9, 10)), 2: (Fraction(1, 2), Fraction(9, 10))}, 4)
-    step = relax(_design(coarse), _design(fine)).step
-    assert isinstance(step, Nested)
-    one, two = step.shares
-    assert one.free > Fraction(1, 10) < two.free
-    moved = (one._replace(free=one.free + Fraction(1, 10)), two._replace(free=two.free - Fraction(1, 10)))
-    wrong = replace(step, shares=moved)
-    for i, x in product((0b0011, 0b1001), range(4)):
-        through = sum(wrong.garbling(i, u) * fine.probability(u, given=x) for u in range(16))
-        assert through == coarse.probability(i, given=x)
+    assert noticed(wrong), "what is not looked at comes out right"
     assert not right(wrong)
     assert not wrong.verify()
 
@@ -166,11 +135,6 @@ def test_negative_shares_of_sets_do_not_verify() -> None:
     turned = Nested(old, new, (SetShare(2, 2, share, Fraction(0), 1 - share),))
     assert not right(turned)
     assert not turned.verify()
-
-
-def _design(channel: Channel) -> dn.Design:
-    names = tuple("abcd"[: channel.answers])
-    return dn.Design("mixture", names, dn.designs.Bitstrings(len(names)), channel)
 
 
 def test_parts_that_belong_to_other_channels_do_not_verify() -> None:
@@ -185,6 +149,39 @@ def test_parts_that_belong_to_other_channels_do_not_verify() -> None:
     assert isinstance(other, Recoded)
     assert recoded.verify()
     assert not replace(recoded, step=other.step).verify()
+
+
+def test_parts_that_are_wrong_themselves_do_not_verify() -> None:
+    """The ends fit; only how the one is made from the other does not."""
+    one, two, three = (dn.warner(p=p) for p in ("3/5", "2/3", "4/5"))
+    step = relax(dn.product([one, one]), dn.product([two, three])).step
+    assert isinstance(step, Factors)
+    first, second = step.steps
+    assert isinstance(first, KeepOrFresh)
+    for parts in ((replace(first, share=first.share / 2), second), (first, replace(second, share=Fraction(1)))):
+        assert not right(replace(step, steps=parts))
+        assert not replace(step, steps=parts).verify()
+    recoded = relax(dn.subset(4, t=2, p="3/5"), dn.k_ary(4, p="3/4")).step
+    assert isinstance(recoded, Recoded)
+    assert isinstance(recoded.step, Nested)
+    (share,) = recoded.step.shares
+    moved = share._replace(near=share.near / 2, free=1 - share.apart - share.near / 2)
+    wrong = replace(recoded, step=replace(recoded.step, shares=(moved,)))
+    assert not right(wrong)
+    assert not wrong.verify()
+
+
+def test_an_answer_more_or_less_does_not_verify() -> None:
+    """Both channels send two responses, and the columns that both have come out right."""
+    table = _table(dn.warner(p="4/5").channel)
+    base = Dense.of([[Fraction(1, 3)] * 2, [Fraction(2, 3)] * 2])
+    wide = Dense.of([[*row, Fraction(1, 2)] for row in table])
+    half = Fraction(1, 2)
+    made = [[half * each + half * base.probability(i, given=0) for each in row] for i, row in enumerate(table)]
+    old = Dense.of([[*row, part] for row, part in zip(made, (Fraction(1, 9), Fraction(8, 9)), strict=True)])
+    assert KeepOrFresh(Dense.of(made), Dense.of(table), half, base).verify()
+    assert not KeepOrFresh(old, Dense.of(table), half, base).verify()
+    assert not KeepOrFresh(Dense.of([row[:2] for row in made]), wide, half, base).verify()
 
 
 def test_tables_that_do_not_lead_there_do_not_verify() -> None:

@@ -204,19 +204,24 @@ def test_one_edge_each(family: str) -> None:
         np.testing.assert_allclose(mean, truth, **CLOSE)
 
 
-def ends(design: dn.NumberDesign, value: Fraction) -> list[World]:
-    high = design.range.share(value)
-    channel = design.ends.channel
+def levels(design: dn.NumberDesign, value: Fraction) -> list[World]:
+    """Every level around a value, and every response."""
+    channel, (below, part) = design.channel, design.scale.place(value)
+    around = [(below, 1 - part), (below + 1, part)]
     return [
         (
-            high * channel.probability(y, given=1) + (1 - high) * channel.probability(y, given=0),
-            dn.Response(design.hash, design.ends.symbols[y]),
+            sum((chance * channel.probability(y, given=level) for level, chance in around if chance), Fraction(0)),
+            dn.Response(design.hash, symbol),
         )
-        for y in range(2)
+        for y, symbol in enumerate(design.symbols)
     ]
 
 
-NUMBERS = [dn.number_design(0, 80, 1), dn.number_design(-3, "1/2", "1/2")]
+NUMBERS = [
+    dn.number_design(0, 80, 1, levels=2),
+    dn.number_design(-3, "1/2", 2),
+    dn.number_design(0, 1, 1, goal="distribution", levels=3),
+]
 
 
 @pytest.mark.parametrize("design", NUMBERS, ids=repr)
@@ -225,13 +230,13 @@ def test_numbers_in_a_range(design: dn.NumberDesign) -> None:
     some = [low, high, low + (high - low) / 3]
     for pair in product(some, repeat=2):
         total, mean, _, _ = moments(
-            independent(*(ends(design, value) for value in pair)),
-            lambda sent: told(dn.estimate(dn.tally(design, sent), population=2)),
+            independent(*(levels(design, value) for value in pair)),
+            lambda sent: told(dn.estimate(dn.tally(design, sent), population=2).mean),
         )
         assert total == 1
         np.testing.assert_allclose(mean, [float(sum(pair) / 2)], **CLOSE)
-    drawn = [(chance / 3, sent) for value in some for chance, sent in ends(design, value)]
-    total, mean, _, _ = moments(independent(drawn, drawn), lambda sent: told(dn.estimate(dn.tally(design, sent))))
+    drawn = [(chance / 3, sent) for value in some for chance, sent in levels(design, value)]
+    total, mean, _, _ = moments(independent(drawn, drawn), lambda sent: told(dn.estimate(dn.tally(design, sent)).mean))
     assert total == 1
     np.testing.assert_allclose(mean, [float(sum(some) / 3)], **CLOSE)
 

@@ -7,14 +7,12 @@ repository is missing, these tests are left out and say so. The numbers are fact
 from __future__ import annotations
 
 import csv
-import math
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import deniable as dn
-from deniable.estimates import christofides_inverse
+from deniable.estimates import mean_inverse
 from deniable.plan import power
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -78,28 +76,51 @@ def test_forced_response_in_a_sample_without_replacement() -> None:
     ],
 )
 def test_six_unrelated_questions(question: str, b: str, share: float, error: float) -> None:
-    tally = dn.tally(dn.simmons(p="1/2", b=b), words(column("HorvitzDataRealSurvey", question)))
+    design = dn.survey_design("RRTCS", "Horvitz", p="1/2", alpha=b)
+    tally = dn.tally(design, words(column("HorvitzDataRealSurvey", question)))
     assert tally.respondents == 710
     found = dn.estimate(tally, population=10_777)
     assert found.params["yes"] == pytest.approx(share, abs=5e-5)
     assert found.errors[1] == pytest.approx(error, abs=5e-5)
+    assert f"ε = {EPSILONS[b]}" in found.summary().title
 
 
-def test_kuk_with_25_cards_as_a_matrix() -> None:
+EPSILONS = {"1/12": "2.565", "1/10": "2.398", "1/3": "1.387", "2/3": "1.387"}
+"""What each of the six questions reveals: one survey, one p, and still from 1.4 to 2.6."""
+
+
+def test_a_tenth_too_few_days_shift_an_estimate_by_a_standard_error() -> None:
+    """Born on the 15th to 25th is eleven days of a month and was counted as ten: A3 of the survey sheet."""
+    rows = words(column("HorvitzDataRealSurvey", "drug"))
+    ten, eleven = (dn.estimate(dn.tally(dn.simmons(p="1/2", b=b), rows)).params["yes"] for b in ("1/3", "0.3614"))
+    assert (ten, eleven) == pytest.approx((0.1286, 0.1006), abs=1e-4)
+
+
+def test_plagiarism_asked_with_a_crosswise_device_and_directly() -> None:
+    """Rows of one file differ in their device; both together lie between what each says alone."""
+    models, shares = column("Plagiarism", "RRmodel"), column("Plagiarism", "RRp1")
+    designs = {each: dn.survey_design("GLMMRR", each, p1=p) for each, p in zip(models, shares, strict=True)}
+    rows = [int(float(cell)) for cell in column("Plagiarism", "response")]
+    crosswise, direct = dn.tally(
+        {each: designs[each] for each in ("Crosswise", "DQ")}, rows, devices=models, codes=True
+    )
+    assert (crosswise.respondents, direct.respondents) == (620, 192)
+    alone = [dn.estimate(each).params["yes"] for each in (crosswise, direct)]
+    assert min(alone) < dn.estimate([crosswise, direct]).params["yes"] < max(alone)
+    assert dn.estimate([crosswise, direct], method="strata").params["yes"] == pytest.approx(
+        (620 * alone[0] + 192 * alone[1]) / 812
+    )
+
+
+def test_kuk_with_25_cards() -> None:
     """Members draw red with 0.6, others with 0.2, 25 times each; the mean share of red is the customary estimate.
 
     RRTCS takes another unbiased estimate of the variance; the two agree within a part in two hundred. A response of 25
     draws is worth an ε of 27: the likelihood reads much more from it than the mean does, and so would anybody.
     """
-    draws = 25
-    rows = [
-        [math.comb(draws, i) * p**i * (1 - p) ** (draws - i) for p in (Fraction(1, 5), Fraction(3, 5))]
-        for i in range(draws + 1)
-    ]
-    design = dn.matrix(rows, categories=["no", "yes"])
+    design = dn.kuk("3/5", "1/5", draws=25)
     tally = dn.tally(design, [int(cell) for cell in column("KukData", "z")], codes=True)
-    members = [(i / draws - 0.2) / 0.4 for i in range(draws + 1)]
-    found = dn.estimate(tally, population=802, inverse=[[1 - each for each in members], members])
+    found = dn.estimate(tally, population=802, inverse=mean_inverse(design))
     assert found.params["yes"] == pytest.approx(0.1335, abs=5e-5)
     assert found.cov_params()[1, 1] == pytest.approx(0.000654185, rel=0.005)
     assert dn.estimate(tally, population=802).errors[1] < 0.9 * found.errors[1]
@@ -111,7 +132,7 @@ def test_christofides_with_five_cards() -> None:
     design = dn.christofides(cards=["1/10", "1/5", "3/10", "1/5", "1/5"])
     tally = dn.tally(design, column("ChristofidesData", "z"))
     assert tally.respondents == 150
-    mean = dn.estimate(tally, population=802, inverse=christofides_inverse(design))
+    mean = dn.estimate(tally, population=802, inverse=mean_inverse(design))
     by_hand = (sum((k + 1) * int(n) for k, n in enumerate(tally.counts)) / 150 - 3.2) / (6 - 6.4)
     assert mean.params["yes"] == pytest.approx(by_hand, abs=1e-9)
     best = dn.estimate(tally, population=802)

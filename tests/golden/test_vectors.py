@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from deniable.chance import ScriptedSource
-from deniable.designs import Design
+from deniable.designs import Design, NumberDesign
+from deniable.records.numbers.responses import respond
 from tests.support import vectors
 from tests.support.hands import Counted, engine, scalar
 
 VECTORS: list[dict[str, Any]] = json.loads(vectors.FILE.read_text(encoding="utf-8"))["vectors"]
+NUMBERS: list[dict[str, Any]] = json.loads(vectors.FILE.read_text(encoding="utf-8"))["numbers"]
 
 each_vector = pytest.mark.parametrize("vector", VECTORS, ids=[vector["name"] for vector in VECTORS])
 
@@ -35,6 +37,15 @@ def test_every_hand_gives_the_responses_of_the_file(vector: dict[str, Any]) -> N
     assert scalar(design, answers, source()) == expected
     assert engine(design, answers, source(), fast=False) == expected
     assert engine(design, answers, source(), fast=True) == expected
+
+
+@pytest.mark.parametrize("vector", NUMBERS, ids=[vector["name"] for vector in NUMBERS])
+def test_numbers_are_rounded_and_drawn_as_in_the_file(vector: dict[str, Any]) -> None:
+    design = Design.from_json(json.dumps(vector["design"]))
+    assert isinstance(design, NumberDesign)
+    source = ScriptedSource(bytes.fromhex(vector["bytes"]))
+    assert [respond(design, answer, source=source).symbol for answer in vector["answers"]] == vector["symbols"]
+    assert source.used == vector["used"]
 
 
 def test_the_vectors_show_words_that_are_thrown_away() -> None:

@@ -72,6 +72,42 @@ def test_the_golden_vectors(scripts: Page) -> None:
         assert found["used"] == each["used"], each["name"]
 
 
+def test_the_golden_vectors_of_numbers(scripts: Page) -> None:
+    golden = json.loads(vectors.FILE.read_text(encoding="utf-8"))["numbers"]
+    jobs = [
+        {
+            "design": json.dumps(each["design"]),
+            "bytes": browser.packed(bytes.fromhex(each["bytes"])),
+            "answers": each["answers"],
+        }
+        for each in golden
+    ]
+    for each, found in zip(golden, browser.run(scripts, "draw", jobs), strict=True):
+        assert (found["symbols"], found["used"]) == (each["symbols"], each["used"]), each["name"]
+
+
+HOURS = dn.number_design(0, 80, 1)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["80.0000001", "-0.1", "81", "", " 5", "5,5", "1e1", "NaN", "0x10", "1/0", 5, None, {}]
+)
+def test_a_number_outside_its_range_is_refused_and_neither_cut_off_nor_repeated(scripts: Page, wrong: object) -> None:
+    found = browser.run(scripts, "call", [["readDesign", HOURS.to_json()], ["respond", None, wrong]])
+    assert (
+        found.get("name") in ("InvalidAnswer", "TypeError") if wrong is None else found.get("name") == "InvalidAnswer"
+    )
+    assert "80" not in found["message"]
+
+
+@pytest.mark.parametrize("ends", [["0", "81"], ["80", "0"], ["0"], ["0", "x"], ["0", "80", "1"]])
+def test_a_range_that_is_not_that_of_the_levels_is_refused(scripts: Page, ends: list[str]) -> None:
+    found = browser.run(scripts, "call", [["readDesign", resealed(HOURS, range=ends)]])
+    assert found.get("name") == "InvalidDesign", found
+    with pytest.raises(dn.errors.DeniableError):
+        Design.from_json(resealed(HOURS, range=ends))
+
+
 def test_hands_of_questions(scripts: Page) -> None:
     for questions, each in ((2, 1), (5, 2), (20, 1), (20, 7), (200, 100)):
         script = Seeded(f"hands {questions} {each}").read(8 * 4 * 60)
@@ -129,6 +165,19 @@ def test_the_browsers_source_gives_as_many_random_bytes_as_are_asked_for(scripts
         assert found["size"] == size
         assert found["different"] == size // 32
         assert abs(found["zeros"] - size / 256) < 6.2 * (size * 255 / 256**2) ** 0.5 + 1
+
+
+@pytest.mark.parametrize("size", [3, 200])
+def test_a_source_that_gives_too_little_is_refused(scripts: Page, size: int) -> None:
+    """Zeros in the place of what is missing could be predicted; of many words the first would do without."""
+    design = dn.unary(size, epsilon=1)
+    script = Counted(b"", Seeded("short"))
+    design.channel.draw(0, script)
+    whole = Seeded("short").read(script.used)
+    for length in (script.used - 1, script.used - 8, 1, 0):
+        asked = {"design": design.to_json(), "bytes": browser.packed(whole[:length]), "answers": ["0"]}
+        with pytest.raises(Exception, match="other than the"):
+            browser.run(scripts, "draw", [asked])
 
 
 @pytest.mark.statistical
@@ -298,6 +347,6 @@ def test_the_scripts_draw_and_do_nothing_else() -> None:
     files = [browser.STATIC / "respond.js", browser.STATIC / "blind.js", *(browser.STATIC / "draw").glob("*.js")]
     assert len(files) > 5
     code = {file.name: file.read_text(encoding="utf-8") for file in files}
-    assert sum(map(len, code.values())) < 85_000
+    assert sum(map(len, code.values())) < 90_000
     banned = r"Math\.random|fetch|XMLHttp|sendBeacon|WebSocket|localStorage|sessionStorage|console|document|https?:"
     assert {name: found for name, text in code.items() if (found := re.findall(banned, text))} == {}

@@ -24,6 +24,7 @@ from tests.support import browser
 from tests.support.hands import Counted, around
 from tests.support.ladders import small
 from tests.support.seeded import Seeded
+from tests.support.wrong_steps import nested
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -229,6 +230,19 @@ def test_a_step_with_shares_below_0_is_not_exact_though_its_sums_are_right(scrip
     jobs = [true, *(below_zero(side) for side in range(3))]
     found = browser.run(scripts, "nested", {"coarse": coarse, "fine": fine, "jobs": jobs})
     assert found == [True, False, False, False]
+
+
+def test_a_step_between_sets_that_is_wrong_in_one_respect_is_not_exact(scripts: Page) -> None:
+    for step, wrong, _ in nested().values():
+        found = [
+            browser.run(
+                scripts,
+                "nested",
+                {"coarse": each.old.to_body(), "fine": each.new.to_body(), "jobs": [each.to_body()["shares"]]},
+            )
+            for each in (step, wrong)
+        ]
+        assert found == [[True], [False]]
 
 
 def test_only_the_response_that_is_out_is_raised(scripts: Page) -> None:

@@ -99,6 +99,19 @@ def test_a_respondent_answers_sends_raises_and_withdraws(
         assert client.send() == 0
 
 
+def test_what_waited_when_a_respondent_withdrew_is_never_sent(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded()
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "yes")
+        assert len(client.waiting()) == 1
+        assert client.withdraw() == 0
+        assert client.waiting() == []
+        assert client.send() == 0
+    assert respondents(store, number) == [0, 0, 0]
+
+
 def test_the_answer_is_neither_in_the_file_nor_on_the_way(
     fielded: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +236,21 @@ def test_a_receipt_of_something_else_is_not_accepted(
         client.send()
         store.withdraw(number, bytes.fromhex(client._key))
         with pytest.raises(Incompatible, match="lists 0 responses"):
+            client.receipt()
+
+
+def test_a_receipt_of_another_response_is_not_accepted(
+    fielded: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, link = fielded()
+    with Client(link, tmp_path / "mine", **FAST) as client:
+        client.answer("smokes", "yes")
+        client.send()
+        (sent,) = client._released()
+        turned = {**sent, "symbol": {"yes": "no", "no": "yes"}[sent["symbol"]]}
+        assert client.receipt()
+        monkeypatch.setattr(client, "_released", lambda: [turned])
+        with pytest.raises(Incompatible, match="not the 1 that were sent"):
             client.receipt()
 
 

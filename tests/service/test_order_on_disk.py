@@ -18,10 +18,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from deniable.collector.intake import SubmissionWriter
-from deniable.collector.store import Store, Submission, open_store
+from deniable.collector.store import Batch, Store, Submission, open_store, packs
+from deniable.collector.store.surveys import KnownSurvey
 from tests.support import disk, postgres
 from tests.support.surveys import small
 
@@ -51,7 +53,7 @@ class Survey:
     def copies(self, id_: bytes) -> int:
         """Return how often something lies anywhere in the files."""
         if "://" in self.place:
-            return disk.postgres_files(self.place, "response").count(id_)
+            return disk.postgres_files(self.place, "response", "pack").count(id_)
         return sum(each.read_bytes().count(id_) for each in Path(self.place).parent.glob("*.db*"))
 
 
@@ -168,6 +170,68 @@ def test_an_order_inside_pages_is_found(tmp_path: Path) -> None:
     assert disk.groups(survey.rows) == [40]
     with pytest.raises(AssertionError, match=r"the order in which they came|joined"):
         check(survey, settled=True)
+
+
+class Batches:
+    """A survey that is open to everybody, to which so many batches of a hundred people come."""
+
+    def __init__(self, place: str, batches: int) -> None:
+        self.place = place
+        self.store = open_store(place)
+        self.store.create(small())
+        entry = self.store.open("small")
+        self.truth: dict[tuple[int | str, bytes], int] = {}
+        column = KnownSurvey.of(entry).columns[0]
+        for number in range(batches):
+            keys = [disk.key(100 * number + at) for at in range(100)]
+            self.truth |= {(0, column.id(key)): 100 * number + at for at, key in enumerate(keys)}
+            rows = np.frombuffer(b"".join(keys), np.uint8).reshape(100, 16)
+            self.store.add_batch(Batch(entry.id, 0, 0, rows, np.arange(100) % 2))
+
+    def check(self, *, settled: bool) -> None:
+        """Look for an order inside what is on the disk, and where all was written anew, for batches."""
+        rows = disk.postgres_rows(self.place) if "://" in self.place else disk.sqlite_rows(Path(self.place))
+        assert {row[:2] for row in rows} == set(self.truth), "everything is there, and nothing else"
+        assert not settled or len({row.written for row in rows}) == 1, "it shows which batch was stored when"
+        assert disk.tail(*disk.in_order(rows, self.truth)) > FALSE_ALARM, "rows lie in the order in which they came"
+        if settled:  # one order for all: neighbours are of one batch as often as chance has it
+            lie = [self.truth[row[:2]] // 100 for row in sorted(rows, key=lambda row: row[2:])]
+            pairs = list(zip(lie[::2], lie[1::2], strict=True))
+            same = sum(one == other for one, other in pairs)
+            share = 99 / (len(lie) - 1)
+            law = [math.comb(len(pairs), k) * share**k * (1 - share) ** (len(pairs) - k) for k in range(len(pairs) + 1)]
+            assert sum(law[same:]) > FALSE_ALARM, "batches lie together"
+
+
+def test_batches_leave_no_order_and_no_batch(place: str) -> None:
+    """Ten batches: before everything is written anew, a batch shows as a pool does; in it, and afterwards, nothing."""
+    batches = Batches(place, 10)
+    batches.check(settled=False)
+    with pytest.raises(AssertionError, match="which batch was stored when"):
+        batches.check(settled=True)
+    batches.store.close("small")
+    batches.check(settled=True)
+    batches.store.shut()
+    batches.check(settled=True)
+
+
+def test_batches_in_the_order_of_arrival_are_found(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planted fault: responses in packs as they came."""
+    monkeypatch.setattr(packs, "order_of", lambda found: np.arange(len(found)))
+    batches = Batches(place, 10)
+    with pytest.raises(AssertionError, match="the order in which they came"):
+        batches.check(settled=False)
+    batches.store.database.close()
+
+
+def test_runs_that_are_not_merged_are_found(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another: written anew batch by batch."""
+    monkeypatch.setattr(packs, "merge_all", lambda *_: None)
+    batches = Batches(place, 10)
+    batches.store.close("small")
+    with pytest.raises(AssertionError, match=r"batches lie together|the order in which they came"):
+        batches.check(settled=True)
+    batches.store.database.close()
 
 
 def kept(place: str) -> Store:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.efficiency import HEAD, PAGE, SHARES, STAGES, stage_efficiency, stage_row
+from benchmarks.proposals import FEW, MANY, counted, kept, raised
+from benchmarks.proposals import SHARES as SHARES_ASKED
 from scipy.stats import binom
 
 import deniable as dn
@@ -18,17 +20,11 @@ from deniable.estimates.linear import floats
 from deniable.estimates.stages import Combined, combine
 from deniable.estimates.weighing import expected_covariance
 from deniable.order.ladders import Ladder
-from deniable.plan.stages import propose
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 from tests.support.ladders import families, small
 
 WARNER = dn.ladder([dn.warner(1), dn.warner(6)])
-
-
-def counted(stages: Ladder, counts: list[list[int]]) -> StageTallies:
-    finest = tuple(Tally(design, np.array(each)) for design, each in zip(stages, counts, strict=True))
-    return StageTallies(stages, finest, finest)
 
 
 def drawn(design: dn.Design, n: int, shares: list[float], rng: np.random.Generator) -> list[int]:
@@ -125,43 +121,32 @@ def test_one_stage_alone_has_the_score_interval_of_its_design() -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("share", [0.005, 0.03, 0.2, 0.5])
+@pytest.mark.parametrize("share", SHARES_ASKED)
 def test_what_is_proposed_is_reached(share: float) -> None:
-    """In 200 surveys of 100,000, half of them raised, every error told is within 5 % of the one promised.
+    """In 50 surveys of 100,000, half of them raised, every error told is within 5 % of the one promised.
 
     The ratio has a standard deviation of 0.5 %: ten of them are exceeded less than once in 10^20 tries.
     """
-    rng, shares, first = np.random.default_rng(17), [1 - share, share], dn.warner(1)
-    ratios = []
-    for _ in range(200):
-        left, before = drawn(first, 50_000, shares, rng), drawn(first, 50_000, shares, rng)
-        now = counted(dn.ladder([first]), [[a + b for a, b in zip(left, before, strict=True)]])
-        promise = propose(now, 0.002, lambda e: dn.warner(epsilon=e), most=6, willing=0.5)
-        assert promise.design is not None
-        stages = dn.ladder([first, promise.design])
-        found = combine(counted(stages, [left, drawn(promise.design, 50_000, shares, rng)]))
-        ratios.append(found.errors.max() / promise.expected)
-    assert min(ratios) > 0.95
-    assert max(ratios) < 1.05
+    rng = np.random.default_rng(17)
+    surveys = [raised(*MANY, share, rng) for _ in range(50)]
+    assert kept(surveys, share).near == 1
 
 
 @pytest.mark.statistical
-def test_a_promise_about_few_is_kept_on_the_whole() -> None:
-    """10,000 people, 1,000 of them raised, a share of 0.5 %: the error in fact, over 200 surveys, is the one promised.
+@pytest.mark.parametrize(("share", "surveys"), [(0.005, 200), (0.03, 50), (0.2, 50), (0.5, 50)])
+def test_a_promise_about_few_is_kept_on_the_whole_and_its_range_in_most(share: float, surveys: int) -> None:
+    """10,000 people, 1,000 of them raised.
 
-    Its relative standard deviation is 5 %: 30 % are exceeded less than once in 10^8 tries.
+    The range holds 93 % or more; fewer than are asked for here come less than once in 10^9 tries. So does a mean of
+    the errors told that is off by 6.2 of its standard deviations: one survey has 17 % of what was promised at 0.5 %,
+    11 % at 3 %, and less at the others. Where a share can hardly be told from 0, promises are 6 % too high on average.
+    The error in fact has 1 / √2 of itself in one survey.
     """
-    rng, shares, first, wrong, promised = np.random.default_rng(19), [0.995, 0.005], dn.warner(1), [], []
-    for _ in range(200):
-        left, before = drawn(first, 9_000, shares, rng), drawn(first, 1_000, shares, rng)
-        now = counted(dn.ladder([first]), [[a + b for a, b in zip(left, before, strict=True)]])
-        promise = propose(now, 0.004, lambda e: dn.warner(epsilon=e), most=6, willing=0.1)
-        assert promise.design is not None
-        stages = dn.ladder([first, promise.design])
-        found = combine(counted(stages, [left, drawn(promise.design, 1_000, shares, rng)]))
-        wrong.append(found.value[1] - 0.005)
-        promised.append(promise.expected)
-    assert np.sqrt(np.mean(np.square(wrong))) == pytest.approx(np.mean(promised), rel=0.3)
+    rng = np.random.default_rng(19)
+    found = kept([raised(*FEW, share, rng) for _ in range(surveys)], share)
+    assert found.held * surveys >= binom.ppf(1e-9, surveys, 0.93)
+    assert found.ratio == pytest.approx(0.94 if share == 0.005 else 1.0, abs=6.2 * 0.17 / surveys**0.5)
+    assert found.actual == pytest.approx(1, abs=6.2 / (2 * surveys) ** 0.5)
 
 
 def test_the_page_has_a_line_for_every_family() -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
 import deniable as dn
-from deniable.audit import ATTACKS, attack, error_rates, simulate_attacks
+from deniable.attacks import ATTACKS, attack, error_rates, simulate_attacks
 from deniable.chance import Source
 from deniable.designs import Design
 from deniable.engines import local

@@ -13,7 +13,7 @@ from scipy.stats import binom, hypergeom
 
 import deniable as dn
 from deniable import simulate as law
-from deniable.audit.simulated_attacks import generator
+from deniable.attacks.simulated import generator
 from deniable.chance import Source
 from deniable.designs import Deck, Design
 from deniable.order.relaxation import ladder

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from deniable.audit.simulated_attacks import generator
+from deniable.attacks.simulated import generator
 from deniable.chance import Source
 from deniable.designs import Deck, Design
 from deniable.plan import variance

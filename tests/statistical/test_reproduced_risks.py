@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from deniable import simulate as law
-from deniable.audit.simulated_attacks import generator
+from deniable.attacks.simulated import generator
 from deniable.chance import Source
 from deniable.designs import Design, k_ary, rr3_dagger
 from deniable.estimates import covariance

@@ -132,7 +132,12 @@ def test_secure_sets_follow_the_channel(design: Design, fast: bool, threads: int
 @pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize(
     "design",
-    [dn.unary(130, 1), dn.unary(130, 1, optimized=True), dn.subset(130, 1), dn.subset(130, 1, t=100)],
+    [
+        dn.unary(130, 1, by_size=False),
+        dn.unary(130, 1, optimized=True, by_size=False),
+        dn.subset(130, 1),
+        dn.subset(130, 1, t=100),
+    ],
     ids=repr,
 )
 def test_every_place_of_long_sets_is_drawn_as_often_as_it_should(design: Design, fast: bool) -> None:

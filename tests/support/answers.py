@@ -11,13 +11,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-FORMATS = ("parquet", "csv", "ndjson")
+FORMATS = ("parquet", "arrow", "csv", "ndjson")
+TYPED = ("parquet", "arrow")
 
 
 def write(path: Path, columns: Mapping[str, Sequence[Any]]) -> Path:
     """Write columns to a file whose name tells the format; None is a missing value."""
     if path.suffix == ".parquet":
         pq.write_table(pa.table(dict(columns)), path)
+        return path
+    if path.suffix == ".arrow":
+        table = pa.table(dict(columns))
+        with pa.ipc.new_file(path, table.schema) as opened:
+            opened.write_table(table)
         return path
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -34,6 +40,9 @@ def read(path: Path) -> list[dict[str, Any]]:
     """Read a file of any format as rows of text, with independent code."""
     if path.suffix == ".parquet":
         return list(pq.read_table(path).to_pylist())
+    if path.suffix == ".arrow":
+        with pa.ipc.open_file(path) as file:
+            return list(file.read_all().to_pylist())
     with path.open(newline="", encoding="utf-8") as file:
         if path.suffix == ".ndjson":
             return [json.loads(line) for line in file]

@@ -1,10 +1,10 @@
 """Two programs store responses, and are killed: `python -m tests.support.collector_kills PLACE KILLS`
 
 PLACE is a SQLite file or the address of a Postgres database. Each program has many respondents at work at a time, who
-respond, raise their responses, and send again what they sent before. What is acknowledged is written to a file: from
-then on a respondent relies on it. Programs are killed (SIGKILL) at random moments and started again; with Postgres,
-every fifth kill hits a process of the database instead, which makes it recover from its log. At the end everything that
-was acknowledged must be there, and counted once.
+respond, raise their responses, and send again what they sent before, and a device that sends batches. What is
+acknowledged is written to a file: from then on a respondent relies on it. Programs are killed (SIGKILL) at random
+moments and started again; with Postgres, every fifth kill hits a process of the database instead, which makes it
+recover from its log. At the end everything that was acknowledged must be there, and counted once.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from deniable.collector.intake import SubmissionWriter
-from deniable.collector.store import Entry, NotStored, Sent, Store, StoreFailed, Submission, open_store
+from deniable.collector.store import Batch, Entry, NotStored, Sent, Store, StoreFailed, Submission, open_store
 from deniable.responses import respond
 from deniable.responses.stages import release_planned
 from deniable.tallies import tally
@@ -31,6 +33,7 @@ from deniable.tallies.stages import StageTallies
 from tests.support.surveys import COLOURS, small
 
 RESPONDENTS = 24  # at work at a time
+BATCH = 50  # respondents whose responses a device sends together
 LONGEST = 0.3  # seconds that a program is at work before something is killed, at most
 PATIENCE = 20.0  # seconds until a program is at work; a database that recovers takes a while
 
@@ -76,10 +79,33 @@ async def respondent(entry: Entry, writer: SubmissionWriter, log: int) -> None:
             os.write(log, json.dumps([key.hex(), part, group, told]).encode() + b"\n")
 
 
+async def device(entry: Entry, store: Store, log: int) -> None:
+    """Send batches of ever new people, and some of them a second time; a batch is acknowledged as a whole."""
+    before: list[tuple[bytes, int]] = []
+    while True:
+        people = [(os.urandom(16), random.randrange(2)) for _ in range(BATCH)] + before[
+            : random.choice([0, 0, 5, BATCH])
+        ]
+        keys = np.frombuffer(b"".join(key for key, _ in people), np.uint8).reshape(-1, 16)
+        made = Batch(entry.id, 0, 0, keys, np.array([code for _, code in people]))
+        os.write(log, b'["began"]\n' * len(people))
+        while True:
+            try:
+                await asyncio.to_thread(store.add_batch, made)
+                break
+            except StoreFailed:
+                await asyncio.sleep(0.02)
+        lines = [json.dumps([key.hex(), [(0, 0, code)], None, ""]) + "\n" for key, code in people]
+        os.write(log, "".join(lines).encode())
+        before = people[:BATCH]
+        await asyncio.sleep(0.01)
+
+
 async def work(place: str, log: int) -> None:
     store, entry = patiently(place)
     with SubmissionWriter(store) as writer:
-        await asyncio.gather(*(respondent(entry, writer, log) for _ in range(RESPONDENTS)))
+        people = [respondent(entry, writer, log) for _ in range(RESPONDENTS)]
+        await asyncio.gather(device(entry, store, log), *people)
 
 
 def patiently(place: str) -> tuple[Store, Entry]:

@@ -24,11 +24,14 @@ import numpy as np
 
 from deniable.collector.intake import SubmissionWriter
 from deniable.collector.store import Entry, Outcome, Sent, Store, Submission, open_store
+from deniable.collector.store.packs import ID, record
 from deniable.collector.store.surveys import KnownSurvey
 
 POOL = 20
 SENT = (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 3))
 USED = "used"
+_WIDTHS = (1, 1, 2)  # bytes of the codes of the three questions
+_MOST_PACKED = 1 << 20  # rows in a pack, and more
 _FEW, _MOST = 30, 1000  # that stay in their place in one group, and in all: more have no weight
 
 
@@ -53,30 +56,36 @@ class Row(NamedTuple):
 def sqlite_rows(file: Path) -> list[Row]:
     """Return the rows in a file and in its log, by the first transaction that has them."""
     found: dict[tuple[int | str, bytes], Row] = {}
-    for written, number, page in _images(file):
-        for place, values in _cells(page, 100 if number == 1 else 0):
-            column = _column(values)
-            if column is not None:
-                found.setdefault(column, Row(*column, written, number, -place))  # filled from its end
+    pages: dict[int, bytes] = {}
+    for written, images in _images(file):
+        pages |= images
+        for number, page in images.items():
+            for at, (place, values) in enumerate(_cells(pages, page, 100 if number == 1 else 0)):
+                for column, within in _columns(values):
+                    order = (
+                        at * _MOST_PACKED + within if within is not None else -place
+                    )  # a page is filled from its end
+                    found.setdefault(column, Row(*column, written, number, order))
     return list(found.values())
 
 
-def _images(file: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Yield transaction, number and content of each page: those of the file, then those of the log."""
+def _images(file: Path) -> Iterator[tuple[int, dict[int, bytes]]]:
+    """Yield each transaction with the pages it wrote, by their numbers: those of the file, then those of the log."""
     whole = file.read_bytes()
     size = int.from_bytes(whole[16:18], "big")
-    for at in range(0, len(whole), size):
-        yield 0, at // size + 1, whole[at : at + size]
+    yield 0, {at // size + 1: whole[at : at + size] for at in range(0, len(whole), size)}
     beside = [Path(f"{file}{end}") for end in ("-wal", "-journal")]
     log = b"".join(each.read_bytes() for each in beside if each.exists())
-    transaction = 1
+    transaction, images = 1, {}
     for at in range(32, len(log), 24 + size):
         number, ends = struct.unpack_from(">II", log, at)
-        yield transaction, number, log[at + 24 : at + 24 + size]
-        transaction += bool(ends)
+        images[number] = log[at + 24 : at + 24 + size]
+        if ends:
+            yield transaction, images
+            transaction, images = transaction + 1, {}
 
 
-def _cells(page: bytes, head: int) -> Iterator[tuple[int, list[Any]]]:
+def _cells(pages: dict[int, bytes], page: bytes, head: int) -> Iterator[tuple[int, list[Any]]]:
     """Yield place and values of the rows in a page of a table that lies by its key."""
     kind = page[head] if page else 0
     if kind not in (2, 10):
@@ -84,44 +93,94 @@ def _cells(page: bytes, head: int) -> Iterator[tuple[int, list[Any]]]:
     start = head + (12 if kind == 2 else 8)
     for at in range(int.from_bytes(page[head + 3 : head + 5], "big")):
         place = int.from_bytes(page[start + 2 * at : start + 2 * at + 2], "big")
-        yield place, _values(page, place + (4 if kind == 2 else 0))
+        yield place, _values(_payload(pages, page, place + (4 if kind == 2 else 0)))
 
 
-def _values(page: bytes, at: int) -> list[Any]:
-    """Return the values of a short row; nothing for a long one."""
-    if page[at] > 127:
-        return []
-    at += 1
-    end = body = at + page[at]
-    values: list[Any] = []
-    for kind in page[at + 1 : end]:
-        if kind > 127:
-            return []
+def _payload(pages: dict[int, bytes], page: bytes, at: int) -> bytes:
+    """Return the bytes of a row, from its own page and from those that it overflows to."""
+    size, at = _varint(page, at)
+    usable = len(page)
+    most, least = ((usable - 12) * share // 255 - 23 for share in (64, 32))
+    local = size
+    if size > most:
+        local = least + (size - least) % (usable - 4)
+        local = local if local <= most else least
+    found = page[at : at + local]
+    following = int.from_bytes(page[at + local : at + local + 4], "big") if size > local else 0
+    while following and len(found) < size:
+        beyond = pages.get(following, bytes(usable))
+        found += beyond[4:]
+        following = int.from_bytes(beyond[:4], "big")
+    return found[:size]
+
+
+def _values(row: bytes) -> list[Any]:
+    end, at = _varint(row, 0)
+    body, values = end, []
+    while at < end:
+        kind, at = _varint(row, at)
         size = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind] if kind < 10 else (kind - 12) // 2
-        raw = page[body : body + size]
+        raw = row[body : body + size]
         body += size
         values.append(None if kind == 0 else kind - 8 if kind in (8, 9) else raw if kind >= 12 else raw[-1])
     return values
 
 
-def _column(values: list[Any]) -> tuple[int | str, bytes] | None:
-    if len(values) == 6 and isinstance(values[2], bytes) and len(values[2]) == 16:
-        return values[1], values[2]
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number of SQLite's own kind, seven bits in each byte, and what stands behind it."""
+    value = 0
+    for place in range(at, at + 8):
+        value = value << 7 | data[place] & 127
+        if data[place] < 128:
+            return value, place + 1
+    return value << 8 | data[at + 8], at + 9
+
+
+def _columns(values: list[Any]) -> Iterator[tuple[tuple[int | str, bytes], int | None]]:
+    """Yield what a row names: a response, those of a pack with their places in it, or an invitation that was used."""
+    if len(values) == 6 and isinstance(values[2], bytes) and len(values[2]) == ID:
+        yield (values[1], values[2]), None
+    if len(values) == 6 and isinstance(values[3], bytes) and len(values[3]) == ID:
+        yield from _packed(values[1], values[5])
     if len(values) == 3 and isinstance(values[2], bytes) and len(values[0]) == len(values[2]) == 32:
-        return USED, values[0]
-    return None
+        yield (USED, values[0]), None
+
+
+def _packed(question: int, pack: bytes) -> Iterator[tuple[tuple[int, bytes], int]]:
+    size = record(_WIDTHS[question]).itemsize
+    for at in range(0, len(pack), size):
+        yield (question, pack[at : at + ID]), at // size
 
 
 def postgres_rows(address: str) -> list[Row]:
-    """Return all rows that the files of two tables hold, dead or alive."""
+    """Return all rows that the files of three tables hold, dead or alive."""
     return [
         *(Row(int.from_bytes(data[4:8], "little"), data[9:25], *at) for at, _, data in _tuples(address, "response")),
         *(Row(USED, data[1:33], *at) for at, nulls, data in _tuples(address, "invitation") if not nulls),
+        *_postgres_packs(address),
     ]
 
 
+def _postgres_packs(address: str) -> Iterator[Row]:
+    beside: dict[int, dict[int, bytes]] = defaultdict(dict)  # values that are too long for a row, in parts
+    for _, _, data in _tuples(address, "pack", toast=True):
+        value, part, head = struct.unpack_from("<III", data)
+        short = head & 1
+        length = (head & 255) >> 1 if short else head >> 2
+        beside[value][part] = data[9 : 8 + length] if short else data[12 : 8 + length]
+    for (written, page, number), _, data in _tuples(address, "pack"):
+        (head,) = struct.unpack_from("<I", data, 36)
+        if head & 255 == 1:  # a pointer
+            (where,) = struct.unpack_from("<I", data, 46)
+            pack = b"".join(beside[where][part] for part in sorted(beside[where]))
+        else:
+            pack = data[37 : 36 + ((head & 255) >> 1)] if head & 1 else data[40 : 36 + (head >> 2)]
+        for column, within in _packed(int.from_bytes(data[4:8], "little"), pack):
+            yield Row(*column, written, page, number * _MOST_PACKED + within)
+
+
 def postgres_files(address: str, *tables: str) -> bytes:
-    """Return the bytes of tables and their indices."""
+    """Return the bytes of tables, of what their rows have no room for, and of their indices."""
     import psycopg
 
     with psycopg.connect(address, autocommit=True) as connection:
@@ -129,19 +188,23 @@ def postgres_files(address: str, *tables: str) -> bytes:
         ((folder,),) = connection.execute("SHOW data_directory").fetchall()
         query = (
             "SELECT pg_relation_filepath(%s::regclass) UNION ALL "
-            "SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indrelid = %s::regclass"
+            "SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indrelid = %s::regclass UNION ALL "
+            "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = %s::regclass"
         )
-        paths = [path for table in tables for (path,) in connection.execute(query, (table, table))]
+        paths = [path for table in tables for (path,) in connection.execute(query, (table,) * 3)]
     return b"".join((Path(folder) / path).read_bytes() for path in paths)
 
 
-def _tuples(address: str, table: str) -> Iterator[tuple[tuple[int, int, int], bool, bytes]]:
+def _tuples(address: str, table: str, *, toast: bool = False) -> Iterator[tuple[tuple[int, int, int], bool, bytes]]:
+    """Yield the rows in the file of a table, or of what they have no room for: where they lie, nulls, and values."""
     import psycopg
 
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute("CHECKPOINT")
         ((folder,),) = connection.execute("SHOW data_directory").fetchall()
-        ((path,),) = connection.execute("SELECT pg_relation_filepath(%s::regclass)", (table,)).fetchall()
+        which = "reltoastrelid" if toast else "oid"
+        query = f"SELECT pg_relation_filepath({which}) FROM pg_class WHERE oid = %s::regclass"
+        ((path,),) = connection.execute(query, (table,)).fetchall()
     whole = (Path(folder) / path).read_bytes()
     for at in range(0, len(whole), 8192):
         page = whole[at : at + 8192]

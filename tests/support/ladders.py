@@ -15,6 +15,7 @@ from deniable.order.relaxation import best_ladder, ladder
 E = ("3/10", 1, "17/10", "5/2")
 _PAIRS = (("6/10", "7/10"), ("7/10", "75/100"), ("8/10", "8/10"), ("99/100", "81/100"))
 _TENTHS = ("2/10", "3/10", "4/10", "5/10")
+_HIGH = ("6/10", "7/10", "8/10", "9/10")
 COLOURS = ["red", "green", "blue"]
 
 
@@ -32,17 +33,30 @@ def families() -> dict[str, list[Design]]:
         "capped_binary": [dn.capped_binary("3/10", delta, 2) for delta in ("1/20", "1/10", "2/10", "3/10")],
         "christofides": [dn.christofides(e, middle="1/5") for e in E],
         "crosswise": [dn.crosswise(p) for p in ("4/10", "3/10", "2/10", "1/10")],
+        "correlated_question": [dn.correlated_question(p, "1/2", "1/4") for p in _TENTHS],
+        "devore": [dn.devore(p) for p in _TENTHS],
         "direct": [*(dn.warner(e) for e in E[:3]), dn.direct()],
+        "disguised": [dn.disguised(p) for p in _HIGH],
         "exposing_binary": [dn.exposing_binary(delta) for delta in _TENTHS],
+        "forced_choice": [dn.forced_choice([(1 - Fraction(p)) / 4] * 4) for p in _TENTHS],
         "forced_response": [
             dn.forced_response(p, yes=(1 - Fraction(p)) / 3, no=(1 - Fraction(p)) * 2 / 3) for p in _TENTHS
         ],
         "hadamard": [dn.hadamard(3, epsilon=e) for e in E],
+        "hard_garbling": [dn.hard_garbling(1 - Fraction(p)) for p in _TENTHS],
         "items": [dn.items({"gun": e, "liquor": "1/2"}) for e in E],
         "k_ary": [dn.k_ary(5, epsilon=e) for e in E],
+        "kuk": [dn.kuk(p, 1 - Fraction(p), draws=2) for p in _HIGH],
         "local_hashing": [dn.local_hashing(3, epsilon=e, values=2) for e in E],
+        "mangat": [dn.mangat(p) for p in _TENTHS],
+        "mangat_singh": [dn.mangat_singh(t, "7/10") for t in _TENTHS],
+        "mangat_singh_singh": [dn.mangat_singh_singh(p, "1/2") for p in _TENTHS],
+        "mangat_unrelated": [dn.mangat_unrelated(t, "1/2", "1/4") for t in _TENTHS],
         "matrix": _tables(),
+        "mirrored": [dn.mirrored(p) for p in _HIGH],
         "mixture": [dn.mixture(4, each, epsilon=e) for each, e in zip(weights, E, strict=True)],
+        "negative_survey": [*(dn.k_ary(3, epsilon=e, low=True) for e in E[:3]), dn.negative_survey(3)],
+        "number_sequence": [dn.number_sequence(p) for p in ("4/10", "3/10", "2/10", "1/10")],
         "product": [dn.product([dn.warner(e), dn.binary(*pair)]) for e, pair in zip(E, _PAIRS, strict=True)],
         "rappor": [dn.rappor(3, epsilon=e) for e in E],
         "relaxed_warner": [dn.relaxed_warner(e, "1/100") for e in E],
@@ -50,10 +64,13 @@ def families() -> dict[str, list[Design]]:
         "rr3_dagger": [dn.rr3_dagger(p, p) for p in ("4/10", "5/10", "6/10", "8/10")],
         "rr3_ddagger": [dn.rr3_ddagger(p, p) for p in ("55/100", "6/10", "7/10", "9/10")],
         "simmons": [dn.simmons(p=p, b="1/3") for p in _TENTHS],
+        "singh_joarder": [dn.singh_joarder(p) for p in _HIGH],
         "subset": [dn.subset(5, epsilon=e, t=2) for e in E],
+        "triangular": [dn.triangular(1 - Fraction(p)) for p in _TENTHS],
         "truncated_rappor": [dn.truncated_rappor(3, epsilon=e) for e in E],
         "unary": [dn.unary(3, epsilon=e, optimized=True) for e in E],
         "warner": [dn.warner(epsilon=e) for e in E],
+        "window": [dn.window(3, 2, epsilon=e) for e in E],
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from deniable.audit.simulated_attacks import generator
+from deniable.attacks.simulated import generator
 from deniable.reproduce.run import document
 from deniable.reproduce.values import Content, Setting
 from tests.support.seeded import seeded

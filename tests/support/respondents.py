@@ -108,13 +108,26 @@ DRAWN = _survey(
 CROSSED = _survey("crossed", _question("pair", design={"family": "crosswise", "p": "1/4"}))
 """Responses that are not called as the categories are."""
 
+AMOUNT = _survey(
+    "amount",
+    {
+        "name": "income",
+        "design": {"family": "number_design", "low": 0, "high": 8000, "epsilon": 2},
+        "texts": {
+            each: {"text": {"de": "Wie hoch ist Ihr Einkommen im Monat?"}.get(each, "What is your monthly income?")}
+            for each in LANGUAGES
+        },
+    },
+)
+"""A number in a range."""
+
 CLOSED = _survey("closed", _question("animal", design=_HALF))
 """Closed after somebody has taken part."""
 
 DRAFT = _survey("draft", _question("animal", design=_HALF))
 """Never opened."""
 
-ALL = (BROWSER, SEVERAL, PHYSICAL, STAGES, INVITED, INVITED_PHYSICAL, BAIT, DEPENDENT, DRAWN, CROSSED, CLOSED)
+ALL = (BROWSER, SEVERAL, PHYSICAL, STAGES, INVITED, INVITED_PHYSICAL, BAIT, DEPENDENT, DRAWN, CROSSED, AMOUNT, CLOSED)
 
 
 @dataclass
@@ -144,14 +157,15 @@ class Visit:
         """Wait until the script shows a step, or what was sent."""
         self.page.wait_for_selector("[data-progress]:visible, #done:visible, #status:not(:empty)")
 
-    def take_part(self, survey: str, *answers: int, keep: bool = False) -> str:
+    def take_part(self, survey: str, *answers: int | str, keep: bool = False) -> str:
         """Open a survey and go through it."""
         self.go(f"/s/{survey}")
         self.wait()
         return self.answer(*answers, keep=keep)
 
-    def answer(self, *answers: int, keep: bool = False) -> str:
-        """Go through all steps with answers by number, a negative one for none; return what the page complains of."""
+    def answer(self, *answers: int | str, keep: bool = False) -> str:
+        """Go through all steps with answers by number, a negative one for none, or as text where an amount is entered;
+        return what the page complains of."""
         return str(self.page.evaluate(_THROUGH, {"answers": answers, "keep": keep}))
 
     def sent(self) -> list[dict[str, Any]]:
@@ -242,11 +256,12 @@ async ({ answers, keep }) => {
     if (section.dataset.step === "question") {
       const answer = answers[number];
       number += 1;
-      const list = section.querySelector("select");
-      if (list && answer >= 0) list.selectedIndex = answer + 1;
+      const [list, amount] = [section.querySelector("select"), section.querySelector("[data-amount]")];
+      if (typeof answer === "string") amount.value = answer;
+      else if (list && answer >= 0) list.selectedIndex = answer + 1;
       else if (answer >= 0) section.querySelectorAll("input[type=radio]")[answer].click();
       if (keep) section.querySelector("[data-keep]").click();
-      section.querySelector(answer < 0 ? "[data-skip]" : "[data-next]").click();
+      section.querySelector(typeof answer === "number" && answer < 0 ? "[data-skip]" : "[data-next]").click();
     } else section.querySelector("[data-next]").click();
     for (let turns = 0; visible() === section && section.offsetParent; turns += 1) {
       if (turns === 2000) return `stuck in ${section.dataset.step}`;

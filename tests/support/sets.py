@@ -29,6 +29,7 @@ SMALL: dict[str, Sets] = {
     "sizes one and two": Mixture(3, (Part(1, 2, 3), Part(2, 4, 5)), 6),
     "every size": Mixture(3, (Part(0, 1, 0), Part(1, 2, 3), Part(2, 2, 4), Part(3, 1, 6)), 6),
     "sizes on both sides of a half": Mixture(4, (Part(1, 3, 5), Part(3, 2, 4)), 5),
+    "one size shuns the answer": Mixture(4, (Part(1, 3, 2), Part(3, 3, 3)), 6),
     "nothing or one": Mixture(2, (Part(0, 1, 0), Part(1, 1, 2)), 2),
     "nothing or all": Mixture(2, (Part(0, 1, 0), Part(2, 1, 2)), 2),
 }

@@ -16,6 +16,7 @@ import numpy as np
 from deniable import blind
 from deniable.collector.store import Batch, Sent, Store, Submission, Token, open_store
 from deniable.collector.store.base import Admission
+from deniable.collector.store.packs import ids_of, record
 from deniable.tallies import Tally
 from tests.support.surveys import small
 
@@ -40,6 +41,19 @@ def counts(store: Store) -> dict[str, list[dict[str, int]]]:
         ]
         for entry in store.surveys()
     }
+
+
+def ids(store: Store, survey: int) -> list[tuple[int, bytes]]:
+    """The question and the id of every response to a survey, as they lie: rows of their own, then packs."""
+    with store.transaction(write=False) as tables:
+        alone = tables.rows("SELECT question, id FROM response WHERE survey = ?", survey)
+        runs = "SELECT question, stage, packed, width FROM run NATURAL JOIN pack WHERE survey = ? ORDER BY 1, 2, piece"
+        found = [
+            (question, np.frombuffer(pack, record(width))) for question, _, pack, width in tables.rows(runs, survey)
+        ]
+    return [(question, bytes(id_)) for question, id_ in alone] + [
+        (question, id_) for question, pack in found for id_ in ids_of(pack)
+    ]
 
 
 def _stages(store: Store, survey: int, question: int) -> tuple[Tally, ...]:

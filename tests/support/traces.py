@@ -7,12 +7,14 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partialmethod
 from math import prod
 from types import ModuleType
 from typing import TypeVar
 from unittest.mock import patch
 
 from deniable import chance
+from deniable.channel import KINDS, Channel
 from deniable.order import bits
 
 Result = TypeVar("Result", bound=Hashable)
@@ -71,13 +73,14 @@ class Trace:
         return sum(self.happens(each) << place for place, each in enumerate(chances))
 
 
-def law(draw: Callable[[], Result], *, coins: bool = False) -> dict[Result, Fraction]:
+def law(draw: Callable[[], Result], *, coins: bool = False, whole: bool = False) -> dict[Result, Fraction]:
     """Return the probability of each result of a draw that is made of the primitives of `chance`.
 
     Args:
         draw: draws once.
         coins: go through the coins of `gradual.bits.toss` too, for two bits at the most, with two coins in place of
             eight for each; else each of its bits is one choice.
+        whole: let a fresh response of a channel be one choice, whatever it is made of.
     """
     trace, found = Trace(), dict[Result, Fraction]()
     with ExitStack() as patches:
@@ -85,6 +88,8 @@ def law(draw: Callable[[], Result], *, coins: bool = False) -> dict[Result, Frac
             patches.enter_context(patch.object(chance, primitive.__name__, primitive))
         for home in [] if coins else _homes(bits.toss):
             patches.enter_context(patch.object(home, "toss", trace.toss))
+        for kind in KINDS.values() if whole else ():
+            patches.enter_context(patch.object(kind, "draw", partialmethod(_drawn, trace)))
         if coins:
             patches.enter_context(patch.object(bits, "DIGITS", 2))
         for _ in range(_MOST):
@@ -93,6 +98,10 @@ def law(draw: Callable[[], Result], *, coins: bool = False) -> dict[Result, Frac
             if not trace.advance():
                 return found
     raise AssertionError("there are too many ways to go through")
+
+
+def _drawn(channel: Channel, trace: Trace, given: int, _source: object = None) -> int:
+    return trace.take([channel.probability(number, given=given) for number in range(channel.responses)])
 
 
 def _homes(function: Callable[..., object]) -> list[ModuleType]:

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from deniable.chance import ScriptedSource
-from deniable.designs import FAMILIES, Design
+from deniable.designs import FAMILIES, Design, NumberDesign, number_design
+from deniable.records.numbers.responses import place_of
+from deniable.records.numbers.responses import respond as respond_number
 from tests.support.hands import HARD, Counted, everybody, planted, scalar
 
 FILE = Path(__file__).parents[1] / "golden" / "vectors.json"
@@ -32,6 +34,41 @@ def designs() -> dict[str, Design]:
         if design.channel.responses <= 1 << 53
     }
     return registered | {name: HARD[name] for name in (*_SMALL, *_TABLES, "a product of one and two words")}
+
+
+NUMBERS: dict[str, tuple[NumberDesign, list[str]]] = {
+    "numbers in two levels": (number_design(0, 80, 1, levels=2), ["0", "80", "37.5", "0.000000001", "26.6"]),
+    "numbers in a window": (number_design("-1/3", 2, 2), ["-1/3", "2", "0.1", "1.4166", "0.25", "-0.05", "13/12"]),
+    "numbers for a distribution": (number_design(-5, 5, 1, goal="distribution"), ["-5", "5", "0", "-4.9999", "0.5"]),
+}
+"""Designs for numbers, and true numbers: at levels, between them, at the ends."""
+
+
+def number_vector(name: str) -> dict[str, Any]:
+    """Return draws for numbers: words of rounding lie at the very place of the number, beside it, or anywhere."""
+    design, some = NUMBERS[name]
+    noise = ScriptedSource(hashlib.shake_256(name.encode()).digest(1 << 16))
+    answers = [some[at % len(some)] for at in range(3 * DRAWS)]
+    script = b"".join(_rounding(design, answer, at, noise) + noise.read(8) for at, answer in enumerate(answers))
+    source = ScriptedSource(script)
+    symbols = [respond_number(design, answer, source=source).symbol for answer in answers]
+    return {
+        "name": name,
+        "design": json.loads(design.to_json()),
+        "bytes": script.hex(),
+        "answers": answers,
+        "symbols": symbols,
+        "used": source.used,
+    }
+
+
+def _rounding(design: NumberDesign, answer: str, at: int, noise: ScriptedSource) -> bytes:
+    """Return the words that round one number: one, and a second where the first is equal to the digit."""
+    part = place_of(design, answer)[1]
+    digit, rest = divmod(part.numerator << 64, part.denominator)
+    word = int.from_bytes(noise.read(8), "little") if at % 3 == 2 else min(max(digit - at % 2, 0), (1 << 64) - 1)
+    more = noise.read(8) if word == digit and rest else b""
+    return word.to_bytes(8, "little") + more
 
 
 def vector(name: str, design: Design) -> dict[str, Any]:
@@ -54,7 +91,8 @@ def text() -> str:
     """Return the file: one line for each vector."""
     head = json.dumps({"schema": "deniable/vectors/1", "about": "docs/draws.md"})[:-1]
     lines = [json.dumps(vector(name, design), ensure_ascii=False) for name, design in designs().items()]
-    return head + ', "vectors": [\n' + ",\n".join(lines) + "\n]}\n"
+    numbers = [json.dumps(number_vector(name), ensure_ascii=False) for name in NUMBERS]
+    return head + ', "vectors": [\n' + ",\n".join(lines) + '\n], "numbers": [\n' + ",\n".join(numbers) + "\n]}\n"
 
 
 if __name__ == "__main__":

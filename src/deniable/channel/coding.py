@@ -10,7 +10,7 @@
     coding.count_into(counts, array) the same, added to counts that are there
     coding.count_few(array)          the same, as the cells that rise and by how much
     coding.add_up(counts, n)         whether counts can come from n responses
-    coding.shapes, .count_shapes     what an audit wants to know of a response besides its cells
+    coding.shapes, .count_shapes     what `attacks.doubts` wants to know of a response besides its cells
     coding.width, .to_bytes, .from_bytes    rows of bytes, as a database keeps them
     coding.to_arrow, .from_arrow     columns of Arrow: codes, or binary values of a fixed size
     coding.labels(array, symbols)    the labels of the responses, as a column of Arrow
@@ -134,7 +134,7 @@ class Coding(ABC):
 
     @property
     def shapes(self) -> int:
-        """How many shapes of responses an audit tells apart; none where the cells of a tally tell all."""
+        """How many shapes of responses `attacks.doubts` tells apart; none where the cells of a tally tell all."""
         return 0
 
     def count_shapes(self, array: NDArray[Any]) -> Counts:  # noqa: ARG002 - for those that have shapes

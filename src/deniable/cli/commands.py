@@ -13,13 +13,20 @@ from deniable.cli.common import PLAIN, fail
 
 COMMANDS = {
     "design": ("designs", "Choose how answers are turned into responses, and see what that promises."),
+    "plan": ("plans", "Before anybody is asked: how many people, how wide an interval, how sure, which design."),
     "respond": ("respond", "Draw a response for each answer, with secure randomness."),
     "tally": ("tally", "Count the responses of one file or of several, which add up."),
     "estimate": ("estimates", "Estimate the share of each category, with intervals and with what privacy cost."),
     "release": ("releases", "Give out an answer in stages, and never pay twice: a ledger on your own machine."),
     "graph": ("graphs", "Who has which items, and how much of each: design → respond → tally → estimate."),
+    "certify": ("certify", "Certify what a design, a ladder or a survey promises, in exact numbers."),
+    "fieldkit": (
+        "fieldkit",
+        "Write a kit for asking on paper: the nearest spinner, cards, dice and coins, and the pages around them.",
+    ),
     "survey": ("survey", "Surveys in a collector's database: check, create, open, close, export …"),
     "serve": ("serve", "Run the collector: surveys in the browser, responses in a database, estimates on pages."),
+    "audit": ("audit", "Look at a mechanism from outside: does it keep the privacy that it claims?"),
     "reproduce": ("reproduce", "Make tables, examples and figures of the five documents again, printed against ours."),
     "demo": ("demo", "Field a survey: simulated people respond to a collector on this machine."),
 }
@@ -27,7 +34,7 @@ COMMANDS = {
 
 EPILOG = (
     "Exit codes: 0 done; 1 a mistake of ours; 2 usage or bad input; 3 belongs to another design; "
-    "4 a file that cannot be read or written; 130 interrupted. "
+    "4 a file that cannot be read or written; 5 an audit refuted a claim; 130 interrupted. "
     "Results go to stdout (as JSON with --json), messages and progress to stderr."
 )
 _CLICK_ERROR: Any = typer.BadParameter.__mro__[

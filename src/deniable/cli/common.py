@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
@@ -18,12 +20,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from deniable.designs import Design
+    from deniable.records.drawn.designs import DrawnDesign
     from deniable.tallies.files import Progress
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-USAGE, FOREIGN, UNREADABLE, INTERRUPTED, OURS = 2, 3, 4, 130, 1
+USAGE, FOREIGN, UNREADABLE, REFUTED, INTERRUPTED, OURS = 2, 3, 4, 5, 130, 1
 
 PLAIN: dict[str, Any] = {
     "pretty_exceptions_enable": False,  # pretty tracebacks print the values of variables, and one could be an answer
@@ -102,6 +105,36 @@ def read_design(path: Path) -> Design:
     return Design.from_json(path.read_bytes())
 
 
+def read_asked(path: Path) -> Design | DrawnDesign:
+    """Read a design file: of one question, or of several of which some are drawn for each respondent."""
+    from deniable.records.drawn.designs import DrawnDesign
+
+    text = path.read_bytes()
+    return DrawnDesign.from_json(text) if f"/{DrawnDesign.SCHEMA}/".encode() in text[:200] else read_design(path)
+
+
+_DESIGN_TYPES = {  # by schema: where its class is
+    "design": "designs.Design",
+    "ladder": "order.ladders.Ladder",
+    "deck": "designs.Deck",
+    "keyvalue-design": "records.key_value.designs.KeyValueDesign",
+    "one-edge-design": "records.edges.designs.EdgeDesign",
+    "string-design": "records.strings.designs.StringDesign",
+    "drawn-design": "records.drawn.designs.DrawnDesign",
+}
+
+
+def read_any_design(path: Path) -> Any:
+    """Read a file of a design of whatever type it says it is."""
+    text = path.read_bytes()
+    try:
+        schema = json.loads(text)["schema"].split("/")[1]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        schema = "design"  # whose own reader says what is wrong
+    module, _, name = _DESIGN_TYPES.get(schema, _DESIGN_TYPES["design"]).rpartition(".")
+    return getattr(import_module(f"deniable.{module}"), name).from_json(text)
+
+
 def check_out(path: Path | None, *, force: bool) -> None:
     """Refuse early, before any work is done, to write where a file is."""
     from deniable.files.atomic import check_free
@@ -139,20 +172,30 @@ def print_json(document: str | dict[str, Any]) -> None:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Progress]:
-    """Show on stderr how far a file is; nothing where stderr is no terminal."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+def progress(title: str, *, unit: str = "rows") -> Iterator[Progress]:
+    """Show on stderr how far files or a simulation are, how fast, and how long it takes; nothing without a terminal."""
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     err = messages()
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
-        TextColumn("{task.fields[rows]:,} rows"), TimeElapsedColumn(),
+        TextColumn(f"{{task.fields[rows]:,}} {unit}, {{task.fields[rate]:,.0f}}/s"), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
+    began = time.monotonic()
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task(title, total=None, rows=0)
+        task = bar.add_task(title, total=None, rows=0, rate=0.0)
 
         def told(rows: int, share: float | None) -> None:
-            bar.update(task, rows=rows, total=None if share is None else 1.0, completed=share or 0.0)
+            rate = rows / max(time.monotonic() - began, 1e-9)
+            bar.update(task, rows=rows, rate=rate, total=None if share is None else 1.0, completed=share or 0.0)
 
         yield told
 
@@ -177,3 +220,15 @@ def quiet_crashes(command: Callable[_P, _R]) -> Callable[_P, _R]:
             raise fail(problem, "Please report it.", code=OURS) from None
 
     return run
+
+
+def print_tally(tally: Any, *, as_json: bool) -> None:
+    """Print counts as a table, or, where they are no counts of symbols, how many there are."""
+    from deniable.report import tables
+
+    if as_json:
+        print_json(tally.to_json(indent=2))
+    elif tally.design.asks in ("categories", "numbers", "drawn items"):
+        console().print(tables.tally_table(tally))
+    else:
+        console().print(f"{tally.respondents:,} responses, {tally.missing:,} missing", markup=False)

@@ -25,6 +25,7 @@ from deniable.cli.common import (
     deliver,
     guarded,
     print_json,
+    read_asked,
     read_design,
     say,
     write,
@@ -34,6 +35,7 @@ from deniable.errors import InvalidRequest, UnreadableFile
 if TYPE_CHECKING:
     from deniable.designs import Design
     from deniable.plan import Choice
+    from deniable.records.drawn.designs import DrawnDesign
 
 _MOST_DIGITS = 4_000  # Python reads integers up to about so many
 _MOST_CELLS = 10_000  # of a table of probabilities that programs are told
@@ -63,7 +65,7 @@ def _read_rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.split(",")] for row in text.split(";") if row.strip()]
 
 
-def _read_numbers(text: str) -> dict[Any, str | None] | list[str]:
+def read_numbers(text: str) -> dict[Any, str | None] | list[str]:
     """Read 1/2,1/4,1/4 or tea=1,coffee=2; a name alone has no number."""
     cells = [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
     if "=" not in text:
@@ -75,7 +77,7 @@ def _read_numbers(text: str) -> dict[Any, str | None] | list[str]:
 
 
 def _read_importance(text: str) -> Any:
-    return _read_numbers(text) if "=" in text else text
+    return read_numbers(text) if "=" in text else text
 
 
 def _read_whole(text: str) -> int:
@@ -108,10 +110,10 @@ _READERS = {  # by the annotation of a parameter
     _DESIGNS: OptionReader("[NAME=]FILE…", _read_designs),
     "Labels": OptionReader("A,B,C|NUMBER|@FILE", read_labels),
     "Sequence[Sequence[exact.Rational]]": OptionReader("A,B;C,D", _read_rows),
-    "Mapping[str, exact.Rational | None]": OptionReader("NAME=NUMBER,…", _read_numbers),
-    "Sequence[exact.Rational]": OptionReader("A,B,C", _read_numbers),
-    "Weighting": OptionReader("A,B,C|NAME=NUMBER,…", _read_numbers),
-    "Weights": OptionReader("A,B,C|SIZE=NUMBER,…", _read_numbers),
+    "Mapping[str, exact.Rational | None]": OptionReader("NAME=NUMBER,…", read_numbers),
+    "Sequence[exact.Rational]": OptionReader("A,B,C", read_numbers),
+    "Weighting": OptionReader("A,B,C|NAME=NUMBER,…", read_numbers),
+    "Weights": OptionReader("A,B,C|SIZE=NUMBER,…", read_numbers),
     "Importance": OptionReader("NAME|NAME=NUMBER,…", _read_importance),
     "exact.Rational": OptionReader("NUMBER", str),
     "Weight": OptionReader("NUMBER", str),
@@ -143,14 +145,16 @@ class FamilyCommands(TyperGroup, ABC):
 
 
 class Families(FamilyCommands):
-    """The registered families of designs for categories."""
+    """The registered families of designs for categories, several of them of which some are drawn, and numbers."""
 
     def builders(self) -> Mapping[str, Callable[..., Any]]:
-        from deniable.designs import FAMILIES
+        from deniable.designs import FAMILIES, number_design
+        from deniable.records.drawn.designs import drawn_items
 
-        return {name: family.build for name, family in FAMILIES.items()}
+        others: dict[str, Callable[..., Any]] = {"drawn_items": drawn_items, "number_design": number_design}
+        return {name: family.build for name, family in FAMILIES.items()} | others
 
-    def show(self, design: Design) -> None:
+    def show(self, design: Design | DrawnDesign) -> None:
         _show(design)
 
 
@@ -207,8 +211,8 @@ def parameter_help(build: Callable[..., Any]) -> dict[str, str]:
 def _option(known: inspect.Parameter, text: str) -> inspect.Parameter:
     """Return a parameter of a function as an option of its command."""
     text, flag = f"{text[:1].upper()}{text[1:]}", _flag(known.name)
-    if known.annotation == "bool":
-        named = f"{flag}/--no-{flag[2:]}" if known.default else flag
+    if _kind(known) == "bool":
+        named = flag if known.default is False else f"{flag}/--no-{flag[2:]}"
         annotation: Any = Annotated[bool | None, typer.Option(named, help=text, show_default=False)]
     elif known.annotation == _DESIGNS:
         argument = typer.Argument(metavar=_READERS[_DESIGNS].metavar, help=text, show_default=False)
@@ -258,9 +262,8 @@ def _read_settings(path: Path, names: list[str]) -> dict[str, Any]:
 @guarded
 def list_families(as_json: Json = False) -> None:
     """List all families, each with what it does."""
-    from deniable.designs import FAMILIES
-
-    lines = {name: (inspect.getdoc(FAMILIES[name].build) or "").splitlines()[0] for name in sorted(FAMILIES)}
+    builders = Families(name="design").builders()
+    lines = {name: (inspect.getdoc(builders[name]) or "").splitlines()[0] for name in sorted(builders)}
     if as_json:
         print_json(lines)
         return
@@ -272,11 +275,53 @@ def list_families(as_json: Json = False) -> None:
 @guarded
 def show(design: DesignFile, as_json: Json = False) -> None:
     """Tell what a design promises: its channel, its ε, and what that means for people."""
-    known = read_design(design)
+    known = read_asked(design)
     if as_json:
         print_json(_facts(known))
     else:
         _show(known)
+
+
+@app.command("read")
+@guarded
+def read(
+    package: Annotated[str, typer.Argument(metavar="PACKAGE", help="RRreg, rr, GLMMRR, RRTCS, Stata or cWise.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="What the package calls it, such as FR or Forced.")],
+    parameters: Annotated[
+        list[str], typer.Argument(metavar="NAME=NUMBERS…", help="Its parameters, such as p=0.1,0.2 or p1=0.75 p2=1/6.")
+    ],
+    reading: Annotated[
+        str | None, typer.Option("--reading", help="Which of two conventions is meant, where the numbers fit both.")
+    ] = None,
+    categories: Annotated[str | None, typer.Option("--categories", "-c", help="What the answers are called.")] = None,
+    out: Out = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Read the parameters that another package has for a design, and see what they promise."""
+    from deniable.survey.packages import in_words, survey_design
+
+    check_out(out, force=force)
+    pairs = [each.partition("=")[::2] for each in parameters]
+    if not all(numbers for _, numbers in pairs) or len(dict(pairs)) < len(pairs):
+        raise InvalidRequest("expected parameters with names, each once, such as p=0.1,0.2.")
+    given = {name: _read_parameter(numbers) for name, numbers in pairs}
+    known = None if categories is None else read_labels(categories)
+    design = survey_design(package, model, reading=reading, categories=known, **given)
+
+    def told() -> None:
+        if design.channel.answers == design.channel.responses == 2:
+            console().print(in_words(design), markup=False)
+        _show(design)
+
+    deliver(design.to_json(indent=2), told, out, force=force, as_json=as_json)
+
+
+def _read_parameter(text: str) -> object:
+    """Read 0.1,0.2 as a list, 3 as a whole number, and anything else as one number."""
+    if "," in text:
+        return [int(each) if each.strip().isdecimal() else each.strip() for each in text.split(",")]
+    return _read_whole(text) if text.strip().isdecimal() else text
 
 
 @app.command("optimal")
@@ -309,12 +354,43 @@ def optimal(
         say(f"wrote {out}")
 
 
-def _show(design: Design) -> None:
+@app.command("optimal-items")
+@guarded
+def optimal_items(
+    questions: Annotated[
+        list[str], typer.Argument(metavar="NAME=A,B,C…", help="The questions, each with its answers or how many.")
+    ],
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The most that a respondent may reveal in all.")],
+    goal: Annotated[str, typer.Option("--goal", help="What counts: shares or associations.")] = "shares",
+    out: Out = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Choose how many of several questions each respondent answers, drawn at random, and say why."""
+    from deniable.plan import optimal_items as choose
+
+    check_out(out, force=force)
+    pairs = [each.partition("=")[::2] for each in questions]
+    if not all(answers for _, answers in pairs) or len(dict(pairs)) < len(pairs):
+        raise InvalidRequest("expected questions with names of their own, such as smokes=no,yes age=5.")
+    choice = choose({name: read_labels(answers) for name, answers in pairs}, epsilon, goal=goal)
+    document = choice.design.to_json(indent=2)
+    deliver(
+        document, lambda: console().print(str(choice), markup=False, soft_wrap=True), out, force=force, as_json=as_json
+    )
+
+
+def _show(design: Design | DrawnDesign) -> None:
+    from deniable.designs import Design
     from deniable.report import tables, words
 
     out = console()
     out.print(f"{design!r}", style="bold", markup=False)
     out.print(f"{design.hash}\n", style="dim", markup=False)
+    if not isinstance(design, Design):
+        for sentence in words.drawn(design):
+            out.print(sentence, markup=False)
+        return
     channel = tables.channel_table(design)
     if channel is not None:
         out.print(channel)
@@ -325,11 +401,20 @@ def _show(design: Design) -> None:
         out.print(sentence, markup=False)
 
 
-def _facts(design: Design) -> dict[str, Any]:
+def _facts(design: Design | DrawnDesign) -> dict[str, Any]:
     """Return what `show` tells, for programs; infinite numbers as null, large tables left out."""
     from deniable import exact
+    from deniable.designs import Design
     from deniable.report import words
 
+    if not isinstance(design, Design):
+        return {
+            "hash": design.hash,
+            "epsilon": None if design.epsilon == math.inf else design.epsilon,
+            "each": design.each,
+            "attributes": {name: _facts(part) for name, part in design.factors},
+            "sentences": list(words.drawn(design)),
+        }
     small = design.channel.responses * design.channel.answers <= _MOST_CELLS
     facts: dict[str, Any] = {
         "name": design.name,

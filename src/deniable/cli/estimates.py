@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +17,7 @@ from deniable.cli.common import (
     console,
     guarded,
     print_json,
-    read_design,
+    read_any_design,
     say,
     write,
 )
@@ -25,13 +26,12 @@ from deniable.estimates import stages
 from deniable.estimates.formats import ENDINGS, check_ending, written
 from deniable.estimates.intervals import METHODS as INTERVALS
 from deniable.estimates.shares import METHODS
-from deniable.files.columns import FORMATS
+from deniable.files.columns import BINARY, guess
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deniable.estimates import Estimate, Result, Row, ShareRow, Summary
-    from deniable.estimates.stages import Combined
+    from deniable.estimates import Result, Row, Summary
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -76,6 +76,9 @@ def estimate(
     population: Annotated[
         int | None, typer.Option("--population", help="How many people there are, if not very many.")
     ] = None,
+    candidates: Annotated[
+        Path | None, typer.Option("--candidates", metavar="FILE", help="Of strings: those that may be there, in lines.")
+    ] = None,
     chart: Chart = None,
     out: ResultFile = None,
     force: Force = False,
@@ -86,7 +89,7 @@ def estimate(
     With a ladder in place of the design, and the counts of its stages, everybody counts with the finest response sent.
     """
     check_files(out, chart, force=force)
-    made = _fitted(design, read_counts(tally), method, population)
+    made = _fitted(design, read_counts(tally), method, population, candidates)
     if as_json:
         print_json(made.to_json(level=level, method=interval, simultaneous=simultaneous, indent=2))
     else:
@@ -113,8 +116,8 @@ def read_counts(path: Path) -> bytes:
     Raises:
         InvalidRequest: these are responses.
     """
-    text = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    if path.suffix.lower().lstrip(".") in FORMATS or b'"response":' in text[:4096].partition(b"\n")[0]:
+    text = sys.stdin.buffer.read() if str(path) == "-" else b"" if path.is_dir() else path.read_bytes()
+    if path.is_dir() or guess(path.name) is not None or _are_responses(text[:4096]):
         name = "what stdin holds" if str(path) == "-" else path.name
         raise InvalidRequest(
             f"{name}: these are responses, not counts; expected a tally.",
@@ -123,23 +126,36 @@ def read_counts(path: Path) -> bytes:
     return text
 
 
-def _fitted(path: Path, counts: bytes, method: str | None, population: int | None) -> Estimate | Combined:
-    from deniable.estimates import estimate as fit
-    from deniable.order.ladders import Ladder
-    from deniable.tallies import Tally
-    from deniable.tallies.stages import StageTallies
-
-    if b'"deniable/ladder/' not in path.read_bytes()[:200]:
-        tally = Tally.from_json(counts, read_design(path))
-        return fit(tally, method=method or METHODS[0], population=population)
-    tallies = StageTallies.from_json(counts, Ladder.from_json(path.read_bytes()))
-    return stages.combine(tallies, method=method or stages.METHODS[0], population=population)
+def _are_responses(head: bytes) -> bool:
+    """Tell whether something begins as files of responses do, whatever its name is."""
+    first = head.partition(b"\n")[0]
+    header = {each.strip(b'" \r') for each in re.split(b"[,;\t]", first)}
+    return head.startswith(BINARY) or b'"response":' in first or {b"response", b"design"} <= header
 
 
-def show(summary: Summary[ShareRow]) -> None:
+def _fitted(path: Path, counts: bytes, method: str | None, population: int | None, candidates: Path | None) -> Any:
+    from deniable.engines.response_files import tally_type
+    from deniable.verbs import estimate as fit
+
+    known = read_any_design(path)
+    options: dict[str, Any] = {"method": method, "population": population}
+    if known.asks == "strings":
+        if candidates is None and not hasattr(known.bloom, "alphabet"):
+            raise InvalidRequest(
+                "strings are found among candidates, and there are none; expected --candidates FILE, one on each line."
+            )
+        options["candidates"] = None if candidates is None else candidates.read_text(encoding="utf-8").splitlines()
+    return fit(tally_type(known).from_json(counts, known), **options)
+
+
+def show(summary: Any) -> None:
     """Print a summary as a table, then its notes and what calls for care."""
+    from deniable.estimates import ShareRow
     from deniable.report import tables
 
+    if not all(isinstance(row, ShareRow) for row in summary.rows):
+        console().print(str(summary), markup=False)
+        return
     console().print(tables.summary_table(summary))
     print_notes(summary)
 

@@ -108,7 +108,7 @@ def respond(
 
     Respond once for each person: every run draws anew and reveals as much again.
     """
-    from deniable.engines.edge_files import read_edge_file, respond_edges
+    from deniable.engines.record_files import read_edge_file, respond_edges
 
     known = read_design(design)
     check_out(out, force=force)
@@ -184,15 +184,15 @@ def estimate(
 
 
 def _count(known: GraphDesign, path: Path) -> GraphTally:
-    from deniable.engines.edge_files import tally_edge_file
+    from deniable.engines.files import tally_file
     from deniable.records.edges.designs import EdgeDesign
     from deniable.records.edges.tallies import EdgeTally
     from deniable.records.key_value.tallies import KeyValueTally
 
     if str(path) == "-":
-        return tally_edge_file(known, sys.stdin.buffer)
+        return tally_file(known, sys.stdin.buffer)  # type: ignore[no-any-return]
     if path.suffix.lower() != ".json":
-        return tally_edge_file(known, path)
+        return tally_file(known, path)  # type: ignore[no-any-return]
     if isinstance(known, EdgeDesign):
         return EdgeTally.from_json(path.read_bytes(), known)
     return KeyValueTally.from_json(path.read_bytes(), known)

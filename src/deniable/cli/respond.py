@@ -2,62 +2,115 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.common import DesignFile, Force, Json, guarded, print_json, progress, quiet_crashes, read_design, say
+from deniable.cli.common import Force, Json, guarded, print_json, progress, quiet_crashes, read_any_design, say
 from deniable.errors import InvalidAnswer, InvalidRequest
 
 if TYPE_CHECKING:
-    from deniable.designs import Design
+    from deniable.designs import AnyDesign, Design
+    from deniable.records.drawn.designs import DrawnDesign
 
 
 @quiet_crashes
 @guarded
 def respond(
-    design: DesignFile,
+    design: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DESIGN]", help="A design, as written by `deniable design`; none with NAME=DESIGN."),
+    ] = None,
     answers: Annotated[
-        Path | None, typer.Option("--answers", "-a", metavar="FILE", help="Parquet, CSV or NDJSON with the answers.")
+        list[str] | None,
+        typer.Option(
+            "--answers",
+            "-a",
+            metavar="FILE",
+            help="Parquet, Arrow, CSV or NDJSON: a file, a folder, a 'pattern*', or - for stdin. May be repeated.",
+        ),
     ] = None,
     columns: Annotated[
-        list[str] | None, typer.Option("--column", metavar="NAME", help="The column that holds the answers.")
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="NAME",
+            help="The column that holds the answers. For several columns NAME=DESIGN, repeated, and no DESIGN before.",
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Responses: .parquet, .csv or .ndjson.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="PATH",
+            help="Responses: .parquet, .arrow, .csv or .ndjson; or a folder, which is written in parts.",
+        ),
     ] = None,
     keep: Annotated[
         list[str] | None, typer.Option("--keep", help="A column to carry over, unprotected. May be repeated.")
     ] = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="How many threads draw.")] = 1,
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order",
+            help="Do not shuffle. Who knows the order of the answers then knows whose response is whose; where they "
+            "are sorted, the order tells the answers themselves.",
+        ),
+    ] = False,
+    codes: Annotated[
+        bool | None,
+        typer.Option(
+            "--codes/--no-codes", help="Whole numbers are codes, or labels; by default what the categories suggest."
+        ),
+    ] = None,
+    cohorts: Annotated[
+        str | None, typer.Option("--cohorts", metavar="NAME", help="Of strings: the column of the cohorts.")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="Of a folder: parquet, arrow, csv or ndjson.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="How many threads draw; by default one for each core.")
+    ] = None,
     labels: Annotated[bool, typer.Option("--labels", help="From stdin: print bare labels, not JSON.")] = False,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Draw a response for each answer, with secure randomness.
 
-    With --answers, --column and --out a whole file is answered. Without them answers are read from stdin, one on each
+    With --answers, --column and --out whole files are answered. Without them answers are read from stdin, one on each
     line, and each response is printed as a line of JSON that names its design; `deniable tally` reads such lines. An
-    empty line or cell is a missing answer and becomes a missing response.
+    empty line or cell is a missing answer and becomes a missing response. Of a design for several questions the columns
+    are called as the questions are, and a line is JSON such as {"smokes": "yes", …}.
 
-    Respond once to each answer: every run draws anew and reveals as much again. Responses stand in the order of their
-    answers: sort the answers by something that has nothing to do with them first.
+    A folder as --out is written in parts: after an error or a kill the same command goes on where it was, and nothing
+    is drawn twice. Any other run draws anew and reveals as much again: respond once to each answer. Rows are shuffled
+    in blocks of 262,144; shuffle answers that are sorted over more rows than that first.
     """
-    known = read_design(design)
-    if columns and len(columns) > 1:
-        raise InvalidRequest(f"there are {len(columns)} of --column; expected one.")
-    column = columns[0] if columns else None
-    if answers is None and column is None and out is None and not keep:
-        if threads > 1 or force or (labels and as_json):
+    options = {
+        "--keep": keep,
+        "--keep-order": keep_order,
+        "--cohorts": cohorts,
+        "--format": format,
+        "--threads": threads,
+    }
+    if answers is None and out is None and not columns:
+        if design is None:
+            raise InvalidRequest("there is no design; expected its file.", "deniable respond --help shows how.")
+        if force or (labels and as_json) or any(options.values()) or codes is not None:
             raise InvalidRequest(
-                "from stdin each response is printed as it is drawn; expected no --threads and no --force, and not "
-                "both --labels and --json."
+                "from stdin each response is printed as it is drawn; expected no options but --labels or --json.",
+                "For files name --answers, --column and --out.",
             )
-        _from_stdin(known, labels=labels)
+        _from_stdin(_one_by_one(design), labels=labels)
         return
-    if answers is None or column is None or out is None:
+    asked, column = _asked(design, columns or [])
+    if answers is None or out is None:
         raise InvalidRequest(
             "expected --answers, --column and --out together, or none of them.",
             "Without them answers are read from stdin.",
@@ -67,21 +120,71 @@ def respond(
     from deniable.engines import Local
     from deniable.engines.files import respond_file
 
+    given: Any = sys.stdin.buffer if answers == ["-"] else answers
     with progress("responding") as told:
         written = respond_file(
-            known, answers, column, out, keep=keep or (), engine=Local(threads=threads), overwrite=force, progress=told
+            asked,
+            given,
+            out,
+            column=column,
+            keep=keep or (),
+            codes=codes,
+            cohorts=cohorts,
+            keep_order=keep_order,
+            format=format,
+            engine=Local(threads=threads or os.cpu_count() or 1),
+            overwrite=force,
+            progress=told,
         )
     say(f"wrote {out}: {written.rows:,} rows, in {written.missing:,} of them no response")
+    if keep_order:
+        say("The rows are in the order of the answers: who knows that order knows whose response is whose.")
     if as_json:
-        print_json({"path": str(out), "design": known.hash, "rows": written.rows, "missing": written.missing})
+        print_json({"path": str(out), **_named(asked), "rows": written.rows, "missing": written.missing})
 
 
-def _from_stdin(design: Design, *, labels: bool) -> None:
-    from deniable.designs.labels import shown
+def _asked(design: Path | None, columns: list[str]) -> tuple[Any, str | None]:
+    """Return the design and its column; or designs by column."""
+    if design is not None:
+        if len(columns) > 1:
+            raise InvalidRequest(
+                f"there is one design and {len(columns)} of --column; expected one.",
+                "For several columns name the design of each: --column smokes=smokes.json --column age=age.json.",
+            )
+        return read_any_design(design), columns[0] if columns else None
+    found: dict[str, AnyDesign] = {}
+    for each in columns:
+        name, equals, path = each.rpartition("=")
+        if not equals or not name or name in found:
+            raise InvalidRequest(
+                f"--column {each} names no design, or a column again; expected NAME=DESIGN, each column once.",
+                "For example --column smokes=smokes.json.",
+            )
+        found[name] = read_any_design(Path(path))
+    if not found:
+        raise InvalidRequest("there is no design; expected its file.", "deniable respond --help shows how.")
+    return found, None
 
+
+def _named(asked: Any) -> dict[str, Any]:
+    if isinstance(asked, dict):
+        return {"designs": {name: each.hash for name, each in asked.items()}}
+    return {"design": asked.hash}
+
+
+def _one_by_one(path: Path) -> Design | DrawnDesign:
+    known: Any = read_any_design(path)
+    if known.asks not in ("categories", "numbers", "drawn items"):
+        raise InvalidRequest(
+            f"answers to a design that asks for {known.asks} are no lines; expected --answers, --column and --out."
+        )
+    return known  # type: ignore[no-any-return]
+
+
+def _from_stdin(design: Design | DrawnDesign, *, labels: bool) -> None:
     interactive = sys.stdin.isatty()
     if interactive:
-        say(f"Type one of {shown(design.categories)} and press Enter; Ctrl-D ends.")
+        say(f"Type {_expected(design)} and press Enter; Ctrl-D ends.")
     for number, line in enumerate(sys.stdin, start=1):
         try:
             typer.echo(_response(design, line.rstrip("\r\n"), labels=labels))
@@ -93,9 +196,37 @@ def _from_stdin(design: Design, *, labels: bool) -> None:
         sys.stdout.flush()  # whoever waits for this response should have it now
 
 
-def _response(design: Design, answer: str, *, labels: bool) -> str:
+def _expected(design: Design | DrawnDesign) -> str:
+    """Say what a line may hold."""
+    from deniable.designs import Design, NumberDesign
+    from deniable.designs.labels import shown
+
+    if isinstance(design, NumberDesign):
+        return f"a number from {design.range.low} to {design.range.high}"
+    if isinstance(design, Design):
+        return f"one of {shown(design.categories)}"
+    return f"an answer to each question, {json.dumps({name: part.categories[0] for name, part in design.factors})},"
+
+
+def _response(design: Design | DrawnDesign, answer: str, *, labels: bool) -> str:
+    from deniable.designs import Design
     from deniable.files.writers import line
+    from deniable.records.drawn.responses import respond as draw_hand
+    from deniable.records.numbers.responses import category_of
     from deniable.responses import respond as draw
 
-    symbol = draw(design, answer).symbol if answer else None
+    if isinstance(design, Design):
+        symbol = draw(design, category_of(design, answer)).symbol if answer else None
+    else:
+        symbol = draw_hand(design, _parsed(answer)).symbol if answer else None
     return (symbol or "") if labels else line(design.hash, symbol)
+
+
+def _parsed(line: str) -> dict[str, str]:
+    try:
+        given = json.loads(line)
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise InvalidAnswer("this is no JSON object; expected an answer to each question by its name.")
+    return given

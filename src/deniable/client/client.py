@@ -18,6 +18,7 @@ from deniable.db import Closable
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget
 from deniable.order.ladders import Ladder
+from deniable.records.numbers.responses import category_of
 from deniable.release.ledger import Ledger, Released, Status
 from deniable.survey import Link, Question, Survey
 from deniable.survey.disclosure import Disclosure
@@ -52,16 +53,12 @@ class SurveyDevice(Closable):
         Raises:
             OverBudget: it does.
         """
-        asked = Disclosure.of([design])
-        if not asked.within(self._ceiling):
-            raise OverBudget(
-                f"the survey asks for ε = {asked.epsilon:.4g} in one response to {question!r:.50}; this device allows "
-                f"{self._ceiling:.4g}. Nothing was drawn.",
-                "Leave the question out; or, if you know why so much is asked, give a higher ceiling.",
-                needed=asked.epsilon,
-                budget=self._ceiling,
-                excess=asked.epsilon - self._ceiling,
-            )
+        _check_limit(
+            Disclosure.of([design]),
+            self._ceiling,
+            f"the survey asks in one response to {question!r:.50} for",
+            "Leave the question out; or, if you know why so much is asked, give a higher ceiling.",
+        )
 
     def _check_budget(self, together: Disclosure) -> None:
         """Refuse what reveals more than the budget, all questions of one respondent together.
@@ -69,21 +66,31 @@ class SurveyDevice(Closable):
         Raises:
             OverBudget: it does.
         """
-        if not together.within(self._budget):
-            raise OverBudget(
-                f"all responses of one respondent together would reveal ε = {together.epsilon:.4g}; this device allows "
-                f"{self._budget:.4g}. Nothing was drawn.",
-                "Answer fewer questions; or, if you know why so much is asked, give a higher budget.",
-                needed=together.epsilon,
-                budget=self._budget,
-                excess=together.epsilon - self._budget,
-            )
+        _check_limit(
+            together,
+            self._budget,
+            "all responses of one respondent together would reveal",
+            "Answer fewer questions; or, if you know why so much is asked, give a higher budget.",
+        )
 
     def _submission(self, key: str, responses: list[dict[str, str]]) -> dict[str, Any]:
         """Return what one respondent sends."""
         group = self._state.link.group
         body = {"survey": self.survey.hash, "key": key, "responses": responses}
         return body | {"group": group} if group else body
+
+
+def _check_limit(revealed: Disclosure, limit: float, what: str, hint: str) -> None:
+    if not revealed.within(limit):
+        needed = revealed.epsilon
+        raise OverBudget(
+            f"{what} ε = {exact.shown_above(needed)}; this device allows {exact.shown_above(limit)}. Nothing was "
+            "drawn.",
+            hint,
+            needed=needed,
+            budget=limit,
+            excess=needed - limit,
+        )
 
 
 class Client(SurveyDevice):
@@ -148,8 +155,10 @@ class Client(SurveyDevice):
                 kept = fact(tables, "hand", drawn)
         return tuple(map(self.survey.question, json.loads(kept)))
 
-    def answer(self, question: str, answer: str | Mapping[str, str]) -> Released:
+    def answer(self, question: str, answer: str | Mapping[str, str] | exact.Rational) -> Released:
         """Draw the response to a question, at its coarsest stage; `send` will send it. The answer is not stored.
+
+        Where a number is asked for, it is rounded to a level first, and the level takes its place.
 
         Finer stages of a gradual question are drawn as well, as far as the ceiling allows, and wait for `release`.
 
@@ -166,7 +175,7 @@ class Client(SurveyDevice):
                 "Nothing was drawn or sent."
             )
         self._check(question, asked.design)
-        self._ledger.answer(question, answer, self._allowed(asked))
+        self._ledger.answer(question, category_of(asked.design, answer, source=self._source), self._allowed(asked))
         return self._ledger.release(question, 0, to=self.survey.name)
 
     def release(self, question: str) -> Released:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
+from typing import TypeAlias
 
 from deniable import exact
 from deniable.chance import SYSTEM, Source
@@ -14,10 +15,14 @@ from deniable.client.connection import Connection
 from deniable.client.state import DeviceState
 from deniable.db import DURABLE, SqliteFile
 from deniable.errors import InvalidRequest, NotAllowed
+from deniable.records.numbers.responses import category_of
 from deniable.responses import respond
 from deniable.survey import Link
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import BUDGET, CEILING, read_limit
+
+Answer: TypeAlias = str | Mapping[str, str] | exact.Rational
+"""The truth about one question: a category, one of each attribute, or a number."""
 
 _BATCH_LINES = 5_000  # submissions in a batch: a few megabytes
 _PATIENCE = 60.0  # seconds to wait for another program that uses the file
@@ -69,11 +74,13 @@ class Hub(SurveyDevice):
             self.close()
             raise
 
-    def add(self, people: Iterable[Mapping[str, str]]) -> list[str]:
+    def add(self, people: Iterable[Mapping[str, Answer]]) -> list[str]:
         """Draw the responses of respondents, each given as answers by question; return their keys, in that order.
 
         Of a gradual question only the coarsest stage is drawn. Where each respondent is asked some of the questions,
-        give answers to all: those that are drawn are used, and nothing is done with the others.
+        give answers to all: those that are drawn are used, and nothing is done with the others. All that is waiting is
+        written anew, so that the bytes of the file do not tell who came when: give many people at once where there are
+        thousands.
 
         Raises:
             InvalidAnswer: not one of the categories; nobody's responses were kept. The message does not repeat it.
@@ -88,7 +95,10 @@ class Hub(SurveyDevice):
             self._check(questions)
         drawn = [self._drawn(answers) for answers in people]
         with self._state.transaction() as tables:
-            tables.insert("waiting", ("key", "line"), sorted(drawn))
+            # A page of the file holds rows in the order in which they were written.
+            earlier = tables.rows("SELECT key, line FROM waiting")
+            tables.run("DELETE FROM waiting")
+            tables.insert("waiting", ("key", "line"), sorted([*earlier, *drawn]))
         return [key for key, _ in drawn]
 
     def __len__(self) -> int:
@@ -130,17 +140,24 @@ class Hub(SurveyDevice):
         ratios = sorted((design.parity for design in designs.values()), reverse=True)
         self._check_budget(Disclosure.of_parities(ratios[: self.survey.each]))
 
-    def _drawn(self, answers: Mapping[str, str]) -> tuple[str, str]:
+    def _drawn(self, answers: Mapping[str, Answer]) -> tuple[str, str]:
         """Return a key, and the submission as a line of JSON."""
         key = self._source.read(KEY_BYTES).hex()
         responses = [
             {"question": name, "design": sent.design, "symbol": sent.symbol}
-            for name, answer in self._asked(answers).items()
+            for name, answer in self._asked(self._categories(answers)).items()
             for sent in [respond(self.survey.question(name).design, answer, source=self._source)]
         ]
         return key, json.dumps(self._submission(key, responses), ensure_ascii=False)
 
-    def _asked(self, answers: Mapping[str, str]) -> Mapping[str, str]:
+    def _categories(self, answers: Mapping[str, Answer]) -> dict[str, str | Mapping[str, str]]:
+        """Return the answers with every number rounded to its level."""
+        return {
+            name: category_of(self.survey.question(name).design, answer, source=self._source)
+            for name, answer in answers.items()
+        }
+
+    def _asked(self, answers: dict[str, str | Mapping[str, str]]) -> dict[str, str | Mapping[str, str]]:
         """Return the answers to the questions that are drawn for a respondent; every one is looked at first."""
         if self.survey.each is None:
             return answers

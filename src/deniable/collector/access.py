@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import hmac
 import secrets
-import time
-from collections.abc import Callable
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -21,36 +18,7 @@ FIELD = "form"
 """The hidden field of a form that repeats its cookie."""
 
 _SESSION_COOKIE, _FORM_COOKIE = "deniable-session", "deniable-form"
-_MOST_SESSIONS = 10_000  # at a time: they are kept in memory, and whoever holds a token can open many
 _MOST_FIELDS = 1000  # of a form: a survey has at most 200 questions
-
-
-class Sessions:
-    """Browsers in which somebody has signed in. They are kept in memory: a restart signs everybody out."""
-
-    def __init__(self, hours: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = 3600 * hours
-        self._clock = clock
-        self._open: dict[bytes, tuple[float, str]] = {}  # by the hash of the name: when it ends, and its token
-
-    def start(self, token: str) -> str:
-        """Return the name of a new session, which is told to its browser alone."""
-        now = self._clock()
-        self._open = {digest: session for digest, session in self._open.items() if session[0] > now}
-        while len(self._open) >= _MOST_SESSIONS:
-            del self._open[next(iter(self._open))]
-        name = secrets.token_urlsafe(24)
-        self._open[_digest(name)] = (now + self._seconds, token)
-        return name
-
-    def token(self, name: str) -> str:
-        """Return the token that opened a session; empty for one that does not exist or has ended."""
-        until, token = self._open.get(_digest(name), (0.0, ""))
-        return token if until > self._clock() else ""
-
-    def end(self, name: str) -> None:
-        """End a session."""
-        self._open.pop(_digest(name), None)
 
 
 async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
@@ -65,10 +33,11 @@ async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
         Refused: no token, one that does not work, or one that is for something else.
     """
     collector = Collector.of(request)
-    text = _bearer(request)
-    if not text and request.method in {"GET", "HEAD"}:
-        text = collector.sessions.token(_session_name(request))
-    token = await asyncio.to_thread(collector.store.find_token, text) if text else None
+    text, session, token = _bearer(request), _session_name(request), None
+    if text:
+        token = await asyncio.to_thread(collector.store.find_token, text)
+    elif session and request.method in {"GET", "HEAD"}:
+        token = await asyncio.to_thread(collector.store.find_session, session)
     if token is None:
         raise Refused(
             401,
@@ -83,17 +52,18 @@ async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
     return token
 
 
-def keep_session(request: Request, response: Response, token: str) -> None:
+async def keep_session(request: Request, response: Response, token: str) -> None:
     """Open a session with a token, and set its cookie, which no script can read and no other site can send."""
     collector = Collector.of(request)
-    name, age = collector.sessions.start(token), round(3600 * collector.settings.session)
-    _set_cookie(request, response, _SESSION_COOKIE, name, age)
+    seconds = 3600 * collector.settings.session
+    name = await asyncio.to_thread(collector.store.start_session, token, seconds=seconds)
+    _set_cookie(request, response, _SESSION_COOKIE, name, round(seconds))
 
 
-def end_session(request: Request, response: Response) -> None:
+async def end_session(request: Request, response: Response) -> None:
     """End the session of a request, and erase its cookie."""
     collector = Collector.of(request)
-    collector.sessions.end(_session_name(request))
+    await asyncio.to_thread(collector.store.end_session, _session_name(request))
     settings = collector.settings
     response.delete_cookie(
         settings.cookie(_SESSION_COOKIE), path="/", secure=settings.encrypted, httponly=True, samesite="strict"
@@ -145,10 +115,6 @@ def _allows(token: Token, scope: str, survey: str, *, shared: bool) -> bool:
     if token.scope not in {"admin", scope}:
         return False
     return token.survey in ("", survey) or (shared and not survey)
-
-
-def _digest(name: str) -> bytes:
-    return hashlib.sha256(name.encode()).digest()
 
 
 def _form_cookie(request: Request) -> str:

@@ -20,7 +20,6 @@ from starlette.staticfiles import StaticFiles
 
 from deniable import __version__
 from deniable.collector import gate
-from deniable.collector.access import Sessions
 from deniable.collector.intake import SubmissionWriter, Surveys
 from deniable.collector.limits import Limits
 from deniable.collector.monitoring import Metrics, Pulse
@@ -47,7 +46,6 @@ def make_app(settings: Settings, store: Store) -> Starlette:
         store,
         writer,
         Surveys(store),
-        Sessions(settings.session),
         metrics,
         Pulse(store.check),
         Limits(settings),

@@ -64,7 +64,7 @@ class CurveChart:
 
     Attributes:
         points: the curve, as an SVG polyline writes it.
-        floor: where the value that is compared with lies.
+        compared: the curve that it is compared with.
         x: where the point lies.
         y: where the point lies.
         across: the marks below.
@@ -72,7 +72,7 @@ class CurveChart:
     """
 
     points: str
-    floor: float
+    compared: str
     x: float
     y: float
     across: tuple[Tick, ...]
@@ -80,9 +80,12 @@ class CurveChart:
 
 
 def curve_chart(
-    values: Sequence[tuple[float, float]], point: tuple[float, float], floor: float, marks: Sequence[float]
+    values: Sequence[tuple[float, float]],
+    point: tuple[float, float],
+    compared: Sequence[tuple[float, float]],
+    marks: Sequence[float],
 ) -> CurveChart:
-    """Return the curve through values (x, y), the point on it, and marks on the logarithmic scale of x.
+    """Return the curve through values (x, y), the point on it, another curve, and marks on the logarithmic scale of x.
 
     What lies higher than twice the point and the middle of the curve has places below 0, for the picture to cut off.
     """
@@ -91,11 +94,13 @@ def curve_chart(
     def across(x: float) -> float:
         return round(100 * (math.log(x) - first) / (last - first), 2)
 
-    top = max(2 * values[len(values) // 2][1], 1.4 * point[1], 2 * floor)
+    top = max(2 * values[len(values) // 2][1], 1.4 * point[1], 2 * compared[-1][1])
     scale = axis(0.0, min(top, max(y for _, y in values)), lambda share: f"±{round(100 * share, 2) + 0.0:g}", most=4)
-    points = " ".join(f"{across(x):g},{100 - 100 * y / scale.high:.4g}" for x, y in values)
-    ticks = tuple(Tick(across(mark), f"{mark:g}") for mark in marks)
-    return CurveChart(points, 100 - scale.at(floor), across(point[0]), 100 - scale.at(point[1]), ticks, scale)
+    points, others = (
+        " ".join(f"{across(x):g},{100 - 100 * y / scale.high:.4g}" for x, y in curve) for curve in (values, compared)
+    )
+    ticks = tuple(Tick(across(mark), f"{mark:,.15g}") for mark in marks)
+    return CurveChart(points, others, across(point[0]), 100 - scale.at(point[1]), ticks, scale)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,7 @@ from deniable.collector.charts import CurveChart, curve_chart
 from deniable.criteria.base import raised
 from deniable.designs import Design, direct, subset, warner
 from deniable.errors import InvalidNumber, InvalidRequest
-from deniable.plan import optimal, sample_size, width
+from deniable.plan import crossover, optimal, sample_size, sample_size_for_power, sample_size_for_width, width
 from deniable.report import words
 from deniable.survey.catalogue import locale
 from deniable.survey.disclosure import Disclosure
@@ -23,6 +24,7 @@ MARKS = ("1/10", "1/5", "1/2", "1", "2", "4", "8")
 
 _SPOKEN = locale("en")  # as all pages for analysts
 _CURVE_STEPS = 36  # between the ends of the curve
+_MOST_EXACT = 10_000  # respondents up to which the exact test takes no time
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,10 @@ class Wish:
         categories: how many.
         prior: what somebody believes beforehand about another person's answer, in percent.
         questions: how many such questions a respondent answers in the survey.
+        share: what share one of the answers is expected to have, in percent.
+        width: how wide its interval may be, from end to end, in percentage points.
+        power: how surely that share is told from 0, in percent.
+        lying: how many of those concerned would deny it if asked directly, in percent.
     """
 
     epsilon: str = "1"
@@ -42,6 +48,10 @@ class Wish:
     categories: int = 4
     prior: float = 10.0
     questions: int = 1
+    share: float = 10.0
+    width: float = 10.0
+    power: float = 80.0
+    lying: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,9 @@ class SurveyPlan:
         warnings: what is above the limits, and must be acknowledged in the survey's file.
         reasons: why this design.
         curve: margin against ε.
+        people: how many respondents the expected share takes, for the width and for the power, in sentences.
+        crossing: from how many respondents on this beats a direct question to which some lie, in a sentence.
+        errors: the error against the number of respondents, of this and of the direct question.
     """
 
     wish: Wish
@@ -77,6 +90,9 @@ class SurveyPlan:
     warnings: tuple[str, ...]
     reasons: tuple[str, ...]
     curve: CurveChart
+    people: tuple[str, ...]
+    crossing: str
+    errors: CurveChart
 
 
 def read_wish(given: Mapping[str, str]) -> Wish:
@@ -92,7 +108,12 @@ def read_wish(given: Mapping[str, str]) -> Wish:
     size = _number(text["categories"] or str(default.categories), "the number of categories", 2, 200)
     prior = _number(text["prior"] or str(default.prior), "the belief beforehand", "1/10", "999/10")
     questions = _number(text["questions"] or str(default.questions), "the number of questions", 1, 200)
-    return Wish(f"{float(epsilon):g}", int(people), int(size), float(prior), int(questions))
+    share = _number(text["share"] or str(default.share), "the expected share", "1/10", "999/10")
+    width = _number(text["width"] or str(default.width), "the width", "1/10", "999/10")
+    power = _number(text["power"] or str(default.power), "the power", 50, "999/10")
+    lying = _number(text["lying"] or str(default.lying), "the share of those who would deny", 0, 100)
+    hoped = [float(each) for each in (share, width, power, lying)]
+    return Wish(f"{float(epsilon):g}", int(people), int(size), float(prior), int(questions), *hoped)
 
 
 def plan(wish: Wish) -> SurveyPlan:
@@ -100,6 +121,7 @@ def plan(wish: Wish) -> SurveyPlan:
     choice = optimal(wish.categories, wish.epsilon)
     # At worst half of the people hold one answer, however many others there are.
     margin, plain = (_margin(design, wish.respondents) for design in (choice.design, direct(2)))
+    crossing = crossover(choice.design, share=wish.share / 100, lying=wish.lying / 100)
     after = raised(choice.design.parity, Fraction(str(wish.prior)) / 100)
     return SurveyPlan(
         wish=wish,
@@ -115,12 +137,18 @@ def plan(wish: Wish) -> SurveyPlan:
         warnings=_warnings(choice.design, wish.questions),
         reasons=(*choice.reasons, *_drawn(wish, margin)),
         curve=_curve(wish, margin, plain),
+        people=_people(wish, choice.design),
+        crossing=crossing.sentence,
+        errors=_errors(wish, choice.design, crossing.value),
     )
 
 
 def _told(design: Design, questions: int) -> tuple[str, ...]:
     together = Disclosure.of([design] * questions).together_words(_SPOKEN) if questions > 1 else ()
-    return (" ".join(Disclosure(design.parity).response_words(_SPOKEN)), *([" ".join(together)] if together else []))
+    return (
+        " ".join(Disclosure.of_response(design).response_words(_SPOKEN)),
+        *([" ".join(together)] if together else []),
+    )
 
 
 def _warnings(design: Design, questions: int) -> tuple[str, ...]:
@@ -150,7 +178,33 @@ def _curve(wish: Wish, margin: float, plain: float) -> CurveChart:
     steps = [ends[0] * (ends[1] / ends[0]) ** (number / _CURVE_STEPS) for number in range(_CURVE_STEPS + 1)]
     points = [(e, _margin(_minimax(wish.categories, f"{e:.4f}"), wish.respondents)) for e in steps]
     marks = [float(exact.rational(mark)) for mark in MARKS]
-    return curve_chart(points, (float(wish.epsilon), margin), plain, marks)
+    return curve_chart(points, (float(wish.epsilon), margin), [(ends[0], plain), (ends[1], plain)], marks)
+
+
+def _people(wish: Wish, design: Design) -> tuple[str, ...]:
+    """Tell how many people it takes; by the exact test where that takes no time."""
+    share, power = wish.share / 100, wish.power / 100
+    by_width = sample_size_for_width(design, share=share, width=wish.width / 100, level=LEVEL)
+    by_power = sample_size_for_power(design, share=share, target=power, method="normal")
+    if by_power <= _MOST_EXACT:
+        by_power = sample_size_for_power(design, share=share, target=power)
+    return (
+        f"{by_width:,} respondents for an interval of {wish.width:g} percentage points from end to end, on average.",
+        f"{by_power:,} respondents to tell the share from 0 with a power of {wish.power:g}%.",
+    )
+
+
+def _errors(wish: Wish, design: Design, crossing: float) -> CurveChart:
+    """Draw the errors from few respondents on to well beyond those who are asked, and beyond the crossing."""
+    most = max(wish.respondents, crossing if crossing < 10**9 else 0, 300)
+    last = math.ceil(math.log10(3 * most))
+    steps = [10 ** (1 + (last - 1) * step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1)]
+    numbers = sorted({round(each) for each in steps} | {max(wish.respondents, 10)})
+    found = crossover(design, share=wish.share / 100, lying=wish.lying / 100, people=numbers)
+    columns = [[float(cell) for cell in line.values()] for line in found.lines]  # of people, directly, by the design
+    own, plain = ([(line[0], line[at]) for line in columns] for at in (2, 1))
+    point = next(each for each in own if each[0] >= wish.respondents)
+    return curve_chart(own, point, plain, [10**power for power in range(1, last + 1)])
 
 
 def _minimax(categories: int, epsilon: str) -> Design:

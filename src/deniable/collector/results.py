@@ -8,13 +8,15 @@ from datetime import date
 
 import numpy as np
 
-from deniable.audit import doubts, fabricated, swing
+from deniable.attacks import doubts, fabricated, swing
 from deniable.collector.small_cells import counts_shown, groups_shown
 from deniable.collector.store import Entry, Store
+from deniable.designs import NumberDesign
 from deniable.errors import NotEstimable
-from deniable.estimates import Estimate, Interval, ShareRow, Summary, plausible, stages
+from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, plausible, stages
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
+from deniable.records.numbers.estimates import NumberEstimate
 from deniable.report import words
 from deniable.survey import Question
 from deniable.tallies import Tally
@@ -83,6 +85,7 @@ class Results:
         device: what people send, answer by answer, at the finest stage.
         signals: what looks wrong.
         stages: of a question that is released gradually.
+        numbers: where a number is asked for: its mean, deviation and quantiles; `shares` are then those of its levels.
     """
 
     respondents: int
@@ -96,16 +99,18 @@ class Results:
     device: tuple[str, ...]
     signals: tuple[Signal, ...]
     stages: tuple[StageResult, ...]
+    numbers: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class GroupResult:
-    """A group, with its sentence and shares if it may be shown."""
+    """A group, with its sentence, shares and numbers if it may be shown."""
 
     name: str
     respondents: int
     sentence: str
     shares: tuple[CategoryResult, ...]
+    numbers: tuple[Row, ...] = ()
 
 
 def read(store: Store, entry: Entry, question: int, group: int | None = None) -> Results:
@@ -118,18 +123,20 @@ def read(store: Store, entry: Entry, question: int, group: int | None = None) ->
     asked, estimate = entry.survey.questions[question], _estimated(counts)
     summary = estimate.summary(level=LEVEL)
     shares = _shares(asked, entry.survey.language, summary, estimate)
+    numbers = _numbers(estimate)
     return Results(
         respondents=summary.respondents,
         level=LEVEL,
         method=summary.method,
         epsilon=summary.epsilon,
-        sentence=_sentence(shares),
+        sentence=_sentence(shares, numbers),
         shares=shares,
-        notes=summary.notes,
+        notes=numbers.notes if numbers else summary.notes,
         protection=_protection(asked),
         device=(*words.frequencies(asked.designs[-1]), *words.odds(asked.designs[-1])),
         signals=(*_fabricated(store, entry, question, counts, group), *_compliance(estimate)),
         stages=_stages(estimate),
+        numbers=numbers.rows if numbers else (),
     )
 
 
@@ -142,8 +149,15 @@ def groups(store: Store, entry: Entry, question: int) -> tuple[GroupResult, ...]
         except NotEstimable:
             continue
         shares = _shares(asked, entry.survey.language, estimate.summary(level=LEVEL), estimate)
+        numbers = _numbers(estimate)
         results.append(
-            GroupResult(entry.survey.groups[number], _counts(estimate).respondents, _sentence(shares), shares)
+            GroupResult(
+                entry.survey.groups[number],
+                _counts(estimate).respondents,
+                _sentence(shares, numbers),
+                shares,
+                numbers.rows if numbers else (),
+            )
         )
     return tuple(results)
 
@@ -173,8 +187,17 @@ def _shares(
     return tuple(CategoryResult(label, row, tuple(ends[j] for ends in moved)) for j, (label, row) in rows)
 
 
-def _sentence(shares: Sequence[CategoryResult]) -> str:
-    """Tell about "yes" where the answers are no and yes, and otherwise about the answer that most people give."""
+def _numbers(estimate: Estimate | Combined) -> Summary[Row] | None:
+    """Return mean, deviation and quantiles where the categories are levels of a number."""
+    if isinstance(estimate, Combined) or not isinstance(estimate.design, NumberDesign):
+        return None
+    return NumberEstimate(estimate).summary(level=LEVEL)
+
+
+def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None) -> str:
+    """Tell the mean of a number; else about "yes", or about the answer that most people give."""
+    if numbers:
+        return words.about_mean(numbers.rows[0])
     chosen = shares[1] if len(shares) == 2 else max(shares, key=lambda share: share.row.estimate)
     return words.about(chosen.row, chosen.label)
 

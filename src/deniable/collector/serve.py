@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from ipaddress import ip_address
 
 import msgspec
@@ -16,9 +18,11 @@ from deniable.collector.limits import bounded_http
 from deniable.collector.monitoring import configure_log, log_event
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, StoreFailed, open_store
+from deniable.db import Database
 from deniable.errors import InvalidRequest
 
 _BACKLOG = 2048  # connections that wait to be taken
+_LOOK = 2.0  # seconds after which a collector looks whether it still has its seat
 
 
 def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None) -> None:
@@ -33,25 +37,75 @@ def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None
 
     Raises:
         InvalidRequest: the address cannot be listened on, or would be reachable from elsewhere without HTTPS; or a
-            proxy stands in front that nobody has named.
+            proxy stands in front that nobody has named; or the database has as many collectors as it may.
         StoreFailed: the database cannot be read or written.
     """
     check_reachable(settings)
     check_proxies(settings)
     with _listening(settings) as door:
-        settings = msgspec.structs.replace(settings, port=door.getsockname()[1])
+        settings = msgspec.structs.replace(settings, port=door.getsockname()[1]).share()
         configure_log()
         store = open_store(settings.database, rewriting=settings.rewriting)
         try:
-            _settle(store)
-            server = uvicorn.Server(configuration(settings, make_app(settings, store)))
-            ready(settings)
-            log_event("listening", address=settings.base)
-            with _ending():
-                server.run(sockets=[door])
-            log_event("stopped")
+            with closing(_Seated(store.database, settings.collectors)) as seat:
+                _settle(store)
+                server = uvicorn.Server(configuration(settings, make_app(settings, store)))
+                ready(settings)
+                log_event("listening", address=settings.base)
+                with _ending(), seat.watched(lambda: setattr(server, "should_exit", True)):
+                    server.run(sockets=[door])
+                log_event("stopped")
         finally:
             store.shut()
+
+
+class _Seated:
+    """A collector's seat at its database, taken again where the database was started anew."""
+
+    def __init__(self, database: Database, seats: int) -> None:
+        self._database, self._seats = database, seats
+        self._seat = database.take_seat(seats)
+        if self._seat is None:
+            raise InvalidRequest(
+                f"the database {database.name} has its collectors already, or one that was told another number of "
+                f"them; expected at most {seats} (the setting `collectors`), all told the same.",
+                "Stop the other one, or set `collectors` for all of them; they need a Postgres database.",
+            )
+        self._ended = threading.Event()
+
+    @contextmanager
+    def watched(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Look again and again whether the seat is still taken; where another collector has it now, stop this one."""
+        thread = threading.Thread(target=self._watch, args=(stop,), name="seat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._ended.set()
+            thread.join()
+
+    def close(self) -> None:
+        """Leave the seat to others."""
+        if self._seat is not None:
+            self._seat.close()
+
+    def _watch(self, stop: Callable[[], None]) -> None:
+        while not self._ended.wait(_LOOK):
+            try:
+                lost = not self._again()
+            except StoreFailed:  # the database is away; it comes back
+                continue
+            if lost:
+                log_event("another collector has taken the seat of this one", level=logging.ERROR)
+                stop()
+                return
+
+    def _again(self) -> bool:
+        """Say whether the seat is taken by this collector; take it again where the server has forgotten it."""
+        if self._seat is not None and not self._seat.held():
+            self._seat.close()
+            self._seat = self._database.take_seat(self._seats)
+        return self._seat is not None
 
 
 def _settle(store: Store) -> None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from deniable.collector.access import Sessions
     from deniable.collector.intake import SubmissionWriter, Surveys
     from deniable.collector.limits import Limits
     from deniable.collector.monitoring import Metrics, Pulse
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 PREFIX = "DENIABLE_"
 """What names of variables in the environment begin with."""
 
+_SHARED = ("rate", "rate_responses", "rate_bytes", "device_responses", "device_bytes", "connections_each")
 _Bytes = Annotated[int, msgspec.Meta(ge=1024, le=1 << 32)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -58,6 +58,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         hold: seconds that a submission waits for others, at most.
         rewriting: the share of all time that is spent on writing everything anew in the order of its keys, at most.
         grace: seconds that requests under way have to end when the collector stops.
+        collectors: how many share the database, each with its part of the limits; all of them are told the same.
     """
 
     database: str = "deniable.db"
@@ -82,6 +83,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     hold: Annotated[float, msgspec.Meta(ge=0)] = 1
     rewriting: Annotated[float, msgspec.Meta(gt=0, le=0.5)] = 0.1
     grace: Annotated[float, msgspec.Meta(ge=0)] = 20
+    collectors: Annotated[int, msgspec.Meta(ge=1, le=64)] = 1
 
     def __repr__(self) -> str:
         """Tell of the database what may be told: an address may hold a password, and a traceback shows this."""
@@ -98,6 +100,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         """Whether people come over HTTPS, so that cookies may insist on it."""
         return self.base.startswith("https://")
 
+    def share(self) -> Settings:
+        """Return the settings of one collector among those that share a database: its part of what all may let in.
+
+        Why a part, and no common count: addresses are counted in memory, so that no disk has them.
+
+        Guarantee: what all of them let in is no more than the limit, wherever a request arrives. A limit below the
+        number of collectors is 1 for each.
+        """
+        parts = {name: max(1, limit // self.collectors) for name in _SHARED if (limit := getattr(self, name))}
+        return msgspec.structs.replace(self, **parts, rewriting=self.rewriting / self.collectors)
+
     def cookie(self, name: str) -> str:
         """Return what a cookie is called; with HTTPS, by a prefix that keeps other hosts from setting it."""
         return f"__Host-{name}" if self.encrypted else name
@@ -112,7 +125,6 @@ class Collector:
         store: where everything is kept; its calls block, so they run in a thread: `await asyncio.to_thread(…)`.
         writer: stores single submissions, many at a time: `await writer.add(submission)`.
         surveys: definitions, remembered for a second: `await surveys.find(name)`.
-        sessions: who has signed in.
         metrics: what is counted.
         pulse: whether anything can be stored now.
         limits: what may be asked for.
@@ -123,7 +135,6 @@ class Collector:
     store: Store
     writer: SubmissionWriter
     surveys: Surveys
-    sessions: Sessions
     metrics: Metrics
     pulse: Pulse
     limits: Limits

@@ -129,7 +129,7 @@ def receipt(store: Store, entry: Entry, key: bytes) -> str:
 
 def _revealed(drawn: Mapping[str, Design], spoken: Locale) -> dict[str, Any]:
     """Return what the responses of a receipt reveal at most, each alone and all together, in the words of the page."""
-    each = {name: " ".join(Disclosure(design.parity).response_words(spoken)) for name, design in drawn.items()}
+    each = {name: " ".join(Disclosure.of_response(design).response_words(spoken)) for name, design in drawn.items()}
     return {"responses": each, "together": " ".join(Disclosure.of(drawn.values()).together_words(spoken))}
 
 

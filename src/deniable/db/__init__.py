@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deniable.db.addresses import has_password, is_address, shown
-from deniable.db.database import DURABLE, SHARED, Closable, Database, Migration, SqliteFile, Tables, applied, migrate
+from deniable.db.database import (
+    DURABLE,
+    SHARED,
+    Closable,
+    Database,
+    Migration,
+    Seat,
+    SqliteFile,
+    Tables,
+    applied,
+    migrate,
+)
 from deniable.errors import DeniableError, UnreadableFile
 
 __all__ = [
@@ -16,6 +27,7 @@ __all__ = [
     "Closable",
     "Database",
     "Migration",
+    "Seat",
     "SqliteFile",
     "Tables",
     "applied",

@@ -19,7 +19,18 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
 
-__all__ = ["DURABLE", "SHARED", "Closable", "Database", "Migration", "SqliteFile", "Tables", "applied", "migrate"]
+__all__ = [
+    "DURABLE",
+    "SHARED",
+    "Closable",
+    "Database",
+    "Migration",
+    "Seat",
+    "SqliteFile",
+    "Tables",
+    "applied",
+    "migrate",
+]
 
 DURABLE = (
     "journal_mode = DELETE",  # one file that can be copied when nobody writes; no log of erased rows beside it
@@ -115,6 +126,14 @@ class Closable(ABC):
         self.close()
 
 
+class Seat(Closable):
+    """A seat that is taken until it is closed, or its program has ended, however it ends."""
+
+    @abstractmethod
+    def held(self) -> bool:
+        """Say whether it is still taken: a server that was started anew has forgotten it."""
+
+
 class Database(Closable):
     """Where tables are. Threads may share it, and a forked child connects anew.
 
@@ -138,6 +157,16 @@ class Database(Closable):
         """Write tables into new files without what was erased or moved, and empty the log; say whether nothing is left.
 
         Where somebody else reads, old rows may have to stay for them: try again later.
+        """
+
+    @abstractmethod
+    def take_seat(self, seats: int) -> Seat | None:
+        """Take one of so many seats of a program that few may run at a time; None where none is free.
+
+        All who share a database must name the same number: where somebody sits who named another one, none is free.
+
+        Raises:
+            InvalidRequest: this kind of database has not so many.
         """
 
     @abstractmethod
@@ -274,6 +303,14 @@ class SqliteFile(Database):
                 connection.execute("PRAGMA temp_store = MEMORY")
         return not busy
 
+    def take_seat(self, seats: int) -> Seat | None:
+        if seats != 1:
+            raise InvalidRequest(
+                f"{seats} programs are to share the {self._kind} {self._path}; expected one: it is a file.",
+                "Use a Postgres database for several, or run one.",
+            )
+        return LockedFile.taken(self._path.with_name(f"{self._path.name}-seat"))
+
     @contextmanager
     def _told(self) -> Iterator[None]:
         try:
@@ -299,6 +336,35 @@ class SqliteFile(Database):
             connection.close()
             raise
         return connection
+
+
+class LockedFile(Seat):
+    """The only seat at a file: a lock on a second one beside it, which the system gives back when a program ends.
+
+    Why not on the file itself: a program that closes it would give up the locks that SQLite has there.
+    """
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+
+    @classmethod
+    def taken(cls, path: Path) -> LockedFile | None:
+        """Return the seat; None where another program has it."""
+        import fcntl
+
+        file = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return None
+        return cls(file)
+
+    def held(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        os.close(self._file)
 
 
 class SqliteTables(Tables):

@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from deniable.db.addresses import shown
-from deniable.db.database import READERS_PATIENCE, Database, Tables
+from deniable.db.database import READERS_PATIENCE, Database, Seat, Tables
 from deniable.errors import DeniableError, InvalidRequest, MissingExtra
 
+_LOCKS = 1684369017  # "deny", so that locks are ours
+_SEATS = _LOCKS + 1
 _ROWS = 1 << 14  # rows that a stream holds at a time
 
 
@@ -71,6 +73,27 @@ class PostgresServer(Database):
                 self._set_patience(connection)
         return set(kept) <= {"0"}
 
+    def take_seat(self, seats: int) -> Seat | None:
+        """Take a lock of the session, which the server gives back when the connection ends.
+
+        Its number holds the schema, how many seats there are, and which one this is, so that the locks that are held
+        tell who else sits here.
+        """
+        with self._told():
+            connection = self._connect()
+            with connection.transaction():
+                tables = PostgresTables(connection)
+                tables.lock()
+                schema = tables.value("SELECT hashtext(coalesce(current_schema(), '')) & 16383")
+                taken = [number & 0xFFFF for (number,) in tables.rows(_TAKEN, _SEATS) if number >> 16 == schema]
+                free = sorted({seats << 8 | at for at in range(seats)} - set(taken))
+                alike = all(number >> 8 == seats for number in taken)
+                if free and alike:
+                    tables.run("SELECT pg_advisory_lock(?, ?)", _SEATS, schema << 16 | free[0])
+                    return HeldLock(connection)
+            connection.close()
+            return None
+
     @contextmanager
     def _told(self) -> Iterator[None]:
         """Tell of an error of the server by its kind alone: its words may hold the values of a row."""
@@ -96,6 +119,36 @@ class PostgresServer(Database):
         connection.execute(f"SET lock_timeout = {round(1000 * self._patience)}")
 
 
+def tables_on(connection: Any) -> Tables:
+    """Return the tables that somebody's own connection of psycopg leads to; its transaction stays theirs."""
+    from psycopg.rows import tuple_row
+
+    return PostgresTables(connection.cursor(row_factory=tuple_row))
+
+
+_TAKEN = (
+    "SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid::bigint = ? AND objsubid = 2 "
+    "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+
+
+class HeldLock(Seat):
+    """A lock that a connection holds for as long as it lives."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def held(self) -> bool:
+        try:
+            self._connection.execute("SELECT 1")
+        except Exception:
+            return False
+        return True
+
+    def close(self) -> None:
+        self._connection.close()
+
+
 class PostgresTables(Tables):
     """Tables in Postgres."""
 
@@ -105,12 +158,18 @@ class PostgresTables(Tables):
         self._connection = connection
 
     def run(self, statement: str, *values: Any) -> int:
-        changed: int = self._connection.execute(_marked(statement), values).rowcount
+        changed: int = self._executed(statement, values).rowcount
         return changed
 
     def rows(self, statement: str, *values: Any) -> list[Any]:
-        found: list[Any] = self._connection.execute(_marked(statement), values).fetchall()
+        found: list[Any] = self._executed(statement, values).fetchall()
         return found
+
+    def _executed(self, statement: str, values: Sequence[Any]) -> Any:
+        # Without values nothing is looked for: a name in quotes may hold any letter.
+        if not values:
+            return self._connection.execute(statement)
+        return self._connection.execute(_marked(statement), values)
 
     def rows_among(self, statement: str, wanted: Sequence[Any], *values: Any) -> list[Any]:
         return self.rows(f"{statement} = ANY(?)", *values, list(wanted)) if wanted else []
@@ -118,7 +177,7 @@ class PostgresTables(Tables):
     def stream(self, statement: str, *values: Any) -> Iterator[Any]:
         with self._connection.cursor(name="stream") as cursor:
             cursor.itersize = _ROWS
-            yield from cursor.execute(_marked(statement), values)
+            yield from cursor.execute(_marked(statement), values, binary=True)  # bytes come as they are, not in digits
 
     def each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._connection.cursor() as cursor:
@@ -137,8 +196,8 @@ class PostgresTables(Tables):
         return self.has(table)
 
     def lock(self) -> None:
-        # "deny", so that it is ours, and the schema, so that another one's writers go on.
-        self.run("SELECT pg_advisory_xact_lock(1684369017, hashtext(coalesce(current_schema(), '')))")
+        # With the schema, so that another one's writers go on.
+        self.run("SELECT pg_advisory_xact_lock(?, hashtext(coalesce(current_schema(), '')))", _LOCKS)
 
     def damaged(self) -> bool:
         """Say no: a server with checksums refuses to read damaged pages, and holds references by itself."""

@@ -6,7 +6,17 @@ from deniable.designs.attributes import attribute_epsilons, direct, items, produ
 from deniable.designs.cards import Deck, christofides, integer_deck
 from deniable.designs.design import AnyDesign, Design, Factor
 from deniable.designs.labels import Bitstrings, Numbered
-from deniable.designs.many_answers import forced_response, hadamard, k_ary, local_hashing, matrix
+from deniable.designs.many_answers import (
+    forced_choice,
+    forced_response,
+    hadamard,
+    k_ary,
+    local_hashing,
+    matrix,
+    negative_survey,
+)
+from deniable.designs.numbers import NumberDesign, Range, Scale, number_design
+from deniable.designs.ordered import window
 from deniable.designs.registry import FAMILIES, Family, register
 from deniable.designs.sets_of_answers import (
     best_t,
@@ -22,6 +32,21 @@ from deniable.designs.sets_of_answers import (
 )
 from deniable.designs.three_answers import rr3_club, rr3_dagger, rr3_ddagger
 from deniable.designs.two_answers import binary, crosswise, simmons, warner
+from deniable.designs.two_answers_named import (
+    correlated_question,
+    devore,
+    disguised,
+    hard_garbling,
+    kuk,
+    mangat,
+    mangat_singh,
+    mangat_singh_singh,
+    mangat_unrelated,
+    mirrored,
+    number_sequence,
+    singh_joarder,
+    triangular,
+)
 from deniable.designs.two_answers_relaxed import (
     BinaryChoice,
     capped_binary,
@@ -41,26 +66,43 @@ __all__ = [
     "Design",
     "Factor",
     "Family",
+    "NumberDesign",
     "Numbered",
+    "Range",
+    "Scale",
     "attribute_epsilons",
     "best_t",
     "binary",
     "capped_binary",
     "christofides",
+    "correlated_question",
     "crosswise",
+    "devore",
     "direct",
+    "disguised",
     "exposing_binary",
     "exposure_threshold",
     "feasible_binary",
+    "forced_choice",
     "forced_response",
     "hadamard",
+    "hard_garbling",
     "integer_deck",
     "items",
     "k_ary",
+    "kuk",
     "local_hashing",
+    "mangat",
+    "mangat_singh",
+    "mangat_singh_singh",
+    "mangat_unrelated",
     "matrix",
+    "mirrored",
     "mixture",
     "mixture_risk",
+    "negative_survey",
+    "number_design",
+    "number_sequence",
     "optimal_binary",
     "product",
     "rappor",
@@ -71,10 +113,13 @@ __all__ = [
     "rr3_dagger",
     "rr3_ddagger",
     "simmons",
+    "singh_joarder",
     "subset",
     "subset_information",
     "subset_risk",
+    "triangular",
     "truncated_rappor",
     "unary",
     "warner",
+    "window",
 ]

@@ -366,8 +366,8 @@ def _cannot_estimate(counts: tuple[int, ...], ratio: Fraction, known: int) -> In
     ones = (first + last - 1) // 2
     if ones < 1:
         return InvalidDesign(problem, "Take more people, or fewer middle cards.")
-    least = exact.log_above(Fraction(first + last - ones, ones))
-    return InvalidDesign(problem, f"Take an ε of at least {least:.4g}, more people, or fewer middle cards.")
+    least = exact.shown_above(exact.log_above(Fraction(first + last - ones, ones)), 4)
+    return InvalidDesign(problem, f"Take an ε of at least {least}, more people, or fewer middle cards.")
 
 
 def _whole(number: object, name: str) -> int:

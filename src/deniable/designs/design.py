@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -246,6 +247,10 @@ class Design(AnyDesign):
             ]
             named = [(documents.field(each, "attribute", str), documents.field(each, "design", dict)) for each in parts]
             return cls.of_factors(name, [Factor(attribute, cls.from_body(each)) for attribute, each in named])
+        if "range" in body:  # its categories are levels of numbers
+            from deniable.designs.numbers import NumberDesign
+
+            return NumberDesign.from_body(body)
         return cls(
             name=name,
             categories=_read_labels(body, "categories"),
@@ -265,7 +270,8 @@ class Design(AnyDesign):
         }
 
     def __repr__(self) -> str:
-        return f"{self.name}({labels.shown(self.categories, most=5)}; ε = {exact.shown_above(self.epsilon)})"
+        certain = ", some response proves something" if self.parity == math.inf else ""
+        return f"{self.name}({labels.shown(self.categories, most=5)}; ε = {exact.shown_above(self.epsilon)}{certain})"
 
 
 def _together(factors: Sequence[Factor]) -> tuple[Combinations, Combinations, Product]:

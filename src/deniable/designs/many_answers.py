@@ -1,4 +1,4 @@
-"""Designs that send one code, for any number of answers: k-ary, matrix, forced response, Hadamard, hashing."""
+"""Designs that send one code, for any number of answers: k-ary, matrix, forced and negative, Hadamard, hashing."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def forced_response(
 
     With a die: 1 says yes, 6 says no, 2 to 5 answer honestly: honest 4/6, yes 1/6, no 1/6.
 
-    Implements: forced response as in [BIZ15], with all three probabilities known.
+    Implements: forced response [Bor71] as in [BIZ15], with all three probabilities known.
 
     Guarantee: parity (honest + s) / s with s the smaller of `yes` and `no`; infinite where one of them is 0.
 
@@ -202,8 +202,83 @@ def forced_response(
             f"honest is {truth}; expected a probability between 0 and 1.",
             "At 0 the responses say nothing about the answers, at 1 they are the answers.",
         )
-    channel = Dense.of([[truth + down, down], [up, truth + up]])
-    return Design("forced_response", categories, categories, channel)  # type: ignore[arg-type]  # Design reads labels
+    return Design("forced_response", categories, categories, forced_channel([down, up]))  # type: ignore[arg-type]  # Design reads labels
+
+
+def forced_channel(forced: Sequence[Fraction]) -> Dense:
+    """Return the channel that sends category i whatever is true with probability f_i, and else the truth."""
+    truth = 1 - sum(forced)
+    return Dense.of([[f + (truth if i == j else 0) for j in range(len(forced))] for i, f in enumerate(forced)])
+
+
+@register(
+    {"forced": ["1/10", "1/20", "1/10", "3/20"]},
+    {"forced": ["1/6", "1/6", "1/6"], "categories": ["never", "once", "often"]},
+    {"forced": [0, "1/5", "1/5"]},
+)
+def forced_choice(forced: Sequence[exact.Rational], *, categories: Labels | None = None) -> Design:
+    """Let a device say whether to answer honestly, or which of several categories to say.
+
+    Implements: forced response [Bor71] for any number of categories. With two it has the channel of
+    `forced_response(1 − no − yes, yes, no)`, and with all shares equal that of `k_ary`.
+
+    Guarantee: with q = 1 − Σ f the parity max (q + f_i) / f_i; infinite where some f_i is 0, because that category is
+    then sent by nobody else.
+
+    Why: everybody sends category i with probability f_i, and those whom it is true of with q more.
+
+    Args:
+        forced: the probability that each category is said whatever is true, in the order of the categories.
+        categories: the possible answers; numbered, if they are not given.
+
+    Raises:
+        InvalidDesign: fewer than two, or probabilities that sum to 0, or to 1 or more.
+        InvalidNumber: not probabilities.
+
+    Example:
+        >>> forced_choice(["1/10", "1/20", "1/10", "3/20"]).parity
+        Fraction(13, 1)
+    """
+    if isinstance(forced, str) or not isinstance(forced, Sequence) or len(forced) < 2:
+        raise InvalidDesign("forced is not a list of at least 2 probabilities.", 'For example ["1/10", "1/10", "1/5"].')
+    shares = [exact.probability(share, name=f"forced[{i}]") for i, share in enumerate(forced)]
+    if not 0 < sum(shares) < 1:
+        raise InvalidDesign(
+            f"the forced categories have a probability of {sum(shares)} together; expected one between 0 and 1.",
+            "What is left is the probability of an honest answer.",
+        )
+    known = labels.read(len(shares) if categories is None else categories)
+    return Design("forced_choice", known, known, forced_channel(shares))
+
+
+@register({"categories": 4}, {"categories": ["red", "green", "blue"]})
+def negative_survey(categories: Labels) -> Design:
+    """Send a category that is not the answer, each of the others evenly.
+
+    Implements: the negative survey of [Esp06]. It has the channel of `k_ary(categories, p=0)`.
+
+    Guarantee: ε is infinite: every response proves that its category is not the answer. Between two categories that
+    were not sent, it changes nothing.
+
+    Why: column j holds 0 in row j and 1/(k − 1) in every other row.
+
+    Args:
+        categories: the possible answers, at least three, or how many there are.
+
+    Raises:
+        InvalidDesign: fewer than three categories; with two, the other one gives the answer away.
+
+    Example:
+        >>> negative_survey(["red", "green", "blue"]).bayes_factors("red", "red")
+        (Fraction(0, 1), Fraction(0, 1))
+    """
+    known = labels.read(categories)
+    if len(known) < 3:
+        raise InvalidDesign(
+            f"there are {len(known)} categories; expected at least 3.",
+            "With two, whoever says the other gives it away.",
+        )
+    return Design("negative_survey", known, known, diagonal(len(known), None, 0))
 
 
 @register(

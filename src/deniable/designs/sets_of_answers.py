@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from deniable import chance, exact
 from deniable.channel import Bits, Mixture, Subset
-from deniable.channel.sets import Part
+from deniable.channel.sets import MOST_COUNTED_APART, Part
 from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Bitstrings, Labels
@@ -202,6 +202,9 @@ def _check_share(k: int, t: int, share: Fraction) -> None:
         raise InvalidDesign(f"p = {share} gives every answer away; expected a p between 0 and 1.")
 
 
+_MOST_BY_SIZE = 255  # categories: half a megabyte of counts, for which nobody has to be asked
+
+
 @register(
     {"categories": ["red", "green", "blue"], "epsilon": 1},
     {"categories": 3, "epsilon": 2, "optimized": True},
@@ -215,7 +218,7 @@ def unary(
     optimized: bool = False,
     p: exact.Rational | None = None,
     q: exact.Rational | None = None,
-    by_size: bool = False,
+    by_size: bool | None = None,
 ) -> Design:
     """Send a bit for each category: 1 with probability p for the answer's own, with q for every other.
 
@@ -233,8 +236,9 @@ def unary(
         optimized: choose p = 1/2 instead of p = 1 − q.
         p: how often the answer's own bit is 1.
         q: how often each other bit is 1.
-        by_size: let a tally of more than 12 categories count responses with each number of ones apart, for the estimate
-            with the smaller variance; fewer categories are counted set by set in any case.
+        by_size: let a tally of more than 12 categories count responses with each number of ones apart, in (k + 1)²
+            cells, for the estimate with the smaller variance: by up to a fifth, where ε is 4 or more. By default up to
+            255 categories; up to 12, sets are counted one by one in any case.
 
     Raises:
         InvalidDesign: fewer than two categories, p = q, bits that are never changed, or too many cells by size.
@@ -247,6 +251,8 @@ def unary(
         Fraction(9, 1)
     """
     known = labels.read(categories)
+    if by_size is None:
+        by_size = MOST_COUNTED_APART < len(known) <= _MOST_BY_SIZE
     if (epsilon is None) == (p is None) or (p is None) != (q is None) or (optimized and epsilon is None):
         raise InvalidRequest(
             "expected either epsilon, or both p and q.", "For example epsilon=1, or p=0.75 and q=0.25."

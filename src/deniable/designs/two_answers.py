@@ -83,13 +83,33 @@ def binary(p00: exact.Rational, p11: exact.Rational, *, categories: Labels = ("n
     return Design("binary", categories, categories, channel)  # type: ignore[arg-type]  # Design reads labels
 
 
-_CAVEAT = (
+def from_rates(others: Fraction, members: Fraction) -> Dense:
+    """Return the channel in which others and members say yes with these probabilities.
+
+    Raises:
+        InvalidDesign: equal ones, which tell nothing; or 0 and 1, which give every answer away.
+    """
+    if others == members:
+        raise InvalidDesign(
+            f"everybody says yes with probability {others}, so that responses do not depend on answers; expected that "
+            "members and others do so with different probabilities."
+        )
+    if {others, members} == {0, 1}:
+        raise InvalidDesign(
+            "every response gives the answer away; expected probabilities between 0 and 1.",
+            "Or ask the question directly.",
+        )
+    return Dense.of([[1 - others, 1 - members], [others, members]])
+
+
+UNRELATED_CAVEAT = (
     "The ε of the unrelated question holds only against those who do not know its answer: a yes from somebody whose "
     "unrelated answer is known to be no proves the sensitive one. Let a random device answer the unrelated question."
 )
+"""What the ε of every design with an unrelated question rests on."""
 
 
-@register({"epsilon": 1}, {"epsilon": 1, "b": "17/20"}, {"p": "7/10", "b": "3/10"}, caveat=_CAVEAT)
+@register({"epsilon": 1}, {"epsilon": 1, "b": "17/20"}, {"p": "7/10", "b": "3/10"}, caveat=UNRELATED_CAVEAT)
 def simmons(
     epsilon: exact.Rational | None = None,
     *,
@@ -133,18 +153,23 @@ def simmons(
         channel = _from_ratio(exact.exp_below(exact.positive_epsilon(epsilon)), share)
     else:
         assert p is not None
-        channel = _from_probability(exact.probability(p, name="p"), share)
+        channel = unrelated_channel(exact.probability(p, name="p"), share)
     design = Design("simmons", categories, categories, channel)  # type: ignore[arg-type]  # Design reads labels
     return design.within(epsilon)
 
 
-def _from_probability(p: Fraction, b: Fraction) -> Dense:
+def unrelated_channel(p: Fraction, b: Fraction) -> Dense:
+    """Return the channel of the unrelated question.
+
+    Raises:
+        InvalidDesign: p is 0 or 1.
+    """
     if p in (0, 1):
         raise InvalidDesign(
             f"p = {p}; expected a probability between 0 and 1.",
             "At 0 nobody answers the sensitive question, at 1 everybody does.",
         )
-    return Dense.of([[1 - (1 - p) * b, (1 - p) * (1 - b)], [(1 - p) * b, p + (1 - p) * b]])
+    return from_rates((1 - p) * b, p + (1 - p) * b)
 
 
 def _from_ratio(ratio: Fraction, b: Fraction) -> Dense:

@@ -1,5 +1,8 @@
 """The steps over many rows. `Engine` says what an engine does; `engines.local` is this machine.
 
+`engines.files` takes files of any size. `engines.duckdb` and `engines.postgres` count responses where they are stored,
+with the queries of `engines.sql`.
+
 Every engine draws as docs/draws.md says: given the same random bytes it gives the same responses as
 `deniable.respond`, answer by answer, and its tallies add up with everybody else's, as
 tests/conformance/test_every_engine.py makes sure.
@@ -13,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign, Design
-    from deniable.engines import local
+    from deniable.engines import duckdb, files, local, postgres, spark, sql
     from deniable.engines.local.engine import Local
     from deniable.tallies.responses import Responses
 
-__all__ = ["Engine", "Local", "local"]
+__all__ = ["Engine", "Local", "duckdb", "files", "local", "postgres", "spark", "sql"]
 
 
 class Engine(Protocol):
@@ -49,7 +52,7 @@ if not TYPE_CHECKING:  # a checker knows every name from the imports above
 
     def __getattr__(name: str) -> object:
         # An engine is loaded when it is first used: NumPy and OpenSSL are not what `import deniable` should wait for.
-        if name == "local":
+        if name in ("duckdb", "files", "local", "postgres", "spark", "sql"):
             return import_module(f"deniable.engines.{name}")
         if name == "Local":
             return import_module("deniable.engines.local.engine").Local

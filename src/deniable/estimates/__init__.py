@@ -5,11 +5,12 @@ from __future__ import annotations
 from deniable.estimates.cross_tables import CrossTable, cross_table
 from deniable.estimates.decks import DeckEstimate, deck_variance, estimate_deck
 from deniable.estimates.intervals import Interval, coverage
-from deniable.estimates.inverses import christofides_inverse, left_inverse
+from deniable.estimates.inverses import left_inverse, mean_inverse
 from deniable.estimates.largest_risk import Minimax, minimax
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.results import Caution, Result, Row, Summary
 from deniable.estimates.shares import Estimate, ShareRow, covariance, estimate
+from deniable.estimates.two_samples import TwoSamples, best_split, unrelated_two_samples
 
 __all__ = [
     "Caution",
@@ -23,7 +24,8 @@ __all__ = [
     "Row",
     "ShareRow",
     "Summary",
-    "christofides_inverse",
+    "TwoSamples",
+    "best_split",
     "covariance",
     "coverage",
     "cross_table",
@@ -31,5 +33,7 @@ __all__ = [
     "estimate",
     "estimate_deck",
     "left_inverse",
+    "mean_inverse",
     "minimax",
+    "unrelated_two_samples",
 ]

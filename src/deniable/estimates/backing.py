@@ -16,6 +16,7 @@ from scipy.special import betaincinv
 from deniable.channel import Channel, TwoLevel
 from deniable.estimates.covariances import Vector
 from deniable.estimates.linear import floats
+from deniable.estimates.members import MOST_TERMS, sent, sent_terms
 from deniable.estimates.supported import supported
 
 LEAST_EXPECTED = 4
@@ -43,19 +44,35 @@ class Backing:
     gather: Callable[[Vector], Vector]
 
     def few(self, respondents: int) -> bool:
-        """Tell whether so few responses of some sort are expected that only the count itself can be relied on.
-
-        Where other answers differ by more than that in how often they back a category, the count tells too little.
-        """
+        """Tell whether fewer responses of some sort are expected than two moments or the likelihood need."""
         rates = np.array([self.p, self.least, self.most])
-        rarest = float(np.minimum(rates, 1 - rates).min())
-        apart = float(np.max(np.subtract(self.most, self.least)))
-        return respondents * max(rarest, apart) < LEAST_EXPECTED
+        return respondents * float(np.minimum(rates, 1 - rates).min()) < LEAST_EXPECTED
+
+    def telling(self, respondents: int) -> bool:
+        """Tell whether the count tells enough: other answers hardly differ in how often they back a category."""
+        return respondents * float(np.max(np.subtract(self.most, self.least))) < LEAST_EXPECTED
 
     def shares(self, low: Vector, high: Vector) -> tuple[Vector, Vector]:
         """Return the smallest and the largest share with a rate between two."""
         ends = [(rate - other) / (self.p - other) for rate in (low, high) for other in (self.least, self.most)]
         return np.minimum.reduce(ends), np.maximum.reduce(ends)
+
+    def among(self, hits: Vector, respondents: int, population: int, confidence: float) -> tuple[Vector, Vector]:
+        """Return the smallest and the largest share of so many people that so many responses to each category allow.
+
+        Why: where that takes too many terms, independent respondents stand in for them. The number of responses is a
+        sum of independent ones with different rates, as the roots of its generating function are real; and a binomial
+        one of the same mean has larger tails [Hoe56].
+        """
+        ends = np.broadcast(self.p, self.least, self.most)
+        if max(sent_terms(respondents, p, q) for p, *others in ends for q in others) > MOST_TERMS:
+            low, high = self.shares(*clopper_pearson(hits, respondents, confidence))
+            return np.maximum(low, 0.0), np.minimum(high, 1.0)
+        seen = np.column_stack(np.broadcast_arrays(hits, self.p, self.least, self.most))
+        found, where = np.unique(seen, axis=0, return_inverse=True)
+        allowed = [sent(int(row[0]), respondents, *row[1:]).shares(population, confidence) for row in found.tolist()]
+        low, high = np.array(allowed)[where].T
+        return low, high
 
 
 def backing(channel: Channel) -> Backing | None:

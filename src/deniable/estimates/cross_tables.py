@@ -17,11 +17,10 @@ from deniable.estimates.shares import Estimate, ShareRow, remake
 
 
 @dataclass(frozen=True, eq=False)
-class CrossTable(Result):
+class Grid(Result):
     """Shares of all combinations of two attributes. Print it, or read its arrays.
 
     Attributes:
-        estimate: what the table shows; `estimate.cov_params()` is the covariance of all cells.
         rows: the attribute that goes down.
         columns: the attribute that goes across.
         row_labels: its categories.
@@ -34,9 +33,6 @@ class CrossTable(Result):
         column_errors: their standard errors.
     """
 
-    type: ClassVar = "cross-table"
-
-    estimate: Estimate = field(repr=False)
     rows: str
     columns: str
     row_labels: tuple[str, ...]
@@ -47,6 +43,39 @@ class CrossTable(Result):
     row_errors: Vector
     column_totals: Vector
     column_errors: Vector
+
+    def _repr_html_(self) -> str:
+        from deniable.estimates.formats import html_table
+
+        heads, *cells = self._cells()
+        return html_table(self.summary().title, heads, cells)
+
+    def __str__(self) -> str:
+        return _lines(self._cells())
+
+    def _cells(self) -> list[list[str]]:
+        head = [f"{self.rows} by {self.columns}", *self.column_labels, "all"]
+        body = [
+            [label, *map(_cell, shares, errors), _cell(total, error)]
+            for label, shares, errors, total, error in zip(
+                self.row_labels, self.shares, self.errors, self.row_totals, self.row_errors, strict=True
+            )
+        ]
+        foot = ["all", *map(_cell, self.column_totals, self.column_errors), ""]
+        return [head, *body, foot]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossTable(Grid):
+    """Shares of all combinations of two attributes that everybody answered.
+
+    Attributes:
+        estimate: what the table shows; `estimate.cov_params()` is the covariance of all cells.
+    """
+
+    type: ClassVar = "cross-table"
+
+    estimate: Estimate = field(repr=False)
 
     @property
     def params(self) -> dict[str, float]:
@@ -84,12 +113,6 @@ class CrossTable(Result):
     def _remade(cls, source: Mapping[str, Any], design: Design) -> CrossTable:
         return cross_table(remake(design, source))
 
-    def _repr_html_(self) -> str:
-        from deniable.estimates.formats import html_table
-
-        heads, *cells = self._cells()
-        return html_table(self.estimate.summary().title, heads, cells)
-
     def covariance(self, one: tuple[str, str], two: tuple[str, str]) -> float:
         """Return the covariance of two cells, each named by its row and its column."""
         return self.estimate.basis.covariance.between(self._cell(one), self._cell(two))
@@ -97,20 +120,6 @@ class CrossTable(Result):
     def _cell(self, names: tuple[str, str]) -> Vector:
         number = self.estimate.design.category_number({self.rows: names[0], self.columns: names[1]})
         return vector(np.arange(len(self.estimate.value)) == number)
-
-    def __str__(self) -> str:
-        return _lines(self._cells())
-
-    def _cells(self) -> list[list[str]]:
-        head = [f"{self.rows} by {self.columns}", *self.column_labels, "all"]
-        body = [
-            [label, *map(_cell, shares, errors), _cell(total, error)]
-            for label, shares, errors, total, error in zip(
-                self.row_labels, self.shares, self.errors, self.row_totals, self.row_errors, strict=True
-            )
-        ]
-        foot = ["all", *map(_cell, self.column_totals, self.column_errors), ""]
-        return [head, *body, foot]
 
 
 def cross_table(estimate: Estimate) -> CrossTable:

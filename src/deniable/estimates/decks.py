@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from deniable import documents, exact
 from deniable.designs.cards import Deck
 from deniable.errors import InvalidRequest, NotEstimable
+from deniable.estimates import members
 from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.intervals import Interval, one_of, quantile, wilson
 from deniable.estimates.results import Caution, Result, Summary
@@ -18,7 +19,7 @@ from deniable.estimates.shares import ShareRow, sampled_fraction
 from deniable.estimates.summary import cost
 from deniable.tallies.decks import DeckTally
 
-METHODS = ("score", "normal", "chebyshev")
+METHODS = ("exact", "score", "normal", "chebyshev")
 
 
 def parts(deck: Deck, respondents: int, f: Fraction = Fraction(0)) -> tuple[Fraction, Fraction]:
@@ -141,6 +142,12 @@ class DeckEstimate(Result):
     def cov_params(self) -> Matrix:
         return self.variance * vector([[1, -1], [-1, 1]])
 
+    @property
+    def default_interval(self) -> str:
+        """The interval method that is used when none is named."""
+        _, *dealt = self._telling
+        return "exact" if members.dealt_terms(*dealt) <= members.MOST_TERMS else "score"
+
     def conf_int(
         self,
         *,
@@ -152,7 +159,8 @@ class DeckEstimate(Result):
 
         Args:
             level: how often such an interval holds the true share.
-            method: "score" (the default: all π whose own variance explains the distance), "normal" or "chebyshev".
+            method: "exact" (all numbers of members that the responses allow; the default but for very large groups with
+                spare cards), "score" (all π whose own variance explains the distance), "normal" or "chebyshev".
             simultaneous: changes nothing: the two shares move together, and one interval holds when the other does.
 
         Raises:
@@ -160,8 +168,11 @@ class DeckEstimate(Result):
         """
         if method is not None and method not in METHODS:
             raise InvalidRequest(f"the interval method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
-        each = one_of(1, level)
-        low, high = self._around(each, method) if method in ("normal", "chebyshev") else self._score(each)
+        each, chosen = one_of(1, level), method or self.default_interval
+        if chosen in ("normal", "chebyshev"):
+            low, high = self._around(each, chosen)
+        else:
+            low, high = self._exact(each) if chosen == "exact" else self._score(each)
         return dict(zip(self.deck.categories, (Interval(1 - high, 1 - low), Interval(low, high)), strict=True))
 
     @property
@@ -200,7 +211,7 @@ class DeckEstimate(Result):
             notes=(*notes, self.deck.guarantee),
             warnings=self.warnings,
             level=level,
-            interval=method or "score",
+            interval=method or self.default_interval,
             method="deck",
             respondents=n,
             missing=self.missing,
@@ -227,6 +238,26 @@ class DeckEstimate(Result):
     def _around(self, level: float, method: str) -> tuple[float, float]:
         factor = quantile(level) if method == "normal" else (1 - level) ** -0.5
         return self.share - factor * self.error, self.share + factor * self.error
+
+    @property
+    def _telling(self) -> tuple[int, int, int, int]:
+        """How many responses point to members, and to anybody; how many cards do, and how many of them are plain."""
+        sorts = list(zip(self.counts, self.deck.counts, reversed(self.deck.counts), strict=True))
+        return (
+            sum(sent for sent, own, other in sorts if own < other),
+            sum(sent for sent, own, other in sorts if own != other),
+            sum(own for _, own, other in sorts if own != other),
+            sum(own for _, own, other in sorts if own > other),
+        )
+
+    def _exact(self, level: float) -> tuple[float, float]:
+        """Return the smallest and the largest share of members that the responses allow; the unbiased one among them.
+
+        Members send more often what the others send less often. Numbers that both send equally often tell nothing: the
+        respondents who sent another one are a random part of the people, to whom a deck of the other cards was dealt.
+        """
+        low, high = members.dealt(*self._telling).shares(self.population, level)
+        return min(low, self.share), max(high, self.share)
 
     def _score(self, level: float, f: Fraction | None = None) -> tuple[float, float]:
         constant, slope = map(float, self._parts(f))

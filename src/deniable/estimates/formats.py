@@ -22,9 +22,9 @@ _TEX = {
     "−": "$-$",
 }  # fmt: skip
 _STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;color:#1f2933;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+    "body{font:15px/1.5 system-ui,sans-serif;color:CanvasText;max-width:60rem;margin:2rem auto;padding:0 1rem}"
     "table{border-collapse:collapse}caption{text-align:left;font-weight:600;padding-bottom:.5rem}"
-    "th,td{text-align:right;padding:.25rem .75rem;border-bottom:1px solid #e4e7eb;font-variant-numeric:tabular-nums}"
+    "th,td{text-align:right;padding:.25rem .75rem;border-bottom:1px solid #8884;font-variant-numeric:tabular-nums}"
     "th:first-child{text-align:left}"
 )
 
@@ -72,11 +72,27 @@ def to_html(summary: Summary[Row]) -> str:
 
 def to_page(summary: Summary[Row]) -> str:
     """Return an HTML page that needs nothing besides itself."""
-    title = html.escape(summary.title)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{_STYLE}</style></head><body>{to_html(summary)}</body></html>"
-    )
+    return html_page(summary.title, _STYLE, to_html(summary))
+
+
+def html_page(title: str, style: str, body: str) -> str:
+    """Return an HTML page in light or dark, as the reader has it; the title is escaped, style and body are not."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{html.escape(title)}</title>
+<style>
+{style}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
 
 
 def html_table(title: str, heads: Sequence[str], cells: Sequence[Sequence[str]], extra: Sequence[str] = ()) -> str:

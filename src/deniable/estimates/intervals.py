@@ -7,23 +7,25 @@
 | chebyshev | value ± error/√(1 − level)                          | no assumption about the distribution        |
 | exact     | Clopper–Pearson, carried through the channel        | the default where responses are rare        |
 | profile   | all π whose likelihood is not much below the best   | inside [0, 1]; default of `likelihood`      |
+| wide      | the score interval and the profile together         | the default where no one count tells enough |
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from deniable.channel import Channel
+from deniable.channel import Channel, TwoLevel
 from deniable.errors import InvalidRequest
-from deniable.estimates.backing import backing, clopper_pearson
+from deniable.estimates.backing import LEAST_EXPECTED, backing, clopper_pearson
 from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
 from deniable.estimates.likelihood import Convergence, climbed, level, log_likelihood, most_likely
 from deniable.estimates.linear import Linear, floats
@@ -33,6 +35,7 @@ from deniable.estimates.supported import Supported, direct
 
 Ends: TypeAlias = tuple[Vector, Vector]
 
+_HALVINGS = 26  # of the way to an end
 ROUNDING = 1e-9
 """Relative size of a negative variance that is 0 but for rounding."""
 
@@ -56,7 +59,7 @@ class Basis:
         channel: the exact channel.
         linear: its left inverse.
         respondents: how many responses were counted.
-        f: 1 for independent respondents, 0 for a census, (N − n)/(N − 1) between.
+        population: how many people there are altogether; nothing for independent respondents.
         sent: the sets that were sent, where the likelihood is theirs and not that of the counts.
     """
 
@@ -67,8 +70,13 @@ class Basis:
     channel: Channel
     linear: Linear
     respondents: int
-    f: float
+    population: int | None = None
     sent: SentSets | None = None
+
+    @property
+    def f(self) -> float:
+        """1 for independent respondents, 0 for a census, (N − n)/(N − 1) between."""
+        return sampled(self.respondents, self.population)
 
     def likely(self) -> tuple[Vector, Convergence]:
         """Return the most likely shares: from the sets that were sent where they are at hand, else from the tally."""
@@ -92,6 +100,14 @@ class Basis:
         return self.linear.covariance(self.linear.expected(near), near, self.f, self.respondents)
 
     @property
+    def left(self) -> Vector | float:
+        """The part of each variance that is left in a finite population, at the nearest shares in the simplex."""
+        if self.population is None:
+            return 1.0
+        free = replace(self, population=None).possible().variances
+        return np.divide(self.possible().variances, free, out=np.ones_like(free), where=free > 0)
+
+    @property
     def variances(self) -> Vector:
         """The variance of each share, never a negative one."""
         found = self.covariance.variances
@@ -106,6 +122,11 @@ class Basis:
             likely = self.possible().between(combination, combination)
             found = likely if found < -ROUNDING * likely else 0.0
         return max(found, 0.0)
+
+
+def sampled(respondents: int, population: int | None) -> float:
+    """Return f of F6: 1 for independent respondents, (N − n)/(N − 1) for n of N people."""
+    return 1.0 if population is None else (population - respondents) / max(population - 1, 1)
 
 
 def quantile(confidence: float) -> float:
@@ -173,28 +194,32 @@ def wilson(value: Vector, own: Vector | float, others: Vector | float, n: float,
 
     A direct question has own = 1 and others = 0: then this is Wilson's interval.
     """
+    square = np.broadcast_to(-f, np.shape(value))
+    return scored(value, np.stack(np.broadcast_arrays(others, f + own - others - 1, square)) / n, confidence)
+
+
+def scored(value: Vector, curve: Matrix, confidence: float) -> Ends:
+    """Solve (value − t)² = z²·V(t), with V a polynomial: rows of constants, slopes and squares."""
+    constant, slope, square = curve
     z2 = quantile(confidence) ** 2
-    a = n + z2 * f
-    half = n * value + z2 * (f + own - others - 1) / 2
-    constant = n * value**2 - z2 * others
-    # Below 0 only where no π explains a value; then the nearest π is the whole interval.
-    root = np.sqrt(np.maximum(half**2 - a * constant, 0.0))
-    return (half - root) / a, (half + root) / a
+    a, half = 1 - z2 * square, value + z2 * slope / 2
+    # Below 0 only where no t explains a value; then the nearest t is the whole interval.
+    root = np.sqrt(np.maximum(half**2 - a * (value**2 - z2 * constant), 0.0))
+    return vector((half - root) / a), vector((half + root) / a)
 
 
 def exact(basis: Basis, confidence: float) -> Ends:
     """Return the Clopper–Pearson interval of how often responses back each category, carried through the channel.
 
-    Why: the number of responses that back a category is binomial, whatever the other shares are (`estimates.backing`).
+    Of a finite population it holds the whole numbers of members that so many such responses allow, and the unbiased
+    share, which may lie outside of 0 … 1.
+
+    Why: the number of responses that back a category is binomial, whatever the other shares are (`estimates.backing`),
+    or follows the law of `estimates.members`.
 
     Raises:
-        InvalidRequest: some category has no responses of its own, or the population is finite.
+        InvalidRequest: some category has no responses of its own.
     """
-    if basis.f != 1:
-        raise InvalidRequest(
-            "the exact interval is for independent respondents; a population size was given.",
-            "Use the score interval, which knows about finite populations.",
-        )
     counted = backing(basis.channel)
     if counted is None:
         raise InvalidRequest(
@@ -202,11 +227,14 @@ def exact(basis: Basis, confidence: float) -> Ends:
             "Use the score or the profile interval.",
         )
     hits = np.rint(counted.gather(basis.counts))
-    return counted.shares(*clopper_pearson(hits, basis.respondents, confidence))
+    if basis.population is None:
+        return counted.shares(*clopper_pearson(hits, basis.respondents, confidence))
+    low, high = counted.among(hits, basis.respondents, basis.population, confidence)
+    return np.minimum(low, basis.unbiased), np.maximum(high, basis.unbiased)
 
 
-def recovered(basis: Basis, weights: Vector, ends: Ends) -> Interval:
-    """Return the interval of a weighted sum of shares from their own intervals.
+def recovered(center: Vector, spread: Covariance, weights: Vector, ends: Ends) -> Interval:
+    """Return the interval of a weighted sum of numbers from their own intervals and how they vary together.
 
     Implements: the method of variance estimates recovery [ZD08]: each end of the sum takes from every share the end
     that moves the sum there, as if its distance were so many standard errors, with the correlations of the estimates.
@@ -214,9 +242,7 @@ def recovered(basis: Basis, weights: Vector, ends: Ends) -> Interval:
     Why: single intervals that are lopsided near 0 and 1 make a lopsided one, where value ± z·error would be too short
     on one side. Of one share it is its own interval, and of the difference of two answers twice as wide.
     """
-    center = basis.center
     below, above = (np.maximum(reach, 0.0) for reach in (center - ends[0], ends[1] - center))
-    spread = basis.possible()
     errors = np.sqrt(np.maximum(spread.variances, 0.0))
 
     def width(reach: Vector) -> float:
@@ -232,29 +258,75 @@ def recovered(basis: Basis, weights: Vector, ends: Ends) -> Interval:
 
 
 def profile(basis: Basis, confidence: float) -> Ends:
-    """Return all π whose profile log-likelihood is within z²/2 of the maximum on the simplex."""
+    """Return all π whose profile log-likelihood is within z²/2 of the maximum on the simplex.
+
+    Of a finite population it is the part of z²/2 that the variance is of that of independent respondents.
+
+    Implements: the correction of a likelihood ratio by how much the sample varies [RS84], of each share its own.
+    """
     best, _ = basis.likely()
-    linear = direct(basis.linear) if basis.sent is None else None
+    linear, left = direct(basis.linear) if basis.sent is None else None, basis.left
     if linear is None:
-        return profiled(*basis.table, best, confidence)
+        return profiled(*basis.table, best, confidence, left)
     top = log_likelihood(basis.counts, linear.expected(best))
-    return _where_high(partial(_diagonal_height, linear, basis.counts), best, top, confidence)
+    return _where_high(partial(_diagonal_height, linear, basis.counts), best, top, left * quantile(confidence) ** 2 / 2)
 
 
-def profiled(matrix: Matrix, counts: Vector, best: Vector, confidence: float) -> Ends:
+def profiled(matrix: Matrix, counts: Vector, best: Vector, confidence: float, left: Vector | float = 1.0) -> Ends:
     """Return the same for a channel that is written out, about its most likely shares."""
-    top = log_likelihood(counts, matrix @ best)
-    return _where_high(partial(_written_height, matrix, counts, best), best, top, confidence)
+    parts = np.broadcast_to(left, best.shape)
+    ends = [
+        profiled_sum(matrix, counts, best, weights, confidence, part)
+        for weights, part in zip(np.eye(len(best)), parts.tolist(), strict=True)
+    ]
+    return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
+
+
+def profiled_sum(
+    matrix: Matrix, counts: Vector, best: Vector, weights: Vector, confidence: float, left: float = 1.0
+) -> Interval:
+    """Return all Σ w_j π_j whose profile log-likelihood is within z²/2 of the maximum on the simplex."""
+    floor = log_likelihood(counts, matrix @ best) - left * quantile(confidence) ** 2 / 2
+    between = float(weights.min()), float(weights.max())
+    peak = float(np.clip(weights @ best, *between))
+
+    def above(value: float) -> float:
+        return _written_height(matrix, counts, best, weights, value) - floor
+
+    return Interval(*crossings(above, peak, between))
+
+
+def wide(basis: Basis, confidence: float) -> Ends:
+    """Return the score interval and the profile together.
+
+    Why: of a response that is sent hardly ever, one that came too many puts the lower end of the score interval too
+    high, and none puts the upper end of the likelihood too low. Together they hold what each of them misses. The
+    profile is that of independent respondents, which among people who can be counted is too wide, never too narrow.
+    """
+    ends = score(basis, confidence), profile(replace(basis, population=None), confidence)
+    return np.minimum(*(low for low, _ in ends)), np.maximum(*(high for _, high in ends))
+
+
+MOST_PROFILED = 1 << 10
+"""Cells of a channel whose profile is found on the way to a default interval: less than a second."""
 
 
 def default(basis: Basis, usual: str = "score") -> str:
-    """Return the method that keeps its coverage: the usual one, or exact where some responses are hardly ever sent.
+    """Return the method that keeps its coverage: the usual one, or another where some responses are hardly ever sent.
 
-    Why: with a fraction of an expected response the score interval covers as little as 84 % at a level of 95 %, and the
+    That is the exact one where one count tells enough of each category, else the wide one.
+
+    Why: with a fraction of an expected response the score interval covers as little as 76 % at a level of 95 %, and the
     profile 82 % (`benchmarks/coverage.py`).
     """
-    counted = backing(basis.channel) if basis.f == 1 else None
-    return "exact" if counted is not None and counted.few(basis.respondents) else usual
+    channel, n = basis.channel, basis.respondents
+    counted = backing(channel)
+    if counted is not None and counted.few(n) and counted.telling(n):
+        return "exact"
+    if isinstance(channel, TwoLevel) or not channel.own_cells or channel.answers * channel.responses > MOST_PROFILED:
+        return usual
+    rates = floats(channel)
+    return "wide" if n * float(rates[rates > 0].min()) < LEAST_EXPECTED else usual
 
 
 METHODS: dict[str, Callable[[Basis, float], Ends]] = {
@@ -263,6 +335,7 @@ METHODS: dict[str, Callable[[Basis, float], Ends]] = {
     "chebyshev": chebyshev,
     "exact": exact,
     "profile": profile,
+    "wide": wide,
 }
 
 
@@ -271,17 +344,34 @@ def _around(basis: Basis, factor: float) -> Ends:
     return basis.center - width, basis.center + width
 
 
-def _where_high(height: Callable[[int, float], float], best: Vector, top: float, confidence: float) -> Ends:
-    """Return for each category the shares at which the profile log-likelihood is within z²/2 of the top."""
-    floor = top - quantile(confidence) ** 2 / 2
-    ends = [crossings(lambda share, j=j: height(j, share) - floor, float(best[j])) for j in range(len(best))]  # type: ignore[misc]
+def _where_high(height: Callable[[int, float], float], best: Vector, top: float, drop: Vector | float) -> Ends:
+    """Return for each category the shares at which the profile log-likelihood is within a drop of the top."""
+    floors = np.broadcast_to(top - drop, best.shape).tolist()
+    ends = [crossings(lambda share, j=j: height(j, share) - floors[j], float(best[j])) for j in range(len(best))]  # type: ignore[misc]
     return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
 
 
-def crossings(above: Callable[[float], float], peak: float) -> tuple[float, float]:
-    """Return where a function that falls on both sides of its peak crosses 0; an end of [0, 1] where it does not."""
-    low = 0.0 if peak == 0 or above(0.0) >= 0 else float(brentq(above, 0.0, peak, xtol=1e-12))
-    high = 1.0 if peak == 1 or above(1.0) >= 0 else float(brentq(above, peak, 1.0, xtol=1e-12))
+def halved(holds: Callable[[Vector], NDArray[np.bool_]], inside: Vector, last: Vector | float) -> Vector:
+    """Return where each begins not to hold on the way from inside, where it does, to the last; that, if it holds there.
+
+    Why: ends that are tests turned around have no closed form; all of them are found together.
+    """
+    outside = np.broadcast_to(np.asarray(last, np.float64), inside.shape)
+    inside = np.where(holds(outside), outside, inside)
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        held = holds(middle)
+        inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
+    return vector(outside)
+
+
+def crossings(
+    above: Callable[[float], float], peak: float, between: tuple[float, float] = (0.0, 1.0)
+) -> tuple[float, float]:
+    """Return where a function that falls on both sides of its peak crosses 0; the first or last where it does not."""
+    first, last = between
+    low = first if peak == first or above(first) >= 0 else float(brentq(above, first, peak, xtol=1e-12))
+    high = last if peak == last or above(last) >= 0 else float(brentq(above, peak, last, xtol=1e-12))
     return low, high
 
 
@@ -294,12 +384,33 @@ def _diagonal_height(linear: Supported, counts: Vector, j: int, share: float) ->
     return max(log_likelihood(counts, responses), -1e300)
 
 
-def _written_height(matrix: Matrix, counts: Vector, best: Vector, j: int, share: float) -> float:
-    """Return the largest log-likelihood with one share fixed."""
-    rest = np.delete(np.arange(len(best)), j)
-    mixed = share * matrix[:, [j]] + (1 - share) * matrix[:, rest]
+def _written_height(matrix: Matrix, counts: Vector, best: Vector, weights: Vector, value: float) -> float:
+    """Return the largest log-likelihood of shares with this weighted sum.
+
+    Why: all such shares are mixtures of those that only one answer has, or two on both sides of the value.
+    """
+    corners, start = _corners(weights, value, best + 1e-3)
+    mixed = matrix @ corners
     if (mixed[counts > 0].sum(axis=1) == 0).any():
         return -1e300
-    weights = best[rest] + 1e-3
-    others, _ = climbed(mixed, counts, start=weights / weights.sum())
-    return log_likelihood(counts, mixed @ others)
+    parts, _ = climbed(mixed, counts, start=start / start.sum())
+    return log_likelihood(counts, mixed @ parts)
+
+
+def most_corners(weights: Vector) -> int:
+    """Return how many corners the shares with one weighted sum have at most, of those with two answers."""
+    _, counts = np.unique(weights, return_counts=True)
+    below = np.cumsum(counts)
+    return int((below * (below[-1] - below)).max())
+
+
+def _corners(weights: Vector, value: float, likely: Vector) -> tuple[Matrix, Vector]:
+    """Return the corners of all shares with a weighted sum, a column each, and how likely each of them is, roughly."""
+    below, above, just = (np.flatnonzero(each) for each in (weights < value, weights > value, weights == value))
+    one, two = (each.ravel() for each in np.meshgrid(below, above))
+    part = (value - weights[one]) / (weights[two] - weights[one])
+    found = np.zeros((len(weights), one.size + just.size))
+    columns = np.arange(one.size)
+    found[one, columns], found[two, columns] = 1 - part, part
+    found[just, one.size + np.arange(just.size)] = 1.0
+    return found, np.concatenate([likely[one] * likely[two], likely[just]])

@@ -76,39 +76,36 @@ def _given(channel: Channel, inverse: Matrix) -> Linear:
     return Written(inverse, matrix)
 
 
-def christofides_inverse(design: Design) -> Matrix:
-    """Return the left inverse that estimates by the mean response: (mean − EY) / (L + 1 − 2·EY), EY the mean card.
+def mean_inverse(design: Design) -> Matrix:
+    """Return the left inverse that estimates by the mean response: (mean − m₀) / (m₁ − m₀), m₁ that of members.
 
-    Hand it to `estimate(tally, inverse=…)` or `covariance(…, inverse=…)`. For two and three cards it is the inverse
-    that `estimate` takes by itself; for more cards `estimate` takes the one with the smallest variance at even shares.
+    Responses count from 1. Hand it to `estimate(tally, inverse=…)` or `covariance(…, inverse=…)`. It is the customary
+    estimate of `christofides` and of `kuk`. For two responses it is the inverse that `estimate` takes by itself; for
+    more `estimate` takes the one with the smallest variance at even shares.
 
-    Implements: the estimator of [Chr03].
+    Implements: the estimators of [Chr03], where members send L + 1 − card, and of [Kuk90].
 
     Raises:
-        InvalidRequest: not a design of cards, where members send L + 1 − card.
-        NotEstimable: the mean card is in the middle.
+        InvalidRequest: not a design for two answers.
+        NotEstimable: members and others have the same mean response.
 
     Example:
         >>> from deniable.designs import christofides
         >>> design = christofides(cards=["1/10", "3/10", "6/10"])
-        >>> christofides_inverse(design)[1].round(6).tolist()
+        >>> mean_inverse(design)[1].round(6).tolist()
         [1.5, 0.5, -0.5]
     """
     channel = design.channel
-    size = channel.responses
-    if channel.answers != 2 or any(
-        channel.probability(r, given=0) != channel.probability(size - 1 - r, given=1) for r in range(size)
-    ):
+    if channel.answers != 2 or not channel.own_cells:
         raise InvalidRequest(
-            f"{design!r} is not a design of cards; expected one in which members send L + 1 − card.",
-            "Build it with christofides().",
+            f"{design!r} is not a design for two answers; expected one, such as christofides() and kuk() build."
         )
-    mean = sum(((r + 1) * channel.probability(r, given=0) for r in range(size)), Fraction(0))
-    gap = size + 1 - 2 * mean
-    if gap == 0:
+    numbers = range(1, channel.responses + 1)
+    others, members = (sum((r * channel.probability(r - 1, given=j) for r in numbers), Fraction(0)) for j in (0, 1))
+    if others == members:
         raise NotEstimable(
-            f"the mean card is {mean}, in the middle, so that the mean response tells nothing about the members.",
+            f"the mean response of members and of others is {others}, so that it tells nothing about the members.",
             "Leave the inverse away: other differences between the responses still tell the shares.",
         )
-    members = [(r - mean) / gap for r in range(1, size + 1)]
-    return np.array([[float(1 - weight) for weight in members], [float(weight) for weight in members]])
+    scores = [(r - others) / (members - others) for r in numbers]
+    return np.array([[float(1 - score) for score in scores], [float(score) for score in scores]])

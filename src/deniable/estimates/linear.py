@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -76,11 +77,15 @@ class Written(Linear):
         device = (self.inverse * responses) @ self.inverse.T - np.diag(shares)
         return Full((f * (np.diag(shares) - np.outer(shares, shares)) + device) / divisor)
 
-    def moments(self, size: int) -> Matrix:  # noqa: ARG002 - the table has it
+    @cached_property
+    def _moments(self) -> Matrix:
         return vector(self.inverse**2 @ self.channel)
 
+    def moments(self, size: int) -> Matrix:  # noqa: ARG002 - the table has it
+        return self._moments
+
     def spread(self, shares: Vector) -> tuple[Vector, Vector]:
-        moments = self.inverse**2 @ self.channel
+        moments = self._moments
         own = np.diagonal(moments)
         rest = shares.sum() - shares
         others = (moments @ shares - own * shares) / np.where(rest > _NOISE, rest, 1.0)

@@ -17,9 +17,9 @@ from deniable.channel import Sets
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile
 from deniable.estimates import simplex
-from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import METHODS as INTERVALS
-from deniable.estimates.intervals import Basis, Ends, Interval, default, one_of, recovered
+from deniable.estimates.intervals import Basis, Ends, Interval, default, one_of, recovered, sampled
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.linear import Linear
@@ -125,8 +125,9 @@ class Estimate(Result):
 
         Args:
             level: how often such an interval holds the true share.
-            method: "score", "normal", "chebyshev", "exact" or "profile"; by default "profile" for the likelihood and
-                "score" else, or "exact" where some responses are hardly ever sent.
+            method: "score", "normal", "chebyshev", "exact", "profile" or "wide" (score and profile together); by
+                default "profile" for the likelihood and "score" else, or "exact" or "wide" where some responses are
+                hardly ever sent.
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
@@ -150,17 +151,13 @@ class Estimate(Result):
         Raises:
             InvalidRequest: a weight that is no finite number.
         """
-        combination = np.zeros(len(self.value))
-        for category, weight in weights.items():
-            if not isinstance(weight, Real) or not math.isfinite(weight):
-                raise InvalidRequest(f"a weight is {weight!r:.40}; expected a finite number.")
-            combination[self.design.category_number(category)] = weight
-        error = self.basis.variance(combination) ** 0.5
+        combination = combined(weights, len(self.value), self.design.category_number)
 
         def ends(confidence: float) -> Interval:
-            basis = replace(self.basis, center=self.value)
-            return recovered(basis, combination, self._ends(self.default_interval, confidence))
+            own = self._ends(self.default_interval, confidence)
+            return recovered(self.value, self.basis.possible(), combination, own)
 
+        error = self.basis.variance(combination) ** 0.5
         return Contrast(dict(weights), float(combination @ self.value), error, ends)
 
     def projected(self) -> Estimate:
@@ -201,9 +198,23 @@ class Estimate(Result):
         return remake(design, source)
 
 
+def combined(weights: Mapping[str, float], size: int, number: Callable[[str], int]) -> Vector:
+    """Return weights by name as a vector.
+
+    Raises:
+        InvalidRequest: a weight that is no finite number.
+    """
+    found = np.zeros(size)
+    for name, weight in weights.items():
+        if not isinstance(weight, Real) or not math.isfinite(weight):
+            raise InvalidRequest(f"a weight is {weight!r:.40}; expected a finite number.")
+        found[number(name)] = weight
+    return found
+
+
 @dataclass(frozen=True)
 class Contrast:
-    """A weighted sum of shares.
+    """A weighted sum of shares, or the difference of two such sums of different people.
 
     Attributes:
         weights: the weight of each category named.
@@ -215,17 +226,43 @@ class Contrast:
     weights: Mapping[str, float]
     value: float
     error: float
-    recovered: Callable[[float], Interval] | None = field(default=None, repr=False, compare=False)
+    recovered: Callable[[float], Interval] = field(repr=False, compare=False)
 
     def interval(self, *, level: float = 0.95, method: str | None = None) -> Interval:
-        """Return an interval: "recovered" from those of the shares (the default where they are), or around the value.
+        """Return an interval: "recovered" from those of the shares (the default), or around the value.
 
         Raises:
             InvalidRequest: a method besides "recovered", "normal" and "chebyshev", or a level outside (0, 1).
         """
-        if self.recovered is not None and method in (None, "recovered"):
+        if method in (None, "recovered"):
             return self.recovered(one_of(1, level))
         return around({"": self.value}, {"": self.error}, level=level, method=method)[""]
+
+    def __sub__(self, other: Contrast) -> Contrast:
+        """Return by how much more it is than among other people, who responded independently.
+
+        Implements: [New98]'s interval for two shares, for any two contrasts.
+
+        Raises:
+            InvalidRequest: a contrast with other weights.
+
+        Example:
+            >>> from deniable.designs import warner
+            >>> men, women = (estimate(Tally(warner(epsilon=3), counts)) for counts in ([75, 25], [90, 10]))
+            >>> more = men.contrast({"yes": 1}) - women.contrast({"yes": 1})
+            >>> round(more.value, 3), [round(end, 3) for end in more.interval()]
+            (0.166, [0.049, 0.28])
+        """
+        if dict(self.weights) != dict(other.weights):
+            raise InvalidRequest("the contrasts have different weights; expected the same, of two groups of people.")
+        values, errors = vector([self.value, other.value]), vector([self.error, other.error])
+
+        def ends(confidence: float) -> Interval:
+            own = np.array([self.recovered(confidence), other.recovered(confidence)]).T
+            apart = Full(np.eye(2))  # different people: nothing goes together
+            return recovered(values, apart, vector([1.0, -1.0]), (own[0], own[1]))
+
+        return Contrast(self.weights, float(values[0] - values[1]), math.hypot(*errors), ends)
 
 
 METHODS = ("inversion", "likelihood", "customary")
@@ -292,7 +329,9 @@ def fitted(
     observed = tally.counts / n
     unbiased = linear.shares(observed)
     covariance = linear.covariance(observed, unbiased, f, n - f)
-    basis = Basis(unbiased, covariance, unbiased, vector(tally.counts), tally.design.channel, linear, n, f, sent)
+    basis = Basis(
+        unbiased, covariance, unbiased, vector(tally.counts), tally.design.channel, linear, n, population, sent
+    )
     doubts = (*implausible(tally.design, basis), *few(tally.design, basis))
     basis, convergence = _likelihood(basis) if method == "likelihood" else (basis, None)
     if convergence is not None and not convergence.converged:
@@ -354,13 +393,12 @@ def sampled_fraction(respondents: int, population: int | None) -> float:
         raise InvalidRequest(f"the number of respondents is {respondents!r:.40}; expected a whole number.")
     if respondents < 1:
         raise NotEstimable("there are no responses; expected at least 2.")
-    if population is None:
-        return 1.0
-    if isinstance(population, bool) or not isinstance(population, int) or population < respondents:
+    whole = isinstance(population, int) and not isinstance(population, bool)
+    if population is not None and not (whole and population >= respondents):
         raise InvalidRequest(
             f"the population is {population!r:.40}; expected a whole number of at least the {respondents} respondents."
         )
-    return (population - respondents) / max(population - 1, 1)
+    return sampled(respondents, population)
 
 
 def read_shares(design: Design, given: Mapping[str, float] | Sequence[float], *, name: str = "shares") -> Vector:

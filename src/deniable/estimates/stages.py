@@ -1,31 +1,35 @@
-"""Shares from respondents who are at different stages, and what the next stage would buy."""
+"""Shares from respondents who are at different stages, or were asked with different devices; what a next stage buys."""
 
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from deniable import documents, exact
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.designs.labels import same_labels
+from deniable.designs.proofs import proofs
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates import weighing
-from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.intervals import Interval, one_of, wilson
+from deniable.estimates.covariances import Full, Matrix, Vector, vector
+from deniable.estimates.intervals import Interval, one_of, recovered, wilson
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.results import Caution, Result, Summary, around
-from deniable.estimates.shares import Contrast, ShareRow, read_shares, sampled_fraction
+from deniable.estimates.shares import Contrast, ShareRow, combined, read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
 from deniable.estimates.summary import cost
 from deniable.estimates.weighing import Contribution
 from deniable.order.ladders import Ladder
+from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 
-__all__ = ["Afresh", "Combined", "afresh", "combine"]
+__all__ = ["Afresh", "Combined", "Mixed", "Pooled", "afresh", "combine", "pool"]
 
 
 METHODS = ("information", "likelihood", "linear", "strata")
@@ -35,53 +39,40 @@ _MOST_CATEGORIES = 2_000  # matrices of weights are written out, of categories b
 
 
 @dataclass(frozen=True, eq=False)
-class Combined(Result):
-    """Shares of each category, from everybody's finest response.
+class Pooled(Result):
+    """Shares of each category, from groups of people who responded with different designs.
 
     Attributes:
-        tallies: the counts.
         method: "information", "likelihood", "linear" or "strata".
         value: the shares in the order of the categories. Those of "linear" and "strata" are unbiased, those of
             "information" nearly, so that they may leave [0, 1]; the most likely ones do not.
         covariance: its covariance; of the best weighting at the value, for the likelihood.
-        parts: what the people at each stage add, one for each stage that somebody is at.
-        homogeneity: how probable it is that the stages' shares differ so much, or more, by chance alone: a small number
-            says that who is raised depends on the answer. 1 with a single stage.
+        parts: what the people of each group add, one for each group that somebody is in.
+        homogeneity: how probable it is that the groups' shares differ so much, or more, by chance alone. 1 with a
+            single group.
         guess: the shares at which the weights are best, if they were given.
         population: how many people there are, if they are not a sample of very many.
         convergence: how the maximum of the likelihood was found.
     """
 
-    type: ClassVar = "stages"
-
-    tallies: StageTallies
     method: str
     value: Vector
     covariance: Matrix = field(repr=False)
     parts: tuple[Contribution, ...] = field(repr=False)
     homogeneity: float
-    guess: tuple[float, ...] | None = None
-    population: int | None = None
-    convergence: Convergence | None = None
+    guess: tuple[float, ...] | None
+    population: int | None
+    convergence: Convergence | None
 
     @property
-    def weights(self) -> tuple[float, ...]:
-        """For each stage, the part of the whole that its respondents make up, on the average over the categories.
-
-        It is 0 where nobody is at that stage.
-        """
-        weights = iter(part.weight for part in self.parts)
-        return tuple(next(weights) if each.respondents else 0.0 for each in self.tallies.finest)
-
-    @property
+    @abstractmethod
     def categories(self) -> Sequence[str]:
         """What the shares are of."""
-        return self.tallies.design.categories
 
     @property
+    @abstractmethod
     def respondents(self) -> int:
         """How many people responded."""
-        return self.tallies.respondents
 
     @property
     def params(self) -> dict[str, float]:
@@ -143,16 +134,82 @@ class Combined(Result):
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        found = []
-        if self.homogeneity < RATE:
-            text = (
-                f"the stages differ by more than chance (p = {self.homogeneity:.2g}): who goes on to a finer stage "
-                'seems to depend on the answer. Combine them with method="strata".'
-            )
-            found.append(Caution(DIFFER, text))
+        found = [Caution(DIFFER, self._differ)] if self.homogeneity < RATE else []
         if self.convergence is not None and not self.convergence.converged:
             found.append(Caution("unfinished", str(self.convergence)))
         return tuple(found)
+
+    @property
+    @abstractmethod
+    def _differ(self) -> str:
+        """What is said where the groups differ by more than chance."""
+
+    def contrast(self, weights: Mapping[str, float]) -> Contrast:
+        """Return a weighted sum of shares, with its standard error.
+
+        Its interval is recovered from those of the shares. Where a stage sends some symbol hardly ever, the profile of
+        the sum is added to it.
+
+        Why: how shares vary together is taken from those that are estimated. Where a few responses of a fine stage
+        decide, these say that some answers are not there at all, and so not how they vary.
+
+        Raises:
+            InvalidRequest: a weight that is no finite number.
+        """
+        combination = combined(weights, len(self.value), self.parts[-1].tally.design.category_number)
+        variance = float(combination @ self.covariance @ combination)
+
+        def ends(confidence: float) -> Interval:
+            own = vector(list(self.conf_int(level=confidence).values())).T
+            found = recovered(self.value, Full(self.covariance), combination, (own[0], own[1]))
+            if self.default_interval != "wide" or np.count_nonzero(combination) < 2:
+                return found
+            tallies = [part.tally for part in self.parts]
+            likely = weighing.profile_of(tallies, self.value, combination, confidence) or found
+            return Interval(min(found.low, likely.low), max(found.high, likely.high))
+
+        return Contrast(dict(weights), float(combination @ self.value), max(variance, 0.0) ** 0.5, ends)
+
+
+@dataclass(frozen=True, eq=False)
+class Combined(Pooled):
+    """Shares of each category, from everybody's finest response along a ladder.
+
+    That stages differ by more than chance (`homogeneity`) says that who is raised depends on the answer.
+
+    Attributes:
+        tallies: the counts.
+    """
+
+    type: ClassVar = "stages"
+
+    tallies: StageTallies
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """For each stage, the part of the whole that its respondents make up, on the average over the categories.
+
+        It is 0 where nobody is at that stage.
+        """
+        weights = iter(part.weight for part in self.parts)
+        return tuple(next(weights) if each.respondents else 0.0 for each in self.tallies.finest)
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """What the shares are of."""
+        return self.tallies.design.categories
+
+    @property
+    def respondents(self) -> int:
+        """How many people responded."""
+        return self.tallies.respondents
+
+    @property
+    def _differ(self) -> str:
+        return (
+            f"the stages differ by more than chance (p = {self.homogeneity:.2g}): who goes on to a finer stage "
+            'seems to depend on the answer. Combine them with method="strata".'
+        )
 
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
@@ -178,14 +235,63 @@ class Combined(Result):
         method = documents.field(source, "method", str)
         return combine(tallies, method=method, guess=source.get("guess"), population=source.get("population"))
 
-    def contrast(self, weights: Mapping[str, float]) -> Contrast:
-        """Return a weighted sum of shares, with its standard error."""
-        last = self.tallies.design.designs[-1]
-        combination = np.zeros(len(self.value))
-        for category, weight in weights.items():
-            combination[last.category_number(category)] = weight
-        variance = float(combination @ self.covariance @ combination)
-        return Contrast(dict(weights), float(combination @ self.value), max(variance, 0.0) ** 0.5)
+
+@dataclass(frozen=True, eq=False)
+class Mixed(Pooled):
+    """Shares of each category, from people who were asked with different devices.
+
+    Attributes:
+        tallies: the counts, one for each device.
+    """
+
+    type: ClassVar = "devices"
+
+    tallies: tuple[Tally, ...]
+
+    @property
+    def categories(self) -> Sequence[str]:
+        return self.tallies[0].design.categories
+
+    @property
+    def respondents(self) -> int:
+        return sum(each.respondents for each in self.tallies)
+
+    @property
+    def _differ(self) -> str:
+        return (
+            f"the devices differ by more than chance (p = {self.homogeneity:.2g}): who was asked with which seems to "
+            "depend on the answer, one of the designs is not what was used, or people followed one device less. Look "
+            'at each alone, or combine them with method="strata".'
+        )
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[ShareRow]:
+        """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
+        return told(self, level, method or self.default_interval, simultaneous=simultaneous)
+
+    @property
+    def _design_hash(self) -> str:
+        return ""
+
+    def _source(self) -> dict[str, Any]:
+        pairs = [(json.loads(each.design.to_json()), json.loads(each.to_json())) for each in self.tallies]
+        return {
+            "groups": [{"design": design, "tally": tally} for design, tally in pairs],
+            "method": self.method,
+            "guess": self.guess,
+            "population": self.population,
+        }
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: None) -> Mixed:  # noqa: ARG003 - each group has its own
+        tallies = []
+        for each in documents.field(source, "groups", list):
+            group = documents.field({"group": each}, "group", dict)
+            known = Design.from_json(json.dumps(documents.field(group, "design", dict)))
+            tallies.append(Tally.from_json(json.dumps(documents.field(group, "tally", dict)), known))
+        method = documents.field(source, "method", str)
+        return pool(tallies, method=method, guess=source.get("guess"), population=source.get("population"))
 
 
 def combine(
@@ -224,17 +330,79 @@ def combine(
         >>> combine(count_stages(stages, columns, reached=[1, 1, 0, 0])).params["yes"]
         0.5
     """
+    return Combined(*_pooled(tallies.finest, method, guess, population), tallies)
+
+
+def pool(
+    tallies: Sequence[Tally],
+    *,
+    method: str = "information",
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    population: int | None = None,
+) -> Mixed:
+    """Estimate the shares from people who were asked with different devices, each of which has a tally.
+
+    Implements: what `combine` does for stages, with the same methods. "strata" is the mean of what each response says
+    by itself, whoever was asked with which device; the others take for granted that this does not depend on the answer.
+
+    Args:
+        tallies: the counts for each device, of designs for the same categories.
+        method: "information", "likelihood", "linear" or "strata".
+        guess: for "linear", the shares at which the weights are best; even ones, if they are not given.
+        population: for "strata", how many people there are altogether.
+
+    Raises:
+        Incompatible: designs for different categories.
+        NotEstimable: nobody responded, or a design cannot tell answers apart.
+        InvalidRequest: a method that does not exist, or a guess or a population that does not fit.
+
+    Example:
+        >>> from deniable.designs import crosswise, direct
+        >>> found = pool([Tally(crosswise("1/4"), [140, 260]), Tally(direct(), [85, 15])])
+        >>> round(found.params["yes"], 3)
+        0.169
+    """
+    given = tuple(tallies)
+    if not given:
+        raise NotEstimable("there is no tally; expected one for each device.")
+    if any(not same_labels(each.design.categories, given[0].design.categories) for each in given):
+        raise Incompatible(
+            "the designs have different categories; expected the same in all of them, in the same order.",
+            "Build them with the same categories=….",
+        )
+    return Mixed(*_pooled(given, method, guess, population), given)
+
+
+_Fields: TypeAlias = tuple[
+    str,
+    Vector,
+    Matrix,
+    tuple[Contribution, ...],
+    float,
+    tuple[float, ...] | None,
+    int | None,
+    Convergence | None,
+]
+
+
+def _pooled(
+    tallies: Sequence[Tally],
+    method: str,
+    guess: Mapping[str, float] | Sequence[float] | None,
+    population: int | None,
+) -> _Fields:
+    """Return the fields of `Pooled`."""
     _check_method(method, guess=guess is not None, population=population is not None)
-    groups = [each for each in tallies.finest if each.respondents]
-    size = len(tallies.design.categories)
+    groups = [each for each in tallies if each.respondents]
+    size = len(tallies[0].design.categories)
     if not groups:
-        raise NotEstimable("there are no responses at any stage; expected at least one.")
+        raise NotEstimable("there are no responses in any group; expected at least one.")
     if size > _MOST_CATEGORIES:
-        raise NotEstimable(f"there are {size:,} categories; expected at most {_MOST_CATEGORIES:,} to combine stages.")
-    f = sampled_fraction(tallies.respondents, population)
+        raise NotEstimable(f"there are {size:,} categories; expected at most {_MOST_CATEGORIES:,} to combine groups.")
+    f = sampled_fraction(sum(each.respondents for each in groups), population)
     at, convergence = np.full(size, 1 / size), None
     if guess is not None:
-        at = read_shares(tallies.design.designs[0], guess, name="guess")
+        at = read_shares(tallies[0].design, guess, name="guess")
     if method == "likelihood":
         at, convergence = weighing.most_likely(groups)
     if method == "information":
@@ -243,8 +411,7 @@ def combine(
         parts = weighing.side_by_side(groups) if method == "strata" else weighing.weighed(groups, at)
     value = at if method == "likelihood" else weighing.total(parts)
     shares = projection(value)
-    return Combined(
-        tallies,
+    return (
         method,
         value,
         weighing.covariance(parts, shares, f),
@@ -337,40 +504,67 @@ RATE = 0.001
 
 def summarize(combined: Combined, level: float, method: str, *, simultaneous: bool) -> Summary[ShareRow]:
     """Return the summary of a combined estimate; its ε is that of the finest stage somebody reached."""
-    n, ladder = combined.tallies.respondents, combined.tallies.design
-    intervals = list(combined.conf_int(level=level, method=method, simultaneous=simultaneous).values())
-    low, high = wilson(np.clip(combined.value, 0.0, 1.0), 1.0, 0.0, n, 1.0, level)
+    finest, ladder = combined.tallies.finest, combined.tallies.design
+    reached = max(number for number, each in enumerate(finest) if each.respondents)
+    groups = "; ".join(
+        _group(f"ε = {exact.shown_above(design.epsilon, 4)}", each, weight)
+        for design, each, weight in zip(ladder, finest, combined.weights, strict=True)
+    )
+    note = f"Respondents by the finest stage they sent: {groups}."
+    facts = Facts(f"{ladder!r}", (note,), combined.tallies.missing, ladder.epsilons[reached])
+    return _summary(combined, facts, level, method, simultaneous=simultaneous)
+
+
+def told(mixed: Mixed, level: float, method: str, *, simultaneous: bool) -> Summary[ShareRow]:
+    """Return the summary of an estimate from several devices; its ε is the largest of theirs."""
+    names = [f"{part.tally.design!r}" for part in mixed.parts]
+    groups = "; ".join(_group(name, part.tally, part.weight) for name, part in zip(names, mixed.parts, strict=True))
+    proved = [" ".join(proofs(part.tally.design)) for part in mixed.parts]
+    notes = (f"Respondents by device: {groups}.", *dict.fromkeys(each for each in proved if each))
+    caveats = dict.fromkeys(each.design.caveat for each in mixed.tallies if each.design.caveat)
+    missing = sum(each.missing for each in mixed.tallies)
+    epsilon = max(part.tally.design.epsilon for part in mixed.parts)
+    facts = Facts(f"{len(mixed.parts)} devices", (*notes, *caveats), missing, epsilon)
+    return _summary(mixed, facts, level, method, simultaneous=simultaneous)
+
+
+class Facts(NamedTuple):
+    """What a summary of groups says besides its numbers: of whom, in which notes, how many sent nothing, at which ε."""
+
+    subject: str
+    notes: tuple[str, ...]
+    missing: int
+    epsilon: float
+
+
+def _group(name: str, tally: Tally, weight: float) -> str:
+    return f"{name}: {tally.respondents:,} ({weight:.0%} of the weight)"
+
+
+def _summary(found: Pooled, facts: Facts, level: float, method: str, *, simultaneous: bool) -> Summary[ShareRow]:
+    n = found.respondents
+    intervals = list(found.conf_int(level=level, method=method, simultaneous=simultaneous).values())
+    low, high = wilson(np.clip(found.value, 0.0, 1.0), 1.0, 0.0, n, 1.0, level)
     direct = [Interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
     widths = np.array([[each.high - each.low for each in ends] for ends in (direct, intervals)])
     worth = n * np.minimum(widths[0] / np.maximum(widths[1], 1e-300), 1.0) ** 2
     overall = n * min(1.0, float((widths[0] ** 2).sum() / max(float((widths[1] ** 2).sum()), 1e-300)))
-    reached = max(number for number, each in enumerate(combined.tallies.finest) if each.respondents)
-    rows = zip(combined.categories, combined.value, combined.errors, intervals, direct, worth, strict=True)
+    negative = ("A share below 0 is the price of an estimate without bias.",) if (found.value < 0).any() else ()
+    rows = zip(found.categories, found.value, found.errors, intervals, direct, worth, strict=True)
     return Summary(
-        title=f"{ladder!r}, {n:,} respondents, by {combined.method}",
+        title=f"{facts.subject}, {n:,} respondents, by {found.method}",
         quantity="share",
         rows=tuple(
             ShareRow(category, float(value), float(error), ends.low, ends.high, asked.low, asked.high, float(each))
             for category, value, error, ends, asked, each in rows
         ),
-        notes=_notes(combined, overall),
-        warnings=combined.warnings,
+        notes=(cost(n, overall), *facts.notes, *negative),
+        warnings=found.warnings,
         level=level,
         interval=method,
         simultaneous=simultaneous,
-        method=combined.method,
+        method=found.method,
         respondents=n,
-        missing=sum(each.missing for each in combined.tallies.finest),
-        epsilon=ladder.epsilons[reached],
+        missing=facts.missing,
+        epsilon=facts.epsilon,
     )
-
-
-def _notes(combined: Combined, overall: float) -> tuple[str, ...]:
-    stages = "; ".join(
-        f"ε = {exact.shown_above(design.epsilon, 4)}: {each.respondents:,} ({weight:.0%} of the weight)"
-        for design, each, weight in zip(combined.tallies.design, combined.tallies.finest, combined.weights, strict=True)
-    )
-    notes = [cost(combined.tallies.respondents, overall), f"Respondents by the finest stage they sent: {stages}."]
-    if (combined.value < 0).any():
-        notes.append("A share below 0 is the price of an estimate without bias.")
-    return tuple(notes)

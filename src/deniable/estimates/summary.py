@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable import exact
+from deniable.designs.proofs import proofs
 from deniable.estimates.covariances import Vector
 from deniable.estimates.intervals import wilson
 from deniable.estimates.results import Summary
@@ -81,7 +82,8 @@ def _notes(estimate: Estimate, overall: float, simultaneous: bool) -> tuple[str,
     if estimate.tally.missing:
         notes.append(f"{estimate.tally.missing:,} sent no response and take no part in the estimate.")
     if estimate.design.epsilon == np.inf:
-        notes.append("Some response of this design proves something about the answer: its ε is infinite.")
+        told = " ".join(proofs(estimate.design))
+        notes.append(f"Some response of this design proves something about the answer: its ε is infinite. {told}")
     if estimate.design.caveat:
         notes.append(estimate.design.caveat)
     return tuple(notes)

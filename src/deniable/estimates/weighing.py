@@ -17,7 +17,16 @@ from deniable.channel import Channel
 from deniable.designs import Design
 from deniable.errors import NotEstimable
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Ends, crossings, profiled, quantile
+from deniable.estimates.intervals import (
+    Ends,
+    Interval,
+    crossings,
+    most_corners,
+    profiled,
+    profiled_sum,
+    quantile,
+    scored,
+)
 from deniable.estimates.inverses import MOST_WRITTEN, left_inverse
 from deniable.estimates.likelihood import Convergence, climbed
 from deniable.estimates.linear import Linear, Written, floats
@@ -25,6 +34,7 @@ from deniable.estimates.simplex import projection
 from deniable.tallies import Tally
 
 _RANK, _LEAST_SHARE = 1e-10, 1e-6
+_LEAST_CHANCE = 1e-200  # of a response that some shares rule out: counts divided by it are still numbers
 _FEW = 2.0  # responses of a symbol below which normal tails fail
 _MOST_ROUNDS, _STILL = 20, 1e-4  # of weighing anew; what a share may still move by, times √n
 
@@ -209,6 +219,18 @@ def profile(tallies: Sequence[Tally], best: Vector, confidence: float) -> Ends:
     return profiled(matrix, counts, best, confidence)
 
 
+def profile_of(tallies: Sequence[Tally], near: Vector, weights: Vector, confidence: float) -> Interval | None:
+    """Return the same for a weighted sum of shares, of which some near the most likely ones are known.
+
+    Nothing, where shares with one sum have more corners than are quickly mixed.
+    """
+    matrix, counts = _stacked(tallies)
+    if most_corners(weights) * len(matrix) > MOST_WRITTEN:
+        return None
+    best, _ = climbed(matrix, counts, start=projection(near))
+    return profiled_sum(matrix, counts, best, weights, confidence)
+
+
 def score(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
     """Return all π with (π̂ − π)² ≤ z²·V(π), V the variance if π were true and the weights were given beforehand.
 
@@ -216,11 +238,7 @@ def score(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
     """
     value = total(parts)
     near = _inside(projection(value))
-    constant, slope, square = vector([part.curve(near, f) for part in parts]).sum(axis=0)
-    z2 = quantile(confidence) ** 2
-    a, half = 1 - z2 * square, value + z2 * slope / 2
-    root = np.sqrt(np.maximum(half**2 - a * (value**2 - z2 * constant), 0.0))
-    return vector((half - root) / a), vector((half + root) / a)
+    return scored(value, vector([part.curve(near, f) for part in parts]).sum(axis=0), confidence)
 
 
 def wide(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
@@ -246,11 +264,11 @@ def _likely(own: Vector, others: Vector, counts: Vector, drop: float) -> tuple[f
     """Return all t in [0, 1] at which Σ counts·log(t·own + (1 − t)·others) is not farther below its maximum."""
 
     def height(t: float) -> float:
-        expected = np.maximum(t * own + (1 - t) * others, np.finfo(np.float64).tiny)
+        expected = np.maximum(t * own + (1 - t) * others, _LEAST_CHANCE)
         return float(counts @ np.log(expected))
 
     def slope(t: float) -> float:
-        expected = np.maximum(t * own + (1 - t) * others, np.finfo(np.float64).tiny)
+        expected = np.maximum(t * own + (1 - t) * others, _LEAST_CHANCE)
         return float(counts @ ((own - others) / expected))
 
     if slope(0.0) <= 0:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from deniable.errors import InvalidRequest
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - not on Windows, where a file that is open cannot be erased
+    fcntl = None  # type: ignore[assignment]
 
 
 def check_free(path: Path, *, overwrite: bool) -> None:
@@ -30,7 +36,7 @@ def check_free(path: Path, *, overwrite: bool) -> None:
 def atomic_write(
     path: str | os.PathLike[str], *, overwrite: bool = False, private: bool = False
 ) -> Iterator[IO[bytes]]:
-    """Open a file for writing that takes its name at the end, complete; after an error nothing is left.
+    """Open a file for writing that takes its name at the end, complete and on the disk; after an error nothing is left.
 
     Args:
         path: where.
@@ -43,14 +49,58 @@ def atomic_write(
     """
     final = Path(path)
     check_free(final, overwrite=overwrite)
+    _erase_leftovers(final)
     partial = final.with_name(f".{final.name}.{secrets.token_hex(4)}.partial")
     try:
         made = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
         with open(made, "wb") as file:
+            _lock(file.fileno())
             yield file
             file.flush()
             os.fsync(file.fileno())
         check_free(final, overwrite=overwrite)  # somebody may have been quicker
         partial.replace(final)
+        sync_folder(final.parent)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _erase_leftovers(final: Path) -> None:
+    """Erase what programs that were killed have left of the same file; one that still writes holds its lock."""
+    for each in final.parent.glob(f".{glob.escape(final.name)}.*.partial"):
+        with suppress(FileNotFoundError), each.open("rb") as left:
+            if _lock(left.fileno()):
+                each.unlink()
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Hold a lock that ends with the program, however that ends; False where another program holds it."""
+    made = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        yield _lock(made)
+    finally:
+        os.close(made)
+
+
+def _lock(opened: int) -> bool:
+    if fcntl is None:  # pragma: no cover
+        return True
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def sync_folder(folder: Path) -> None:
+    """Force the names in a folder onto the disk: a file that was written survives a power cut under its own.
+
+    Some systems cannot open or force a folder; they keep names by themselves.
+    """
+    with suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

@@ -1,4 +1,7 @@
-"""Files of columns (Parquet, CSV, NDJSON), read batch by batch."""
+"""Files of columns (Parquet, Arrow IPC, CSV, NDJSON), read batch by batch.
+
+A further format is a subclass of `ColumnFile`, a line in `_READERS`, and the endings of its names in `_SUFFIXES`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import json
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
@@ -101,7 +104,10 @@ def _kept(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-FORMATS = ("parquet", "csv", "ndjson")
+FORMATS = ("parquet", "arrow", "csv", "ndjson")
+
+TYPED = ("parquet", "arrow")
+"""Formats whose columns have types: responses lie there in their stored form."""
 
 RESPONSE = "response"
 """The column of responses."""
@@ -110,17 +116,20 @@ DESIGN = "design"
 """The column that names the design of each response by its hash."""
 
 BATCH = 1 << 17
-"""Rows in a batch."""
+"""Rows in a batch, at most."""
 
 File: TypeAlias = str | os.PathLike[str] | IO[bytes]
-"""A path, or an open binary file; a Parquet file must be seekable."""
+"""A path, or an open binary file; Parquet must be seekable."""
 
 _SUFFIXES = {
     ".parquet": "parquet", ".pq": "parquet",
+    ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
     ".csv": "csv", ".tsv": "csv", ".txt": "csv",
     ".ndjson": "ndjson", ".jsonl": "ndjson",
 }  # fmt: skip
-_COMPRESSED = {".gz", ".bz2", ".zst", ".lz4"}
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+"""What the ending of a packed file's name says about how it is packed."""
+
 _HEAD_BYTES = 1 << 20
 
 
@@ -139,14 +148,31 @@ class ColumnFile(ABC):
     def names(self) -> tuple[str, ...] | None:
         """The columns of the file; None where each row has its own."""
 
+    def named_design(self, key: str) -> str | None:  # noqa: ARG002 - for formats that have metadata
+        """Return the hash of a design that the metadata of the file names under a key."""
+        return None
+
     @property
-    def design(self) -> str | None:
-        """The hash of a design that the file as a whole names."""
+    def pieces(self) -> tuple[int, ...]:
+        """How many rows there are in each of the pieces that can be read by themselves; empty where there are none."""
+        return ()
+
+    def constant(self, column: str) -> str | None:  # noqa: ARG002 - for formats that know
+        """Return the text that a column holds in every row, where the file itself says so."""
         return None
 
     @abstractmethod
-    def batches(self, labels: Sequence[str], keep: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
-        """Read columns of labels, which come as text, a dictionary or bytes of a fixed size; and others as they are."""
+    def batches(
+        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+    ) -> Iterator[pa.RecordBatch]:
+        """Read columns of labels, which come as text, a dictionary, codes or bytes; and others as they are.
+
+        Args:
+            labels: columns of answers or of responses.
+            keep: others.
+            pieces: which of the pieces to read; all of the file by default.
+            size: how many rows a batch has, at most, where the format leaves a choice.
+        """
 
     @property
     @abstractmethod
@@ -183,29 +209,102 @@ class _ParquetFile(ColumnFile):
     def names(self) -> tuple[str, ...]:
         return tuple(self._file.schema_arrow.names)
 
-    @property
-    def design(self) -> str | None:
-        named = (self._file.schema_arrow.metadata or {}).get(b"deniable.design")
-        return None if named is None else named.decode(errors="replace")
+    def named_design(self, key: str) -> str | None:
+        return _in_metadata(self._file.schema_arrow, key)
 
     @property
     def share(self) -> float | None:
         return self._rows / max(1, self._file.metadata.num_rows)
 
-    def batches(self, labels: Sequence[str], keep: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+    @property
+    def pieces(self) -> tuple[int, ...]:
+        metadata = self._file.metadata
+        return tuple(metadata.row_group(at).num_rows for at in range(metadata.num_row_groups))
+
+    def constant(self, column: str) -> str | None:
+        metadata = self._file.metadata
+        places = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path == column]
+        found = {self._only(group, places[0]) for group in range(metadata.num_row_groups)} if places else {None}
+        return found.pop() if len(found) == 1 else None
+
+    def _only(self, group: int, place: int) -> str | None:
+        """Return the one text that a column holds in a row group, as its statistics tell."""
+        known: Any = self._file.metadata.row_group(group).column(place).statistics
+        if known is None or not known.has_min_max or not known.has_null_count or known.null_count:
+            return None
+        return known.min if isinstance(known.min, str) and known.min == known.max else None
+
+    def batches(
+        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+    ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         schema = self._file.schema_arrow
-        # Labels come as a dictionary: each is read once, and not once for every row. Packed bits are no labels.
-        text = [name for name in labels if not pa.types.is_fixed_size_binary(schema.field(name).type)]
+        # Labels come as a dictionary: each is read once, and not once for every row.
+        text = [name for name in labels if pa.types.is_string(schema.field(name).type)]
+        groups: Any = None if pieces is None else list(pieces)
         try:
             file = pq.ParquetFile(self._stream, read_dictionary=text, page_checksum_verification=True)
-            for batch in file.iter_batches(batch_size=BATCH, columns=[*labels, *keep]):
+            for batch in file.iter_batches(batch_size=size, columns=[*labels, *keep], row_groups=groups):
                 self._rows += len(batch)
                 yield batch
         except (pa.ArrowException, OSError, KeyError):
             raise self.damaged() from None
+
+
+class _ArrowFile(ColumnFile):
+    """Arrow IPC: a file, whose batches are found by number, or a stream, which is read to its end."""
+
+    named = True
+
+    def __init__(self, stream: Any, name: str, size: int | None, head: bytes) -> None:
+        import pyarrow as pa
+
+        super().__init__(name, size)
+        self._stream = stream
+        self._whole = head.startswith(_ARROW_FILE) and not isinstance(stream, io.BufferedReader)
+        self._read = 0
+        try:
+            if head.startswith(_ARROW_FILE) and not self._whole:
+                stream.read(len(_ARROW_FILE) + 2)  # what comes behind is a stream
+            self._opened: Any = pa.ipc.open_file(stream) if self._whole else pa.ipc.open_stream(stream)
+        except (pa.ArrowException, OSError):
+            raise self.damaged("it is not a complete Arrow IPC file or stream") from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._opened.schema.names)
+
+    def named_design(self, key: str) -> str | None:
+        return _in_metadata(self._opened.schema, key)
+
+    @property
+    def share(self) -> float | None:
+        if self._whole:
+            return self._read / max(1, int(self._opened.num_record_batches))
+        return _position(self._stream, self._size)
+
+    def batches(
+        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+    ) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        assert pieces is None, "this format is read as a whole"
+        try:
+            for batch in self._all():
+                chosen = batch.select([*labels, *keep])
+                yield from (chosen.slice(start, size) for start in range(0, len(chosen), size))
+        except (pa.ArrowException, OSError, KeyError):
+            raise self.damaged() from None
+
+    def _all(self) -> Iterator[pa.RecordBatch]:
+        if not self._whole:
+            yield from self._opened
+            return
+        for number in range(self._opened.num_record_batches):
+            self._read = number + 1
+            yield self._opened.get_batch(number)
 
 
 class _CsvFile(ColumnFile):
@@ -232,12 +331,16 @@ class _CsvFile(ColumnFile):
     def share(self) -> float | None:
         return _position(self._stream, self._size)
 
-    def batches(self, labels: Sequence[str], keep: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+    ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
+        assert pieces is None, "this format is read as a whole"
         uneven: list[Any] = []
         try:
-            yield from map(plain_batch, self._open([*labels, *keep], uneven))
+            for batch in map(plain_batch, self._open([*labels, *keep], uneven)):
+                yield from (batch.slice(start, size) for start in range(0, len(batch), size))
         except pa.ArrowException:
             if uneven:
                 bad = uneven[0]
@@ -289,11 +392,14 @@ class _NdjsonFile(ColumnFile):
     def share(self) -> float | None:
         return _position(self._stream, self._size)
 
-    def batches(self, labels: Sequence[str], keep: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+    ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
+        assert pieces is None, "this format is read as a whole"
         try:
-            for rows in _json_batches(self._stream, labels, keep, BATCH):
+            for rows in _json_batches(self._stream, labels, keep, min(size, BATCH)):
                 columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
                 yield pa.record_batch(columns, names=[*labels, *keep])
         except BrokenLine as error:
@@ -321,14 +427,17 @@ def open_columns(file: File, format: str | None = None) -> Iterator[ColumnFile]:
             name = path.name
             size: int | None = path.stat().st_size
             stream: Any = closing.enter_context(path.open("rb"))
-            if path.suffix.lower() in _COMPRESSED:
+            if path.suffix.lower() in COMPRESSED:
                 stream, size = _unpacked(stream, path.suffix.lower()), None
+            plain = None if size is None else path
         else:
-            stream, name, size = file, "the stream", None
-        yield _open(stream, name, size, format, closing)
+            stream, name, size, plain = file, "the stream", None, None
+        yield _open(stream, name, size, format, closing, plain)
 
 
-def _open(stream: Any, name: str, size: int | None, format: str | None, closing: ExitStack) -> ColumnFile:
+def _open(
+    stream: Any, name: str, size: int | None, format: str | None, closing: ExitStack, path: Path | None
+) -> ColumnFile:
     seekable = stream.seekable()
     start = stream.tell() if seekable else 0
     try:
@@ -336,20 +445,50 @@ def _open(stream: Any, name: str, size: int | None, format: str | None, closing:
     except OSError:
         raise UnreadableFile(f"cannot read {name}: it breaks off or is damaged.") from None
     format = format or guess(name) or _begins(head)
-    if format == "parquet":
-        if not seekable:
-            raise UnreadableFile(f"cannot read Parquet from {name}; expected a file.", "Hand over its path.")
-        stream.seek(start)
-        return _ParquetFile(stream, name)
+    whole = format == "parquet" or (format == "arrow" and seekable and head.startswith(_ARROW_FILE))
     if seekable:
         stream.seek(start)
+        if whole and path is not None:
+            stream = closing.enter_context(_native(path))
+    if whole:
+        if not seekable:
+            raise UnreadableFile(f"cannot read Parquet from {name}; expected a file.", "Hand over its path.")
+        return _READERS[format](stream, name, size, head)
     buffered = io.BufferedReader(stream if seekable else _Again(head, stream), _HEAD_BYTES)
     closing.callback(buffered.detach)  # the stream belongs to whoever opened it, and stays open
-    return _CsvFile(buffered, name, size, head) if format == "csv" else _NdjsonFile(buffered, name, size)
+    return _READERS[format](buffered, name, size, head)
+
+
+_READERS: dict[str, Callable[[Any, str, int | None, bytes], ColumnFile]] = {
+    "parquet": lambda stream, name, _size, _head: _ParquetFile(stream, name),
+    "arrow": _ArrowFile,
+    "csv": _CsvFile,
+    "ndjson": lambda stream, name, size, _head: _NdjsonFile(stream, name, size),
+}
+_PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+
+BINARY = (_PARQUET, _ARROW_FILE, _ARROW_STREAM)
+"""How files begin that are no text."""
+
+
+def _native(path: Path) -> Any:
+    """Open a file so that Arrow reads it without Python, and its threads do not wait for each other."""
+    import pyarrow as pa
+
+    return pa.OSFile(str(path), "rb")
 
 
 def _begins(head: bytes) -> str:
-    return "parquet" if head.startswith(b"PAR1") else "ndjson" if head.lstrip().startswith(b"{") else "csv"
+    if head.startswith(_PARQUET):
+        return "parquet"
+    if head.startswith(BINARY):
+        return "arrow"
+    return "ndjson" if head.lstrip().startswith(b"{") else "csv"
+
+
+def _in_metadata(schema: pa.Schema, key: str) -> str | None:
+    named = (schema.metadata or {}).get(key.encode())
+    return None if named is None else named.decode(errors="replace")
 
 
 class _Again(io.RawIOBase):
@@ -378,13 +517,13 @@ def guess(name: str) -> str | None:
         ('csv', 'parquet', None)
     """
     path = Path(name.lower())
-    return _SUFFIXES.get((Path(path.stem) if path.suffix in _COMPRESSED else path).suffix)
+    return _SUFFIXES.get((Path(path.stem) if path.suffix in COMPRESSED else path).suffix)
 
 
 def _unpacked(stream: Any, suffix: str) -> Any:
     import pyarrow as pa
 
-    codec: Any = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}[suffix]
+    codec: Any = COMPRESSED[suffix]
     return pa.input_stream(stream, compression=codec)
 
 

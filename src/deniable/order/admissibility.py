@@ -11,7 +11,7 @@ from math import prod
 from typing import NamedTuple
 
 from deniable import exact
-from deniable.channel import Channel, Dense, Diagonal, Hadamard, Sets
+from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Sets
 from deniable.designs.design import Design
 from deniable.designs.labels import same_labels
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
@@ -19,6 +19,8 @@ from deniable.order.programs import Row, Table
 
 SHOWN_FLAWS = 20
 """Flaws that are told one by one."""
+MOST_CELLS = 100_000
+"""Cells of a channel of hashes that are gone through to name the responses that say the same."""
 MOST_RESPONSES = 1 << 14
 """Responses that the independent split of Lemma 5.5 may make out of one design."""
 
@@ -100,7 +102,7 @@ def admissible(
     for group, values in levels:
         problem = _problem(values, limit, least)
         if problem:
-            name = repr(names[group[0]]) if names is not None else str(group[0])
+            name = repr(names[group[0]]) if names is not None else exact.shown(group[0])
             parity = exact.ratio(max(values), min(values))
             flaws.append(Flaw(group[0], parity, len(values), f"response {name}: {problem}"))
     return Admissibility(limit, tuple(flaws), tuple(group for group, _ in levels if len(group) > 1))
@@ -146,6 +148,12 @@ def _levels(channel: Channel) -> Iterator[tuple[tuple[int, ...], set[Fraction]]]
         # apart, and no row is −1 in columns 1, 2 and 3 at once.
         values = set(channel.extremes(0))
         yield (0,) if len(values) > 1 else tuple(range(channel.responses)), values
+    elif isinstance(channel, Hashing) and channel.answers * channel.responses > MOST_CELLS:
+        # Every hash but the first digit has every value; the first digit has those that answers begin with.
+        yield (0,), set(map(Fraction, channel.weights))
+        first = channel.hashes - channel.apart
+        if channel.size <= (channel.values - 1) * channel.apart:
+            yield ((first + 1) * channel.values - 1,), {Fraction(1)}
     else:
         yield from ((tuple(group), set(map(Fraction, shape))) for shape, group in alike(channel.dense()).items())
 

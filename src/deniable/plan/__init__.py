@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from deniable.plan.caps import best_under_caps, designs_at
 from deniable.plan.cards import crossing, crossing_independent, deck_sample_size, ideal_deck_variance
 from deniable.plan.chooser import Choice, ConsideredDesign, optimal
 from deniable.plan.comparison import ComparedDesign, Comparison, compare
 from deniable.plan.detection import detection_limit, power, sample_size_for_power
 from deniable.plan.devices import Device, best_device
+from deniable.plan.groups import Arm, allocation, cheater_detection, difference, difference_power, two_sample_allocation
+from deniable.plan.honesty import crossover, noncompliance
 from deniable.plan.items import ConsideredItems, ItemsChoice, optimal_items
+from deniable.plan.people import how_many, how_small, how_wide, sample_size_for_width
+from deniable.plan.planned import Planned
 from deniable.plan.sizes import sample_size, width
 from deniable.plan.stages import Proposal, propose
 from deniable.plan.variances import variance
@@ -15,6 +20,7 @@ from deniable.records.strings.discovery import discovery_limit
 from deniable.records.strings.estimates import string_detection_limit
 
 __all__ = [
+    "Arm",
     "Choice",
     "ComparedDesign",
     "Comparison",
@@ -22,22 +28,36 @@ __all__ = [
     "ConsideredItems",
     "Device",
     "ItemsChoice",
+    "Planned",
     "Proposal",
+    "allocation",
     "best_device",
+    "best_under_caps",
+    "cheater_detection",
     "compare",
     "crossing",
     "crossing_independent",
+    "crossover",
     "deck_sample_size",
+    "designs_at",
     "detection_limit",
+    "difference",
+    "difference_power",
     "discovery_limit",
+    "how_many",
+    "how_small",
+    "how_wide",
     "ideal_deck_variance",
+    "noncompliance",
     "optimal",
     "optimal_items",
     "power",
     "propose",
     "sample_size",
     "sample_size_for_power",
+    "sample_size_for_width",
     "string_detection_limit",
+    "two_sample_allocation",
     "variance",
     "width",
 ]

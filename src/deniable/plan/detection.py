@@ -6,17 +6,21 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
-from deniable.channel import Diagonal
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Vector
-from deniable.plan.sizes import smallest
+from deniable.estimates.inverses import left_inverse
+from deniable.estimates.linear import floats
+from deniable.plan.sizes import first_for_good, smallest
 from deniable.plan.variances import (
     MOST_RESPONDENTS,
     Goal,
@@ -27,6 +31,12 @@ from deniable.plan.variances import (
     variance_curve,
     whole,
 )
+
+MOST_TALLIES = 50_000
+"""Tallies that are summed over, in a hundredth of a second."""
+
+AROUND = 40
+"""Numbers of respondents on both sides of the normal test's that are looked at for the exact test of an estimate."""
 
 _NORMAL = NormalDist()
 
@@ -49,7 +59,8 @@ def power(
 
     - exact: where one response decides on a share (two answers and two responses, or k-ary), it is counted, and the
       count is binomial: the null is rejected from the first count on that a true null reaches with probability `alpha`
-      or less.
+      or less. For two answers with more responses it is the estimate in place of a count, as long as there are at most
+      50,000 tallies to sum over: 314 respondents with three responses.
     - normal: the unbiased estimate is compared with null ± z·√Var(null), and its distance from the true share is taken
       as normal with Var(share). With few respondents a true null is then rejected more often than `alpha`: with 50 and
       Warner's design at ε = 3 8.7 % of the time at 5 %.
@@ -79,7 +90,7 @@ def power(
     """
     question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
     n = whole(n, "n")
-    return float(question.exactly([n])[0]) if question.exact(method, population) else question.about(n, population)
+    return float(question.exactly([n])[0]) if question.exact(method, population, n) else question.about(n, population)
 
 
 def sample_size_for_power(
@@ -112,7 +123,7 @@ def sample_size_for_power(
     question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
     most = whole(population, "the population") if isinstance(population, int) else MOST_RESPONDENTS
     size = smallest(lambda n: question.about(n, population) >= wanted, most)
-    if size is not None and question.exact(method, population):
+    if size is not None and question.exact(method, population, size + AROUND):
         size = question.first_for_good(wanted, size)
     if size is None:
         raise InvalidRequest(
@@ -146,19 +157,19 @@ def detection_limit(
     """
     wanted, n = between(target, "the target"), whole(n, "n")
 
-    def reached(share: float) -> float:
+    def found(share: float) -> float:
         return power(
             design, n, share=share, null=null, alpha=alpha, two_sided=two_sided, category=category,
             population=population, method=method,
         )  # fmt: skip
 
-    low, high = _read_share(null, "null"), 1.0
-    if low == 1 or reached(high) < wanted:
+    low, high = read_share(null, "null"), 1.0
+    if low == 1 or found(high) < wanted:
         raise InvalidRequest(
             f"{n:,} respondents do not find any share above {null} with a power of {wanted}; expected more of them.",
             "Ask more people, or allow a larger ε.",
         )
-    return _bisect(lambda share: reached(share) >= wanted, low, high)
+    return _bisect(lambda share: found(share) >= wanted, low, high)
 
 
 @dataclass(frozen=True)
@@ -185,12 +196,10 @@ class _ToTellApart:
     def read(
         cls, design: Design | Deck, share: float, null: float, alpha: float, two_sided: bool, category: str | None
     ) -> _ToTellApart:
-        true, rejected = _read_share(share, "share"), _read_share(null, "null")
+        true, rejected = read_share(share, "share"), read_share(null, "null")
         if true == rejected:
             raise InvalidRequest(f"share and null are both {share}; expected two different shares.")
-        name = design.categories[-1] if category is None else category
-        if name not in design.categories:
-            raise InvalidRequest(f"{name!r:.40} is not a category; expected one of the design's.")
+        name = read_category(design, category)
         tail = between(alpha, "alpha") / (2 if two_sided else 1)
         return cls(design, name, true, rejected, tail, two_sided)
 
@@ -201,29 +210,42 @@ class _ToTellApart:
         error = math.sqrt(max(at_true(n, f), 0.0))
         threshold = -_NORMAL.inv_cdf(self.tail) * math.sqrt(max(at_null(n, f), 0.0))
         distance = abs(self.true - self.null)
-        return _above(distance - threshold, error) + (_above(-distance - threshold, error) if self.two_sided else 0.0)
+        return normal_above(distance - threshold, error) + (
+            normal_above(-distance - threshold, error) if self.two_sided else 0.0
+        )
 
-    def exact(self, method: str | None, population: Population) -> bool:
-        """Say whether the exact test is to be taken."""
+    def exact(self, method: str | None, population: Population, n: int) -> bool:
+        """Say whether the exact test is to be taken with n respondents."""
         if method not in (None, "exact", "normal"):
             raise InvalidRequest(f"the method is {method!r:.40}; expected exact or normal.")
-        can = population is None and self._chances is not None
+        can = population is None and (self._chances is not None or few_tallies(self.design, n))
         if method == "exact" and not can:
             raise InvalidRequest(
-                "the exact test needs independent respondents, and one response that decides on the share: two answers "
-                "and two responses, or a k-ary design.",
+                "the exact test needs independent respondents, and one response that decides on the share (two answers "
+                "and two responses, or a k-ary design) or few tallies of two answers.",
                 'Use method="normal".',
             )
         return can and method != "normal"
 
     def exactly(self, sizes: Sequence[int] | NDArray[np.int64]) -> Vector:
         """Return the power of the exact test for each number of respondents."""
-        assert self._chances is not None
+        if self._chances is None:
+            return np.array([self._summed(int(n)) for n in sizes])
         n, (true, null) = np.asarray(sizes, np.int64), self._chances
-        tails = [_reached(n, true, null, self.tail, above=true > null)]
+        tails = [reached(n, true, null, self.tail, above=true > null)]
         if self.two_sided:
-            tails.append(_reached(n, true, null, self.tail, above=true < null))
+            tails.append(reached(n, true, null, self.tail, above=true < null))
         return np.asarray(sum(tails), np.float64)
+
+    def _summed(self, n: int) -> float:
+        """Return the power of the exact test of the estimate, summed over all tallies."""
+        assert isinstance(self.design, Design)
+        _, null = law_of_estimate(self.design, n, self.category, self.null)
+        _, true = law_of_estimate(self.design, n, self.category, self.true)
+        above, below = true[np.cumsum(null[::-1])[::-1] <= self.tail], true[np.cumsum(null) <= self.tail]
+        if self.two_sided:
+            return float(above.sum() + below.sum())
+        return float((above if self.true > self.null else below).sum())
 
     def first_for_good(self, wanted: float, near: int) -> int | None:
         """Return the number from which on the exact power is as large as wanted, near the one of the normal test.
@@ -231,41 +253,107 @@ class _ToTellApart:
         Why: the two thresholds lie a few counts apart, and as many are gained by that many respondents over the
         distance of the two chances. What is looked at is ten times as wide, and wider if that does not hold.
         """
-        assert self._chances is not None
-        around = math.ceil(10 / abs(self._chances[0] - self._chances[1])) + 50
-        while near + around <= MOST_RESPONDENTS:
-            sizes = np.arange(max(1, near - around), near + around + 1)
-            short = sizes[self.exactly(sizes) < wanted]
-            if len(short) and short[-1] < near + around // 2:
-                return int(short[-1]) + 1
-            if not len(short) and sizes[0] == 1:
-                return 1
-            around *= 2
-        return None
+        around = AROUND if self._chances is None else math.ceil(10 / abs(self._chances[0] - self._chances[1])) + 50
+        return first_for_good(lambda sizes: self.exactly(sizes) >= wanted, near, around)
 
     @cached_property
     def _curves(self) -> tuple[VarianceCurve, VarianceCurve]:
         return self._curve(self.true), self._curve(self.null)
 
     def _curve(self, share: float) -> VarianceCurve:
-        rest = (1 - share) / (len(self.design.categories) - 1)
-        shares = [share if each == self.category else rest for each in self.design.categories]
-        return variance_curve(self.design, shares, Goal(self.category))
+        return variance_curve(self.design, shares_around(self.design, self.category, share), Goal(self.category))
 
     @cached_property
     def _chances(self) -> tuple[float, float] | None:
         """How often the category's own response is sent, at the true share and at the null; None if none decides."""
-        if isinstance(self.design, Deck):
-            return None
-        channel = self.design.channel
-        if not isinstance(channel, Diagonal) and (channel.answers, channel.responses) != (2, 2):
-            return None
-        own = self.design.category_number(self.category)
-        hit, stray = (float(channel.probability(own, given=each)) for each in (own, int(own == 0)))
-        return stray + (hit - stray) * self.true, stray + (hit - stray) * self.null
+        counted = deciding_response(self.design, self.category)
+        return None if counted is None else (counted.chance(self.true), counted.chance(self.null))
 
 
-def _reached(n: NDArray[np.int64], true: float, null: float, tail: float, *, above: bool) -> Vector:
+class DecidingResponse(NamedTuple):
+    """The one response whose count decides on a category's share.
+
+    Attributes:
+        stray: how often those send it who are not of the category.
+        hit: how often those do who are.
+    """
+
+    stray: float
+    hit: float
+
+    @property
+    def gap(self) -> float:
+        """By how much more often the category's own people send it; negative where the others do."""
+        return self.hit - self.stray
+
+    def chance(self, share: float) -> float:
+        """How often it is sent altogether, at a share of the category."""
+        return self.stray + self.gap * share
+
+
+def deciding_response(design: Design | Deck, category: str) -> DecidingResponse | None:
+    """Return the response that decides on a category's share; None where more than one does."""
+    if isinstance(design, Deck):
+        return None
+    channel = design.channel
+    if not channel.exchangeable and (channel.answers, channel.responses) != (2, 2):
+        return None
+    own = design.category_number(category)
+    hit, stray = (float(channel.probability(own, given=each)) for each in (own, int(own == 0)))
+    return DecidingResponse(stray, hit)
+
+
+def few_tallies(design: Design | Deck, n: int) -> bool:
+    """Say whether a design for two answers has so few tallies of n responses that all of them are looked at."""
+    if isinstance(design, Deck) or design.channel.answers != 2 or not design.channel.own_cells:
+        return False
+    return math.comb(n + design.channel.responses - 1, n) <= MOST_TALLIES
+
+
+def law_of_estimate(design: Design, n: int, category: str, share: float) -> tuple[Vector, Vector]:
+    """Return all values of a category's estimate in growing order, and how probable each is, from n respondents.
+
+    The values are those of all tallies, and the same for every share.
+    """
+    linear, own = left_inverse(design.channel), design.category_number(category)
+    scores = np.array([linear.shares(alone)[own] for alone in np.eye(design.channel.responses)])
+    counts = _all_tallies(n, design.channel.responses)
+    said = floats(design.channel) @ shares_around(design, category, share)
+    logs = gammaln(n + 1) - gammaln(counts + 1).sum(axis=1) + xlogy(counts, said).sum(axis=1)
+    values, where = np.unique((counts @ scores / n).round(9), return_inverse=True)
+    return values, np.asarray(np.bincount(where, weights=np.exp(logs)), np.float64)
+
+
+def _all_tallies(n: int, responses: int) -> NDArray[np.int64]:
+    """Return every way in which n responses can fall, a row for each: where the dividing lines between them stand."""
+    if responses == 3:  # as below, without a loop
+        second, first = np.tril_indices(n + 1)
+        lines = np.stack([first, second + 1], axis=1)
+    else:
+        lines = np.array(list(combinations(range(n + responses - 1), responses - 1)))
+    ends = np.pad(lines, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + responses - 1)))
+    return np.asarray(np.diff(ends, axis=1) - 1, np.int64)
+
+
+def shares_around(design: Design | Deck, category: str, share: float) -> list[float]:
+    """Return the shares of all categories, where one has this share and the others have the rest evenly."""
+    rest = (1 - share) / (len(design.categories) - 1)
+    return [share if each == category else rest for each in design.categories]
+
+
+def read_category(design: Design | Deck, category: str | None) -> str:
+    """Read whose share is meant; the last category, if none is named.
+
+    Raises:
+        InvalidRequest: no category of the design.
+    """
+    name = design.categories[-1] if category is None else category
+    if name not in design.categories:
+        raise InvalidRequest(f"{name!r:.40} is not a category; expected one of the design's.")
+    return name
+
+
+def reached(n: NDArray[np.int64], true: float, null: float, tail: float, *, above: bool) -> Vector:
     """Return how often a count with chance `true` is one that a count with chance `null` reaches hardly ever."""
     if not above:  # then the misses are many
         true, null = 1 - true, 1 - null
@@ -277,12 +365,17 @@ def _reached(n: NDArray[np.int64], true: float, null: float, tail: float, *, abo
     return np.asarray(binom.sf(high, n, true), np.float64)
 
 
-def _above(gap: float, error: float) -> float:
+def normal_above(gap: float, error: float) -> float:
     """Return the probability that a normal value with mean `gap` is positive."""
     return _NORMAL.cdf(gap / error) if error > 0 else float(gap > 0)
 
 
-def _read_share(number: float, name: str) -> float:
+def read_share(number: float, name: str) -> float:
+    """Read a share.
+
+    Raises:
+        InvalidRequest: not a number from 0 to 1.
+    """
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
         raise InvalidRequest(f"{name} is {number!r:.40}; expected a share from 0 to 1.")
     return float(number)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from deniable import exact
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
@@ -117,6 +120,25 @@ def smallest(enough: Callable[[int], bool], most: int = MOST_RESPONDENTS, least:
         else:
             low = middle
     return high
+
+
+def first_for_good(
+    enough: Callable[[NDArray[np.int64]], NDArray[np.bool_]], near: int, around: int, least: int = 1
+) -> int | None:
+    """Return the number from which on all larger ones are enough; None if there is none.
+
+    What is enough may fail now and then: sizes `around` the one that it is expected `near` are looked at, and more of
+    them until the last failure lies well inside.
+    """
+    while near + around <= MOST_RESPONDENTS:
+        sizes = np.arange(max(least, near - around), near + around + 1)
+        short = sizes[~enough(sizes)]
+        if len(short) and short[-1] < near + around // 2:
+            return int(short[-1]) + 1
+        if not len(short) and sizes[0] == least:
+            return least
+        around *= 2
+    return None
 
 
 def target_variance(variance: float | None, margin: float | None, level: float, method: str) -> float:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -14,8 +15,9 @@ from deniable import exact
 from deniable.designs import Design
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.covariances import Vector
+from deniable.estimates.intervals import Interval
 from deniable.estimates.simplex import projection
-from deniable.estimates.stages import combine
+from deniable.estimates.stages import Combined, combine
 from deniable.estimates.weighing import expected_covariance
 from deniable.order.relaxation import relax
 from deniable.tallies.stages import StageTallies
@@ -23,6 +25,8 @@ from deniable.tallies.stages import StageTallies
 __all__ = ["Proposal", "propose"]
 
 _EPSILON_STEPS = 1 << 14  # in which an ε is looked for: its proposal is this part of the budget too large at most
+_SURE = NormalDist().inv_cdf(0.975)
+_SHARES_TRIED = 9  # at which the error after the next stage is looked at
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,9 @@ class Proposal:
         error: the largest standard error now.
         target: the standard error that is wanted.
         design: the design to raise responses to; None where there is nothing to ask for.
-        expected: the largest standard error after that.
+        expected: the largest standard error after that, if the shares are as they are estimated now.
+        between: where it will be found in 95 of 100 surveys, whatever the shares turn out to be; both ends are
+            `expected` where there is nothing to ask for.
         respondents: how many people would be needed at the proposed stage to reach the target.
         text: all of it in a sentence or two.
     """
@@ -46,6 +52,7 @@ class Proposal:
     target: float
     design: Design | None
     expected: float
+    between: Interval
     respondents: int
     text: str = field(repr=False)
 
@@ -98,12 +105,15 @@ def propose(
     error = _error(now.errors, at)
     if error <= wanted:
         reason = f"The standard error is {error:.3g}, the target {wanted:.3g}: stop asking."
-        return Proposal(True, True, error, wanted, None, error, tallies.respondents, reason)
+        return Proposal(True, True, error, wanted, None, error, Interval(error, error), tallies.respondents, reason)
 
-    def expected(design: Design) -> float:
+    def errors(design: Design, shares: Vector) -> Vector:
         groups = [(each.design, each.respondents * (1 - willing)) for each in tallies.finest]
         groups = [group for group in groups if group[1]] + [(design, tallies.respondents * willing)]
-        return _error(np.sqrt(np.maximum(np.diagonal(expected_covariance(groups, shares)), 0.0)), at)
+        return np.sqrt(np.maximum(np.diagonal(expected_covariance(groups, shares)), 0.0))
+
+    def expected(design: Design) -> float:
+        return _error(errors(design, shares), at)
 
     spent = exact.rational(tallies.design.designs[-1].epsilon)
     budget = exact.rational(most, name="most")
@@ -111,13 +121,15 @@ def propose(
         reason = (
             f"The standard error is {error:.3g}, the target {wanted:.3g}: ε = {float(budget):.4g} is spent already."
         )
-        return Proposal(True, False, error, wanted, None, error, _needed(tallies.respondents, error, wanted), reason)
+        needed = _needed(tallies.respondents, error, wanted)
+        return Proposal(True, False, error, wanted, None, error, Interval(error, error), needed, reason)
     design = _smallest(lambda e: expected(build(e)) <= wanted, build, spent, budget)
     relax(tallies.design.designs[-1], design)  # refuses what cannot follow
     after = expected(design)
+    between = _between(now, shares, partial(errors, design), at)
     reached, needed = after <= wanted, _needed(tallies.respondents, after, wanted)
-    reason = _reason(tallies, design, willing, (error, after, wanted), needed)
-    return Proposal(False, reached, error, wanted, design, after, needed, reason)
+    reason = _reason(tallies, design, willing, (error, after, wanted), between, needed)
+    return Proposal(False, reached, error, wanted, design, after, between, needed, reason)
 
 
 def _smallest(
@@ -135,15 +147,48 @@ def _smallest(
     return build(spent + (budget - spent) * high / _EPSILON_STEPS)
 
 
+def _between(now: Combined, shares: Vector, errors: Callable[[Vector], Vector], at: int | None) -> Interval:
+    """Return where the error will be in 95 of 100 surveys, rounded outwards.
+
+    Why: the error that will be told is that at the shares which will be estimated. An estimate with all of the
+    information does not hang together with what a coarser one of the same people is off from it, so that the next one
+    differs from this one by a variance of Vₙ − Vₐ, now and after. The share that decides is moved so far, and the
+    others keep their proportions.
+    """
+    after = errors(shares)
+    decides = int(after.argmax()) if at is None else at
+    moved = _SURE * math.sqrt(max(now.errors[decides] ** 2 - after[decides] ** 2, 0.0))
+    others = np.where(np.arange(len(shares)) == decides, 0.0, shares) / (1 - shares[decides])
+    found = []
+    for share in np.clip(now.value[decides] + moved * np.linspace(-1, 1, _SHARES_TRIED), 0.0, 1.0):
+        possible = others * (1 - share)
+        possible[decides] = share
+        found.append(_error(errors(possible), at))
+    return Interval(_three_digits(min(found), math.floor), _three_digits(max(found), math.ceil))
+
+
+def _three_digits(error: float, whole: Callable[[float], int]) -> float:
+    if not error:
+        return 0.0
+    digits = 2 - math.floor(math.log10(error))
+    return round(whole(error * 10.0**digits) / 10.0**digits, digits)
+
+
 def _reason(
-    tallies: StageTallies, design: Design, willing: float, errors: tuple[float, float, float], needed: int
+    tallies: StageTallies,
+    design: Design,
+    willing: float,
+    errors: tuple[float, float, float],
+    between: Interval,
+    needed: int,
 ) -> str:
     error, after, wanted = errors
     who = "everybody" if willing == 1 else f"{willing:.0%} of the respondents"
     last = tallies.design.designs[-1].epsilon
     text = (
         f"Raising {who} from ε = {exact.shown_above(last, 4)} to ε = {exact.shown_above(design.epsilon, 4)} lowers the "
-        f"standard error from {error:.3g} to {after:.3g}; the target is {wanted:.3g}."
+        f"standard error from {error:.3g} to {after:.3g} at the shares that are estimated now, in 95 of 100 surveys to "
+        f"between {between.low:g} and {between.high:g}; the target is {wanted:.3g}."
     )
     if after <= wanted:
         return text

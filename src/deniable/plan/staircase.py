@@ -63,10 +63,14 @@ def staircase(labels: Sequence[str], epsilon: exact.Rational, shares: Vector) ->
     often, kept = _sent(patterns, weights)
     columns = [[Fraction(each) for each in column] for column in patterns[:, often] * kept]
     channel = realize(columns, gamma)
-    return Staircase(
-        Design("matrix", labels, channel.responses, channel).within(epsilon),  # type: ignore[arg-type]
-        bound - float(shares @ shares),
-    )
+    design = Design("matrix", tuple(labels), _symbols(labels, held[:, often]), channel)
+    return Staircase(design.within(epsilon), bound - float(shares @ shares))
+
+
+def _symbols(labels: Sequence[str], held: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Name each pattern by the answers that it speaks for; by its number where two would have one name."""
+    named = tuple(" or ".join(label for label, inside in zip(labels, each, strict=True) if inside) for each in held.T)
+    return named if len(set(named)) == len(named) else tuple(map(str, range(len(named))))
 
 
 def _sent(patterns: Matrix, weights: Vector) -> tuple[NDArray[np.intp], Vector]:

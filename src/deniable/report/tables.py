@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from deniable.estimates import Row, ShareRow, Summary
+    from deniable.records.drawn.tallies import DrawnTally
     from deniable.tallies import Tally
 
 _MOST_COLUMNS = 12  # that a terminal can hold
@@ -68,7 +69,7 @@ def channel_table(design: Design) -> Table | None:
     return table
 
 
-def tally_table(tally: Tally) -> Table:
+def tally_table(tally: Tally | DrawnTally) -> Table:
     """Return how often each symbol was sent, the first forty of them."""
     table = _table(f"{tally.respondents:,} responses")
     table.add_column("response", overflow="fold")
@@ -84,8 +85,10 @@ def tally_table(tally: Tally) -> Table:
     return table
 
 
-def _cells(tally: Tally) -> list[str]:
+def _cells(tally: Tally | DrawnTally) -> list[str]:
     """Name the first cells of a tally: by their symbols, by the category that a response holds, or by number."""
+    if not isinstance(tally.design, Design):
+        return [tally.design.symbol(number) for number in range(min(len(tally.counts), _MOST_ROWS))]
     channel = tally.design.channel
     if channel.cells == channel.responses:
         return list(tally.design.symbols[:_MOST_ROWS])

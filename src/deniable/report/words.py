@@ -6,18 +6,19 @@ Every number is derived from the exact channel; factors are rounded up, so that 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from deniable import exact
 from deniable.designs import Design, Factor
+from deniable.designs.proofs import MOST_CELLS, proofs
 from deniable.errors import InvalidRequest
 from deniable.estimates import Row
+from deniable.records.drawn.designs import DrawnDesign
 
 _MOST_SENTENCES = 12  # one for each answer or response; more are not read
 _MOST_ALIKE = 5  # sentences that say the same of one answer after the other
-_LARGE = 1 << 16  # cells of a channel that are looked at one by one
 
 
 class SentAlike(NamedTuple):
@@ -46,13 +47,42 @@ def promise(design: Design) -> tuple[str, ...]:
     )
 
 
+def drawn(design: DrawnDesign) -> tuple[str, ...]:
+    """Tell what a response about some of several attributes reveals at most, and what each is asked with.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from deniable.records.drawn.designs import drawn_items
+        >>> drawn(drawn_items({"smokes": warner(p="3/4"), "drinks": warner(p="2/3")}))[0]
+        'Everybody answers 1 of 2 questions, drawn at random; which ones says nothing about the answers.'
+    """
+    size = len(design.factors)
+    first = (
+        f"Everybody answers {design.each} of {size} questions, drawn at random; which ones says nothing about the "
+        "answers."
+    )
+    if design.parity == math.inf:
+        told = "Warning: this design has no finite ε. Some responses prove something about an answer."
+    else:
+        told = (
+            "Whatever is sent, the odds between any two combinations of answers change by a factor of at most "
+            f"{factor(design.parity)} (ε = {exact.shown_above(design.epsilon, 4)})."
+        )
+    return (first, told, *(f"{name}: {promise(part)[0]}" for name, part in design.factors))
+
+
 def warnings(design: Design) -> tuple[str, ...]:
-    """Tell which responses prove something about the answer; empty where every answer stays possible."""
+    """Tell which responses prove something about the answer; empty where every answer stays possible.
+
+    Example:
+        >>> from deniable.designs import triangular
+        >>> warnings(triangular("1/4"))[2]
+        "The odds of 'yes' are multiplied by 0 where 'neither' is sent and by 4 where 'at least one' is sent."
+    """
     if design.parity != math.inf:
         return ()
     first = "Warning: this design has no finite ε. Some responses prove something about the answer."
-    proofs = [_proof(design, number) for number in _responses(design)]
-    return (first, *(proof for proof in proofs if proof))
+    return (first, *proofs(design))
 
 
 def frequencies(design: Design) -> tuple[str, ...]:
@@ -66,7 +96,7 @@ def frequencies(design: Design) -> tuple[str, ...]:
     answers = range(min(design.channel.answers, _MOST_SENTENCES))
     if design.channel.exchangeable and design.channel.answers > _MOST_SENTENCES:
         return (_sentence(design, 0, _ALIKE),)
-    if design.channel.responses * len(answers) > _LARGE:
+    if design.channel.responses * len(answers) > MOST_CELLS:
         return ()
     sentences = [_sentence(design, number) for number in answers]
     names = [f"{design.categories[number]!r:.40}" for number in answers]
@@ -78,7 +108,7 @@ def frequencies(design: Design) -> tuple[str, ...]:
 
 def odds(design: Design) -> tuple[str, ...]:
     """Tell for each response how far it can move the odds between two answers; one sentence where all are alike."""
-    if design.channel.responses * design.channel.answers > _LARGE:
+    if design.channel.responses * design.channel.answers > MOST_CELLS:
         return ()
     ratios = [exact.ratio(*design.channel.extremes(number)) for number in range(design.channel.responses)]
     if len(set(ratios)) == 1 or len(ratios) > _MOST_SENTENCES:
@@ -118,6 +148,23 @@ def groups(design: Design, answer: int) -> list[SentAlike]:
 _ALIKE = ", and so for every other answer"
 
 
+def about_mean(row: Row) -> str:
+    """Tell an estimated mean in a sentence.
+
+    Example:
+        >>> about_mean(Row("mean", 1234.5678, 100, 1038.6, 1430.6))
+        'The mean is about 1,235; the interval goes from 1,039 to 1,431.'
+    """
+    low, high = (_digits(end, row.error) for end in (row.low, row.high))
+    return f"The mean is about {_digits(row.estimate, row.error)}; the interval goes from {low} to {high}."
+
+
+def _digits(value: float, error: float) -> str:
+    """Return a number with the digits that its error leaves: two of the error."""
+    places = min(max(1 - math.floor(math.log10(error)), 0), 12) if error > 0 else 3
+    return f"{value:,.{places}f}"
+
+
 def _sentence(design: Design, answer: int, more: str = "") -> str:
     sent = groups(design, answer)
     base = base_for(min(group.probability for group in sent if group.probability))
@@ -148,26 +195,6 @@ def base_for(smallest: Fraction) -> int:
 
 def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
-
-
-def _responses(design: Design) -> Iterator[int]:
-    if design.channel.responses * design.channel.answers <= _LARGE:
-        yield from range(design.channel.responses)
-    else:
-        yield design.channel.witness.response
-
-
-def _proof(design: Design, number: int) -> str:
-    """Tell what a response proves, if it does."""
-    if exact.ratio(*design.channel.extremes(number)) != math.inf:
-        return ""
-    possible = [bool(design.channel.probability(number, given=j)) for j in range(design.channel.answers)]
-    who = f"Whoever sends {design.symbols[number]!r:.40}"
-    names = [f"{name!r:.40}" for name, can in zip(design.categories, possible, strict=True) if not can]
-    if possible.count(True) == 1:
-        return f"{who} gives away the answer: it is {design.categories[possible.index(True)]!r:.40}."
-    listed = ", ".join(names[:3]) + (f" or {len(names) - 3:,} others" if len(names) > 3 else "")
-    return f"{who} cannot have answered {listed}."
 
 
 def attributes(design: Design) -> tuple[str, ...]:

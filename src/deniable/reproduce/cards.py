@@ -17,7 +17,7 @@ import numpy as np
 from deniable import simulate as law
 from deniable.designs import Deck, Design, christofides, integer_deck, simmons, warner
 from deniable.errors import InvalidDesign
-from deniable.estimates import christofides_inverse, covariance, deck_variance, left_inverse
+from deniable.estimates import covariance, deck_variance, left_inverse, mean_inverse
 from deniable.plan import crossing, crossing_independent, deck_sample_size, ideal_deck_variance, sample_size, variance
 from deniable.reproduce.figures import LINES, dots, legend, line, panels
 from deniable.reproduce.values import Content, Exhibits, Point, Printed, Setting, Value, compared, printed, starting
@@ -392,7 +392,7 @@ def _census(design: Design, given: Mapping[str, Any]) -> float:
 
 def _mean_estimate(design: Design, share: float) -> float:
     """Return what the estimate from the mean response is on average."""
-    linear = left_inverse(design.channel, inverse=christofides_inverse(design))
+    linear = left_inverse(design.channel, inverse=mean_inverse(design))
     return float(linear.shares(linear.expected(np.array([1 - share, share])))[1])
 
 

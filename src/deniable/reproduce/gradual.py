@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable import simulate as law
-from deniable.audit import VOTES, Rates, error_rates, simulate_attacks
+from deniable.attacks import VOTES, Rates, error_rates, simulate_attacks
 from deniable.criteria import least_bayes_error, posterior
-from deniable.designs import direct, k_ary, unary, warner
+from deniable.designs import Range, direct, k_ary, unary, warner
 from deniable.estimates import covariance
 from deniable.order.ladders import Ladder
 from deniable.order.relaxation import family_ladder, ladder, relax
-from deniable.records.numbers.designs import Range, end_design
 from deniable.records.numbers.estimates import moments
 from deniable.records.strings.designs import NoisySampling
 from deniable.reproduce.figures import INK, LINES, dots, legend, line, panels
@@ -196,7 +195,7 @@ def equation_70() -> Content:
     """The mean of values in a range."""
     entry = printed("004-eq70")
     given = entry.inputs
-    found = moments(Range.of(given["l"], given["h"]), given["values"], end_design(given["eps"]))
+    found = moments(Range.of(given["l"], given["h"]), given["values"], warner(given["eps"]))
     return Content(
         (entry.against(float(found.mean)),),
         notes=("The factor must be the width of the range, not its upper end (erratum 4.1).",),

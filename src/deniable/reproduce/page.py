@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable import __version__
+from deniable.estimates.formats import html_page
 from deniable.files.atomic import atomic_write, check_free
 from deniable.reproduce.run import DOCUMENTS, Made, Reproduction, SourceDocument
 from deniable.reproduce.values import (
@@ -53,18 +54,7 @@ def page(results: Reproduction, pictures: Mapping[str, bytes]) -> str:
     """
     style = files("deniable.reproduce").joinpath("page.css").read_text(encoding="utf-8")
     parts = "\n".join(_document(each, results, pictures) for each in DOCUMENTS if _of(each, results))
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Five documents, reproduced with deniable</title>
-<style>
-{style}</style>
-</head>
-<body>
-<header>
+    body = f"""<header>
 <h1>Five documents, reproduced</h1>
 <p>Every table, example and figure again, made by deniable {escape(__version__)}: what is printed, what the library
 says, and whether they agree. An erratum's number leads to <code>docs/errata.md</code>.</p>
@@ -73,10 +63,8 @@ says, and whether they agree. An erratum's number leads to <code>docs/errata.md<
 </header>
 <main>
 {parts}
-</main>
-</body>
-</html>
-"""
+</main>"""
+    return html_page("Five documents, reproduced with deniable", style, body)
 
 
 def _counts(results: Reproduction) -> str:

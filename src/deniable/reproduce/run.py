@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from deniable import chance
-from deniable.audit.simulated_attacks import generator
+from deniable.attacks.simulated import generator
 from deniable.errors import InvalidRequest
 from deniable.reproduce.values import (
     FORMS,

@@ -5,6 +5,7 @@ stages          a ladder → a tally for each stage and repetition, raised from 
 noisy_samples   RAPPOR's repeated samples of one bit → how many ones each round has
 shares          tallies → the unbiased shares of each
 noisy_shares    rounds of samples → the unbiased share of ones after each
+studies         a design, a share and a test → how often it rejects and how wide intervals are, beside the plan
 
 Counts come straight from the binomial, multinomial and hypergeometric laws that individual draws add up to, so that
 ten thousand surveys of three million people take seconds (docs/theory/drawn-in-law.md). No law is replaced by an
@@ -14,6 +15,7 @@ and a response may not: what is drawn here protects nobody, and never stands for
 
 from __future__ import annotations
 
+from deniable.simulate.drawn_studies import studies
 from deniable.simulate.laws import noisy_samples, noisy_shares, shares, stages, tallies
 
-__all__ = ["noisy_samples", "noisy_shares", "shares", "stages", "tallies"]
+__all__ = ["noisy_samples", "noisy_shares", "shares", "stages", "studies", "tallies"]

@@ -10,12 +10,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.audit.attacks import Chain
-from deniable.audit.simulated_attacks import generator, kernel
+from deniable.attacks.inference import Chain
+from deniable.attacks.simulated import generator, kernel
 from deniable.channel import Bits, Channel
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
-from deniable.estimates.inverses import christofides_inverse, left_inverse
+from deniable.estimates.inverses import left_inverse, mean_inverse
 from deniable.estimates.linear import floats
 from deniable.estimates.supported import customary
 from deniable.order.ladders import Ladder
@@ -205,7 +205,8 @@ def _written(channel: Channel) -> tuple[Sequence[int], NDArray[np.float64]]:
     if many * channel.answers > _MOST_PAIRS:
         raise InvalidRequest(
             f"this channel has more than {_MOST_PAIRS:,} pairs of answer and response; expected fewer to draw in law.",
-            "Draw the responses themselves with engines.local, or use fewer categories.",
+            "Draw the responses themselves with engines.local, use fewer categories, or count those of bits alone: "
+            "unary(…, by_size=False).",
         )
     if not channel.sizes:
         return range(channel.responses), floats(channel)
@@ -318,7 +319,7 @@ def shares(
     """
     if isinstance(design, Deck):
         back = design.with_replacement()
-        linear = left_inverse(back.channel, inverse=christofides_inverse(back))
+        linear = left_inverse(back.channel, inverse=mean_inverse(back))
     else:
         linear = customary(design.channel) if method == "customary" else left_inverse(design.channel)
     return np.array([linear.shares(row) for row in tallies / respondents])

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.files.atomic import sync_folder
 from deniable.survey.signed import AuthorSignature, signed_definition
 from deniable.survey.survey import Survey
 
@@ -27,6 +28,9 @@ def make_key(path: str | PathLike[str]) -> str:
     try:
         with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        sync_folder(Path(path).parent)  # a key that is lost is lost
     except FileExistsError:
         raise InvalidRequest(f"{path} exists already; expected a new file.", "A key that is lost is lost.") from None
     except OSError as error:

@@ -1,10 +1,11 @@
-"""The words that respondents are told things in, in four languages: one catalogue for pages, commands and receipts.
+"""The words that respondents are told things in, in five languages: one catalogue for pages, commands and receipts.
 
 What a survey asks, and in which words, is in the survey; everything else that is said about it is said from here.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,8 +15,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-LANGUAGES = ("en", "de", "es", "ar")
+LANGUAGES = ("en", "de", "es", "fr", "ar")
 """The languages that there are words in; the first one where a survey is written in none of them."""
+
+_DECIMAL = re.compile(r"(?<![/\d])\d+(\.\d+)?(?![/\d])")  # not a part of a fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,15 @@ class Locale:
             ('100.000', '99.96')
         """
         return f"{Decimal(value):,f}".translate({ord(","): self.thousands, ord("."): self.decimal})
+
+    def written(self, text: str) -> str:
+        """Return a text with the decimals in it as they are written in this language.
+
+        Example:
+            >>> locale("de").written("1250.5 … 2000"), locale("en").written("-2 … 1/3")
+            ('1.250,5 … 2.000', '-2 … 1/3')
+        """
+        return _DECIMAL.sub(lambda found: self.number(Decimal(found[0])), text)
 
     def day(self, day: date) -> str:
         """Return a day as it is written in this language.

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from deniable import exact
 from deniable.criteria.base import raised
 from deniable.designs import Design
+from deniable.designs.proofs import least_certain
 from deniable.errors import InvalidRequest
 from deniable.survey.catalogue import Locale, fill
 from deniable.survey.limits import BUDGET, CEILING
@@ -60,9 +61,23 @@ class Disclosure:
     Attributes:
         parity: how many times as likely the same responses can be under one answer as under another; infinite where
             one of them proves something.
+        otherwise: the same for the responses that prove nothing, where some prove something; None where none do, or
+            where it is not told for each response alone.
     """
 
     parity: exact.Ratio
+    otherwise: exact.Ratio | None = None
+
+    @classmethod
+    def of_response(cls, design: Design) -> Disclosure:
+        """Return what one response to a design allows: that which tells most, and where it is certain the others too.
+
+        Example:
+            >>> from deniable.designs import mangat
+            >>> Disclosure.of_response(mangat("2/3")).otherwise
+            Fraction(3, 1)
+        """
+        return cls(design.parity, least_certain(design) if design.parity == math.inf else None)
 
     @classmethod
     def of(cls, designs: Iterable[Design]) -> Disclosure:
@@ -137,6 +152,8 @@ class Disclosure:
         """Tell what the response to one question reveals: in words, by how good a guess is, by what can be believed."""
         words = spoken.words["disclosure"]
         verdict = str(words["response"][self.band])
+        if self.band == "certain" and self.otherwise is not None:
+            return verdict, fill(words["otherwise"], after=spoken.number(Disclosure(self.otherwise).after))
         if self.band in ("nothing", "certain"):
             return (verdict,)
         right, times = map(spoken.number, self.guess)

@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from deniable.designs import FAMILIES, Design
+from deniable.designs import FAMILIES, Design, number_design
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
 from deniable.order.relaxation import Ladder, family_ladder
 from deniable.survey import texts as spoken
@@ -118,11 +118,12 @@ def _about(given: Mapping[str, Any], folder: Path | None) -> Design | Ladder:
 
 def _built(parameters: dict[str, Any]) -> Design:
     family = parameters.pop("family", None)
-    if not isinstance(family, str) or family not in FAMILIES:
-        raise InvalidRequest(f"the family is {family!r:.40}; expected one of {', '.join(sorted(FAMILIES))}.")
-    expected = ", ".join(inspect.signature(FAMILIES[family].build).parameters)
+    builders = {name: each.build for name, each in FAMILIES.items()} | {"number_design": number_design}
+    if not isinstance(family, str) or family not in builders:
+        raise InvalidRequest(f"the family is {family!r:.40}; expected one of {', '.join(sorted(builders))}.")
+    expected = ", ".join(inspect.signature(builders[family]).parameters)
     try:
-        return FAMILIES[family].build(**parameters)
+        return builders[family](**parameters)
     except (TypeError, AttributeError):  # a parameter that it does not have, or one of another kind
         raise InvalidRequest(
             f"{family} cannot be built of {', '.join(parameters) or 'nothing'}; expected {expected}."

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deniable import documents
-from deniable.channel import Sets
-from deniable.designs import Design
+from deniable.designs import Design, NumberDesign
 from deniable.errors import Incompatible, InvalidRequest
 from deniable.order.ladders import Ladder
 from deniable.survey import disclosure as told
@@ -24,7 +23,7 @@ from deniable.survey.tools import tool_for
 DEVICES = ("browser", "physical")
 """Who draws: the respondent's own browser or program, or a physical device such as dice or cards."""
 
-WORDS = frozenset({"no", "yes", "different", "same"})
+WORDS = frozenset({"no", "yes", "different", "same", "neither", "at least one", "black", "red"})
 """Categories and responses that designs bring along, and the catalogue translates."""
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -62,6 +61,12 @@ class Question:
         told.check_acknowledged(what, self.disclosure, CEILING, self.acknowledge)
         if self.device == "physical":
             self._check_physical()
+        if self.ladder and isinstance(self.design, NumberDesign):
+            raise InvalidRequest(
+                f"{self.name!r} asks for a number in {self.stages} stages; expected one stage.",
+                "On a later visit the number would be rounded anew, which tells more than the stages promise. "
+                "With a ledger the level is kept: dn.rounded.",
+            )
         for texts in self.texts.values():
             self._check_labels(texts)
         object.__setattr__(self, "texts", {tag: self._translated(tag, texts) for tag, texts in self.texts.items()})
@@ -90,7 +95,7 @@ class Question:
     @property
     def disclosure(self) -> Disclosure:
         """What responses to it reveal at most: all stages together what the finest one does."""
-        return Disclosure(self.designs[-1].parity)
+        return Disclosure.of_response(self.designs[-1])
 
     def stage(self, design: str) -> int:
         """Return the number of a stage, counted from 0, by the hash of its design.
@@ -190,18 +195,27 @@ class Question:
         definition: what people saw is under its hash. Other words must be given.
         """
         english = language.partition("-")[0] == "en"
+        if isinstance(self.design, NumberDesign):
+            return self._with_numbers(language, texts)
         design, channel = self.design, self.design.channel
         labels, symbols = texts.labels, texts.symbols
         if not labels and not english and channel.answers <= len(WORDS) and WORDS.issuperset(design.categories):
             labels = self._words(language, design.categories, "labels")
-        apart = (
-            design.symbols != design.categories and not isinstance(channel, Sets) and channel.responses <= _MOST_SHOWN
-        )
+        apart = design.symbols != design.categories and not channel.sizes and channel.responses <= _MOST_SHOWN
         if not symbols and apart:
             said = {symbol for symbol in design.symbols if any(letter.isalpha() for letter in symbol)}
             if said and (not english if said <= WORDS else len(self.texts) > 1):
                 symbols = self._words(language, design.symbols, "symbols")
         return replace(texts, labels=labels, symbols=symbols)
+
+    def _with_numbers(self, language: str, texts: QuestionTexts) -> QuestionTexts:
+        """Return texts in which levels are written as numbers are in the language, where that is otherwise."""
+        spoken, design = locale(language), self.design
+        labels, symbols = (tuple(map(spoken.written, each)) for each in (design.categories, design.symbols))
+        plain = labels == tuple(design.categories) and symbols == tuple(design.symbols)
+        if plain or texts.labels or texts.symbols:
+            return texts
+        return replace(texts, labels=labels, symbols=() if symbols == labels else symbols)
 
     def _words(self, language: str, labels: Sequence[str], what: str) -> tuple[str, ...]:
         spoken = locale(language)

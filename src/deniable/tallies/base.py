@@ -14,7 +14,7 @@ from deniable import documents
 from deniable.documents import HashedDocument, Response, Sealed
 from deniable.errors import Incompatible, IncompatibleTallies, InvalidResponse, UnreadableFile
 
-__all__ = ["AdditiveTally", "Counts", "count_codes", "read_only", "response_numbers"]
+__all__ = ["AdditiveTally", "Counts", "count_codes", "count_responses", "read_only", "response_numbers"]
 
 Counts: TypeAlias = NDArray[np.int64]
 Asking = TypeVar("Asking", bound=HashedDocument)
@@ -195,6 +195,30 @@ def _number(design: CodedDesign, response: Any, row: int) -> int:
         return design.response_number(response)
     except InvalidResponse as error:
         raise InvalidResponse(f"row {row + 1:,}: {error.problem}", error.hint) from None
+
+
+def count_responses(design: CodedDesign, responses: Any, cells: int) -> tuple[Counts, int]:
+    """Return how often each response was sent, by its number, and how many respondents sent nothing.
+
+    Args:
+        design: what the responses were drawn with.
+        responses: an array of codes as the engine gives it, or any iterable of `Response` objects and of what they
+            carry as text; None for a respondent who sent nothing.
+        cells: how many different responses there are.
+
+    Raises:
+        InvalidResponse: something the design cannot send; the message names the first such row.
+        Incompatible: a `Response` that was drawn with another design.
+    """
+    if isinstance(responses, np.ndarray):
+        return count_codes(responses, cells), 0
+    counts, missing = np.zeros(cells, np.int64), 0
+    for number in response_numbers(design, responses):
+        if number is None:
+            missing += 1
+        else:
+            counts[number] += 1
+    return counts, missing
 
 
 def count_codes(codes: NDArray[Any], responses: int) -> Counts:

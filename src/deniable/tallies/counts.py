@@ -64,9 +64,18 @@ def zeros(design: Design) -> Counts:
     Raises:
         InvalidRequest: more cells than a tally keeps.
     """
+    check_cells(design)
+    return np.zeros(design.channel.cells, np.int64)
+
+
+def check_cells(design: Design) -> None:
+    """Refuse a design whose tally would have too many cells.
+
+    Raises:
+        InvalidRequest: more cells than a tally keeps.
+    """
     if design.channel.cells > MOST_CELLS:
         raise InvalidRequest(
             f"a tally of this design keeps {design.channel.cells:,} counts; expected at most {MOST_CELLS:,}.",
             "Use fewer categories: these can be responded to, but not counted.",
         )
-    return np.zeros(design.channel.cells, np.int64)

@@ -1,109 +1,172 @@
 """Files of responses → counts. A file names the design of its responses, and is refused under another one.
 
-Every format has the columns `response` (a label, or in Parquet the packed bits of a set; nothing where nothing was
-sent) and `design` (the hash of the design). The hash stands in each row because rows travel: a comment line, or the
-metadata of a file, is lost when pandas, Excel, SQL or Spark writes it again or two files are joined, and a column is
-not. `design` is the last column of a CSV file, so that one which breaks off within a row shows it. A Parquet file, in
-which an equal column takes no space, also names the design in its schema metadata under `deniable.design`. A line of
-NDJSON may also be a `Response` as it travels.
+Responses are stored in one form, in files as in SQL and on Spark. The columns are those of `Responses`, called as
+`design.columns` says, and `design`, the hash of the design. In Parquet and Arrow IPC they hold codes (whole numbers),
+or packed bits and rows of symbols (binary values of one size), and null where nothing was sent; in CSV and NDJSON
+labels, and nothing. Text is read as labels everywhere. Where a file holds responses to several questions, the names of
+each begin with the question's and a dot: `smokes.response`, `smokes.design`.
+
+The hash stands in each row because rows travel: a comment line, or the metadata of a file, is lost when pandas, Excel,
+SQL or Spark writes it again or two files are joined, and a column is not. `design` is the last column of a CSV file, so
+that one which breaks off within a row shows it. A typed file, in which an equal column takes no space, also names the
+design in its metadata under `deniable.design`. A line of NDJSON may also be a `Response` as it travels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from deniable.designs import Design
+from deniable.designs import AnyDesign, Design
 from deniable.errors import Incompatible, InvalidResponse, UnreadableFile
-from deniable.files.columns import DESIGN, RESPONSE, ColumnFile, File, open_columns
-from deniable.tallies import arrow
+from deniable.files.columns import BATCH, DESIGN, ColumnFile, File, open_columns
 from deniable.tallies.counting import tally
 from deniable.tallies.counts import Tally
-from deniable.tallies.running import Running
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Progress = Callable[[int, float | None], None]
-"""Told after each batch: how many rows were read, and which share of the file, where that is known."""
+"""Told after each batch: how many rows were read, and which share of all, where that is known."""
+
+Count: TypeAlias = Callable[[AnyDesign, "pa.RecordBatch", bool | None], Any]
+"""Counts a batch with the columns of `Responses`, given what whole numbers are."""
+
+_METADATA = "deniable.design"
+_INDEX = re.compile(r"^the response at index ([\d,]+)")
 
 
-def tally_file(
-    design: Design,
-    file: File,
-    format: str | None = None,
-    *,
-    progress: Progress | None = None,
-    count: Callable[..., Tally] = tally,
-) -> Tally:
-    """Count the responses of a file, in constant memory.
+def tally_file(design: Design, file: File, format: str | None = None, *, progress: Progress | None = None) -> Tally:
+    """Count the responses of a file to one question about categories, in constant memory.
 
-    Labels are read as they are written: where 1 stands in the column, it is the symbol "1". A CSV or NDJSON file that
-    breaks off exactly between two rows looks complete; only Parquet tells.
+    Text is read as labels, and whole numbers of a Parquet or Arrow file as codes. A CSV or NDJSON file that breaks off
+    exactly between two rows looks complete; only the others tell. `engines.files.tally_file` counts other types too.
 
     Args:
         design: what the responses were drawn with.
         file: a path or an open binary file.
-        format: "parquet", "csv" or "ndjson"; by default told by the name of the file, or by how it begins.
+        format: "parquet", "arrow", "csv" or "ndjson"; by default told by the name of the file, or by how it begins.
         progress: told after each batch.
-        count: counts a batch, a column or an array of packed rows, as `tallies.tally` does; an engine brings its own.
 
     Raises:
         Incompatible: the responses were drawn with another design.
         UnreadableFile: truncated, or not a file of responses.
-        InvalidResponse: a label that the design cannot send; the message names the row.
+        InvalidResponse: something that the design cannot send; the message names the row.
         OSError: the file is not there, or may not be read.
     """
+    total = Tally.empty(design)
     with open_columns(file, format) as columns:
-        wanted = _wanted(columns, design)
-        total, rows = Tally.empty(design), 0
-        for batch in columns.batches(wanted):
-            if DESIGN in wanted:
-                _check_rows(columns, rows, batch.column(DESIGN), design)
-            try:
-                total = total + _counted(design, batch.column(RESPONSE), count)
-            except InvalidResponse:
-                # The same again, to name the row of the file.
-                running = Running(design, codes=False, where=columns.row)
-                running.rows = rows
-                arrow.add_array(running, batch.column(RESPONSE))
-                raise
-            rows += len(batch)
+        for rows, part in counted_batches(columns, design, _count_categories):
+            total = total + part
             if progress:
                 progress(rows, columns.share)
     return total
 
 
-def _counted(design: Design, column: Any, count: Callable[..., Tally]) -> Tally:
-    """Count one column of Arrow; packed rows as an array, which nobody has to read again."""
-    import pyarrow as pa
-
-    if not pa.types.is_fixed_size_binary(column.type):
-        return count(design, column, codes=False)
-    present = column.drop_null() if column.null_count else column
-    counted = count(design, design.channel.coding.from_arrow(present))
-    return Tally(design, counted.counts, column.null_count, counted.respondents)
+def _count_categories(design: AnyDesign, batch: pa.RecordBatch, codes: bool | None) -> Tally:
+    assert isinstance(design, Design)
+    return tally(design, batch.column(0), codes=codes)
 
 
-def _wanted(columns: ColumnFile, design: Design) -> list[str]:
-    if columns.design is not None and columns.design != design.hash:
-        raise foreign(columns.name, columns.design, design)
+def counted_batches(
+    columns: ColumnFile,
+    design: AnyDesign,
+    count: Count,
+    *,
+    question: str = "",
+    codes: bool | None = None,
+    pieces: range | None = None,
+    size: int = BATCH,
+) -> Iterator[tuple[int, Any]]:
+    """Count an open file batch by batch.
+
+    Args:
+        columns: the file.
+        design: what the responses were drawn with.
+        count: counts a batch.
+        question: which of several questions; empty where the file holds one.
+        codes: what whole numbers are; True for codes, False for labels. By default codes, and refused where symbols
+            that are numbers make the two differ and the file does not say that it is one of ours.
+        pieces: which of the file's pieces; all by default.
+        size: how many rows a batch has, at most.
+
+    Yields:
+        How many rows were read so far, and what was counted of the last ones.
+
+    Raises:
+        As `tally_file`.
+    """
+    prefix = f"{question}." if question else ""
+    ours = columns.named_design(metadata_key(question))
+    wanted, named = _wanted(columns, design, prefix, ours)
+    known = codes if codes is not None or ours is None else True
+    rows = sum(columns.pieces[: pieces.start]) if pieces is not None else 0
+    for batch in columns.batches([*wanted, *named], pieces=pieces, size=size):
+        for name in named:
+            _check_rows(columns, rows, batch.column(name), design)
+        try:
+            part = count(design, batch.select(wanted).rename_columns(list(design.columns)), known)
+        except InvalidResponse as error:
+            raise _located(error, columns, rows) from None
+        rows += len(batch)
+        yield rows, part
+
+
+def metadata_key(question: str = "") -> str:
+    """Return where the metadata of a file names the design of a question.
+
+    Example:
+        >>> metadata_key(), metadata_key("smokes")
+        ('deniable.design', 'deniable.design.smokes')
+    """
+    return f"{_METADATA}.{question}" if question else _METADATA
+
+
+def _located(error: InvalidResponse, columns: ColumnFile, before: int) -> InvalidResponse:
+    """Return an error about a response at an index as one about a row of the file."""
+    found = _INDEX.match(error.problem)
+    if found is None:
+        return InvalidResponse(f"{columns.name}, after row {before:,}: {error.problem}", error.hint)
+    row = columns.row(before + int(found[1].replace(",", "")))
+    return InvalidResponse(row + error.problem[found.end() :], error.hint)
+
+
+def _wanted(columns: ColumnFile, design: AnyDesign, prefix: str, ours: str | None) -> tuple[list[str], list[str]]:
+    """Return which columns to read: those of responses, and the one of the design where it must be looked at."""
+    if ours is not None and ours != design.hash:
+        raise foreign(columns.name, ours, design)
+    responses, named = [prefix + name for name in design.columns], prefix + DESIGN
     if columns.names is None:
-        return [RESPONSE, DESIGN]
-    if columns.names.count(RESPONSE) != 1:
-        # The columns that there are stay unnamed: in a file of answers without a header they are somebody's answers.
+        return responses, [named]
+    for name in responses:
+        if columns.names.count(name) != 1:
+            raise _no_column(columns, name)
+    if columns.names.count(named) == 1:
+        return responses, [] if columns.constant(named) == design.hash else [named]
+    if ours is None:
         raise UnreadableFile(
-            f"{columns.name} has {columns.names.count(RESPONSE) or 'no'} columns called {RESPONSE!r}; expected one.",
-            "Write it with `deniable respond`, or tally a column of your own with deniable.tally(design, column).",
-        )
-    if columns.names.count(DESIGN) == 1:
-        return [RESPONSE, DESIGN]
-    if columns.design is None:
-        raise UnreadableFile(
-            f"{columns.name} does not say which design its responses were drawn with; expected a column {DESIGN!r}.",
+            f"{columns.name} does not say which design its responses were drawn with; expected a column {named!r}.",
             f"If it was {design.hash}, add that column, or tally the responses with deniable.tally(design, column).",
         )
-    return [RESPONSE]
+    return responses, []
 
 
-def _check_rows(columns: ColumnFile, before: int, named: Any, design: Design) -> None:
+def _no_column(columns: ColumnFile, name: str) -> UnreadableFile:
+    assert columns.names is not None
+    problem = f"{columns.name} has {columns.names.count(name) or 'no'} columns called {name!r}; expected one."
+    questions = [each.removesuffix(f".{DESIGN}") for each in columns.names if each.endswith(f".{DESIGN}")]
+    if questions:
+        return UnreadableFile(problem, f"It holds several questions; name one: --column {questions[0]} or another.")
+    # Where a header may be missing the columns stay unnamed: in a file of answers they are somebody's answers.
+    there = f"It has {', '.join(columns.names):.400}. " if columns.named else ""
+    return UnreadableFile(
+        problem,
+        f"{there}Write it with `deniable respond`, or tally a column of your own with deniable.tally(design, column).",
+    )
+
+
+def _check_rows(columns: ColumnFile, before: int, named: Any, design: AnyDesign) -> None:
     import pyarrow as pa
 
     encoded = named if isinstance(named, pa.DictionaryArray) else named.dictionary_encode()
@@ -118,7 +181,7 @@ def _check_rows(columns: ColumnFile, before: int, named: Any, design: Design) ->
             raise foreign(columns.row(before + offset), str(each), design)
 
 
-def foreign(what: str, named: str, design: Design) -> Incompatible:
+def foreign(what: str, named: str, design: AnyDesign) -> Incompatible:
     """Return the error for responses of another design."""
     return Incompatible(
         f"{what} belongs to the design {named:.19}…; expected {design.hash:.19}… ({design!r}).",

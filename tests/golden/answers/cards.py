@@ -11,7 +11,7 @@ import numpy as np
 
 import deniable as dn
 from deniable import plan
-from deniable.estimates import christofides_inverse, covariance, deck_variance, estimate_deck, left_inverse
+from deniable.estimates import covariance, deck_variance, estimate_deck, left_inverse, mean_inverse
 from deniable.responses.cards import respond_with_card
 from deniable.tallies.decks import tally as tally_deck
 from tests.golden.runner import document, fractions, quantity
@@ -46,7 +46,7 @@ def christofides_fixed(p_cards: list[float], N: int, n1: int) -> dict[str, float
         "eps": design.epsilon,
         "EY": float(deck.mean),
         "VarY": float(deck.spread),
-        "var": census(design, N, n1 / N, inverse=christofides_inverse(design)),
+        "var": census(design, N, n1 / N, inverse=mean_inverse(design)),
     }
 
 
@@ -149,7 +149,7 @@ def simmons_at_epsilon(entry: dict[str, Any]) -> float:
 @document("003", "mean of the estimator")
 def mean_of_the_estimator(entry: dict[str, Any]) -> float:
     design = dn.christofides(cards=fractions(entry["inputs"]["p_cards"]))
-    linear = left_inverse(design.channel, inverse=christofides_inverse(design))
+    linear = left_inverse(design.channel, inverse=mean_inverse(design))
     share = entry["inputs"]["pi"]
     return float(linear.shares(linear.expected(np.array([1 - share, share])))[1])
 

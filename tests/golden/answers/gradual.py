@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import deniable as dn
-from deniable import audit
 from deniable.criteria import least_bayes_error
 from deniable.estimates import covariance
 from deniable.order.closed_forms import closed
@@ -126,7 +125,7 @@ def sequence(k: int, gammas: list[float]) -> dict[str, Any]:
 @quantity("attack_errors")
 def attacks(eps_list: list[float], m: int, weights: list[float] | None = None) -> dict[str, float]:
     stages = ladder(dn.k_ary(m, epsilon=each) for each in eps_list)
-    rates = audit.error_rates(stages, weights=weights)
+    rates = dn.attacks.error_rates(stages, weights=weights)
     assert math.isclose(rates["maximum likelihood"], rates["last output"])
     assert not rates.beaten()
     return {

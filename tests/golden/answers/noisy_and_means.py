@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.records.numbers.designs import Range, end_design
+from deniable.designs import Range, warner
 from deniable.records.numbers.estimates import from_share, moments
 from deniable.records.strings.designs import NoisySampling
 from tests.golden.runner import document, quantity
@@ -22,7 +22,7 @@ def noisy_sampling(alpha: float, p: float, q: float, K: int) -> dict[str, float]
 
 @quantity("mean_estimation")
 def mean_estimation(values: list[float], l: float, h: float, eps: float, share_h: float) -> dict[str, float]:  # noqa: E741 - as printed
-    range_, design = Range.of(l, h), end_design(eps)
+    range_, design = Range.of(l, h), warner(eps)
     found = moments(range_, values, design)
     return {
         "mean": float(found.mean),
@@ -47,7 +47,7 @@ def variance_after(entry: dict[str, Any]) -> float:
 @document("004", "mean of the mean estimator")
 def mean_of_means(entry: dict[str, Any]) -> float:
     given = entry["inputs"]
-    return float(moments(Range.of(given["l"], given["h"]), given["values"], end_design(given["eps"])).mean)
+    return float(moments(Range.of(given["l"], given["h"]), given["values"], warner(given["eps"])).mean)
 
 
 @document("004", "Var(S) of K noisy samples")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import deniable as dn
 from deniable.designs import Design, k_ary, matrix, unary
 from deniable.estimates import Estimate, estimate, stages
 from deniable.estimates.intervals import METHODS as INTERVALS
@@ -37,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_file_of_answers_becomes_a_tally(folder: Path, format: str) -> None:
     out, counted = folder / f"responses.{format}", folder / "counted.json"
     words = ("respond", folder / "open.json", "--answers", folder / "answers.csv", "--column", "x", "--out", out)
-    result = done(*words, "--keep", "region", "--json")
+    result = done(*words, "--keep", "region", "--keep-order", "--json")
     assert json.loads(result.stdout) == {"path": str(out), "design": OPEN.hash, "rows": 100, "missing": 25}
     assert [row["region"] for row in answers.read(out)] == ["N", "S"] * 50
     shown = done("tally", folder / "open.json", out, out, "--out", counted)
@@ -139,7 +141,15 @@ def test_methods_are_those_of_the_library(folder: Path) -> None:
 
 def test_responses_are_not_taken_for_counts(folder: Path) -> None:
     sent = answers.write(folder / "r.csv", {"response": ["once"], "design": [DESIGN.hash]})
-    for words, given in ((sent, None), ("-", json.dumps({"response": "once", "design": DESIGN.hash}))):
+    named = folder / "responses"
+    named.write_bytes(sent.read_bytes())
+    packed = folder / "r.csv.gz"
+    packed.write_bytes(gzip.compress(sent.read_bytes()))
+    typed = [
+        answers.write(folder / f"r.{format}", {"response": [1]}).rename(folder / format) for format in answers.TYPED
+    ]
+    line = json.dumps({"response": "once", "design": DESIGN.hash})
+    for words, given in (*((each, None) for each in (sent, named, packed, folder, *typed)), ("-", line)):
         result = run("estimate", folder / "design.json", words, stdin=given)
         assert result.exit_code == 2
         assert "these are responses" in result.stderr
@@ -178,10 +188,8 @@ def test_what_cannot_be_read_exits_with_4(folder: Path) -> None:
         ("respond", none),
         (*respond, none),
         (*respond, folder / "cut.parquet"),
-        (*respond, folder),
         ("tally", none, none),
         ("tally", design, none),
-        ("tally", design, folder),
         ("tally", design, folder / "cut.parquet"),
         ("tally", design, folder / "cut.json"),
         ("tally", folder / "tally.json", none),
@@ -207,6 +215,12 @@ def test_bad_input_exits_with_2(folder: Path) -> None:
         ("unheard-of",),
         ("respond",),
         ("respond", design, "--answers", held),
+        ("respond", design, "--answers", folder, "--column", "x", "--out", out),
+        ("respond", design, "--answers", folder / "none-*.csv", "--column", "x", "--out", out),
+        ("respond", "--column", "x", "--answers", held, "--out", out),
+        ("respond", "--column", f"x={design}", "--column", f"x={design}", "--answers", held, "--out", out),
+        ("tally", design, folder),
+        ("tally", design, unknown, "--column", "x", "--column", "y"),
         ("respond", design, "--answers", held, "--column", "y", "--out", out),
         ("respond", design, "--answers", held, "--column", "x", "--column", "x", "--out", out),
         ("respond", design, "--answers", held, "--column", "x", "--out", folder / "out.xlsx"),
@@ -260,7 +274,7 @@ def test_files_are_overwritten_only_by_force(folder: Path) -> None:
 
 @pytest.mark.parametrize("format", answers.FORMATS)
 def test_no_command_repeats_an_answer(folder: Path, format: str) -> None:
-    named = "y" if format == "parquet" else SECRET  # whose names are surely names, and are told
+    named = "y" if format in answers.TYPED else SECRET  # whose names are surely names, and are told
     held = answers.write(folder / f"held.{format}", {"x": ["never", SECRET], named: ["a", "b"]})
     design, out = folder / "design.json", folder / "out.parquet"
     results = [
@@ -274,7 +288,7 @@ def test_no_command_repeats_an_answer(folder: Path, format: str) -> None:
         assert result.exit_code in (2, 4)
         assert "secretanswer" not in result.output
     assert "row 2 of held" in results[0].stderr
-    assert format != "parquet" or "It has x, y." in results[1].stderr
+    assert format not in answers.TYPED or "It has x, y." in results[1].stderr
     assert "line 2" in results[3].stderr
     assert not out.exists()
 
@@ -316,3 +330,35 @@ def test_a_file_of_answers_is_refused_without_a_word_of_it(folder: Path) -> None
     assert result.exit_code == 4
     assert "no columns called 'response'" in result.stderr
     assert "MARKED" not in result.output
+
+
+def test_several_columns_and_folders_go_all_the_way(folder: Path) -> None:
+    number, ladder = dn.number_design(0, 80, 1), dn.ladder([DESIGN, k_ary(["never", "once", "often"], epsilon=2)])
+    designs = {"x": DESIGN, "age": number, "again": ladder}
+    for name, design in designs.items():
+        (folder / f"{name}.json").write_text(design.to_json())
+    (folder / "many").mkdir()
+    for each in range(3):
+        columns = {"x": LABELS, "age": [30.5, None] * 50, "again": LABELS, "region": ["N"] * 100}
+        answers.write(folder / f"many/{each}.ndjson", columns)
+    columns = [word for name in designs for word in ("--column", f"{name}={folder / name}.json")]
+    words = ("respond", *columns, "--answers", folder / "many", "--out", folder / "sent", "--keep", "region", "--json")
+    told = json.loads(done(*words).stdout)
+    assert (told["rows"], told["designs"]["age"]) == (300, number.hash)
+    assert json.loads(done(*words).stdout) == told, "the same again draws nothing"
+    for name, design in designs.items():
+        counted = folder / f"{name} tally.json"
+        done("tally", folder / f"{name}.json", folder / "sent", "--column", name, "--out", counted)
+        assert "95% interval" in done("estimate", folder / f"{name}.json", counted).stdout or design is number
+        assert json.loads(done("estimate", folder / f"{name}.json", counted, "--json").stdout)["rows"]
+    refused = run("tally", folder / "x.json", folder / "sent")
+    assert (refused.exit_code, "--column x" in refused.stderr) == (4, True)
+    assert "one design and 2 of --column" in run("respond", folder / "x.json", "--column", "a", "--column", "b").stderr
+
+
+def test_answers_come_from_a_pipe_into_a_file(folder: Path) -> None:
+    words = ("respond", folder / "open.json", "--answers", "-", "--column", "x", "--keep-order")
+    said = done(*words, "--out", folder / "piped.csv", stdin="x\nnever\n\noften\n").stderr
+    assert [row["response"] for row in answers.read(folder / "piped.csv")] == ["N", None, "F"]
+    assert "whose response is whose" in said
+    assert run(*words, "--out", folder / "sent", stdin="x\nnever\n").exit_code == 2

@@ -7,11 +7,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from deniable.collector.access import Sessions
 from deniable.collector.app import ENDPOINTS, make_app
 from deniable.collector.gate import POLICY
 from deniable.collector.settings import Settings
-from deniable.collector.store import Store
+from deniable.collector.store import Store, Token, credentials
 from tests.support.collector import Answered, Inside
 
 FORM = {"content_type": "application/x-www-form-urlencoded"}
@@ -137,17 +136,27 @@ def test_forms_that_are_too_long_or_none(collector: Inside) -> None:
     assert collector.ask("POST", "/a/login", b"{}", content_type="application/json").status == 415
 
 
-def test_sessions_end_by_themselves() -> None:
-    now = [0.0]
-    sessions = Sessions(2, lambda: now[0])
-    name = sessions.start("secret")
+def test_sessions_end_by_themselves(database: Store, analyst: str) -> None:
+    now, token = [0.0], analyst.removeprefix("Bearer ")
+    database.clock = lambda: now[0]
+    name = database.start_session(token, seconds=7200)
     now[0] = 7199
-    assert sessions.token(name) == "secret"
+    assert database.find_session(name) == database.find_token(token) == Token("ann", "analyst")
     now[0] = 7201
-    assert sessions.token(name) == ""
-    sessions.start("another")
-    assert name not in repr(vars(sessions))
-    assert len(vars(sessions)["_open"]) == 1
+    assert database.find_session(name) is None
+    database.start_session(token, seconds=7200)
+    with database.transaction(write=False) as tables:
+        ((*kept, _),) = tables.rows("SELECT * FROM session")
+    assert not any(text.encode() in b"".join(kept) for text in (name, token))
+
+
+def test_there_are_so_many_sessions_and_the_oldest_of_more_ends(
+    database: Store, analyst: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(credentials, "_MOST_SESSIONS", 3)
+    token = analyst.removeprefix("Bearer ")
+    names = [database.start_session(token, seconds=7200 + at) for at in range(5)]
+    assert [database.find_session(name) is not None for name in names] == [False, False, True, True, True]
 
 
 def test_respondents_get_no_cookie_from_a_page_that_draws(collector: Inside) -> None:

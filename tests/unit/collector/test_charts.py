@@ -64,9 +64,12 @@ def test_only_the_last_two_months_are_drawn_and_nobody_is_nothing() -> None:
 
 
 def test_a_curve_runs_from_end_to_end_and_goes_down_where_values_fall() -> None:
-    made = curve_chart([(0.1, 0.9), (1, 0.3), (10, 0.1)], (1, 0.3), 0.05, [0.1, 1, 10])
-    points = [tuple(map(float, point.split(","))) for point in made.points.split()]
+    made = curve_chart([(0.1, 0.9), (1, 0.3), (10, 0.1)], (1, 0.3), [(0.1, 0.05), (10, 0.05)], [0.1, 1, 10])
+    points, others = (
+        [tuple(map(float, point.split(","))) for point in curve.split()] for curve in (made.points, made.compared)
+    )
     assert [x for x, _ in points] == [0, 50, 100]
-    assert points[0][1] < points[1][1] < points[2][1] < made.floor <= 100
+    assert [x for x, _ in others] == [0, 100]
+    assert points[0][1] < points[1][1] < points[2][1] < others[0][1] == others[1][1] <= 100
     assert (made.x, made.y) == (50, pytest.approx(points[1][1], abs=0.1))
     assert [tick.at for tick in made.across] == [0, 50, 100]

@@ -6,7 +6,7 @@ from deniable.collector import planner
 from deniable.collector.planner import Wish
 from deniable.designs import direct, k_ary, warner
 from deniable.errors import InvalidRequest
-from deniable.plan import optimal, sample_size, width
+from deniable.plan import crossover, optimal, sample_size, sample_size_for_power, sample_size_for_width, width
 from deniable.survey.catalogue import locale
 from deniable.survey.disclosure import Disclosure
 
@@ -30,6 +30,18 @@ def test_the_point_of_the_plan_lies_on_the_curve(size: int) -> None:
     assert (made.curve.x, made.curve.y) == (x, pytest.approx(y, abs=0.05))
 
 
+@pytest.mark.parametrize("wish", [Wish("1", 1000, 2), Wish("0.1", 5, 40, share=0.1), Wish("8", 10**9, 3, lying=0.0)])
+def test_a_plan_tells_how_many_people_an_expected_share_takes(wish: Wish) -> None:
+    made, design = planner.plan(wish), optimal(wish.categories, wish.epsilon).design
+    share = wish.share / 100
+    assert made.people[0].startswith(f"{sample_size_for_width(design, share=share, width=0.1):,} respondents")
+    by_power = sample_size_for_power(design, share=share, method="normal" if wish.epsilon == "0.1" else None)
+    assert made.people[1].startswith(f"{by_power:,} respondents")
+    assert made.crossing == crossover(design, share=share, lying=wish.lying / 100).sentence
+    assert len(made.errors.points.split()) == len(made.errors.compared.split())
+    assert 0 <= made.errors.x <= 100
+
+
 def test_two_answers_are_warners() -> None:
     assert planner.plan(Wish(categories=2)).margin == pytest.approx(width(warner(1), 1000) / 2)
 
@@ -39,6 +51,8 @@ def test_a_wish_is_read_from_a_form() -> None:
     given = {"epsilon": "0.50", "respondents": "12,000", "categories": " 3 ", "prior": "", "other": "x"}
     assert planner.read_wish(given) == Wish("0.5", 12_000, 3, 10.0)
     assert planner.read_wish({"questions": "7"}) == Wish(questions=7)
+    hoped = {"share": "2.5", "width": "4", "power": "90", "lying": "0"}
+    assert planner.read_wish(hoped) == Wish(share=2.5, width=4.0, power=90.0, lying=0.0)
 
 
 def test_a_plan_tells_what_respondents_are_told() -> None:

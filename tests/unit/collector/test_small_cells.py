@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector import results, small_cells
-from deniable.collector.store import open_store
+from deniable.collector import exports, results, small_cells
+from deniable.collector.store import Batch, open_store
 from deniable.collector.store.published import large_enough
 from deniable.errors import NotAllowed
 from tests.support import filled
@@ -66,6 +68,33 @@ def test_after_the_end_the_minimum_is_enough_and_fewer_are_not(tmp_path: Path) -
     assert small_cells.counts_shown(store, entry, 0).respondents == 20
     with pytest.raises(NotAllowed, match="too few responses to 'colour'; expected at least 20"):
         small_cells.counts_shown(store, entry, 1)
+    store.shut()
+
+
+def test_what_withdrawals_leave_is_refused_when_it_is_few(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "c.db")
+    entry = filled.opened(store, small(minimum=20, groups=()))
+    keys = np.repeat(np.arange(40, dtype=np.uint8)[:, None], 16, axis=1)
+    for part in (keys[:20], keys[20:]):
+        store.add_batch(Batch(entry.id, 0, 0, part, np.zeros(20, np.uint8)))
+    assert small_cells.counts_shown(store, entry, 0).respondents == 20
+    for key in keys[:35]:
+        store.withdraw(entry.id, key.tobytes())
+    entry = store.close("small")
+    with pytest.raises(NotAllowed, match="too few responses to 'smokes'; expected at least 20"):
+        small_cells.counts_shown(store, entry, 0)
+    store.shut()
+
+
+def test_responses_of_few_are_not_handed_over_to_whoever_runs_the_collector(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "c.db")
+    entry = filled.opened(store, small(minimum=20, groups=()))
+    filled.ask(store, entry, 0, [0] * 19)
+    with pytest.raises(NotAllowed, match="too few responses to 'smokes'"):
+        exports.write(store, entry, 0, "csv", BytesIO())
+    filled.ask(store, entry, 0, [0])
+    exports.write(store, entry, 0, "csv", file := BytesIO())
+    assert len(file.getvalue().splitlines()) == 21
     store.shut()
 
 

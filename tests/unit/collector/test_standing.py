@@ -20,15 +20,15 @@ Fielded = Callable[..., Store]
 SAID = {
     "early": {
         "en": "opens on 31 January 2999", "de": "beginnt am 31. Januar 2999",
-        "es": "empieza el 31 de enero de 2999", "ar": "31 يناير 2999",
+        "es": "empieza el 31 de enero de 2999", "fr": "ouvre le 31 janvier 2999", "ar": "31 يناير 2999",
     },
     "over": {
         "en": "last day of this survey was 2 March 2001", "de": "letzte Tag dieser Umfrage war der 2. März 2001",
-        "es": "fue el 2 de marzo de 2001", "ar": "2 مارس 2001",
+        "es": "fue el 2 de marzo de 2001", "fr": "était le 2 mars 2001", "ar": "2 مارس 2001",
     },
     "closed": {
         "en": "closed by those who run it", "de": "von denen geschlossen, die sie durchführen",
-        "es": "la han cerrado", "ar": "أغلق القائمون",
+        "es": "la han cerrado", "fr": "a été fermée par ceux qui la mènent", "ar": "أغلق القائمون",
     },
 }  # fmt: skip
 DAYS: dict[str, Any] = {"early": {"opens": date(2999, 1, 31)}, "over": {"closes": date(2001, 3, 2)}, "closed": {}}

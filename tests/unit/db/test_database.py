@@ -131,6 +131,27 @@ def test_a_child_uses_a_connection_of_its_own(database: Database) -> None:
     assert names(database) == ["of the child"]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="programs are forked")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the child does one thing and ends
+def test_a_child_leaves_the_connections_of_its_parent_alone(database: Database) -> None:
+    """They would both write through it: SQLite's locks belong to a process, and a server's answers to one reader."""
+    with database._connection() as ours:
+        pass
+    with database._connection() as again:
+        assert again is ours
+    child = os.fork()
+    if child == 0:
+        found = 1
+        try:
+            with database._connection() as theirs:
+                found = int(theirs is ours)
+        finally:
+            os._exit(found)
+    assert os.waitpid(child, 0)[1] == 0
+    with database._connection() as again:
+        assert again is ours
+
+
 def test_half_a_character_is_refused(database: Database) -> None:
     with pytest.raises(InvalidRequest, match="half a character"), database.transaction() as tables:
         tables.run("INSERT INTO thing VALUES (?, ?, NULL)", 1, "half \ud800 a character")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -216,3 +217,9 @@ def test_factors_need_not_be_square() -> None:
     design = product({"a": wide, "b": SMOKES})
     assert (len(design.categories), len(design.symbols)) == (4, 6)
     assert design.probability("2 · yes", given="1 · yes") == Fraction(65, 100) * Fraction(3, 4)
+
+
+def test_factors_of_another_channel_are_refused() -> None:
+    both, other = (product({"a": warner(p=p), "b": warner(p="2/3")}) for p in ("3/4", "4/5"))
+    with pytest.raises(InvalidDesign, match="not those of the factors"):
+        replace(both, channel=other.channel)

@@ -48,13 +48,22 @@ def test_a_deck_follows_the_integer_rule_and_keeps_its_epsilon(
 def test_the_deck_of_the_document_cannot_be_printed() -> None:
     with pytest.raises(InvalidDesign, match="3 cards with a 1, 3 with a 2 and 3 with a 3") as caught:
         integer_deck(9, 0.5, 0.36)
-    assert "at least 0.6931" in caught.value.hint
+    assert "at least 0.6932" in caught.value.hint
     assert integer_deck(9, 0.6932, 0.36).counts == (2, 3, 4)
     with pytest.raises(InvalidDesign):
         integer_deck(9, 0.693, 0.36)
     with pytest.raises(InvalidDesign, match="more threes") as caught:
         integer_deck(3, 1, "2/3")
     assert "more people" in caught.value.hint
+
+
+@pytest.mark.parametrize("people", range(3, 60))
+def test_the_smallest_epsilon_that_is_told_is_enough(people: int) -> None:
+    with pytest.raises(InvalidDesign) as refused:
+        integer_deck(people, "1e-6")
+    least = re.search(r"at least ([0-9.]+),", refused.value.hint)
+    assert least is not None
+    assert integer_deck(people, least[1]).counts
 
 
 @pytest.mark.parametrize(("people", "cards", "epsilon"), [(20, 100, 1), (3, 16, "11/10"), (50, 1000, 0.5), (5, 40, 2)])

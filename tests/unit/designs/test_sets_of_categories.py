@@ -40,13 +40,15 @@ def test_one_of_two_is_warner() -> None:
     )
 
 
-def test_rappor_and_unary_draw_the_same_bits_and_count_them_differently() -> None:
-    rappor, unary = dn.rappor(13, 1).channel, dn.unary(13, 1).channel
+def test_rappor_and_unary_draw_the_same_bits_and_count_many_differently() -> None:
+    rappor, unary = dn.rappor(256, 1).channel, dn.unary(256, 1).channel
     assert isinstance(rappor, Bits)
     assert isinstance(unary, Bits)
     assert (rappor.hit, rappor.stray, rappor.total) == (unary.hit, unary.stray, unary.total)
     assert (rappor.by_size, unary.by_size) == (True, False)
     assert rappor.hit + rappor.stray == rappor.total
+    assert [dn.unary(k, 1).channel.by_size for k in (12, 13, 255)] == [False, True, True]
+    assert not dn.unary(13, 1, by_size=False).channel.by_size
 
 
 def test_the_optimized_encoding_keeps_the_answer_half_of_the_time() -> None:

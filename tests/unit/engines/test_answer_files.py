@@ -13,7 +13,7 @@ import pytest
 
 from deniable.chance import Source
 from deniable.designs import k_ary, matrix, product, warner
-from deniable.engines import Local
+from deniable.engines import Local, answer_blocks
 from deniable.engines.files import WrittenResponses, respond_file
 from deniable.errors import DeniableError, InvalidAnswer, InvalidRequest, UnreadableFile
 from deniable.files.atomic import atomic_write
@@ -35,33 +35,44 @@ def given(path: Path, labels: list[Any] = TRUTH, **more: list[Any]) -> Path:
     )
 
 
+def in_order(held: Path, out: Path, **options: Any) -> WrittenResponses:
+    return respond_file(OPEN, held, out, column="x", keep_order=True, **options)
+
+
+def sent(out: Path) -> list[str | None]:
+    """Return the labels of responses to the open design, which typed files hold as codes."""
+    found = [row["response"] for row in answers.read(out)]
+    return [OPEN.symbols[each] if isinstance(each, int) else each for each in found]
+
+
 @pytest.fixture(params=answers.FORMATS)
 def held(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return given(tmp_path / f"answers.{request.param}")
 
 
 @pytest.mark.parametrize("format", answers.FORMATS)
-def test_responses_stand_in_the_order_of_the_answers_and_name_their_design(
+def test_responses_name_their_design_and_stand_in_the_order_of_the_answers_where_asked(
     held: Path, tmp_path: Path, format: str
 ) -> None:
     out = tmp_path / f"responses.{format}"
-    assert respond_file(OPEN, held, "x", out) == WrittenResponses(out, rows=5, missing=1)
-    assert answers.read(out) == [{"response": label, "design": OPEN.hash} for label in ["N", "O", None, "F", "N"]]
+    assert in_order(held, out) == WrittenResponses(out, rows=5, missing=1)
+    assert sent(out) == ["N", "O", None, "F", "N"]
+    assert [(list(row), row["design"]) for row in answers.read(out)] == [(["response", "design"], OPEN.hash)] * 5
     assert tally_file(OPEN, out) == tally(OPEN, ["N", "O", None, "F", "N"])
 
 
-def test_parquet_names_the_design_in_its_metadata_and_holds_a_dictionary(held: Path, tmp_path: Path) -> None:
-    out = tmp_path / "responses.parquet"
-    respond_file(OPEN, held, "x", out)
-    schema = pq.read_schema(out)
-    assert schema.metadata[b"deniable.design"] == OPEN.hash.encode()
-    assert pa.types.is_dictionary(schema.field("response").type)
+def test_typed_files_name_the_design_in_their_metadata_and_hold_codes(held: Path, tmp_path: Path) -> None:
+    for read, name in ((pq.read_schema, "out.parquet"), (lambda path: pa.ipc.open_file(path).schema, "out.arrow")):
+        in_order(held, tmp_path / name)
+        schema = read(tmp_path / name)
+        assert schema.metadata[b"deniable.design"] == OPEN.hash.encode()
+        assert schema.field("response").type == pa.uint8()
 
 
 @pytest.mark.parametrize("format", answers.FORMATS)
 def test_kept_columns_go_along_and_nothing_else_does(held: Path, tmp_path: Path, format: str) -> None:
     out = tmp_path / f"responses.{format}"
-    respond_file(OPEN, held, "x", out, keep=["region", "id"])
+    in_order(held, out, keep=["region", "id"])
     rows = answers.read(out)
     assert [list(row) for row in rows] == [["response", "region", "id", "design"]] * 5
     assert [(row["region"], str(row["id"])) for row in rows] == list(zip("NSNSN", "01234", strict=True))
@@ -72,7 +83,7 @@ def test_responses_are_drawn_as_everywhere_else(tmp_path: Path) -> None:
     labels = ["never", "once", "often", None] * 500
     held = answers.write(tmp_path / "answers.csv", {"x": labels})
     out = tmp_path / "responses.ndjson"
-    respond_file(DESIGN, held, "x", out, source=source_named("files"))
+    respond_file(DESIGN, held, out, column="x", source=source_named("files"), keep_order=True)
     one: Source = source_named("files")
     expected = [label and DESIGN.symbols[DESIGN.channel.draw(DESIGN.category_number(label), one)] for label in labels]
     assert [row["response"] for row in answers.read(out)] == expected
@@ -82,27 +93,28 @@ def test_responses_are_drawn_as_everywhere_else(tmp_path: Path) -> None:
 def test_without_a_source_the_draws_differ_from_run_to_run(tmp_path: Path) -> None:
     held = answers.write(tmp_path / "answers.csv", {"x": ["never"] * 1000})
     for name in ("one.csv", "two.csv"):
-        respond_file(DESIGN, held, "x", tmp_path / name, engine=Local(threads=2))
+        respond_file(DESIGN, held, tmp_path / name, column="x", engine=Local(threads=2))
     assert (tmp_path / "one.csv").read_bytes() != (tmp_path / "two.csv").read_bytes()
 
 
-def test_many_batches_are_written_in_constant_pieces(tmp_path: Path) -> None:
+def test_many_batches_are_written_in_constant_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_blocks, "BLOCK", 1 << 16)
     labels = ["never", "once", "often"] * 70_000
     for format in answers.FORMATS:
         held = answers.write(tmp_path / f"many.{format}", {"x": labels})
         steps: list[tuple[int, float | None]] = []
         out = tmp_path / f"out.{format}"
-        respond_file(OPEN, held, "x", out, progress=lambda rows, share, steps=steps: steps.append((rows, share)))
+        in_order(held, out, progress=lambda rows, share, steps=steps: steps.append((rows, share)))
         assert len(steps) > 1
         assert steps[-1] == (210_000, 1.0)
-        assert [row["response"] for row in answers.read(out)] == ["N", "O", "F"] * 70_000
+        assert sent(out) == ["N", "O", "F"] * 70_000
 
 
 @pytest.mark.parametrize("numbers", [[1, 3, None], [1.0, 3.0, None], ["1", "3", None], [None, None, None]])
 def test_numbers_are_the_labels_that_they_write(tmp_path: Path, numbers: list[Any]) -> None:
     design = matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]], categories=["1", "2", "3"], symbols=["a", "b", "c"])
     held = answers.write(tmp_path / "answers.parquet", {"x": numbers})
-    respond_file(design, held, "x", tmp_path / "out.csv")
+    respond_file(design, held, tmp_path / "out.csv", column="x")
     expected = [None] * 3 if numbers[0] is None else ["a", "c", None]
     assert tally_file(design, tmp_path / "out.csv") == tally(design, expected)
 
@@ -110,14 +122,14 @@ def test_numbers_are_the_labels_that_they_write(tmp_path: Path, numbers: list[An
 def test_a_categorical_column_of_pandas_is_read(tmp_path: Path) -> None:
     held = tmp_path / "answers.parquet"
     pd.DataFrame({"x": pd.Series(TRUTH, dtype="category")}).to_parquet(held)
-    respond_file(OPEN, held, "x", tmp_path / "out.ndjson")
+    in_order(held, tmp_path / "out.ndjson")
     assert [row["response"] for row in answers.read(tmp_path / "out.ndjson")] == ["N", "O", None, "F", "N"]
 
 
 def test_an_empty_line_of_a_single_column_is_a_missing_answer(tmp_path: Path) -> None:
     held = tmp_path / "answers.csv"
     held.write_text('x\nnever\n\noften\n""\n')
-    respond_file(OPEN, held, "x", tmp_path / "out.csv")
+    in_order(held, tmp_path / "out.csv")
     assert [row["response"] for row in answers.read(tmp_path / "out.csv")] == ["N", None, "F", None]
 
 
@@ -126,7 +138,7 @@ def test_no_answers_give_no_responses(tmp_path: Path, format: str) -> None:
     held = tmp_path / "answers.csv"
     held.write_text("x,region\n")
     out = tmp_path / f"out.{format}"
-    assert respond_file(DESIGN, held, "x", out, keep=["region"]).rows == 0
+    assert respond_file(DESIGN, held, out, column="x", keep=["region"]).rows == 0
     assert tally_file(DESIGN, out) == Tally.empty(DESIGN)
 
 
@@ -136,9 +148,9 @@ def test_designs_with_many_symbols_and_products_are_written(tmp_path: Path) -> N
         held = answers.write(tmp_path / "answers.ndjson", {"x": [category] * 300})
         for format in answers.FORMATS:
             out = tmp_path / f"out.{format}"
-            respond_file(design, held, "x", out, overwrite=True)
+            respond_file(design, held, out, column="x", overwrite=True)
             counts = Counter(row["response"] for row in answers.read(out))
-            assert tally_file(design, out) == tally(design, counts)
+            assert tally_file(design, out) == tally(design, counts, codes=format in answers.TYPED)
 
 
 def wrongs() -> dict[str, Any]:
@@ -167,7 +179,7 @@ def test_wrong_answers_are_refused_without_a_word_of_them_and_nothing_is_written
 ) -> None:
     held = answers.write(tmp_path / f"answers.{format}", wrongs()[case])
     with pytest.raises((InvalidAnswer, InvalidRequest, UnreadableFile)) as caught:
-        respond_file(DESIGN, held, "x", tmp_path / "out.parquet")
+        respond_file(DESIGN, held, tmp_path / "out.parquet", column="x")
     told = "".join(traceback.format_exception(caught.value))
     assert SECRET not in told
     assert "secretanswer" not in told
@@ -196,7 +208,7 @@ def test_broken_files_are_refused_without_a_word_of_them_and_nothing_is_written(
     held = tmp_path / name
     held.write_text(BROKEN[name], encoding="utf-8")
     with pytest.raises(DeniableError) as caught:
-        respond_file(DESIGN, held, "x", tmp_path / "out.csv")
+        respond_file(DESIGN, held, tmp_path / "out.csv", column="x")
     told = "".join(traceback.format_exception(caught.value))
     assert "secretanswer" not in told
     assert [path.name for path in tmp_path.iterdir()] == [name]
@@ -206,8 +218,8 @@ def test_a_failure_in_a_late_batch_leaves_nothing_behind(tmp_path: Path) -> None
     for format in answers.FORMATS:
         held = answers.write(tmp_path / f"late.{format}", {"x": [*["never"] * 200_000, SECRET]})
         with pytest.raises(InvalidAnswer, match="row 200,001 "):
-            respond_file(DESIGN, held, "x", tmp_path / f"out.{format}")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["late.csv", "late.ndjson", "late.parquet"]
+            respond_file(DESIGN, held, tmp_path / f"out.{format}", column="x")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["late.arrow", "late.csv", "late.ndjson", "late.parquet"]
 
 
 def test_a_failure_leaves_the_older_file_as_it_was(tmp_path: Path) -> None:
@@ -215,7 +227,7 @@ def test_a_failure_leaves_the_older_file_as_it_was(tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     out.write_text("precious")
     with pytest.raises(InvalidAnswer):
-        respond_file(DESIGN, held, "x", out, overwrite=True)
+        respond_file(DESIGN, held, out, column="x", overwrite=True)
     assert out.read_text() == "precious"
 
 
@@ -223,9 +235,9 @@ def test_existing_files_stay_unless_asked(held: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     out.write_text("precious")
     with pytest.raises(InvalidRequest, match="exists already"):
-        respond_file(DESIGN, held, "x", out)
+        respond_file(DESIGN, held, out, column="x")
     assert out.read_text() == "precious"
-    respond_file(DESIGN, held, "x", out, overwrite=True)
+    respond_file(DESIGN, held, out, column="x", overwrite=True)
     assert tally_file(DESIGN, out).missing == 1
 
 
@@ -235,7 +247,7 @@ def test_the_answers_are_never_overwritten(held: Path, tmp_path: Path) -> None:
     link.symlink_to(held)
     for target in (held, link):
         with pytest.raises(InvalidRequest, match="would replace the answers"):
-            respond_file(DESIGN, held, "x", target, overwrite=True)
+            respond_file(DESIGN, held, target, column="x", overwrite=True)
     assert held.read_bytes() == before
 
 
@@ -251,21 +263,21 @@ def test_the_answers_are_never_overwritten(held: Path, tmp_path: Path) -> None:
 )
 def test_columns_that_may_not_be_kept_are_refused(held: Path, tmp_path: Path, keep: list[str], said: str) -> None:
     with pytest.raises((InvalidRequest, UnreadableFile), match=said):
-        respond_file(DESIGN, held, "x", tmp_path / "out.csv", keep=keep)
+        respond_file(DESIGN, held, tmp_path / "out.csv", column="x", keep=keep)
     assert not (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.parametrize("name", ["out.xlsx", "out", "out.csv.gz"])
+@pytest.mark.parametrize("name", ["out.xlsx", "out.csv.gz", "out.arrow.zst"])
 def test_a_name_that_tells_no_format_is_refused(held: Path, tmp_path: Path, name: str) -> None:
-    with pytest.raises(InvalidRequest, match=r"\.parquet, \.csv or \.ndjson"):
-        respond_file(DESIGN, held, "x", tmp_path / name)
+    with pytest.raises(InvalidRequest, match=r"\.parquet, \.arrow, \.csv or \.ndjson"):
+        respond_file(DESIGN, held, tmp_path / name, column="x")
 
 
 def test_a_kept_column_that_csv_cannot_hold_is_refused(tmp_path: Path) -> None:
     held = answers.write(tmp_path / "answers.parquet", {"x": ["never"], "tags": [["a", "b"]]})
     with pytest.raises(InvalidRequest, match="CSV cannot hold"):
-        respond_file(DESIGN, held, "x", tmp_path / "out.csv", keep=["tags"])
-    respond_file(OPEN, held, "x", tmp_path / "out.ndjson", keep=["tags"])
+        respond_file(DESIGN, held, tmp_path / "out.csv", column="x", keep=["tags"])
+    in_order(held, tmp_path / "out.ndjson", keep=["tags"])
     assert json.loads((tmp_path / "out.ndjson").read_text())["tags"] == ["a", "b"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.parquet", "out.ndjson"]
 
@@ -282,9 +294,9 @@ def test_fresh_refuses_folders_and_takes_no_place_that_was_taken_meanwhile(tmp_p
 
 def test_errors_are_all_of_the_packages_own_kind(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        respond_file(DESIGN, tmp_path / "none.csv", "x", tmp_path / "out.csv")
+        respond_file(DESIGN, tmp_path / "none.csv", tmp_path / "out.csv", column="x")
     held = given(tmp_path / "answers.csv")
     with pytest.raises(FileNotFoundError):
-        respond_file(DESIGN, held, "x", tmp_path / "no such folder" / "out.csv")
+        respond_file(DESIGN, held, tmp_path / "no such folder" / "out.csv", column="x")
     with pytest.raises(DeniableError):
-        respond_file(DESIGN, held, "x", tmp_path / "out.csv", answers_format="xlsx")
+        respond_file(DESIGN, held, tmp_path / "out.csv", column="x", answers_format="xlsx")

@@ -125,7 +125,7 @@ def test_many_responses_of_every_sort_need_no_exact_interval() -> None:
 def test_other_answers_that_differ_much_leave_the_count_too_little() -> None:
     """One response never comes from one answer, but often from others: then its count alone tells little."""
     rows = [["3/5", 0, "3/10"], ["1/5", "3/5", "1/10"], ["1/5", "2/5", "3/5"]]
-    for n, wanted in ((6, "exact"), (3000, "score")):
+    for n, wanted in ((6, "exact"), (21, "wide"), (3000, "score")):
         found = dn.estimate(dn.Tally(dn.matrix(rows, categories=["a", "b", "c"]), [n // 3] * 3))
         assert found.default_interval == wanted
 

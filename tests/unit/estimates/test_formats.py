@@ -52,7 +52,7 @@ def test_markdown_and_latex_escape_names() -> None:
 
 def test_html_stands_alone_and_runs_nothing() -> None:
     page = text(".html")
-    assert page.startswith("<!DOCTYPE html>")
+    assert page.startswith("<!doctype html>")
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert page.count("<svg ") == len(RISKY)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 
 import deniable as dn
 from deniable.designs import Design
@@ -60,6 +60,31 @@ def test_conservative_methods_never_fall_below_their_level(method: str) -> None:
 
 def test_profile_coverage_of_two_answers() -> None:
     assert all(coverage(dn.warner(epsilon=1), share, 80, "profile") >= 0.93 for share in (0, 0.05, 0.3, 0.5))
+
+
+@pytest.mark.parametrize(("population", "members"), [(60, 18), (60, 30), (180, 54)])
+def test_the_profile_knows_how_many_people_there_are(population: int, members: int) -> None:
+    """Sums over all counts of 60 respondents, all people or a third of them; as if of very many it holds too much."""
+    design, n = dn.warner(epsilon=3), 60
+    p, q = (float(design.channel.probability(1, given=given)) for given in (1, 0))
+    law = np.zeros(n + 1)
+    for m, chance in enumerate(hypergeom.pmf(np.arange(n + 1), population, members, n)):
+        law += chance * np.convolve(binom.pmf(np.arange(m + 1), m, p), binom.pmf(np.arange(n - m + 1), n - m, q))
+    held = {}
+    for known in (population, None):
+        made = [dn.estimate(dn.Tally(design, [n - hits, hits]), population=known) for hits in range(n + 1)]
+        ends = np.array([each.interval("yes", method="profile") for each in made])
+        share = members / population
+        held[known] = float(law @ ((ends[:, 0] - 1e-9 <= share) & (share <= ends[:, 1] + 1e-9)))
+    assert 0.92 <= held[population] <= 0.975
+    assert held[None] >= held[population] + 0.005
+
+
+def test_of_a_census_that_asks_directly_the_profile_is_a_point() -> None:
+    made = dn.estimate(dn.Tally(dn.k_ary(3, epsilon=12), [30, 20, 10]), population=60, method="likelihood")
+    free = dn.estimate(dn.Tally(dn.k_ary(3, epsilon=12), [30, 20, 10]), method="likelihood")
+    ends, wider = (np.array(list(each.conf_int(method="profile").values())) for each in (made, free))
+    assert np.ptp(ends, axis=1).max() < 0.1 * np.ptp(wider, axis=1).min()
 
 
 def test_score_is_wilson_carried_through_the_channel() -> None:
@@ -120,9 +145,6 @@ def test_what_does_not_fit_is_refused() -> None:
         estimate.conf_int(method="bootstrap")
     with pytest.raises(InvalidRequest, match="between 0 and 1"):
         estimate.conf_int(level=95)
-    finite = dn.estimate(dn.Tally(dn.warner(1), [30, 30]), population=100)
-    with pytest.raises(InvalidRequest, match="independent respondents"):
-        finite.conf_int(method="exact")
 
 
 def test_quantile() -> None:

@@ -49,7 +49,7 @@ def test_responses_in_csv_are_no_formulas_and_are_counted_as_what_they_are(tmp_p
     design = k_ary([*FORMULAS[:4], "-1"], epsilon=3)
     with (tmp_path / "answers.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["x", "=kept"], *([each, "=1+1"] for each in design.categories * 40)])
-    respond_file(design, tmp_path / "answers.csv", "x", tmp_path / "out.csv", keep=["=kept"])
+    respond_file(design, tmp_path / "answers.csv", tmp_path / "out.csv", column="x", keep=["=kept"])
     rows = list(csv.reader(io.StringIO((tmp_path / "out.csv").read_text(), newline="")))
     assert not any(is_formula(cell) for row in rows for cell in row)
     assert tally_file(design, tmp_path / "out.csv").respondents == 200

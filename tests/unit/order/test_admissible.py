@@ -54,7 +54,7 @@ def test_a_million_categories_are_judged_at_once() -> None:
 
 def test_too_large_a_table_is_refused() -> None:
     with pytest.raises(InvalidDesign, match="10 million"):
-        admissible(dn.local_hashing(100_000, epsilon=1))
+        admissible(dn.product({"one": dn.k_ary(80, epsilon=1), "other": dn.k_ary(80, epsilon=1)}))
 
 
 def test_gamma_is_read_with_care() -> None:

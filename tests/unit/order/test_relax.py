@@ -12,7 +12,7 @@ from deniable.channel import Mixture, Subset
 from deniable.designs import Design, best_t
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotOrdered
 from deniable.order import programs
-from deniable.order.bits import BitByBit
+from deniable.order.bits import Bit, BitByBit, bit_garbling
 from deniable.order.blackwell import by_sizes
 from deniable.order.closed_forms import closed
 from deniable.order.followers import best_sizes, bridge, bridge_weight, smallest_gamma
@@ -46,6 +46,20 @@ def test_what_cannot_follow_is_refused_with_a_proof(name: str) -> None:
     assert proof.coarse > proof.fine  # who sees the coarser design wins the game
     assert "game" in refused.value.problem
     assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("one", "zero"), [("9/8", "1/8"), ("1/8", "9/8"), ("-1/8", "1/2"), ("1/2", "-1/8")], ids="".join
+)
+def test_bits_that_only_one_bound_keeps_apart_cannot_follow(one: str, zero: str) -> None:
+    """C would send a 1 with a probability above 1, or below 0, for one of the finer bit's two values."""
+    fine, impossible = Bit(Fraction(7, 10), Fraction(3, 10)), Bit(Fraction(one), Fraction(zero))
+    assert bit_garbling(impossible.after(fine), fine) is None
+    coarse = impossible.after(fine)
+    if coarse.hit > coarse.stray:
+        old, new = (dn.unary(["a", "b"], p=each.hit, q=each.stray) for each in (coarse, fine))
+        with pytest.raises(NotOrdered, match="cannot be raised"):
+            relax(old, new)
 
 
 @pytest.mark.parametrize("name", sorted(set(UNORDERED) - {"one of two attributes"}))

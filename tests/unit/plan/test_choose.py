@@ -108,6 +108,18 @@ SHARES = {
 }
 
 
+def test_responses_of_a_staircase_are_called_by_the_answers_that_they_speak_for() -> None:
+    design = staircase(["never", "once", "often"], 1, np.array([0.9, 0.07, 0.03])).design
+    for number, symbol in enumerate(design.symbols):
+        named = [label for label in design.categories if label in symbol.split(" or ")]
+        chances = {label: design.probability(symbol, given=label) for label in design.categories}
+        assert 0 < len(named) < 3
+        assert min(chances[label] for label in named) > max(chances[label] for label in set(chances) - set(named))
+        assert design.symbol_number(symbol) == number
+    twice = staircase(["a", "b", "a or b", "c"], 1, np.array([0.5, 0.2, 0.2, 0.1])).design
+    assert len(set(twice.symbols)) == len(twice.symbols)
+
+
 @pytest.mark.parametrize(("epsilon", "shares"), SHARES.values(), ids=list(SHARES))
 def test_at_given_shares_no_mixture_of_staircase_patterns_is_better(epsilon: float, shares: tuple[float, ...]) -> None:
     """A hundred steps of another method find nothing better, and nothing below the bound."""

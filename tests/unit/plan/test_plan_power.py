@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from statistics import NormalDist
 
+import numpy as np
 import pytest
+from scipy.stats import multinomial
 
 import deniable as dn
 from deniable import plan
 from deniable.errors import InvalidRequest
+from deniable.estimates.inverses import left_inverse
 
 FORCED = dn.forced_response("2/3", "1/6", "1/6")
 WARNER = dn.warner(p="3/4")
@@ -93,6 +97,38 @@ def test_the_exact_test_is_for_one_response_that_decides() -> None:
         plan.power(WARNER, 100, share=0.3, population=200, method="exact")
     with pytest.raises(InvalidRequest, match="expected exact or normal"):
         plan.power(WARNER, 100, share=0.3, method="binomial")
+
+
+@pytest.mark.parametrize(("share", "null", "two_sided"), [(0.3, 0.0, False), (0.2, 0.6, False), (0.5, 0.2, True)])
+@pytest.mark.parametrize("design", [dn.kuk("4/5", "3/10", draws=3), dn.christofides(cards=["3/5", "1/5", "1/5"])])
+def test_the_exact_test_of_an_estimate_sums_all_tallies(
+    design: dn.Design, share: float, null: float, two_sided: bool
+) -> None:
+    n, size = 12, len(design.symbols)
+    tallies = [each for each in itertools.product(range(n + 1), repeat=size) if sum(each) == n]
+    inverse = left_inverse(design.channel)
+    values = np.array([inverse.shares(np.array(each) / n)[1] for each in tallies])
+    laws = [
+        np.array([multinomial.pmf(each, n, design.channel.floats() @ [1 - at, at]) for each in tallies])
+        for at in (share, null)
+    ]
+    tail, power = 0.1 / (2 if two_sided else 1), 0.0
+    for value, chance in zip(values, laws[0], strict=True):
+        above, below = (laws[1][far].sum() for far in (values >= value - 1e-9, values <= value + 1e-9))
+        rejects = [above <= tail] * (two_sided or share > null) + [below <= tail] * (two_sided or share < null)
+        power += chance * any(rejects)
+    found = plan.power(design, n, share=share, null=null, alpha=0.1, two_sided=two_sided)
+    assert found == pytest.approx(power, abs=1e-12)
+    assert found == plan.power(design, n, share=share, null=null, alpha=0.1, two_sided=two_sided, method="exact")
+
+
+def test_a_size_for_an_estimate_is_enough_from_there_on() -> None:
+    design = dn.kuk("4/5", "1/5", draws=2)
+    n = plan.sample_size_for_power(design, share=0.15)
+    assert plan.power(design, n - 1, share=0.15) < 0.8
+    assert min(plan.power(design, n + more, share=0.15) for more in range(100)) >= 0.8
+    rare = plan.sample_size_for_power(design, share=0.02)  # too many tallies to look at
+    assert rare == plan.sample_size_for_power(design, share=0.02, method="normal")
 
 
 def test_power_by_hand() -> None:

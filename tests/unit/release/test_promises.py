@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import os
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -19,6 +21,7 @@ from deniable import exact
 from deniable.errors import NotAllowed, OverBudget, UnreadableFile
 from deniable.order.ladders import Ladder
 from deniable.order.relaxation import ladder
+from deniable.release import ledger as ledgers
 from deniable.release.ledger import SECRET, DerivedBytes, Ledger
 from deniable.release.panel import Panel
 from deniable.release.receipts import Budget
@@ -165,6 +168,39 @@ def test_draws_from_an_answer_are_made_with_what_is_erased_with_it(tmp_path: Pat
     assert not any(each[SECRET:] in content for each in secrets)
 
 
+def test_derived_bytes_never_come_twice() -> None:
+    """No 16 bytes are those of another place, another moment of the history, or another secret."""
+    secrets = [bytes([number] * SECRET) for number in (1, 2)]
+    contexts: list[list[object]] = [
+        ["a", None, None],
+        ["b", None, None],
+        ["a", ("b", "0"), None],
+        ["a", ("b", "1"), None],
+    ]
+    found = [DerivedBytes(secret, context).read(20_000) for secret in secrets for context in contexts]
+    words = [stream[at : at + 16] for stream in found for at in range(0, len(stream), 16)]
+    assert len(set(words)) == len(words)
+
+
+def test_every_stage_is_drawn_with_bytes_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raised from what is out with the bytes that drew it, a response would say how they fell."""
+    made: list[tuple[bytes, str]] = []
+
+    class Watched(DerivedBytes):
+        def __init__(self, secret: bytes, context: Sequence[object]) -> None:
+            made.append((secret, json.dumps(list(context))))
+            super().__init__(secret, context)
+
+    monkeypatch.setattr(ledgers, "DerivedBytes", Watched)
+    with Ledger.create(tmp_path / "mine.ledger") as ledger:
+        for question in ("colour", "shape"):
+            ledger.answer(question, "red", about=stage(2))
+            for parity in (3, 8, 5, 2):
+                ledger.release(question, stage(parity))
+    assert len(made) == len(set(made)) == 8
+    assert len({context for _, context in made}) >= 4
+
+
 class Counted:
     """The system's random bytes, and which of them were handed out."""
 
@@ -245,6 +281,21 @@ def test_a_panel_does_not_look_at_answers_before_the_budget(where: str) -> None:
         with pytest.raises(OverBudget, match="for 2 respondents"):
             panel.release("colour", stage(8))
         panel.release("colour", stage(3))
+
+
+@pytest.mark.parametrize("spent", ["anna", "bert", "carl"])
+def test_the_budget_of_everybody_is_looked_at(spent: str, tmp_path: Path) -> None:
+    """One of three has spent on another question before, whoever comes first; then nobody is released."""
+    people = dict.fromkeys(("anna", "bert", "carl"), "red")
+    with Panel.create(tmp_path / "panel.db", budget=math.log(10)) as panel:
+        for question in ("colour", "shape"):
+            panel.answer(question, people, about=stage(2))
+        panel.release("colour", stage(4), respondents=[spent])
+        with pytest.raises(OverBudget, match="for 1 respondents"):
+            panel.release("shape", stage(4))
+        with panel.transaction(write=False) as book:
+            assert book.reached(list(people)) == {spent: {1: 0}}, "nobody was released"
+        panel.release("shape", stage(4), respondents=[name for name in people if name != spent])
 
 
 def _spoil_answers(path: Path) -> None:

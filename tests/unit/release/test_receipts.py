@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import jsonschema_rs
 import pytest
@@ -105,6 +106,47 @@ def test_amounts_must_follow_from_each_other() -> None:
     falling = replace(known[1], epsilon_after=0.1)
     with pytest.raises(UnreadableFile, match="amounts of receipt 2"):
         receipts.verify([known[0], falling])
+
+
+def changed(wrong_link: int = 0, **changes: object) -> list[Receipt]:
+    """Change the second of three receipts, and write anew what follows from it, but for one link."""
+    one, two, three = history(3)
+    two = replace(two, **changes)  # type: ignore[arg-type]  # a field each
+    three = replace(three, epsilon_before=two.epsilon_after, total_before=two.total_after)
+    link, found = receipts.first_link(one.ledger), []
+    for number, each in enumerate((one, two, three), 1):
+        found.append(replace(each, previous=first_link("cd34") if number == wrong_link else link))
+        link = found[-1].hash
+    return found
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"ledger": "cd34"}, {"number": 1}, {"number": 3}, {"epsilon_before": 0.25}, {"total_before": 0.25},
+        {"epsilon_after": 0.25}, {"total_after": 0.25}, {"wrong_link": 1}, {"wrong_link": 2}, {"wrong_link": 3},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_history_that_is_wrong_in_one_respect_alone_is_refused(wrong: dict[str, Any]) -> None:
+    receipts.verify(changed())
+    told = "amounts of receipt 2" if {each[-6:] for each in wrong} & {"before", "_after"} else "does not follow"
+    with pytest.raises(UnreadableFile, match=told):
+        receipts.verify(changed(**wrong))
+
+
+def test_the_last_line_names_the_last_receipt_and_how_many_there_are() -> None:
+    """The last receipt written anew, which no other one names; and a number that does not fit alone."""
+    known = history(3)
+    lines = receipts.write(known, "ab12").splitlines()
+    other = replace(known[-1], holder="somebody else")
+    receipts.verify([*known[:-1], other])
+    with pytest.raises(UnreadableFile, match="closes a history of"):
+        receipts.read("\n".join([*lines[:2], other.to_json(), lines[-1]]))
+    end = documents.unseal("receipts", lines[-1])
+    for wrong in ({"count": 2}, {"head": known[1].hash}):
+        with pytest.raises(UnreadableFile, match="closes a history of"):
+            receipts.read("\n".join([*lines[:-1], documents.seal("receipts", {**end, **wrong})]))
 
 
 def test_the_schema_knows_receipts_and_nothing_else() -> None:

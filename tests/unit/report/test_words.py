@@ -81,7 +81,10 @@ def test_what_a_response_proves_is_said() -> None:
     assert words.odds(FORCED) == (
         "Whoever sends '1': the odds between any two answers change by a factor of at most 1.5.",
     )
-    assert words.warnings(binary(1, "7/10"))[1:] == ("Whoever sends 'yes' gives away the answer: it is 'yes'.",)
+    assert words.warnings(binary(1, "7/10"))[1:] == (
+        "Whoever sends 'yes' gives away the answer: it is 'yes'.",
+        "The odds of 'yes' are multiplied by 1/3.334 where 'no' is sent and by ∞ where 'yes' is sent.",
+    )
 
 
 def test_a_large_design_without_epsilon_names_one_proof() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.audit import VOTES
+from deniable.attacks import VOTES
 from deniable.reproduce.gradual import NOISY, Experiment, first, second
 from tests.support.reproduced import made
 

@@ -57,6 +57,9 @@ def test_many_categories_are_drawn_without_writing_the_channel_out() -> None:
     people = np.full(100_000, 3)
     assert law.tallies(dn.k_ary(100_000, 2), people, 2).sum(axis=1).tolist() == [300_000, 300_000]
     assert law.tallies(dn.unary(100_000, 2), people, 2).shape == (2, 100_000)
+    assert law.tallies(dn.unary(100, 2, by_size=False), people[:100], 2).shape == (2, 100)
+    with pytest.raises(InvalidRequest, match="by_size=False"):
+        law.tallies(dn.unary(100, 2), people[:100], 2)
 
 
 def test_people_by_name_are_people_in_order() -> None:

@@ -91,6 +91,17 @@ def wrong_sentences(design: Design, said: Sequence[str], spoken: Locale) -> list
     return wrong
 
 
+def brute_otherwise(design: Design, before: Fraction) -> Fraction | None:
+    """Return what can be believed at most after a response that rules no answer out; None where every one does."""
+    found = []
+    for response in range(design.channel.responses):
+        column = [design.channel.probability(response, given=answer) for answer in range(design.channel.answers)]
+        if all(column) or not any(column):
+            ratio = max(column) / min(column) if any(column) else Fraction(1)
+            found.append(ratio * before / (ratio * before + 1 - before))
+    return max(found, default=None)
+
+
 def brute_band(best: Fraction) -> str:
     """Return the word for a guess between two that is right so often, by how often it is wrong."""
     if best in (Fraction(1, 2), 1):
@@ -104,6 +115,35 @@ def brute_band(best: Fraction) -> str:
 def test_every_sentence_on_a_response_is_true(design: Design, language: str) -> None:
     spoken = locale(language)
     assert wrong_sentences(design, Disclosure(design.parity).response_words(spoken), spoken) == []
+
+
+REVEALING = [
+    *(each for each in DESIGNS if each.values[0].parity == math.inf),
+    pytest.param(dn.matrix([["1/2", 0], ["3/8", "1/4"], ["1/8", "3/4"]]), id="others-differ"),
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("design", REVEALING)
+def test_where_a_response_is_proof_the_others_are_told_too(design: Design, language: str) -> None:
+    spoken = locale(language)
+    words, said = spoken.words["disclosure"], Disclosure.of_response(design).response_words(spoken)
+    assert said[0] == words["response"]["certain"]
+    most = brute_otherwise(design, Fraction(1, 10))
+    assert len(said) == (1 if most is None else 2)
+    if most is not None:
+        assert tightly_above(read(words["otherwise"], said[1], spoken)["after"], most, 100)
+
+
+@pytest.mark.parametrize("family", ["mangat", "triangular", "hard_garbling", "devore", "negative_survey"])
+def test_a_response_that_is_proof_must_be_acknowledged(family: str) -> None:
+    design = FAMILIES[family].designs()[0]
+    for acknowledged in (None, 100):
+        with pytest.raises(dn.errors.InvalidRequest, match="has ε = inf"):
+            question("smokes", design, acknowledge=acknowledged)
+    told = question("smokes", design, acknowledge=math.inf).disclosure
+    assert told.band == "certain"
+    assert told.cautioned
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

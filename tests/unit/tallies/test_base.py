@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.designs import number_design
 from deniable.errors import IncompatibleTallies, UnreadableFile
 from deniable.order.relaxation import ladder
 from deniable.records.drawn.tallies import DrawnTally
@@ -17,7 +18,6 @@ from deniable.records.edges.tallies import tally as tally_edges
 from deniable.records.key_value.designs import lpp_ddagger, pckv_grr, pckv_ue
 from deniable.records.key_value.tallies import KeyValueTally
 from deniable.records.key_value.tallies import tally as tally_items
-from deniable.records.numbers.designs import number_design
 from deniable.records.numbers.tallies import NumberTally
 from deniable.records.numbers.tallies import tally as tally_numbers
 from deniable.records.strings.designs import Bloom, StringResponse, string_design
@@ -36,7 +36,7 @@ COUNTED: list[AdditiveTally[Any]] = [
     tally_items(pckv_ue(["tea", "coffee"], 1, padding=1), ["+0", "0-"]),
     tally_items(pckv_grr(["tea", "coffee"], 1, padding=1), ["+ tea", "0"]),
     tally_edges(one_edge(["tax", "roads"], 1), ["1 tax", "1/2 roads", None]),
-    tally_numbers(number_design(0, 80, 1), ["low", "high", None]),
+    tally_numbers(number_design(0, 80, 2), ["0", "20 … 40", None]),
     tally_drawn(dn.drawn_items([dn.warner(1), dn.warner(2)]), ["1: yes", "2: no", None]),
     tally_strings(STRINGS, [StringResponse(STRINGS.hash, 1, "b0110")]),
     StringTally(STRINGS, [[1, 0, 0, 0], [0, 0, 0, 0]], [2, 0], missing=3),  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.designs import k_ary
+from deniable.engines.files import tally_file as tally_any
 from deniable.errors import DeniableError, Incompatible, InvalidRequest, InvalidResponse, UnreadableFile
 from deniable.responses import respond
 from deniable.tallies import Tally, tally
@@ -194,6 +195,9 @@ def test_files_survive_pandas_and_polars(file: Path, tmp_path: Path) -> None:
     if file.suffix == ".parquet":
         pd.read_parquet(file).to_parquet(tmp_path / "pandas.parquet")
         pl.read_parquet(file).write_parquet(tmp_path / "polars.parquet")
+    elif file.suffix == ".arrow":
+        pd.read_feather(file).to_feather(tmp_path / "pandas.arrow")
+        pl.read_ipc(file).write_ipc(tmp_path / "polars.arrow")
     elif file.suffix == ".csv":
         pd.read_csv(file, keep_default_na=False).to_csv(tmp_path / "pandas.csv")
         pl.read_csv(file).write_csv(tmp_path / "polars.csv")
@@ -255,15 +259,33 @@ def test_a_line_that_is_no_response_is_named(tmp_path: Path, line: str) -> None:
         tally_file(DESIGN, path)
 
 
-def test_numbers_in_a_file_are_labels(tmp_path: Path) -> None:
-    likert = k_ary(["1", "2", "3"], epsilon=1)
+def test_whole_numbers_are_codes_in_typed_files_and_labels_in_text(tmp_path: Path) -> None:
     for format in answers.FORMATS:
-        for numbers in ([1, 3, None], [1.0, 3.0, None]):
+        for numbers in ([0, 3, None], [0.0, 3.0, None]):
             if format == "csv" and isinstance(numbers[0], float):
-                continue  # what says 1.0 is not the label 1
-            given = {"response": numbers, "design": [likert.hash] * 3}
+                continue  # what says 0.0 is not the label 0
+            design = DESIGN if format in answers.TYPED else k_ary(4, epsilon=1)
+            given = {"response": numbers, "design": [design.hash] * 3}
             path = answers.write(tmp_path / f"numbers.{format}", given)
-            assert tally_file(likert, path) == Tally(likert, np.array([1, 0, 1]), missing=1)
+            expected = Tally(design, np.array([1, 0, 0, 1]), missing=1)
+            assert tally_any(design, path) == tally_file(design, path) == expected
+
+
+def test_whole_numbers_that_may_be_either_are_refused_unless_the_file_is_ours_or_somebody_says(tmp_path: Path) -> None:
+    likert = k_ary(["1", "2", "3"], epsilon=1)
+    for gap in ([], [None]):
+        for format in answers.TYPED:
+            given = {"response": [1, 2, *gap], "design": [likert.hash] * (2 + len(gap))}
+            path = answers.write(tmp_path / f"numbers.{format}", given)
+            for count in (tally_any, tally_file):
+                with pytest.raises(InvalidResponse, match="labels or codes"):
+                    count(likert, path)
+            assert tally_any(likert, path, codes=True) == Tally(likert, np.array([0, 1, 1]), missing=len(gap))
+            assert tally_any(likert, path, codes=False) == Tally(likert, np.array([1, 1, 0]), missing=len(gap))
+        table = pa.table({"response": pa.array([1, 2, *gap], pa.uint8())}, metadata={"deniable.design": likert.hash})
+        pq.write_table(table, tmp_path / "ours.parquet")
+        for count in (tally_any, tally_file):
+            assert count(likert, tmp_path / "ours.parquet").counts.tolist() == [0, 1, 1]
 
 
 def test_a_column_of_another_type_is_refused(tmp_path: Path) -> None:
@@ -274,7 +296,7 @@ def test_a_column_of_another_type_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format_is_refused(file: Path) -> None:
-    with pytest.raises(InvalidRequest, match="parquet, csv, ndjson"):
+    with pytest.raises(InvalidRequest, match="parquet, arrow, csv, ndjson"):
         tally_file(DESIGN, file, "xlsx")
 
 

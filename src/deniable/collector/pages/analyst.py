@@ -137,15 +137,15 @@ class QuestionPage:
     fakes: tuple[float, ...]
 
     def rows(self) -> Iterator[Sequence[Any]]:
-        """Yield names, then a row for each group and category; the whole has no group's name."""
+        """Yield names, then a row for each group and category, or number; the whole has no group's name."""
         ends = [f"{end} if {share:g} fabricated" for share in FAKES for end in ("low", "high")]
         yield ["group", "respondents", "category", "label", "share", "error", "low", "high", "direct low",
                "direct high", "effective", *ends]  # fmt: skip
         facts = self.facts
         if facts.results:
-            yield from _category_rows(facts.group, facts.results.respondents, facts.results.shares)
+            yield from _result_rows(facts.group, facts.results)
         for group in facts.groups if not facts.group else ():
-            yield from _category_rows(group.name, group.respondents, group.shares)
+            yield from _result_rows(group.name, group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +311,13 @@ def to_csv(page: Page) -> str:
     for row in page.rows():
         writer.writerow(["" if cell is None else safe_cell(cell) for cell in row])
     return out.getvalue()
+
+
+def _result_rows(group: str, found: Results | GroupResult) -> Iterator[Sequence[Any]]:
+    for row in found.numbers:
+        name, *numbers = astuple(row)
+        yield [group, found.respondents, name, name, *numbers]
+    yield from _category_rows(group, found.respondents, found.shares)
 
 
 def _category_rows(group: str, respondents: int, shares: Iterable[CategoryResult]) -> Iterator[Sequence[Any]]:

@@ -108,7 +108,7 @@ def odds(design: Design) -> Odds:
         crowds=crowds,
         table=tuple(tuple(round(p * base) for p in row) for row in cells),
         base=base,
-        disclosure=Disclosure(design.parity),
+        disclosure=Disclosure.of_response(design),
     )
 
 

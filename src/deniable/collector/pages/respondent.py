@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from html import escape
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlencode
@@ -31,7 +32,8 @@ from deniable.collector.pages.render import choose_language, render
 from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Collector
 from deniable.collector.store.base import Entry, Erasure, today
-from deniable.designs import Design, k_ary
+from deniable.designs import Design, NumberDesign, Range, Scale, k_ary
+from deniable.designs.ordered import stretches
 from deniable.errors import DeniableError
 from deniable.survey import Question, Survey
 from deniable.survey.catalogue import LANGUAGES, Locale, fill, locale
@@ -40,6 +42,7 @@ from deniable.survey.tools import Tool, tool_for
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
 _MOST_SIDE_BY_SIDE = 12  # choices; more go into a list to choose from
+_COUNTED_PEOPLE = 100  # of whom it is told how many send what
 _TRIAL_CATEGORIES = 4  # fruits to try a device with that has too many categories, or sends codes
 
 _Page = TypeVar("_Page", bound="Page")
@@ -95,6 +98,37 @@ class Message(Page):
 
 
 @dataclass(frozen=True, slots=True)
+class Amount:
+    """A number that is entered.
+
+    Attributes:
+        range: where it lies, in words.
+        complaint: what is said where something else is entered.
+        how: how it is rounded, and how often a response holds it, in natural frequencies.
+    """
+
+    range: str
+    complaint: str
+    how: str
+
+    @classmethod
+    def of(cls, design: NumberDesign, spoken: Locale) -> Amount:
+        """Put a design for numbers into words."""
+        said, levels = spoken.words["number"], tuple(map(spoken.written, design.categories))
+        base = _COUNTED_PEOPLE
+        facts = {"low": levels[0], "second": levels[1], "high": levels[-1], "count": len(levels)}
+        facts |= {"base": spoken.number(base), "held": spoken.number(round(_held(design) * base))}
+        how = "how_ends" if len(levels) == 2 else "how"
+        return cls(fill(said["range"], **facts), fill(said["complaint"], **facts), fill(said[how], **facts))
+
+
+def _held(design: NumberDesign) -> Fraction:
+    """Return how often a response holds the level that a number was rounded to: of the first level as of all others."""
+    width = design.channel.responses - design.channel.answers + 1
+    return sum((design.channel.probability(response, given=0) for response in range(width)), Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
 class AskedQuestion:
     """A question as it is shown.
 
@@ -110,6 +144,7 @@ class AskedQuestion:
         stages: what the device does, stage by stage.
         disclosure: what responses to it reveal at most, all stages together.
         tool: a physical device that makes this design, where the survey does not say how to use one.
+        amount: what a number that is entered must be; None where categories are chosen from.
     """
 
     name: str
@@ -123,6 +158,7 @@ class AskedQuestion:
     stages: tuple[Odds, ...]
     disclosure: Disclosure
     tool: Tool | None
+    amount: Amount | None
 
     def called(self, stage: Odds, number: int) -> str:
         """Return what a row of the odds is called: a response, or a category in a set."""
@@ -138,12 +174,14 @@ class Trial:
         design: of the harmless one, as JSON.
         labels: of the harmless one.
         same: whether the odds are the same, not only what is revealed.
+        amount: what a number that is entered must be; None where categories are chosen from.
     """
 
     question: str
     design: str
     labels: tuple[str, ...]
     same: bool
+    amount: Amount | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +351,12 @@ def asked_question(question: Question, language: str) -> AskedQuestion:
         tool=tool_for(question.design, locale(language).words["device"])
         if physical and not texts.instructions
         else None,
+        amount=None if physical else _amount(question.design, language),
     )
+
+
+def _amount(design: Design, language: str) -> Amount | None:
+    return Amount.of(design, locale(language)) if isinstance(design, NumberDesign) else None
 
 
 def trial(survey: Survey, language: str) -> Trial | None:
@@ -322,6 +365,10 @@ def trial(survey: Survey, language: str) -> Trial | None:
     if not drawn:
         return None
     worst = max(drawn, key=lambda question: question.design.parity)
+    if isinstance(worst.design, NumberDesign):
+        number = harmless_number(worst.design)
+        said = _amount(number, language)
+        return Trial(worst.texts[language].text, number.to_json(), tuple(number.symbols), True, said)
     harmless = harmless_design(worst.design, locale(language).words["try"]["labels"])
     if harmless is None:
         return None
@@ -345,6 +392,21 @@ def harmless_design(design: Design, fruits: Sequence[str]) -> Design | None:
     if not 0 < design.epsilon < math.inf:
         return None
     return k_ary(fruits[:_TRIAL_CATEGORIES], epsilon=design.epsilon)
+
+
+def harmless_number(design: NumberDesign) -> NumberDesign:
+    """Return a design about glasses of water with the odds of another: levels 0, 2, 4 and so on.
+
+    Example:
+        >>> from deniable.designs import number_design
+        >>> harmless_number(number_design(0, 8000, epsilon=2)).categories
+        ('0', '2', '4', '6', '8')
+    """
+    levels, responses = design.channel.answers, design.channel.responses
+    scale = Scale(Range.of(0, 2 * (levels - 1)), levels)
+    return NumberDesign(
+        design.name, scale.names, stretches(scale.names, responses - levels + 1), design.channel, scale=scale
+    )
 
 
 async def overview(request: Request) -> HTMLResponse:

@@ -61,7 +61,7 @@ async def sign_in(request: Request) -> Response:
     if found is None or found.scope == "device":
         return _page(request, "", "This token does not work. Check it, or ask for another one.", asked, 403)
     response = RedirectResponse(asked if _INSIDE.fullmatch(asked) else "/a", 303)
-    access.keep_session(request, response, token)
+    await access.keep_session(request, response, token)
     return response
 
 
@@ -69,7 +69,7 @@ async def sign_out(request: Request) -> Response:
     """End a session."""
     await access.read_form(request)
     response = RedirectResponse(LOGIN, 303)
-    access.end_session(request, response)
+    await access.end_session(request, response)
     return response
 
 

@@ -3,11 +3,11 @@
  * All words come with the page, in its language. Answers are written to the browser's own storage for a question with
  * stages, and only where the respondent asks for that.
  */
-import { drawHand, readLadder, respond, upgrade } from "./respond.js";
+import { drawHand, readLadder, respond, rounded, upgrade } from "./respond.js";
 import { textOf } from "./draw/wire.js";
 import { Changed, Declined, Misled, Unreachable, Unsigned, ask, definition, exchange, signedReceipt } from "./page/collector.js";
 import { open } from "./page/storage.js";
-import { bar, called, download, element, fill } from "./page/wording.js";
+import { amount, bar, called, download, element, fill } from "./page/wording.js";
 import { start as startTrial } from "./page/trial.js";
 
 const find = (selector, within = document) => within.querySelector(selector);
@@ -92,12 +92,17 @@ async function consent() {
   return go(step + 1);
 }
 
-/** Return what was chosen in a section; null where nothing was. */
+/** Return what was chosen or entered in a section, a number with a point before its decimals; null where nothing was. */
 function chosen(section) {
+  const field = find("[data-amount]", section);
+  if (field) return amount(field.value, words.decimal) || null;
   return find("input[type=radio]:checked, select", section)?.value || null;
 }
 
 function answered(section) {
+  const field = find("[data-amount]", section);
+  const question = asked.find((each) => each.name === section.dataset.question);
+  if (field && !question.designs[0].scale.holds(chosen(section))) return complain(field.dataset.amount, field);
   if (chosen(section) === null) return complain(words.choose, find("input[type=radio], select", section));
   return onward();
 }
@@ -108,7 +113,7 @@ function onward() {
 
 function skip(section) {
   for (const each of all("input", section)) each.checked = false;
-  for (const each of all("select", section)) each.value = "";
+  for (const each of all("select, [data-amount]", section)) each.value = "";
   return onward();
 }
 
@@ -138,7 +143,7 @@ function drawn(question) {
   if (choice === null) return null;
   const design = question.designs[0];
   if (question.device === "physical") return { question: question.name, design: design.hash, symbol: choice };
-  const answer = design.categories.at(BigInt(choice));
+  const answer = design.scale ? rounded(design, choice) : design.categories.at(BigInt(choice));
   if (find("[data-keep]", section)?.checked) state.answers[question.name] = answer;
   return { question: question.name, ...respond(design, answer) };
 }
@@ -154,7 +159,7 @@ async function deliver() {
 /** Show what was sent. Nothing on the page tells the answer from here on. */
 function finish() {
   for (const each of all("input[type=radio]", place)) each.checked = false;
-  for (const each of all("[data-step=question] select", place)) each.value = "";
+  for (const each of all("[data-step=question] :is(select, [data-amount])", place)) each.value = "";
   for (const each of [place, ...all("#intro, .withdrawal")]) each.hidden = true;
   if (!state.messages.length) return (find("#status").textContent = words.sent.nothing);
   done.hidden = false;

@@ -9,6 +9,7 @@
  */
 import { SYSTEM, pick } from "./draw/chance.js";
 import { Product, readChannel } from "./draw/channels.js";
+import { Scale } from "./draw/numbers.js";
 import { Combined, alike, join, readLabels, shown } from "./draw/labels.js";
 import { Refused, check, hashOf, invalid, list, object, size, string, unseal } from "./draw/wire.js";
 
@@ -82,13 +83,28 @@ export function drawHand({ questions, each }, source = SYSTEM) {
  * Draw the response to a true answer.
  *
  * @param {object} design what `readDesign` gave.
- * @param {string|object} answer one of the categories; with several attributes also an object with an answer to each.
+ * @param {string|object} answer one of the categories; with several attributes also an object with an answer to each;
+ *   of a design for numbers, which has a `scale`, the number as text: it is rounded first.
  * @param {{read: function(number): Uint8Array}} [source] random bytes; the browser's own by default.
  * @returns {{design: string, symbol: string}} the response; all that may leave the respondent's hands.
  */
 export function respond(design, answer, source = SYSTEM) {
   withinLimit(design.epsilon, design.ceiling, "a response would reveal");
-  return responseOf(design, design.channel.draw(categoryNumber(design, answer), source));
+  const given = design.scale ? design.scale.level(answer, source) : categoryNumber(design, answer);
+  return responseOf(design, design.channel.draw(given, source));
+}
+
+/**
+ * Round a number at random to one of the two levels around it, so that it is right on average. Keep the level where
+ * finer responses are to follow: stages are drawn from it.
+ *
+ * @param {object} design what `readDesign` gave, with a `scale`.
+ * @param {string} number within the range, as text.
+ * @param {{read: function(number): Uint8Array}} [source] random bytes; the browser's own by default.
+ * @returns {string} a category.
+ */
+export function rounded(design, number, source = SYSTEM) {
+  return design.categories.at(design.scale.level(number, source));
 }
 
 /**
@@ -164,7 +180,9 @@ export function degrade(ladder, stage, response, source = SYSTEM) {
  * @returns {{design: string, symbol: string}[]} in the order of the stages.
  */
 export function releasePlanned(ladder, answer, source = SYSTEM) {
-  const found = [respond(ladder.designs.at(-1), answer, source)];
+  const last = ladder.designs.at(-1);
+  withinLimit(last.epsilon, last.ceiling, "a response would reveal");
+  const found = [responseOf(last, last.channel.draw(categoryNumber(last, answer), source))];
   for (let at = ladder.steps.length - 1; at >= 0; at -= 1) found.unshift(degrade(ladder, at, found[0], source));
   return found;
 }
@@ -237,13 +255,15 @@ function withinLimit(epsilon, limit, what) {
 
 function designOf(body, hash) {
   if (!Object.hasOwn(body, "factors")) {
-    check(body, "name", "categories", "symbols", "channel");
+    const numbers = Object.hasOwn(body, "range") ? ["range"] : [];
+    check(body, "name", "categories", "symbols", "channel", ...numbers);
     const [categories, symbols] = [readLabels(body.categories), readLabels(body.symbols)];
     const channel = readChannel(body.channel);
     if (categories.size !== channel.answers || symbols.size !== channel.responses) {
       throw invalid("there are more or fewer labels than the channel has answers and responses.");
     }
-    return { hash, name: string(body.name), categories, symbols, channel, attributes: [], parts: [] };
+    const scale = numbers.length ? Scale.read(body.range, categories) : null;
+    return { hash, name: string(body.name), categories, symbols, channel, scale, attributes: [], parts: [] };
   }
   check(body, "name", "factors");
   list(body.factors).forEach((each) => check(each, "attribute", "design"));

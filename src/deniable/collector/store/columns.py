@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from deniable.channel.coding import Rows
-from deniable.collector.store import counts, published
+from deniable.collector.store import counts, packs, published
 from deniable.collector.store.base import KEY, Batch, BatchOutcome, NotStored, Sent, Submission
 from deniable.collector.store.counts import SEEN, CountedDesign, Counter
 from deniable.collector.store.responses import Desk, check_open, count_days, group_number
-from deniable.collector.store.surveys import ID, KnownSurvey
+from deniable.collector.store.sieve import Sieve, Sieves
+from deniable.collector.store.surveys import Column, KnownSurvey
 from deniable.db import Tables
 from deniable.errors import InvalidRequest, NotAllowed
 
 _PIECE = 10_000  # rows that are objects at a time, where each is looked up
 _EXPORTED_ROWS = 1 << 16  # in one batch of a file
 
-# All columns in one statement: the database cuts them up, which takes a third of the time of a value at a time.
-_INSERT = f"""
-    INSERT INTO response SELECT ?, ?, substr(?, 1 + {ID} * i, {ID}), 0, ?, substr(?, 1 + ? * i, ?)
-    FROM (WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n) AS numbers
-    WHERE true ON CONFLICT DO NOTHING
-"""
 
-
-def add_batch(tables: Tables, known: KnownSurvey, batch: Batch, today: date) -> BatchOutcome:
+def add_batch(tables: Tables, sieves: Sieves, known: KnownSurvey, batch: Batch, today: date) -> BatchOutcome:
     """Store a batch, all of it or nothing.
+
+    Args:
+        tables: of a transaction that has locked the survey.
+        sieves: what this program knows about ids that are stored.
+        known: the survey.
+        batch: what is to be stored.
+        today: the day on which it is.
 
     Raises:
         DeniableError: something in it is refused; the message names the row.
@@ -43,31 +43,41 @@ def add_batch(tables: Tables, known: KnownSurvey, batch: Batch, today: date) -> 
         raise InvalidRequest(f"there are {len(batch.keys):,} keys and {len(rows):,} responses; expected as many.")
     if not len(rows):
         return BatchOutcome(0, 0)
-    if batch.stage == 0 and _all_new(tables, known, batch, rows, today):
+    if batch.stage == 0 and _all_new(tables, sieves, known, batch, rows, today):
         return BatchOutcome(len(rows), 0)
     return _one_by_one(tables, known, batch, rows, today)
 
 
-def _all_new(tables: Tables, known: KnownSurvey, batch: Batch, rows: Rows, today: date) -> bool:
+def _all_new(tables: Tables, sieves: Sieves, known: KnownSurvey, batch: Batch, rows: Rows, today: date) -> bool:
     """Store a batch whose respondents are all new; where one is not, leave all as it was."""
     column, group = known.columns[batch.question], group_number(known.entry, batch.group)
-    ids = column.ids(batch.keys)
-    order = np.argsort(ids.view(">u8")[:, 0])  # rising keys are stored fastest
-    tables.run("SAVEPOINT batch")
-    added = tables.run(
-        _INSERT, batch.survey, batch.question, ids[order].tobytes(), group,
-        rows[order].tobytes(), rows.shape[1], rows.shape[1], len(rows) - 1,
-    )  # fmt: skip
-    if added < len(rows):
-        tables.run("ROLLBACK TO SAVEPOINT batch")
+    made = packs.records(column.ids(batch.keys), group, rows)
+    sieve = sieves.of(tables, batch.survey, batch.question)
+    if not _surely_new(tables, batch, made, sieve):
         return False
-    tables.run("RELEASE SAVEPOINT batch")
+    run = packs.write_run(tables, packs.StoredStage(batch.survey, batch.question, 0), made)
+    sieve.note(made)
+    sieve.names.add(run.name)
     lag = len(rows) - published.least(known, batch.question)[0]  # all but the last step can be shown at once
     for part in (rows[:lag], rows[lag:]) if lag > 0 else (rows,):
         counts.add(tables, Counter(batch.survey, batch.question, 0, SEEN, group), column.layouts[0], part)
         published.step(tables, known, batch.question)
-    count_days(tables, {(batch.survey, batch.question): added}, today)
+    count_days(tables, {(batch.survey, batch.question): len(rows)}, today)
     return True
+
+
+def _surely_new(tables: Tables, batch: Batch, made: packs.Records, sieve: Sieve) -> bool:
+    """Say whether no id stands twice in a batch, and none is stored; what the sieve keeps back is looked up."""
+    twice = (made["high"][1:] == made["high"][:-1]) & (made["low"][1:] == made["low"][:-1])
+    if twice.any():
+        return False
+    few = made[sieve.perhaps(made)]
+    single = "SELECT id FROM response WHERE survey = ? AND question = ? LIMIT ?"
+    alone = {bytes(id_) for (id_,) in tables.rows(single, batch.survey, batch.question, len(made))}
+    wanted = made if len(alone) == len(made) else few
+    if packs.find(tables, batch.survey, batch.question, packs.ids_of(wanted)):
+        return False
+    return alone.isdisjoint(packs.ids_of(made)) if alone else True
 
 
 def _one_by_one(tables: Tables, known: KnownSurvey, batch: Batch, rows: Rows, today: date) -> BatchOutcome:
@@ -117,28 +127,38 @@ def export(
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of the first stages in the order of ids, which are random; only the groups given are named."""
     column = known.columns[question]
-    names = pa.array(known.entry.survey.groups, pa.string())
-    statement = (
-        "SELECT stage, grp, code FROM response WHERE survey = ? AND question = ? AND stage < ? ORDER BY id, stage"
+    slices = packs.slices_of(tables, known.entry.id, question, _EXPORTED_ROWS)
+    for number in range(slices):
+        found = [
+            packs.in_order(tables, packs.StoredStage(known.entry.id, question, stage), number, slices)
+            for stage in range(stages)
+        ]
+        if any(map(len, found)):
+            yield _exported(known, column, found, groups)
+
+
+def _exported(
+    known: KnownSurvey, column: Column, found: Sequence[packs.Records], groups: frozenset[int]
+) -> pa.RecordBatch:
+    """Return responses in columns: those of one id together, coarser stages first."""
+    stages = np.repeat(np.arange(len(found)), list(map(len, found)))
+    order = packs.order_of(np.concatenate([each[["high", "low"]] for each in found]))  # stable: coarser ones stay first
+    sent = np.concatenate([each["group"] for each in found])
+    symbols = pa.concat_arrays(list(map(_symbols, column.layouts, found)))
+    named = pa.array(sent[order], mask=~np.isin(sent[order], sorted(groups)))
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array([design.hash for design in column.question.designs]).take(stages[order]),
+            pa.array(stages[order]),
+            pa.array(known.entry.survey.groups, pa.string()).take(named),
+            symbols.take(order),
+        ],
+        names=["design", "stage", "group", "symbol"],
     )
-    found = tables.stream(statement, known.entry.id, question, stages)
-    while piece := list(islice(found, _EXPORTED_ROWS)):
-        reached = np.array([stage for stage, _, _ in piece], np.int64)
-        group = pa.array([group if group in groups else None for _, group, _ in piece], pa.int64())
-        yield pa.RecordBatch.from_arrays(
-            [
-                pa.array([design.hash for design in column.question.designs]).take(reached),
-                pa.array(reached),
-                names.take(group),
-                _symbols(column.layouts, [(stage, code) for stage, _, code in piece]),
-            ],
-            names=["design", "stage", "group", "symbol"],
-        )
 
 
-def _symbols(layouts: tuple[CountedDesign, ...], pairs: list[tuple[int, bytes]]) -> pa.Array[Any]:
-    """Return what responses are called; each that occurs is looked up once."""
-    names: dict[tuple[int, bytes], str] = {}
-    for stage, code in set(pairs):
-        names[stage, code] = layouts[stage].design.symbols[int.from_bytes(code, "little")]
-    return pa.array([names[each] for each in pairs], pa.string())
+def _symbols(layout: CountedDesign, found: packs.Records) -> pa.Array[Any]:
+    """Return what responses of one stage are called; each that occurs is looked up once."""
+    codes = list(map(bytes, found["code"]))
+    names = {code: layout.design.symbols[int.from_bytes(code, "little")] for code in set(codes)}
+    return pa.array([names[code] for code in codes], pa.string())

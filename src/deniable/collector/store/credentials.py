@@ -16,6 +16,7 @@ from deniable.db import Tables
 from deniable.errors import DeniableError, InvalidRequest, NotAllowed
 
 _MOST_INVITATIONS = 1_000_000  # made at a time: some seconds, and a list that fits into memory
+_MOST_SESSIONS = 10_000  # at a time: whoever holds a token can open many
 _SECRET_BYTES = 32
 _TEXT_BYTES = 24
 _TOKEN, _INVITATION = "dn_", "in_"  # what texts begin with, so that people and scanners can tell what they have found
@@ -146,6 +147,33 @@ def find(tables: Tables, text: str) -> Token | None:
     """Find a token by its text."""
     found = tables.rows("SELECT name, scope, survey FROM token WHERE hash = ?", digest(text))
     return Token(*found[0]) if found else None
+
+
+def start_session(tables: Tables, text: str, now: int, ends: int) -> str:
+    """Return the name of a new session of a token; those that have ended are forgotten, and the oldest of too many."""
+    name = _new_text("")
+    tables.run("DELETE FROM session WHERE ends <= ?", now)
+    tables.run(
+        "DELETE FROM session WHERE hash IN (SELECT hash FROM session ORDER BY ends DESC LIMIT ? OFFSET ?)",
+        _MOST_SESSIONS, _MOST_SESSIONS - 1,
+    )  # fmt: skip
+    tables.run("INSERT INTO session VALUES (?, ?, ?)", digest(name), digest(text), ends)
+    return name
+
+
+def find_session(tables: Tables, name: str, now: int) -> Token | None:
+    """Find the token of a session that has not ended."""
+    statement = (
+        "SELECT token.name, scope, survey FROM token JOIN session ON session.token = token.hash "
+        "WHERE session.hash = ? AND ends > ?"
+    )
+    found = tables.rows(statement, digest(name), now)
+    return Token(*found[0]) if found else None
+
+
+def end_session(tables: Tables, name: str) -> None:
+    """Forget a session."""
+    tables.run("DELETE FROM session WHERE hash = ?", digest(name))
 
 
 def tokens(tables: Tables) -> list[Token]:

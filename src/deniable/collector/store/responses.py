@@ -11,7 +11,7 @@ from datetime import date
 from typing import TypeAlias
 
 from deniable import blind
-from deniable.collector.store import counts, credentials, published
+from deniable.collector.store import counts, credentials, packs, published
 from deniable.collector.store.base import KEY, Entry, NotStored, Outcome, Sent, Submission
 from deniable.collector.store.counts import RAISED, SEEN, Counter
 from deniable.collector.store.surveys import Column, KnownSurvey
@@ -77,7 +77,7 @@ class Desk:
                 if 0 <= question < len(known.columns):
                     wanted[each.survey, question].add(known.columns[question].id(each.key))
         for (survey, question), ids in wanted.items():
-            for id_, stage, group, code in sorted(find(self.tables, survey, question, sorted(ids))):
+            for id_, stage, group, code in sorted(packs.find(self.tables, survey, question, sorted(ids))):
                 held = self.held.setdefault((survey, question, id_), Held(group))
                 assert len(held.codes) == stage, "a stage is missing"
                 held.codes.append(code)
@@ -211,13 +211,6 @@ def follow(column: Column, codes: list[bytes], sent: Sent) -> None:
     codes.append(code)
 
 
-def find(tables: Tables, survey: int, question: int, ids: Sequence[bytes]) -> list[tuple[bytes, int, int, bytes]]:
-    """Return id, stage, group and code of all responses with these ids."""
-    return tables.rows_among(
-        "SELECT id, stage, grp, code FROM response WHERE survey = ? AND question = ? AND id", ids, survey, question
-    )
-
-
 def count_days(tables: Tables, days: Mapping[tuple[int, int], int], today: date) -> None:
     """Count responses of today."""
     for (survey, question), number in sorted(days.items()):
@@ -260,14 +253,13 @@ def withdraw(tables: Tables, survey: int, known: KnownSurvey, key: bytes) -> int
     """Erase all that was sent with a key, take it out of the counts, and return how many responses that were."""
     erased = 0
     for question, column in enumerate(known.columns):
-        found = sorted(find(tables, survey, question, [column.id(key)]))
+        found = sorted(packs.find(tables, survey, question, [column.id(key)]))
         for (_, stage, group, code), layout in zip(found, column.layouts, strict=False):
             rows = layout.joined([code])
             counts.add(tables, Counter(survey, question, stage, SEEN, group), layout, rows, -1)
             if stage < len(found) - 1:
                 counts.add(tables, Counter(survey, question, stage, RAISED, group), layout, rows, -1)
         if found:
-            place = (survey, question, column.id(key))
-            tables.run("DELETE FROM response WHERE survey = ? AND question = ? AND id = ?", *place)
+            packs.erase(tables, survey, question, column.id(key))
         erased += len(found)
     return erased

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from deniable.collector.store import surveys
+from deniable.collector.store import packs, surveys
 from deniable.collector.store.schema import TABLES
 from deniable.db import Database
 
@@ -18,7 +18,7 @@ SHARE = 0.1
 """Of all time, how much is spent on writing everything anew, at most."""
 
 _RETRY = 10.0  # seconds after which a database that failed is tried again
-_STILL = {"survey", "token", "secret"}  # no respondent adds or changes a row of these
+_STILL = {"survey", "token", "secret", "session"}  # no respondent adds or changes a row of these
 _MOVED = tuple(table for table in TABLES if table not in _STILL)
 
 
@@ -28,9 +28,11 @@ def rewrite(database: Database) -> bool:
     Why under locks: whoever changes rows of a survey locks the survey first, so that nobody looks for a row that is
     being moved. All rows then come from one transaction.
     """
-    if database.keeps_arrival:
-        with database.transaction() as tables:
-            locked = [number for number in sorted(surveys.numbers(tables)) if surveys.lock(tables, number)]
+    with database.transaction() as tables:
+        locked = [number for number in sorted(surveys.numbers(tables)) if surveys.lock(tables, number)]
+        for survey in locked:
+            packs.merge_all(tables, survey)
+        if database.keeps_arrival:
             for table in _MOVED:
                 order = ", ".join(str(at) for at, _ in enumerate(TABLES[table], 1))
                 tables.run(
@@ -76,13 +78,13 @@ class Rewriter:
         """
         wanted = self._changes
         while True:
-            if not at_once:
-                time.sleep(self.pause or 0.0)
-            with self._turn:
+            with self._turn:  # whoever comes while others are at it waits for their end, and then looks at the time
                 if self._settled >= wanted:
                     return True
-                if at_once or not self.pause:
+                pause = None if at_once else self.pause
+                if not pause:
                     return self._timed()
+            time.sleep(pause)
 
     def _timed(self) -> bool:
         changes, start = self._changes, time.monotonic()

@@ -15,8 +15,10 @@ from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from deniable.collector.store import packs
 from deniable.db import DURABLE, Migration, SqliteFile, Tables, applied, migrate
 from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.files.atomic import sync_folder
 
 PART = "collector"
 """Under this name the database records the migrations."""
@@ -64,11 +66,31 @@ MIGRATIONS = (
             "CREATE TABLE secret (name TEXT PRIMARY KEY, value {bytes} NOT NULL) {by_key}",
         ),
     ),
+    Migration(
+        "packs",  # what lies in rows of its own is put into them when everything is written anew
+        (
+            """CREATE TABLE run (
+                survey INTEGER NOT NULL, question INTEGER NOT NULL, stage INTEGER NOT NULL, name {bytes} NOT NULL,
+                pieces INTEGER NOT NULL, width INTEGER NOT NULL, responses INTEGER NOT NULL,
+                PRIMARY KEY (survey, question, stage, name)
+            ) {by_key}""",
+            """CREATE TABLE pack (
+                survey INTEGER NOT NULL, question INTEGER NOT NULL, stage INTEGER NOT NULL, name {bytes} NOT NULL,
+                piece INTEGER NOT NULL, packed {bytes} NOT NULL, PRIMARY KEY (survey, question, stage, name, piece)
+            ) {by_key}""",
+        ),
+    ),
+    Migration(
+        "sessions",
+        ("CREATE TABLE session (hash {bytes} PRIMARY KEY, token {bytes} NOT NULL, ends INTEGER NOT NULL) {by_key}",),
+    ),
 )
 
 TABLES = {
     "survey": ("id", "name", "state", "definition", "private", "signature"),
     "response": ("survey", "question", "id", "stage", "grp", "code"),
+    "run": ("survey", "question", "stage", "name", "pieces", "width", "responses"),
+    "pack": ("survey", "question", "stage", "name", "piece", "packed"),
     "tally": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
     "upcoming": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
     "published": ("survey", "question", "stage", "which", "grp", "piece", "counts"),
@@ -77,6 +99,7 @@ TABLES = {
     "spent": ("hash", "survey"),
     "token": ("name", "hash", "scope", "survey"),
     "secret": ("name", "value"),
+    "session": ("hash", "token", "ends"),
 }
 """All tables with their columns, as they are after the last migration."""
 
@@ -97,7 +120,10 @@ def backup(tables: Tables, path: str | PathLike[str]) -> None:
         with _opened(part) as file, file.transaction() as copy:
             migrate(copy, PART, MIGRATIONS)
             _copy(tables, copy)
+            for (survey,) in copy.rows("SELECT id FROM survey ORDER BY id"):
+                packs.merge_all(copy, survey)  # a copy that stays must not tell which responses came together
         os.link(part, goal)  # unlike a rename, refuses where a file has appeared meanwhile
+        sync_folder(goal.parent)
     except FileExistsError:
         raise InvalidRequest(f"{goal} exists already; expected a new file.", "Choose another name.") from None
     finally:
@@ -134,5 +160,7 @@ def _opened(path: Path) -> SqliteFile:
 
 def _copy(source: Tables, goal: Tables) -> None:
     for table, columns in TABLES.items():
+        if table == "session":  # whoever is signed in signs in anew
+            continue
         names = ", ".join(columns)  # the key first: in its order rows do not tell in which one they came
         goal.insert(table, columns, source.stream(f"SELECT {names} FROM {table} ORDER BY {names}"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
@@ -9,7 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from deniable.collector import signing
-from deniable.collector.store import columns, counts, credentials, published, schema, surveys
+from deniable.collector.store import columns, counts, credentials, packs, published, schema, surveys
 from deniable.collector.store.base import (
     Batch,
     BatchOutcome,
@@ -26,8 +28,9 @@ from deniable.collector.store.base import (
     today,
 )
 from deniable.collector.store.counts import RAISED, SEEN, Vector
-from deniable.collector.store.responses import NOBODY, Desk, find, withdraw
+from deniable.collector.store.responses import NOBODY, Desk, withdraw
 from deniable.collector.store.rewriting import SHARE, Rewriter, rewrite
+from deniable.collector.store.sieve import Sieves
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Database, Tables, migrate
 from deniable.errors import InvalidRequest, NotAllowed
@@ -59,7 +62,9 @@ class Store:
     def __init__(self, database: Database, *, rewriting: float = SHARE) -> None:
         self.database = database
         self.today: Callable[[], date] = today
+        self.clock: Callable[[], float] = time.time
         self._surveys: dict[int, KnownSurvey] = {}
+        self._sieves = Sieves()
         self._rewriter = Rewriter(lambda: rewrite(database), rewriting)
         try:
             with database.transaction() as tables:
@@ -110,6 +115,7 @@ class Store:
             raise InvalidRequest("this is a pilot; expected the survey itself.", "Create that, then start its pilot.")
         made = surveys.prepare(survey, signing.receipt_key(self))
         with self.transaction() as tables:
+            tables.lock()  # administrators come one after the other, also in two processes
             return surveys.create(tables, made)
 
     def open(self, name: str) -> Entry:
@@ -120,6 +126,7 @@ class Store:
             NotAllowed: it is a pilot that has ended.
         """
         with self.transaction() as tables:
+            tables.lock()
             number, pilot = surveys.number(tables, name), surveys.pilot_of(tables, name)
             surveys.turn(tables, number, "open")
             if pilot is not None:
@@ -142,6 +149,7 @@ class Store:
         """
         made = surveys.prepare(self.survey(name).survey.as_pilot(), signing.receipt_key(self))
         with self.transaction() as tables:
+            tables.lock()
             return self._survey(tables, surveys.start_pilot(tables, name, made)).entry
 
     def end_pilot(self, name: str) -> Entry:
@@ -152,6 +160,7 @@ class Store:
             NotAllowed: it has no pilot.
         """
         with self.transaction() as tables:
+            tables.lock()
             surveys.number(tables, name)  # there is such a survey
             pilot = surveys.pilot_of(tables, name)
             if pilot is None:
@@ -169,6 +178,7 @@ class Store:
             NotAllowed: it was never open.
         """
         with self.transaction() as tables:
+            tables.lock()
             number = surveys.number(tables, name)
             surveys.turn(tables, number, "closed")
             entry = self._survey(tables, number).entry
@@ -219,7 +229,10 @@ class Store:
         """
         with self.transaction() as tables:
             known = self._locked(tables, {each.survey for each in given})
-            done = [columns.add_batch(tables, _among(known, each.survey), each, self.today()) for each in given]
+            done = [
+                columns.add_batch(tables, self._sieves, _among(known, each.survey), each, self.today())
+                for each in given
+            ]
             return BatchOutcome(sum(each.stored for each in done), sum(each.repeated for each in done))
 
     def withdraw(self, survey: int, key: bytes) -> Erasure:
@@ -244,7 +257,7 @@ class Store:
             found = [
                 Sent(question, stage, int.from_bytes(code, "little"))
                 for question, column in enumerate(self._survey(tables, survey).columns)
-                for _, stage, _, code in find(tables, survey, question, [column.id(key)])
+                for _, stage, _, code in packs.find(tables, survey, question, [column.id(key)])
             ]
         return tuple(sorted(found))
 
@@ -388,6 +401,22 @@ class Store:
         """Return what a token allows; None for one that is unknown or was revoked."""
         with self.transaction(write=False) as tables:
             return credentials.find(tables, text)
+
+    def start_session(self, text: str, *, seconds: float) -> str:
+        """Return the name of a new session that a token opens, in every process on this database; its hash is kept."""
+        now = self.clock()
+        with self.transaction() as tables:
+            return credentials.start_session(tables, text, int(now), math.ceil(now + seconds))
+
+    def find_session(self, name: str) -> Token | None:
+        """Return what the token of a session allows; None where either has ended."""
+        with self.transaction(write=False) as tables:
+            return credentials.find_session(tables, name, int(self.clock()))
+
+    def end_session(self, name: str) -> None:
+        """End a session."""
+        with self.transaction() as tables:
+            credentials.end_session(tables, name)
 
     def tokens(self) -> list[Token]:
         """Return all tokens that work."""

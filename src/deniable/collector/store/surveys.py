@@ -13,6 +13,7 @@ from deniable.channel.coding import Rows
 from deniable.collector.signing import SigningKey
 from deniable.collector.store.base import KEY, Entry, NoSuchSurvey, State
 from deniable.collector.store.counts import CountedDesign
+from deniable.collector.store.packs import ID
 from deniable.collector.store.schema import TABLES
 from deniable.db import Tables
 from deniable.errors import Incompatible, NotAllowed
@@ -22,9 +23,6 @@ from deniable.survey.survey import PILOT
 
 HELD = tuple(table for table, columns in TABLES.items() if "survey" in columns and table != "token")
 """The tables whose rows belong to a survey, by its number; tokens name theirs."""
-
-ID = 16
-"""Bytes of an id."""
 
 
 @dataclass(frozen=True, eq=False)

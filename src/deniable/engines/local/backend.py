@@ -7,8 +7,9 @@ here hold what one of their functions needs to know about a channel or a step, i
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -52,6 +53,9 @@ class Backend(Protocol):
     Arrays are contiguous and have a row for each answer. Words are scratch and may be overwritten, but by functions
     that return a bool: these leave them as they are where they return False, because a word does not decide.
     """
+
+    CHUNK: int
+    """Words that are best drawn and then worked on at a time."""
 
     COIN_WORDS: int
     """Words that `toss` is best given at a time."""
@@ -199,12 +203,37 @@ def check_threads(threads: int, source: Source | None = None) -> None:
 
 @contextmanager
 def workers(threads: int) -> Iterator[Callable[[Callable[[int], Any], Iterable[int]], list[Any]]]:
-    """Give a function that maps over numbers, on as many threads; with one thread, on this one."""
+    """Give a function that maps over numbers, on as many threads as asked for; this one is one of them."""
     if threads == 1:
         yield lambda work, numbers: [work(number) for number in numbers]
         return
-    with ThreadPoolExecutor(threads, thread_name_prefix="deniable") as pool:
-        yield lambda work, numbers: list(pool.map(work, numbers))
+    with ThreadPoolExecutor(threads - 1, thread_name_prefix="deniable") as pool:
+        yield lambda work, numbers: _shared_out(pool, threads, work, numbers)
+
+
+def _shared_out(pool: Executor, threads: int, work: Callable[[int], Any], numbers: Iterable[int]) -> list[Any]:
+    """Let every thread take the next number when it is done with its last one; after an error nobody takes another.
+
+    Why not `Executor.map`: it makes and passes on an object for each number under Python's lock, which costs as much as
+    a short piece of work.
+    """
+    tasks = list(enumerate(numbers))
+    waiting: deque[tuple[int, int] | None] = deque([*tasks, *[None] * threads])  # each thread stops at a None
+    done: list[Any] = [None] * len(tasks)
+
+    def take_all() -> None:
+        try:
+            for place, number in iter(waiting.popleft, None):
+                done[place] = work(number)
+        except BaseException:
+            waiting.extendleft([None] * threads)
+            raise
+
+    others = [pool.submit(take_all) for _ in range(threads - 1)]
+    take_all()
+    for other in others:
+        other.result()
+    return done
 
 
 BitChances: TypeAlias = tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]

@@ -20,16 +20,13 @@ from deniable.designs import Design, Numbered
 from deniable.designs.labels import shown
 from deniable.engines.local.backend import Backend, Codes, check_threads, choose_backend, workers
 from deniable.engines.local.draws import Draw, prepare
-from deniable.engines.local.words import CHUNK, Words
+from deniable.engines.local.words import Words
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.tallies import Tally, arrow
 from deniable.tallies import tally as tally_any
 from deniable.tallies.responses import Missing, Responses
 
 AnswerCodes: TypeAlias = NDArray[np.integer[Any]]
-
-BLOCK = 1 << 20
-"""Answers that a thread takes at a time: long enough to be worth it, short enough to share the work evenly."""
 
 _COUNTED = 1 << 22  # codes that a thread counts at a time
 
@@ -166,38 +163,29 @@ class Responder:
 
     def _draw_present(self, given: AnswerCodes, missing: Missing | None) -> Codes:
         self._rows += given.size
-        draw = self._ready()
-        out = draw.space(given.size)
+        draw, step = self._ready()
+        kind, out = code_type(draw.answers), draw.space(given.size)
 
-        def block(start: int) -> bool:
-            end = start + BLOCK
-            return _draw_into(draw, given[start:end], self._words, out[start:end])
+        def piece(start: int) -> None:
+            answers = given[start : start + step]
+            if not in_range(answers, draw.answers):
+                raise out_of_range(self._design, given, missing)
+            draw.into(np.ascontiguousarray(answers, dtype=kind), self._words, out[start : start + step])
 
         with workers(self._threads) as run:
-            done = run(block, range(0, given.size, BLOCK))
-        if not all(done):
-            raise out_of_range(self._design, given, missing)
+            run(piece, range(0, given.size, step))
         return out
 
-    def _ready(self) -> Draw:
-        """Return the prepared channel, prepared again when enough rows have come to load the kernels."""
+    def _ready(self) -> tuple[Draw, int]:
+        """Return the prepared channel, and for how many answers it is best drawn at a time.
+
+        It is prepared again when enough rows have come to load the kernels.
+        """
         backend = choose_backend(self._fast, self._rows)
         if self._draw is None or backend is not self._backend:
             self._backend = backend
             self._draw = prepare(self._design.channel, backend)
-        return self._draw
-
-
-def _draw_into(draw: Draw, answers: AnswerCodes, words: Words, out: Codes) -> bool:
-    """Draw in chunks that stay in the cache; stop at a chunk with a code out of range, and tell."""
-    kind = code_type(draw.answers)
-    step = max(1, CHUNK // draw.width)
-    for start in range(0, answers.size, step):
-        piece = answers[start : start + step]
-        if not in_range(piece, draw.answers):
-            return False
-        draw.into(np.ascontiguousarray(piece, dtype=kind), words, out[start : start + step])
-    return True
+        return self._draw, max(1, backend.CHUNK // self._draw.width)
 
 
 def with_zeros(sent: Codes, missing: Missing) -> Codes:
@@ -542,10 +530,8 @@ def tally(
     if codes is False or not _is_plain(responses) or responses.ndim != coding.ndim:
         return tally_any(design, responses, codes=codes)
     rows = coding.read(responses)
-    if coding.ndim > 1 and coding.impossible(rows) is not None:
-        return tally_any(design, rows)  # names the row, and refuses it
     counts = _counted(coding, rows, threads, choose_backend(fast, rows.size))
-    # Where a code is out of range, the slower count finds the row and refuses it.
+    # Where a response is none, the slower count finds its row and refuses it.
     return tally_any(design, rows, codes=True) if counts is None else Tally(design, counts, respondents=len(rows))
 
 

@@ -27,12 +27,11 @@ from deniable.tallies import arrow
 from deniable.tallies.responses import Missing, Responses
 
 if TYPE_CHECKING:
-    from deniable.designs import AnyDesign, Deck, Design
+    from deniable.designs import AnyDesign, Deck, Design, NumberDesign
     from deniable.order.ladders import Ladder
     from deniable.records.drawn.designs import DrawnDesign
     from deniable.records.edges.designs import EdgeDesign
     from deniable.records.key_value.designs import KeyValueDesign
-    from deniable.records.numbers.designs import NumberDesign
     from deniable.records.strings.designs import StringDesign
 
 __all__ = ["COUNTED", "DRAWN", "Local"]
@@ -68,12 +67,13 @@ class Local(Engine):
         if isinstance(responses, Responses):
             responses.check(design)
             return self._call(COUNTED[design.asks], (responses,), options)
-        if design.asks != "categories":
+        if design.asks not in ("categories", "numbers"):
             raise InvalidRequest(
                 f"these are responses of a {type(design).__name__} without their design; expected Responses.",
                 "Count them with deniable.tally(design, responses).",
             )
-        return self._call(bulk.tally, (design, responses), options)
+        counted = self._call(bulk.tally, (design, responses), options)
+        return counted if design.asks == "categories" else _of_numbers(counted)
 
     def _call(self, function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call with this engine's settings, as far as a function knows them."""
@@ -152,6 +152,10 @@ def _draw_items(
         present = np.array([answer is not None for answer in answers], np.bool_)
         known = [answer for answer in answers if answer is not None]
         return _gaps(design, present, draw(_table(known), people=range(len(known))))
+    maps = _maps(answers)
+    if maps is not None:
+        edges, present = _edges_of(maps)
+        return _gaps(design, present, draw(edges, people=range(int(present.sum()))))
     drawn = draw(answers, people=people, columns=columns, weight=weight)
     in_order = isinstance(answers, Edges) or type(answers).__module__.partition(".")[0] in ("scipy", "networkx")
     in_order = in_order or (people is not None and not isinstance(people, int | np.integer))
@@ -167,6 +171,25 @@ def _table(people: Sequence[Any]) -> dict[str, list[Any]]:
             )
         rows.extend((number, item, weight) for item, weight in answer.items())
     return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}
+
+
+def _maps(answers: Any) -> Any | None:
+    """Return a column of Arrow that maps items to weights for each person; None where it is something else."""
+    import pyarrow as pa
+
+    if not isinstance(answers, pa.Array | pa.ChunkedArray) or not pa.types.is_map(answers.type):
+        return None
+    return answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers
+
+
+def _edges_of(maps: Any) -> tuple[dict[str, Any], Missing]:
+    """Return maps as a table with a row for each edge, and who has one; the people who have are numbered."""
+    present = np.asarray(maps.is_valid())
+    known = maps.drop_null()
+    pairs = known.offsets.to_numpy()
+    people = np.repeat(np.arange(len(known)), np.diff(pairs))
+    items, weights = (each.slice(pairs[0], pairs[-1] - pairs[0]) for each in (known.keys, known.items))
+    return dict(zip(COLUMNS, (people, items, weights), strict=True)), present
 
 
 def _draw_strings(
@@ -195,10 +218,8 @@ def _draw_numbers(
     from deniable.engines.local.numbers import round_values
 
     values, present = _numbers(answers)
-    ends = round_values(design.range, values, source=source)
-    return _gaps(
-        design, present, bulk.draw_all(design.ends, ends, codes=True, source=source, threads=threads, fast=fast)
-    )
+    levels = round_values(design, values, source=source)
+    return _gaps(design, present, bulk.draw_all(design, levels, codes=True, source=source, threads=threads, fast=fast))
 
 
 def _draw_hands(
@@ -232,9 +253,20 @@ def _numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
         return (answers if present.all() else answers[present]), present
     if isinstance(answers, np.ma.MaskedArray):
         return answers.compressed(), ~np.ma.getmaskarray(answers)
+    column = arrow.read(answers) if arrow.is_column(answers) else None
+    if column is not None and _is_number(column.type):
+        present = np.asarray(column.is_valid())
+        numbers, present[present] = _numbers(column.drop_null().to_numpy())
+        return numbers, present
     values = _objects(answers)
     present = np.array([value is not None for value in values], np.bool_)
     return np.array([value for value in values if value is not None] or np.empty(0)), present
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _count_categories(responses: Responses[Design], *, threads: int = 1, fast: bool | None = None) -> Any:
@@ -279,10 +311,14 @@ def _count_strings(responses: Responses[StringDesign]) -> Any:
     return _with_missing(strings.tally(responses.design, present["cohort"], present["response"]), responses)
 
 
-def _count_numbers(responses: Responses[NumberDesign]) -> Any:
-    from deniable.records.numbers.tallies import tally
+def _count_numbers(responses: Responses[Any], *, threads: int = 1, fast: bool | None = None) -> Any:
+    return _of_numbers(_count_categories(responses, threads=threads, fast=fast))
 
-    return _with_missing(tally(responses.design, responses.present()["response"], codes=True), responses)
+
+def _of_numbers(counted: Any) -> Any:
+    from deniable.records.numbers.tallies import NumberTally
+
+    return NumberTally(counted.design, counted.counts, counted.missing)
 
 
 def _count_hands(responses: Responses[DrawnDesign]) -> Any:

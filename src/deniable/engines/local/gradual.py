@@ -22,7 +22,7 @@ from deniable.channel import Channel
 from deniable.channel.coding import Rows, code_type
 from deniable.designs import Design
 from deniable.engines.local.backend import Backend, Codes, check_threads, choose_backend, workers
-from deniable.engines.local.bulk import BLOCK, Responder, in_range, out_of_range, read_answers, with_gaps, without_gaps
+from deniable.engines.local.bulk import Responder, in_range, out_of_range, read_answers, with_gaps, without_gaps
 from deniable.engines.local.steps import PreparedStep, prepare_step, toss_rows
 from deniable.engines.local.words import CHUNK, Words
 from deniable.errors import InvalidResponse
@@ -227,14 +227,13 @@ class Raiser:
         out = becomes.coding.space(len(was))
         step = max(1, CHUNK // prepared.width)
 
-        def block(begin: int) -> None:
-            for start in range(begin, min(begin + BLOCK, len(was)), step):
-                part = slice(start, min(start + step, begin + BLOCK))
-                olds, answers = np.ascontiguousarray(was[part]), np.ascontiguousarray(given[part])
-                prepared.into(olds, answers, self._words, out[part])
+        def piece(start: int) -> None:
+            part = slice(start, start + step)
+            olds, answers = np.ascontiguousarray(was[part]), np.ascontiguousarray(given[part])
+            prepared.into(olds, answers, self._words, out[part])
 
         with workers(self._threads) as run:
-            run(block, range(0, len(was), BLOCK))
+            run(piece, range(0, len(was), step))
         return out
 
     def _ready(self, *, down: bool) -> PreparedStep:

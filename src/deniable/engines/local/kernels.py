@@ -8,6 +8,7 @@ sets are unsigned throughout: Numba then leaves out the check for negative ones.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from deniable.channel.coding import GROUP, SPREAD, Coding, Rows
 from deniable.channel.sets import DIGITS
 from deniable.engines.local.backend import SHORT_DIVISOR
-from deniable.engines.local.words import CHUNK, WordArray
+from deniable.engines.local.words import MOST_FILLED, WordArray
 
 if TYPE_CHECKING:
     from deniable.engines.local.backend import (
@@ -34,7 +35,12 @@ if TYPE_CHECKING:
     )
     from deniable.engines.local.edges import Edges
 
-COIN_WORDS = CHUNK
+CHUNK = COIN_WORDS = MOST_FILLED
+"""Words that are drawn in one call of the cipher and used in one call of a kernel, both without Python's lock.
+
+Why so many, which leave a core's own cache: what Python does between two such calls takes as long as a tenth of a
+quarter of them, and there threads wait for each other.
+"""
 
 _ZERO, _ONE, _TWO, _SIX, _EIGHT, _CUT, _LOW_FOUR, _HALF, _LOW_SIX = (
     np.uint64(number) for number in (0, 1, 2, 6, 8, 11, 15, 32, 63)
@@ -45,8 +51,15 @@ _TOP = np.uint64((1 << 64) - 1)
 _DIGITS, _GROUP, _BYTE = np.uint64(DIGITS), np.uint64(GROUP), np.uint64(255)
 _NIBBLES = np.uint64(0x6996)  # bit i says whether the number i has an odd number of ones
 _EVEN_BYTES = np.uint64(0x00FF00FF00FF00FF)
+_PAIRS, _FOURS, _NIBBLE_BYTES, _LOW_BITS = (np.uint64(each * 0x0101010101010101) for each in (0x55, 0x33, 0x0F, 1))
+_ABREAST = 64  # rows of sets that are filled side by side
+_TWO_WORDS = 128  # categories up to which they are
+_ROWS, _WORD_BITS, _NOBODY = np.uint64(_ABREAST), np.uint64(64), np.uint64((1 << 64) - 1)
 _SHORT_FORM = 1 << 28  # forms and answers up to this are cut into blocks by multiplying
 _FORM_SHIFT = np.uint64(36)
+_SIXTEEN = 16
+_LAYER_BYTES = 512  # of a layer of planes: several vectors wide, and sixteen of them fit into the first cache
+_FEWEST_LAYERS = 256  # from which on adding up the planes costs less than it saves
 _CHECKED_CODES = 1 << 16  # codes that are checked and then counted while they are in the cache
 _MOST_SYMBOLS = 1 << 18  # up to which four counts of each, in every thread, are no burden
 
@@ -379,9 +392,12 @@ _toss_rows = _coin_machine(_bits_at, _bits_at, _value_by_both)
 
 def fill(words: WordArray, answers: Codes, own: Flags, wanted: Whole, out: Rows, picks: Picks) -> bool:
     """Write sets of `wanted` others, with the answer where it is `own`; return False where a word is thrown away."""
+    given = words, answers, own, wanted
+    others, division = np.uint64(picks.size - 1), (picks.divisors, picks.reciprocals, picks.shifts, picks.lasts)
+    if picks.size <= _TWO_WORDS and len(out) >= _ABREAST:
+        return bool(_fill_abreast(*given, _in_units(out), others, *division))
     drawn = _as_words(out, -(-picks.size // 64))
-    division = (picks.divisors, picks.reciprocals, picks.shifts, picks.lasts)
-    good = _fill(words, answers, own, wanted, drawn, np.uint64(picks.size - 1), *division)
+    good = _fill(*given, drawn, others, *division)
     if not np.may_share_memory(drawn, out):
         out[:] = drawn.astype("<u8", copy=False).view(np.uint8)[:, : out.shape[1]]
     return bool(good)
@@ -392,6 +408,102 @@ def _as_words(out: Rows, blocks: int) -> WordArray:
     if out.shape[1] == 8 * blocks and out.flags.c_contiguous:
         return out.view(np.uint64)
     return np.empty((len(out), blocks), np.uint64)
+
+
+def _in_units(out: Rows) -> Codes:
+    """Return packed rows in units of the widest type that they are made up of: 1, 2, 4 or 8 bytes."""
+    width = min(8, out.shape[1] & -out.shape[1])
+    return out.view(np.dtype(f"u{width}")) if out.flags.c_contiguous else out
+
+
+@_compiled
+def _fill_abreast(
+    words: Any,
+    answers: Any,
+    own: Any,
+    wanted: Any,
+    out: Any,
+    others: Any,
+    divisors: Any,
+    reciprocals: Any,
+    shifts: Any,
+    lasts: Any,
+) -> Any:
+    """Fill many sets of at most 128 categories side by side, each in two words: a pick goes into all before the next.
+
+    Why: the picks of one set wait for each other, those of different sets do not, and vectors hold several of them.
+    """
+    rows, steps = np.uint64(answers.size), np.uint64(divisors.size)
+    low, high = np.empty(_ABREAST, np.uint64), np.empty(_ABREAST, np.uint64)
+    drawn, passed = np.empty(_ABREAST, np.uint64), np.empty(_ABREAST, np.uint64)
+    thrown = start = _ZERO
+    while start < rows:
+        start = min(start, rows - _ROWS)  # the last ones with some before them, which come out as they did
+        for lane in range(_ROWS):
+            low[lane] = high[lane] = _ZERO
+            passed[lane] = steps - np.uint64(wanted[start + lane])
+        for step in range(steps):
+            for lane in range(_ROWS):
+                drawn[lane] = words[start + lane, step]
+            rule = divisors[step], reciprocals[step], shifts[step], lasts[step]
+            thrown |= _put_abreast(drawn, passed, low, high, step, others - steps + step, rule)
+        _make_room_abreast(low, high, answers[start : start + _ROWS], own[start : start + _ROWS])
+        _write_abreast(low, high, out[start : start + _ROWS])
+        start += _ROWS
+    return thrown == _ZERO
+
+
+@_compiled
+def _put_abreast(drawn: Any, passed: Any, low: Any, high: Any, step: Any, at: Any, rule: Any) -> Any:
+    """Take one step of Floyd's sampling in all sets that are past the picks they forget."""
+    divisor, reciprocal, shift, last = rule
+    at_low, at_high = _bit(at), _bit(at - _WORD_BITS)
+    thrown = _ZERO
+    for lane in range(_ROWS):
+        word = drawn[lane]
+        thrown |= np.uint64(word > last)
+        pick = ((word >> _HALF) * (reciprocal & _LOW_HALF)) >> shift
+        pick = min(pick + np.uint64(word - pick * divisor >= divisor), at)
+        pick = pick if step >= passed[lane] else _NOBODY
+        in_low, in_high = _bit(pick), _bit(pick - _WORD_BITS)
+        # One that is in already changes nothing by going in again, and `at` goes in as well.
+        taken = ((low[lane] & in_low) | (high[lane] & in_high)) != _ZERO
+        low[lane] |= in_low | (at_low if taken else _ZERO)
+        high[lane] |= in_high | (at_high if taken else _ZERO)
+    return thrown
+
+
+@_compiled
+def _bit(place: Any) -> Any:
+    """Return a word with one bit, or none where the place is outside."""
+    return _ONE << place if place < _WORD_BITS else _ZERO
+
+
+@_compiled
+def _make_room_abreast(low: Any, high: Any, answers: Any, own: Any) -> None:
+    """Move others from the answer's number on up by one, and put the answer in or not."""
+    for lane in range(_ROWS):
+        answer, one = np.uint64(answers[lane]), np.uint64(own[lane])
+        here, there = _bit(answer), _bit(answer - _WORD_BITS)
+        moved = (high[lane] << _ONE) | (low[lane] >> _LOW_SIX)
+        high[lane] = moved if there == _ZERO else _opened(high[lane], there, one)
+        low[lane] = _opened(low[lane], here, one)
+
+
+@_compiled
+def _opened(members: Any, bit: Any, own: Any) -> Any:
+    """Move the members of a word from a bit on up by one, and write that bit; no bit leaves them as they are."""
+    lower = members & (bit - _ONE)
+    return lower | (bit & (_ZERO - own)) | ((members ^ lower) << _ONE)
+
+
+@_compiled
+def _write_abreast(low: Any, high: Any, out: Any) -> None:
+    bits = np.uint64(8 * out.itemsize)
+    for lane in range(_ROWS):
+        for unit in range(np.uint64(out.shape[1])):
+            members = low[lane] if unit * bits < _WORD_BITS else high[lane]
+            out[lane, unit] = members >> ((unit * bits) & _LOW_SIX)
 
 
 @_compiled
@@ -446,8 +558,7 @@ def _make_room(members: Any, answer: Any, own: Any) -> None:
     while at > block:
         members[at] = (members[at] << _ONE) | (members[at - _ONE] >> _LOW_SIX)
         at -= _ONE
-    lower = members[block] & ((_ONE << place) - _ONE)
-    members[block] = lower | (own << place) | ((members[block] ^ lower) << _ONE)
+    members[block] = _opened(members[block], _ONE << place, own)
 
 
 def nest(block: WordArray, olds: Rows, own: Whole, kinds: Whole, out: Rows, plans: Plans) -> bool:
@@ -609,9 +720,11 @@ def _raise(
 def count(coding: Coding, array: NDArray[Any]) -> Whole:
     """Return the counts of the cells of a tally."""
     channel: Any = coding.channel
-    if coding.ndim == 2 and not channel.own_cells:
-        return _count_packed(channel, np.ascontiguousarray(array))
-    if coding.ndim == 2 or channel.cells > _MOST_SYMBOLS or not channel.own_cells:
+    if coding.ndim == 2:
+        rows = np.ascontiguousarray(array)
+        _refuse_impossible(channel, rows)
+        return coding.count(rows) if channel.own_cells else _count_packed(channel, rows)
+    if channel.cells > _MOST_SYMBOLS or not channel.own_cells:
         return coding.count(array)
     counts = np.zeros((4, channel.cells), np.int64)
     for start in range(0, array.size, _CHECKED_CODES):
@@ -639,16 +752,127 @@ def _count_codes(codes: Any, counts: Any) -> None:
         counts[0, codes[i]] += 1
 
 
+def _refuse_impossible(channel: Any, rows: Rows) -> None:
+    """Look at the bits behind the last category and, where not all are possible, at the size of every set.
+
+    Raises:
+        OverflowError: a row is one that the channel never sends.
+    """
+    behind = channel.size % 8 and (rows[:, -1] >> np.uint8(channel.size % 8)).any()
+    allowed = np.zeros(8 * rows.shape[1] + 1, np.uint8)
+    allowed[list(channel.sizes)] = 1
+    if behind or (len(channel.sizes) <= channel.size and not _allowed_sizes(_in_units(rows), allowed)):
+        raise OverflowError
+
+
+@_compiled
+def _allowed_sizes(rows: Any, allowed: Any) -> Any:
+    good = _ONE
+    for row in range(np.uint64(rows.shape[0])):
+        size = _ZERO
+        for unit in range(np.uint64(rows.shape[1])):
+            size += _ones(np.uint64(rows[row, unit]))
+        good &= np.uint64(allowed[size])
+    return good != _ZERO
+
+
+@_compiled
+def _ones(word: Any) -> Any:
+    """Count the ones of a word: in pairs, in fours, in bytes, then in all; compilers make one instruction of it."""
+    word -= (word >> _ONE) & _PAIRS
+    word = (word & _FOURS) + ((word >> _TWO) & _FOURS)
+    word = (word + (word >> np.uint64(4))) & _NIBBLE_BYTES
+    return (word * _LOW_BITS) >> np.uint64(56)
+
+
 def _count_packed(channel: Any, rows: Rows) -> Whole:
     counts = np.zeros(channel.cells, np.int64)
     if not channel.by_size:
-        _count_rows(rows, SPREAD, counts, np.zeros(rows.shape[1], np.uint64))
+        done = _count_planes(rows, counts)
+        _count_rows(rows[done:], SPREAD, counts, np.zeros(rows.shape[1], np.uint64))
         return counts
     places = np.zeros(channel.size + 1, np.int64)
     places[list(channel.sizes)] = np.arange(len(channel.sizes))
     table = counts.reshape(-1, channel.size + 1)
     _count_by_size(rows, SPREAD, places, table, np.zeros((len(table), rows.shape[1]), np.uint64))
     return counts
+
+
+def _count_planes(rows: Rows, counts: Whole) -> int:
+    """Count the bits of as many rows as fill whole layers of planes, and return how many these are.
+
+    Rows are laid side by side until they fill whole words, and enough of them for vectors: a layer. Layer upon layer,
+    the bits of one place are then counted in binary, each digit in a plane of its own.
+    """
+    width = rows.shape[1]
+    beside: int = 8 // gcd(8, width)
+    beside *= -(-_LAYER_BYTES // (beside * width))
+    layers = len(rows) // (_SIXTEEN * beside) * _SIXTEEN
+    if layers < _FEWEST_LAYERS:
+        return 0
+    words = rows[: layers * beside].reshape(layers, -1).view(np.uint64)
+    found = np.zeros(64 * words.shape[1], np.int64)
+    _add_layers(words, found)
+    counts += found.reshape(beside, -1).sum(axis=0)[: len(counts)]
+    return layers * beside
+
+
+@_compiled
+def _add_layers(layers: Any, counts: Any) -> None:
+    """Add how often each bit is set, sixteen layers at a time."""
+    number, width = layers.shape
+    planes, sixteens = np.zeros((4, width), np.uint64), np.empty(width, np.uint64)
+    sums, held = np.zeros((8, width), np.uint64), 0
+    for start in range(0, number, _SIXTEEN):
+        _add_sixteen(layers[start : start + _SIXTEEN], planes[0], planes[1], planes[2], planes[3], sixteens)
+        for bit in range(np.uint64(8)):
+            for word in range(width):
+                sums[bit, word] += (sixteens[word] >> bit) & _LOW_BITS
+        held += 1
+        if held == GROUP or start + _SIXTEEN == number:
+            _flush_sums(sums, counts)
+            held = 0
+    for digit in range(4):
+        for place in range(np.uint64(counts.size)):
+            counts[place] += ((planes[digit, place >> _SIX] >> (place & _LOW_SIX)) & _ONE) << np.uint64(digit)
+
+
+@_compiled
+def _add_sixteen(layers: Any, ones: Any, twos: Any, fours: Any, eights: Any, sixteens: Any) -> None:
+    """Add sixteen layers to the binary digits of the counts; what is carried out of them goes to the last plane."""
+    for at in range(layers.shape[1]):
+        one, two_a = _carry(ones[at], layers[0, at], layers[1, at])
+        one, two_b = _carry(one, layers[2, at], layers[3, at])
+        two, four_a = _carry(twos[at], two_a, two_b)
+        one, two_a = _carry(one, layers[4, at], layers[5, at])
+        one, two_b = _carry(one, layers[6, at], layers[7, at])
+        two, four_b = _carry(two, two_a, two_b)
+        four, eight_a = _carry(fours[at], four_a, four_b)
+        one, two_a = _carry(one, layers[8, at], layers[9, at])
+        one, two_b = _carry(one, layers[10, at], layers[11, at])
+        two, four_a = _carry(two, two_a, two_b)
+        one, two_a = _carry(one, layers[12, at], layers[13, at])
+        one, two_b = _carry(one, layers[14, at], layers[15, at])
+        two, four_b = _carry(two, two_a, two_b)
+        four, eight_b = _carry(four, four_a, four_b)
+        eight, sixteen = _carry(eights[at], eight_a, eight_b)
+        ones[at], twos[at], fours[at], eights[at], sixteens[at] = one, two, four, eight, sixteen
+
+
+@_compiled
+def _carry(one: Any, two: Any, three: Any) -> Any:
+    """Add three bits in every place of a word: return the sum's lower and its upper digit."""
+    unlike = one ^ two
+    return unlike ^ three, (one & two) | (unlike & three)
+
+
+@_compiled
+def _flush_sums(sums: Any, counts: Any) -> None:
+    """Add counts of sixteens, held eight to a word, and begin anew."""
+    for place in range(np.uint64(counts.size)):
+        held = sums[place & np.uint64(7), place >> _SIX]
+        counts[place] += ((held >> (place & np.uint64(56))) & _BYTE) << np.uint64(4)
+    sums[:] = _ZERO
 
 
 @_compiled

@@ -67,7 +67,7 @@ def draw_all(
         The code of each response, in the order of the people; for a design that sends a symbol for every item a row of
         0, 1 and 2 for each person. Whoever is handed the responses must not learn that order where it depends on the
         edges, as it does for a table without a list of people: count them, shuffle them, or let
-        `engines.edge_files.respond_edges` write them.
+        `engines.record_files.respond_edges` write them.
 
     Raises:
         InvalidAnswer: edges that cannot be read, or for an `EdgeDesign` somebody who has not one edge of weight 0, 1/2

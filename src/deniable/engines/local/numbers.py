@@ -1,4 +1,4 @@
-"""Values → ends of their range, many at once."""
+"""Numbers → levels of their range, many at once."""
 
 from __future__ import annotations
 
@@ -8,52 +8,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import chance
 from deniable.chance import Source
+from deniable.designs import NumberDesign
 from deniable.engines.local.words import CHUNK, Replay, Words
 from deniable.errors import InvalidAnswer
-from deniable.records.numbers.designs import Range
-from deniable.records.numbers.responses import Function, place_of
+from deniable.records.numbers.responses import level_of, place_of
 
 __all__ = ["round_values"]
 
 _SURE = 1e-9
-"""A word that is further than this from a value's place in its range decides, unless the range is very narrow."""
+"""A word that is further than this from a value's place between two levels decides, unless the range is narrow."""
 
 
-def round_values(
-    range_: Range, values: Any, *, square: bool = False, source: Source | None = None
-) -> NDArray[np.uint8]:
-    """Round each value to an end of its range at random; keep the ends, and respond to them.
+def round_values(design: NumberDesign, values: Any, *, source: Source | None = None) -> NDArray[np.uint8]:
+    """Round each value to one of the two levels around it at random; keep the levels, and respond to them.
 
-    Guarantee: 1, the high end, with probability exactly (f(x) − low) / (high − low), each value read as the decimal it
-    shows; from a given source the same as `gradual.means.respond.rounded` value by value.
+    Guarantee: the upper one with probability exactly (x − lower) / step, each value read as the decimal it shows; from
+    a given source the same as `rounded` value by value.
 
     Why: a word is the beginning of a uniform number. Only where it is so near to the value's place that floats might
-    mistake the order, the two are compared in exact numbers.
+    mistake the order, or where the value is so near to a level that floats might mistake the level, exact numbers
+    decide.
 
     Args:
-        range_: where f(x) lies.
+        design: which levels there are.
         values: numbers in an array, a list or a column.
-        square: ask for x² in place of x.
         source: random bytes, for tests; by default a secure keystream.
 
     Returns:
-        Codes of the ends, answers for `engines.local.draw_all`: 0 for "low" and 1 for "high".
+        Numbers of the levels: codes of categories for `engines.local.draw_all`.
 
     Raises:
         InvalidAnswer: a row that is missing, no number, or outside the range; only its index is told.
 
     Example:
-        >>> round_values(Range.of(0, 10), [0, 10, 10.0]).tolist()
-        [0, 1, 1]
+        >>> from deniable.designs import number_design
+        >>> round_values(number_design(0, 10, epsilon=1, levels=3), [0, 5, 10.0]).tolist()
+        [0, 1, 2]
     """
     column = _read(values)
     words = Words(source)
     out = np.empty(len(column), np.uint8)
     for start in range(0, len(column), CHUNK):
         part = slice(start, start + CHUNK)
-        _round_into(range_, column[part], _square if square else None, words, out[part], start)
+        _round_into(design, column[part], words, out[part], start)
     return out
 
 
@@ -64,41 +62,41 @@ def _read(values: Any) -> NDArray[Any]:
     return column
 
 
-def _round_into(
-    range_: Range, values: NDArray[Any], of: Function | None, words: Words, out: NDArray[np.uint8], start: int
-) -> None:
-    floats = values.astype(np.float64)
-    with np.errstate(over="ignore"):  # a square without an end lies outside of every range
-        places = ((floats * floats if of else floats) - float(range_.low)) / float(range_.width)
-    sure = _sure(range_, values.dtype)
-    # Also NaN, which compares with nothing; and those so near to an end that only exact numbers tell.
-    doubtful = np.flatnonzero(~((places > sure) & (places < 1 - sure)))
+def _round_into(design: NumberDesign, values: NDArray[Any], words: Words, out: NDArray[np.uint8], start: int) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        places = (values.astype(np.float64) - float(design.range.low)) / float(design.scale.step)
+    sure = _sure(design, values.dtype)
+    # Also NaN, which compares with nothing; and those so near to an end of the range that only exact numbers tell.
+    doubtful = np.flatnonzero(~((places > sure) & (places < design.scale.levels - 1 - sure)))
     for first in np.unique(values[doubtful], return_index=True)[1].tolist():
-        _check(range_, values[doubtful[first]], of, start + int(doubtful[first]))
+        _check(design, values[doubtful[first]], start + int(doubtful[first]))
     buffer = words.room(len(values))
     words.fill(buffer, len(values))
     drawn = buffer[: len(values)].copy()
+    below = np.floor(places)
     numbers = drawn.astype(np.float64) * 2.0**-64
-    out[:] = numbers < places
-    unsure = np.flatnonzero(np.abs(numbers - places) < sure)
+    out[:] = below + (numbers < places - below)
+    near_level = np.abs(places - np.rint(places)) < sure
+    unsure = np.flatnonzero((np.abs(numbers - (places - below)) < sure) | near_level)
     if not unsure.size:
         return
-    exactly = {int(row): place_of(range_, values[row], of) for row in unsure}
-    if any(_level(drawn[row], exactly[int(row)]) for row in unsure):
-        _one_by_one(range_, values, of, (drawn, words), out)
+    exactly = {int(row): place_of(design, values[row]) for row in unsure}
+    if any(_level(drawn[row], part) for row, (_, part) in exactly.items()):
+        _one_by_one(design, values, (drawn, words), out)
         return
-    for row in unsure:
-        out[row] = Fraction(int(drawn[row]), 1 << 64) < exactly[int(row)]
+    for row, (level, part) in exactly.items():
+        out[row] = level + (Fraction(int(drawn[row]), 1 << 64) < part)
 
 
-def _sure(range_: Range, kind: np.dtype[Any]) -> float:
+def _sure(design: NumberDesign, kind: np.dtype[Any]) -> float:
     """Return how far apart a word and a place must be for floats to tell them apart.
 
     Why: a float is off by 2^-53 of its size, one of 32 or 16 bits by more from the decimal that it shows, and the ends
-    may be large next to what lies between them.
+    may be large next to what lies between two levels.
     """
     off = max(2.0**-52, float(np.finfo(kind).eps)) if kind.kind == "f" else 2.0**-52
-    return max(_SURE, 16 * off * float(max(abs(range_.low), abs(range_.high)) / range_.width))
+    range_ = design.range
+    return max(_SURE, 16 * off * float(max(abs(range_.low), abs(range_.high)) / design.scale.step))
 
 
 def _level(word: np.uint64, place: Fraction) -> bool:
@@ -108,24 +106,16 @@ def _level(word: np.uint64, place: Fraction) -> bool:
 
 
 def _one_by_one(
-    range_: Range,
-    values: NDArray[Any],
-    of: Function | None,
-    taken: tuple[NDArray[np.uint64], Words],
-    out: NDArray[np.uint8],
+    design: NumberDesign, values: NDArray[Any], taken: tuple[NDArray[np.uint64], Words], out: NDArray[np.uint8]
 ) -> None:
     """Draw value by value, from the words that were taken and then from the source."""
     replay = Replay(taken[0], taken[1].source)
     for row, value in enumerate(values):
-        out[row] = chance.happens(place_of(range_, value, of), replay)
+        out[row] = level_of(design, value, source=replay)
 
 
-def _check(range_: Range, value: Any, of: Function | None, row: int) -> None:
+def _check(design: NumberDesign, value: Any, row: int) -> None:
     try:
-        place_of(range_, value, of)
+        place_of(design, value)
     except InvalidAnswer as error:
         raise InvalidAnswer(f"the value at index {row:,} cannot be used: {error.problem}", error.hint) from None
-
-
-def _square(value: Fraction) -> Fraction:
-    return value * value

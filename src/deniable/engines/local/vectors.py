@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deniable.chance import WORD
 from deniable.channel.coding import Coding, Rows
 from deniable.channel.sets import DIGITS
-from deniable.engines.local.words import WordArray
+from deniable.engines.local.words import MOST_FILLED, WordArray
 
 if TYPE_CHECKING:
     from deniable.engines.local.backend import (
@@ -30,10 +30,15 @@ if TYPE_CHECKING:
     )
     from deniable.engines.local.edges import Edges
 
-COIN_WORDS = 1 << 14
+CHUNK = MOST_FILLED // 4
+"""512 KiB, which stay in a core's own cache while NumPy goes over them several times."""
+
+COIN_WORDS = CHUNK // 4
 """A quarter of a chunk, because `toss` makes several arrays of that length."""
 
-_ONE, _TWO, _LOW, _TOP = (np.uint64(number) for number in (1, 2, 63, (1 << 64) - 1))
+_ONE, _TWO, _SIX, _LOW, _TOP = (np.uint64(number) for number in (1, 2, 6, 63, (1 << 64) - 1))
+
+_TWO_WORDS = 128  # categories up to which a set is held in two words
 
 
 def flip(words: WordArray, answers: Codes, out: Codes, below: int) -> None:
@@ -221,6 +226,52 @@ def fill(words: WordArray, answers: Codes, own: Flags, wanted: Whole, out: Rows,
     """Write sets of `wanted` others, with the answer where it is `own`; return False where a word is thrown away."""
     if (words > picks.lasts).any():
         return False
+    if picks.size <= _TWO_WORDS:
+        low, high = _in_two_words(words, wanted, picks)
+        sets = np.stack(_make_room(low, high, answers, own), axis=1).astype("<u8", copy=False)
+        out[:] = sets.view(np.uint8)[:, : out.shape[1]]
+    else:
+        out[:] = np.packbits(_in_flags(words, answers, own, wanted, picks), axis=1, bitorder="little")
+    return True
+
+
+def _in_two_words(words: WordArray, wanted: Whole, picks: Picks) -> tuple[WordArray, WordArray]:
+    """Return sets of others, by number among them, of at most 128 categories: two words for each, lower and higher."""
+    steps, others, fewest = words.shape[1], picks.size - 1, int(wanted.min(initial=words.shape[1]))
+    low, high = np.zeros(len(words), np.uint64), np.zeros(len(words), np.uint64)
+    for step in range(steps):
+        at = others - steps + step
+        pick = np.minimum(words[:, step] // picks.divisors[step], np.uint64(at))
+        bit = _ONE << (pick & _LOW)
+        if fewest < steps - step:
+            bit *= wanted >= steps - step
+        in_high = bit * (pick >> _SIX)
+        bit ^= in_high
+        # One that is in already changes nothing by going in again, and `at` goes in as well.
+        taken = (((low & bit) | (high & in_high)) != 0).astype(np.uint64)
+        low |= bit
+        high |= in_high
+        held = high if at >= 64 else low
+        held |= taken << np.uint64(at & 63)
+    return low, high
+
+
+def _make_room(low: WordArray, high: WordArray, answers: Codes, own: Flags) -> tuple[WordArray, WordArray]:
+    """Move others from the answer's number on up by one, and put the answer in or not."""
+    place = answers.astype(np.uint64) & _LOW
+    below, mine = (_ONE << place) - _ONE, own.astype(np.uint64) << place
+
+    def opened(members: WordArray) -> WordArray:
+        lower = members & below
+        return lower | mine | ((members ^ lower) << _ONE)
+
+    above = answers > _LOW
+    moved = (high << _ONE) | (low >> _LOW)
+    return np.where(above, low, opened(low)), np.where(above, opened(high), moved)
+
+
+def _in_flags(words: WordArray, answers: Codes, own: Flags, wanted: Whole, picks: Picks) -> Flags:
+    """Return sets of any number of categories, a flag for each."""
     steps, others = words.shape[1], picks.size - 1
     members = np.zeros((len(words), picks.size), np.bool_)  # by number among the others; the last place is nobody's
     for step in range(steps):
@@ -236,8 +287,7 @@ def fill(words: WordArray, answers: Codes, own: Flags, wanted: Whole, out: Rows,
     moved[:, 1:] = members[:, :-1]
     sets = np.where(place < answer, members, moved)
     sets[np.arange(len(words)), answers] = own
-    out[:] = np.packbits(sets, axis=1, bitorder="little")
-    return True
+    return sets
 
 
 def _put(members: Flags, rows: NDArray[np.intp], pick: NDArray[np.intp], at: Any) -> None:
@@ -338,6 +388,8 @@ def raise_codes(block: WordArray, olds: Codes, answers: Codes, out: Codes, pair:
 
 def count(coding: Coding, array: NDArray[Any]) -> Whole:
     """Return the counts of the cells of a tally."""
+    if coding.ndim > 1 and coding.impossible(array) is not None:
+        raise OverflowError
     return coding.count(array)
 
 

@@ -1,6 +1,7 @@
 """Secure random words in bulk, taken in the order in which scalar draws would take them.
 
 Keystream   AES-256 in counter mode, keyed by the operating system, at memory speed
+Derived     the same, keyed by a secret and a context: equal ones give equal bytes
 Slot, Slots the words of one `below(total)`, and of one answer
 Words       a source, read in blocks of words
 Replay      words that were read already, then those of the source
@@ -8,9 +9,13 @@ Replay      words that were read already, then those of the source
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import os
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -40,7 +45,10 @@ of one key about ten milliseconds.
 SPARE = 2
 """Words to leave at the end of a buffer so that it is filled in place: the cipher asks for 15 bytes of room."""
 
-_ZEROS = memoryview(bytes(1 << 19))  # the plaintext: a keystream is the encryption of zeros
+MOST_FILLED = 1 << 18
+"""Words that a keystream fills in one call of the cipher, during which other threads may run: 2 MiB."""
+
+_ZEROS = memoryview(bytes(WORD * MOST_FILLED))  # the plaintext: a keystream is the encryption of zeros
 _forks = 0
 
 
@@ -53,26 +61,14 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
     os.register_at_fork(after_in_child=_count_fork)
 
 
-class Keystream(threading.local):
-    """A source of random bytes for bulk draws, to be shared freely.
+class _Stream(ABC):
+    """AES-256 in counter mode; subclasses say where the next key comes from."""
 
-    Guarantee: every thread that reads from it has a stream of its own under a key of its own, fresh from the
-    operating system; a forked child takes a new key before its first byte, so it never repeats its parent.
-
-    Why: `threading.local` runs `__init__` once in each thread. A fork is seen twice over, by a counter that Python
-    raises in the child and by the process number, which also changes when a C library forks.
-
-    Example:
-        >>> stream = Keystream()
-        >>> len(stream.read(20)), stream.read(16) == stream.read(16)
-        (20, False)
-    """
-
-    def __init__(self) -> None:
-        self._take_key()
+    _cipher: Any
+    _unused: int
 
     def read(self, count: int) -> bytes:
-        """Return `count` bytes that nobody has seen before."""
+        """Return the next `count` bytes."""
         pieces = []
         while count > 0:
             size = min(count, len(_ZEROS), self._left())
@@ -101,6 +97,34 @@ class Keystream(threading.local):
         if sys.byteorder == "big":  # pragma: no cover - words are little-endian wherever they are drawn
             words[:count].byteswap(inplace=True)
 
+    def _begin(self, key: bytes) -> None:
+        # Counting from 0 is safe because no key is ever used twice.
+        self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+        self._unused = PER_KEY
+
+    @abstractmethod
+    def _left(self) -> int:
+        """Return how many bytes the key may still give, after taking another one where that is none."""
+
+
+class Keystream(_Stream, threading.local):
+    """A source of random bytes for bulk draws, to be shared freely.
+
+    Guarantee: every thread that reads from it has a stream of its own under a key of its own, fresh from the
+    operating system; a forked child takes a new key before its first byte, so it never repeats its parent.
+
+    Why: `threading.local` runs `__init__` once in each thread. A fork is seen twice over, by a counter that Python
+    raises in the child and by the process number, which also changes when a C library forks.
+
+    Example:
+        >>> stream = Keystream()
+        >>> len(stream.read(20)), stream.read(16) == stream.read(16)
+        (20, False)
+    """
+
+    def __init__(self) -> None:
+        self._take_key()
+
     def _left(self) -> int:
         if self._unused == 0 or self._process != (_forks, os.getpid()):
             self._take_key()
@@ -108,19 +132,47 @@ class Keystream(threading.local):
 
     def _take_key(self) -> None:
         self._process = (_forks, os.getpid())
-        # Counting from 0 is safe because no key is ever used twice.
-        self._cipher: Any = Cipher(algorithms.AES(os.urandom(KEY)), modes.CTR(bytes(16))).encryptor()
-        self._unused = PER_KEY
+        self._begin(os.urandom(KEY))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a keystream is not copied: two copies would give the same bytes; build another one")
 
 
-CHUNK = 1 << 16
-"""Words held at a time: 512 KiB, which stay in a core's own cache between being drawn and being used.
+class Derived(_Stream):
+    """The keystream of a secret and a context, for draws that must come out the same when they are made again.
 
-Why not less: between two chunks threads pass on Python's lock, and with half of this they wait for it.
-"""
+    Guarantee: whoever does not know the secret cannot tell the bytes of any contexts from random ones. Equal contexts
+    give equal bytes: never draw twice with one, but to repeat a draw that nobody has seen.
+
+    Why: the keys are values of HMAC-SHA-256, a pseudorandom function, at different places: the context, and how many
+    keys were taken before.
+
+    Args:
+        secret: 32 bytes of the operating system's.
+        context: what the draw is for; written as JSON, so that no two of them are confused.
+
+    Example:
+        >>> one, two, other = (Derived(bytes(32), [each]).read(8) for each in ("a", "a", "b"))
+        >>> one == two != other
+        True
+    """
+
+    def __init__(self, secret: bytes, context: Sequence[str | int]) -> None:
+        self._secret = secret
+        self._context = list(context)
+        self._keys = 0
+        self._unused = 0
+
+    def _left(self) -> int:
+        if self._unused == 0:
+            place = json.dumps([*self._context, self._keys]).encode()
+            self._keys += 1
+            self._begin(hmac.digest(self._secret, b"deniable/stream/1\0" + place, hashlib.sha256))
+        return self._unused
+
+
+CHUNK = 1 << 16
+"""Words held at a time: 512 KiB, which stay in a core's own cache between being drawn and being used."""
 
 
 @runtime_checkable
@@ -293,7 +345,41 @@ def below_all(total: int, rows: int, source: chance.Source | None = None) -> NDA
     return found.astype(np.int64)
 
 
-def shuffled(count: int) -> NDArray[np.intp]:
-    """Return the numbers below a count in an order drawn with secure randomness."""
-    # Two equal words, which would leave two of them in their order, come about once in 2^65/count² times.
-    return np.argsort(np.frombuffer(Keystream().read(WORD * count), np.uint64), kind="stable")
+def shuffled(count: int, source: chance.Source | None = None) -> NDArray[np.intp]:
+    """Return the numbers below a count in an order drawn with secure randomness, every order equally likely.
+
+    Why: words are sorted, and as long as all of them differ every order of them is equally likely; where two are equal,
+    all are drawn again. Where so few are shuffled that their numbers find room in the low bits, these are sorted along,
+    which is faster than sorting numbers by words.
+
+    Example:
+        >>> sorted(shuffled(5).tolist())
+        [0, 1, 2, 3, 4]
+    """
+    words = Words(source)
+    while True:
+        keys = words.room(count)
+        words.fill(keys, count)
+        order, differ = _sorted_along(keys[:count]) if count <= _SORTED_ALONG else _sorted_by(keys[:count])
+        if differ:
+            return order
+
+
+_SORTED_ALONG = 1 << 20  # of as many, two have equal bits above their numbers once in 32 times
+
+
+def _sorted_along(keys: WordArray) -> tuple[NDArray[np.intp], bool]:
+    """Return the order of words by their high bits, and whether these differ; the words are scratch."""
+    low = np.uint64(max(len(keys) - 1, 0).bit_length())
+    keys >>= low
+    keys <<= low
+    keys |= np.arange(len(keys), dtype=np.uint64)
+    keys.sort()
+    order = (keys & ((np.uint64(1) << low) - np.uint64(1))).view(np.intp)
+    keys >>= low
+    return order, not (keys[1:] == keys[:-1]).any()
+
+
+def _sorted_by(words: WordArray) -> tuple[NDArray[np.intp], bool]:
+    order = np.argsort(words)
+    return order, not (np.diff(words[order]) == 0).any()

@@ -236,7 +236,7 @@ class DrawnDesign(AnyDesign):
         )
 
 
-def drawn_items(designs: Mapping[str, Design] | Sequence[Design], *, each: int = 1) -> DrawnDesign:
+def drawn_items(designs: Sequence[Design] | Mapping[str, Design], *, each: int = 1) -> DrawnDesign:
     """Ask every respondent about one of several attributes, drawn at random, with all of ε; or about a few.
 
     Where the share of each attribute is wanted, few people asked with all of ε tell more than all people asked with a

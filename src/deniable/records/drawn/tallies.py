@@ -10,7 +10,7 @@ import numpy as np
 from deniable.designs import Design
 from deniable.records.drawn.designs import DrawnDesign, Hand
 from deniable.tallies import Tally
-from deniable.tallies.base import AdditiveTally, Counts, count_codes, read_only, response_numbers
+from deniable.tallies.base import AdditiveTally, Counts, count_responses, read_only
 from deniable.tallies.margins import as_cells, marginal
 
 __all__ = ["DrawnTally", "tally"]
@@ -74,16 +74,7 @@ class DrawnTally(AdditiveTally[DrawnDesign]):
 
 
 def tally(design: DrawnDesign, responses: Any) -> DrawnTally:
-    """Count responses.
-
-    Args:
-        design: what the responses were drawn with.
-        responses: an array of codes as the engine gives it, or any iterable of `Response` objects and of what they
-            carry as text; None for a respondent who sent nothing.
-
-    Raises:
-        InvalidResponse: something the design cannot send; the message names the first such row.
-        Incompatible: a `Response` that was drawn with another design.
+    """Count responses, as `deniable.tallies.base.count_responses` takes them.
 
     Example:
         >>> from deniable.designs import warner
@@ -92,12 +83,4 @@ def tally(design: DrawnDesign, responses: Any) -> DrawnTally:
         >>> tally(asked, ["smokes: no", "drinks: yes", None, "drinks: yes"]).counts.tolist()
         [1, 0, 0, 2]
     """
-    if isinstance(responses, np.ndarray):
-        return DrawnTally(design, count_codes(responses, design.responses))
-    counts, missing = np.zeros(design.responses, np.int64), 0
-    for number in response_numbers(design, responses):
-        if number is None:
-            missing += 1
-        else:
-            counts[number] += 1
-    return DrawnTally(design, counts, missing)
+    return DrawnTally(design, *count_responses(design, responses, design.responses))

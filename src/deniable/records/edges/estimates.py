@@ -12,14 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import documents, exact
+from deniable.channel import Channel
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.intervals import Ends, quantile
+from deniable.estimates.intervals import Ends, Interval, quantile
 from deniable.estimates.inverses import left_inverse
+from deniable.estimates.linear import floats
 from deniable.estimates.results import Caution, Columns, Row, Summary
-from deniable.estimates.shares import Estimate, fitted, sampled_fraction
+from deniable.estimates.shares import Estimate, sampled_fraction
 from deniable.estimates.shares import estimate as fit
-from deniable.records.edges.designs import NAMES, WEIGHTS, EdgeDesign
+from deniable.estimates.triples import Scored, Triples
+from deniable.records.edges.designs import WEIGHTS, EdgeDesign
 from deniable.records.edges.tallies import EdgeTally
 from deniable.records.key_value.estimates import ItemEstimate, Quantity
 
@@ -92,10 +95,9 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         what = what or self.quantity
         self.value(what)  # refuses what is not told
         channel = self.tally.design.choice.channel
-        linear = left_inverse(channel)
-        score = np.array([float(_WEIGHTS @ linear.shares(each)) for each in np.eye(3)])
-        sent = np.array([[float(channel.probability(i, given=j)) for j in range(3)] for i in range(3)])
-        device = (score**2) @ sent - _WEIGHTS**2  # the variance that the device adds, for each true weight
+        device = (
+            _scores(channel) ** 2 @ floats(channel) - _WEIGHTS**2
+        )  # the variance that the device adds, for each true weight
         shares = np.nan_to_num(np.clip(self.shares, 0.0, None), nan=1 / 3)
         shares = shares / shares.sum(axis=1, keepdims=True)
         between = shares @ _WEIGHTS**2 - (shares @ _WEIGHTS) ** 2
@@ -110,7 +112,7 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
     @property
     def default_interval(self) -> str:
         """The interval method that is used when none is named."""
-        return "recovered" if self.f == 1 else "normal"
+        return "wide" if self.f == 1 else "score"
 
     def ends(self, what: str, confidence: float, method: str | None = None) -> Ends:
         """Return the two ends of the interval of each item.
@@ -118,34 +120,34 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         Args:
             what: "weight" or "mean".
             confidence: how often each holds the truth.
-            method: "recovered" from the intervals of the three shares, which keeps its level with few edges too (the
-                default for independent respondents), "normal" or "chebyshev".
+            method: "wide", all values that the score or the likelihood does not reject, which keeps its level with few
+                edges too (the default for independent respondents), "score" (the default in a finite population),
+                "normal" or "chebyshev". The first two stay on the scale.
 
         Raises:
             InvalidRequest: something that is not estimated, or another method.
         """
-        chosen = method or self.default_interval
-        if chosen == "recovered":
-            self.value(what)  # refuses what is not told
-            low, high = self._recovered(confidence)
+        chosen, value = method or self.default_interval, self.value(what)
+        if chosen in ("wide", "score"):
+            low, high = self._tested(confidence, likelihood=chosen == "wide")
             return (low * self.degree, high * self.degree) if what == "weight" else (low, high)
         factors = {"normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
         if chosen not in factors:
             raise InvalidRequest(
-                f"the interval method is {method!r:.40}; expected 'recovered', 'normal' or 'chebyshev'."
+                f"the interval method is {method!r:.40}; expected 'wide', 'score', 'normal' or 'chebyshev'."
             )
-        value, width = self.value(what), factors[chosen] * self.errors(what)
+        width = factors[chosen] * self.errors(what)
         return value - width, value + width
 
-    def _recovered(self, confidence: float) -> Ends:
-        """Return the ends of the mean weight of each item; all of the scale where fewer than two edges tell of it."""
-        weights = dict(zip(NAMES, _WEIGHTS.tolist(), strict=True))
-        ends = [
-            fitted(self.tally.of(item)).contrast(weights).interval(level=confidence) if edges >= 2 else (0.0, 1.0)
-            for item, edges in zip(self.tally.design.items, self.degree, strict=True)
-        ]
-        low, high = np.array(ends, np.float64).T
-        return low, high
+    def _tested(self, confidence: float, *, likelihood: bool) -> Ends:
+        """Return the ends of the mean weight of each item; all of the scale where no edge leads to it."""
+        triples, weight = self._triples()
+        return triples.mean(weight, confidence, likelihood=likelihood)
+
+    def _triples(self) -> tuple[Triples, Scored]:
+        channel = self.tally.design.choice.channel
+        counts = self.tally.counts.astype(np.float64)
+        return Triples(floats(channel), counts, 1 - self.f, _spread), Scored(_WEIGHTS, _scores(channel))
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -203,11 +205,28 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         return Quantity(float(self.respondents), 0.0)
 
     def average_weight(self, over: str = "edges") -> Quantity:
-        total = Quantity(float(self.weight.sum()), float(self.variance("weight").sum()) ** 0.5)
-        return total.times(1 / self.respondents if over == "edges" else self._per_vertex(over))
+        error = float(self.variance("weight").sum()) ** 0.5
+        mean = Quantity(float(self.weight.sum()), error).times(1 / self.respondents)
+        mean = replace(mean, tested=self._average)
+        return mean if over == "edges" else mean.times(self.respondents * self._per_vertex(over))
+
+    def _average(self, confidence: float) -> Interval:
+        triples, weight = self._triples()
+        (low,), (high,) = triples.together().mean(weight, confidence)
+        return Interval(float(low), float(high))
 
 
 _WEIGHTS = np.array([float(weight) for weight in WEIGHTS])
+
+
+def _scores(channel: Channel) -> Vector:
+    """Return what each response adds to a weight."""
+    return np.array([float(_WEIGHTS @ left_inverse(channel).shares(each)) for each in np.eye(3)])
+
+
+def _spread(values: Matrix, shares: Matrix) -> Vector:
+    """Return the variance of values among people, whose mean is 0."""
+    return np.asarray((shares * values**2).sum(axis=1), np.float64)
 
 
 def estimate(tally: EdgeTally, *, population: int | None = None) -> EdgeEstimate:

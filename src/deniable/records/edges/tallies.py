@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-
 from deniable.records.edges.designs import EdgeDesign
 from deniable.records.key_value.tallies import ItemTally, zeros
 from deniable.tallies import Tally
-from deniable.tallies.base import Counts, count_codes, response_numbers
+from deniable.tallies.base import Counts, count_responses
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,29 +41,12 @@ class EdgeTally(ItemTally[EdgeDesign]):
 
 
 def tally(design: EdgeDesign, responses: Any) -> EdgeTally:
-    """Count responses.
-
-    Args:
-        design: what the responses were drawn with.
-        responses: an array of codes as the engine gives it, or any iterable of `Response` objects and of what they
-            carry as text; None for a respondent who sent nothing.
-
-    Raises:
-        InvalidResponse: something the design cannot send; the message names the first such row.
-        Incompatible: a `Response` that was drawn with another design.
+    """Count responses, as `deniable.tallies.base.count_responses` takes them.
 
     Example:
         >>> from deniable.records.edges.designs import one_edge
         >>> tally(one_edge(["tax", "transport"], 1), ["0 tax", "1/2 transport", "1 tax"]).counts.tolist()
         [[1, 0, 1], [0, 1, 0]]
     """
-    counts, missing = zeros(design).reshape(-1), 0
-    if isinstance(responses, np.ndarray):
-        counts = count_codes(responses, counts.size)
-    else:
-        for number in response_numbers(design, responses):
-            if number is None:
-                missing += 1
-            else:
-                counts[number] += 1
+    counts, missing = count_responses(design, responses, zeros(design).size)
     return EdgeTally(design, counts.reshape(-1, design.width), missing)

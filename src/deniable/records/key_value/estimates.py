@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -16,9 +17,10 @@ from deniable import documents, exact
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.intervals import Ends, Interval, one_of, quantile, wilson
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary
+from deniable.estimates.intervals import Ends, Interval, one_of, quantile, scored, wilson
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.estimates.shares import sampled_fraction
+from deniable.estimates.triples import Scored, Triples
 from deniable.records.key_value.designs import KeyValueDesign
 from deniable.records.key_value.items import CROWDED, crowding
 from deniable.records.key_value.linear import CONDITIONAL, NOISE, ItemLinear, read_scaling
@@ -47,23 +49,33 @@ class Quantity:
     Attributes:
         value: the estimate.
         error: its standard error.
+        tested: its interval for a level, of all numbers that are not rejected; a number that is known has none.
     """
 
     value: float
     error: float
+    tested: Callable[[float], Interval] | None = field(default=None, repr=False, compare=False)
 
-    def interval(self, *, level: float = 0.95) -> Interval:
-        """Return value ± z·error.
+    def interval(self, *, level: float = 0.95, method: str | None = None) -> Interval:
+        """Return all numbers that are not rejected (the default), or value ± a multiple of the error.
 
         Raises:
-            InvalidRequest: a level outside (0, 1).
+            InvalidRequest: a method besides "normal" and "chebyshev", or a level outside (0, 1).
         """
-        width = quantile(one_of(1, level)) * self.error
-        return Interval(self.value - width, self.value + width)
+        if method is None and self.tested is not None:
+            return self.tested(one_of(1, level))
+        return around({"": self.value}, {"": self.error}, level=level, method=method)[""]
 
     def times(self, factor: float) -> Quantity:
         """Return the quantity in another unit."""
-        return Quantity(self.value * factor, self.error * abs(factor))
+        tested = self.tested
+        if tested is None:
+            return Quantity(self.value * factor, self.error * factor)
+        return Quantity(
+            self.value * factor,
+            self.error * factor,
+            lambda confidence: Interval(*(end * factor for end in tested(confidence))),
+        )
 
 
 def per_vertex(people: int, items: int, over: str) -> float:
@@ -87,8 +99,8 @@ def per_vertex(people: int, items: int, over: str) -> float:
 METHODS = {
     "degree": ("score", "normal", "exact"),
     "frequency": ("score", "normal", "exact"),
-    "weight": ("normal",),
-    "mean": ("delta", "fieller"),
+    "weight": ("wide", "score", "normal"),
+    "mean": ("wide", "score", "delta"),
 }
 
 
@@ -130,7 +142,7 @@ class EdgeRates:
         """Return the rates; None where one count does not tell the frequency, or the population is finite."""
         scheme, tally = estimate.design.scheme, estimate.tally
         score = scores(scheme.symbol).degree
-        if score is None or len(set(score[1:])) > 1 or scheme.KIND == "direct" or estimate.linear.f != 1:
+        if score is None or len(set(score[1:])) > 1 or estimate.linear.f != 1:
             return None
         factor = 1 if scheme.one_each else scheme.multiplier
         none, slope = float(factor * score[NONE]), float(factor * (score[1] - score[NONE]))
@@ -144,32 +156,54 @@ class EdgeRates:
         rarest = min(least, 1 - least, self.most, 1 - self.most)
         return bool(self.trials.min() * rarest < LEAST_EXPECTED)
 
+    def together(self) -> EdgeRates:
+        """Return the rates of all items together, of the mean frequency.
+
+        Why: what is sent about them is a sum of independent ones with different rates, or of such of which no two come
+        together; a binomial one of the same mean has larger tails [Hoe56].
+        """
+        return replace(self, trials=self.trials.sum(keepdims=True), hits=self.hits.sum(keepdims=True))
+
     def ends(self, confidence: float) -> Ends:
         """Return the Clopper–Pearson intervals of the rates, as frequencies."""
         low, high = clopper_pearson(self.hits, self.trials, confidence)
         return self.none + self.slope * low, self.none + self.slope * high
 
 
-def _fieller(estimate: KeyValueEstimate, confidence: float) -> Ends:
-    """Return all means μ with (w − μf)² ≤ z²·Var(w − μf), cut to the scale; all of it where no end can be given."""
-    z2 = quantile(confidence) ** 2
-    var_f, var_w, cov = estimate.linear.variances
-    f, w = estimate.linear.frequency, estimate.linear.weight
-    assert f is not None
-    assert w is not None
-    a, half, c = f**2 - z2 * var_f, f * w - z2 * cov, w**2 - z2 * var_w
-    inside = half**2 - a * c
-    clear = (a > 0) & (inside >= 0)
-    root = np.sqrt(np.where(clear, inside, 0.0))
-    below = np.where(clear, a, 1.0)
-    low, high = float(estimate.design.low), float(estimate.design.high)
-    middle, scale = (low + high) / 2, (high - low) / 2
+def _triples(estimate: KeyValueEstimate) -> tuple[Triples, Scored | None, Scored]:
+    """Return what was sent about each item as tallies of none, + and −, whether one has it, and with which weight.
 
-    def end(sign: int) -> Vector:
-        ratio = np.where(clear, (half + sign * root) / below, float(sign))
-        return np.asarray(middle + scale * np.clip(ratio, -1.0, 1.0), np.float64)
+    With one item each, they are of those who were asked about it, whichever the scaling is; with padding, of everybody,
+    and an edge whose place was not drawn sends what none sends.
+    """
+    design, linear, counts = estimate.design, estimate.linear, estimate.tally.counts.astype(np.float64)
+    told, sent, places = scores(design.scheme.symbol), design.scheme.symbol.floats(), design.scheme.multiplier
+    if design.scheme.one_each:
+        places = 1
+    sent = sent / places + (1 - 1 / places) * sent[:, [NONE]]
+    middle, half = estimate._scale
+    has = None if told.degree is None else Scored(np.array([0.0, 1.0, 1.0]), _floats(told.degree, places))
+    values = np.array([0.0, float(design.high), float(design.low)])
+    weight = half * (np.zeros(len(sent)) if told.weight is None else _floats(told.weight, places))
+    weight += middle * has.responses if has is not None else 0.0
+    known = (1 - linear.f) * counts.sum(axis=1) / estimate.respondents
+    return Triples(sent, counts, known, None if linear.f == 1 else _alike), has, Scored(values, weight)
 
-    return end(-1), end(1)
+
+def _only(ends: Ends) -> Interval:
+    (low,), (high,) = ends
+    return Interval(float(low), float(high))
+
+
+def _floats(score: tuple[Fraction, ...], factor: int) -> Vector:
+    return factor * np.array([float(each) for each in score])
+
+
+def _alike(values: Matrix, shares: Matrix) -> Vector:
+    """Return how much people differ at least: all who have an item may have the same weight."""
+    have = shares[:, 1:].sum(axis=1)
+    mean = np.divide((shares * values)[:, 1:].sum(axis=1), have, out=np.zeros_like(have), where=have > 0)
+    return np.asarray(have * mean**2 + (1 - have) * values[:, 0] ** 2, np.float64)
 
 
 class ItemEstimate(Result, Generic[Counted]):
@@ -358,7 +392,7 @@ class KeyValueSummary(Summary[ItemRow]):
         graph: numbers of the whole graph.
     """
 
-    graph: dict[str, Quantity] = field(default_factory=dict)
+    graph: dict[str, Row] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -478,9 +512,10 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
         Args:
             level: how often such an interval holds the truth.
             method: for degree and frequency "score" (the default), "exact" (the default where some symbols are hardly
-                ever sent about an item) or "normal"; for the weight "normal"; for the mean
-                "delta" or "fieller". By default the mean's is by the delta method, and the whole scale for an item
-                whose degree is within noise of 0.
+                ever sent about an item) or "normal"; for the weight "wide", "score" or "normal", for the mean "wide",
+                "score" or "delta". "wide" is the default: all values that the score or the likelihood does not reject,
+                which is the whole scale for the mean of an item that perhaps nobody has. In a finite population it is
+                "score".
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
@@ -496,15 +531,20 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
             factor = (self.respondents if what == "degree" else 1) / self.kept
             low, high = self._counted(confidence, method or self.default_interval(what))
             return low * factor, high * factor
-        if method == "fieller":
-            return _fieller(self, confidence)
-        width = quantile(confidence) * self.errors(what)
-        low, high = value - width, value + width
-        if what == "mean" and method is None:
-            blind = self.within_noise | ~np.isfinite(value)
-            low = np.where(blind, float(self.design.low), low)
-            high = np.where(blind, float(self.design.high), high)
-        return low, high
+        if method in ("normal", "delta"):
+            width = quantile(confidence) * self.errors(what)
+            return value - width, value + width
+        low, high = self._tested(what, confidence, likelihood=(method or self.default_interval(what)) == "wide")
+        factor = 1 if what == "mean" else self.respondents / self.kept
+        return low * factor, high * factor
+
+    def _tested(self, what: str, confidence: float, *, likelihood: bool) -> Ends:
+        """Return the ends of the weight per respondent, or of the mean of those who have an item."""
+        triples, has, weight = _triples(self)
+        if what == "weight":
+            return triples.mean(weight, confidence, likelihood=likelihood)
+        assert has is not None  # `value` has refused what is not told
+        return triples.ratio(weight, has, confidence, likelihood=likelihood)
 
     def default_interval(self, what: str | None = None) -> str:
         """Return the interval method that is used when none is named."""
@@ -512,7 +552,7 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
         if name in ("degree", "frequency"):
             rates = EdgeRates.of(self)
             return "exact" if rates is not None and rates.few else "score"
-        return METHODS[name][0]
+        return "wide" if self.linear.f == 1 else "score"
 
     def _counted(self, confidence: float, method: str) -> Ends:
         if method == "score":
@@ -571,15 +611,34 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
             _ = self.frequency  # refuses where edges are not told
             ratio = w / f if f else math.nan
             variance = (var_w - 2 * ratio * cov + ratio**2 * var_f) / f**2 if f else math.inf
-            return Quantity(middle + half * ratio, half * max(variance, 0.0) ** 0.5)
+            return Quantity(middle + half * ratio, half * max(variance, 0.0) ** 0.5, self._edge_weight)
         variance = middle**2 * var_f + 2 * middle * half * cov + half**2 * var_w
-        total = Quantity(middle * f + half * w, max(variance, 0.0) ** 0.5).times(self.respondents / self.kept)
-        return total.times(self._per_vertex(over))
+        total = Quantity(middle * f + half * w, max(variance, 0.0) ** 0.5, self._total_weight)
+        return total.times(self.respondents / self.kept * self._per_vertex(over))
+
+    def _edge_weight(self, confidence: float) -> Interval:
+        triples, has, weight = _triples(self)
+        assert has is not None  # `frequency` has refused what is not told
+        return _only(triples.together().ratio(weight, has, confidence))
+
+    def _total_weight(self, confidence: float) -> Interval:
+        """Return the ends of the weights of all items of a respondent."""
+        triples, _, weight = _triples(self)
+        low, high = _only(triples.together().mean(weight, confidence))
+        return Interval(low * len(self.design.items), high * len(self.design.items))
 
     def edges(self) -> Quantity:
         _ = self.frequency  # refuses where edges are not told
         f, _w, var_f, *_ = self.linear.totals()
-        return Quantity(f, var_f**0.5).times(self.respondents / self.kept)
+        return Quantity(f, var_f**0.5, self._all_edges).times(self.respondents / self.kept)
+
+    def _all_edges(self, confidence: float) -> Interval:
+        """Return the ends of the number of edges of a respondent: exact where some symbols are hardly ever sent."""
+        total, rates = self.linear.values[0].sum(keepdims=True), EdgeRates.of(self)
+        if rates is not None and rates.together().few:
+            low, high = (len(self.design.items) * each for each in rates.together().ends(confidence))
+            return _only((np.minimum(low, total), np.maximum(high, total)))
+        return _only(scored(total, self.linear.total_curve()[:, None], confidence))
 
     def degree_distribution(self, points: int = 60) -> DegreeDistribution:
         """Return how the degrees of the items are distributed, the noise of their estimates taken out."""
@@ -651,6 +710,7 @@ def summarize(
     order = everything[:count].tolist() if count is not None else range(len(everything))
     own = estimate._own_numbers(level, method, simultaneous=simultaneous)
     design, graph = estimate.design, _graph(estimate)
+    whole = {name: Row(name, each.value, each.error, *each.interval(level=level)) for name, each in graph.items()}
     return KeyValueSummary(
         title=f"{design.name}, ε = {exact.shown_above(design.epsilon, 4)}, {estimate.respondents:,} respondents, "
         f"{len(design.items):,} items, {estimate.scaling} scaling",
@@ -665,7 +725,7 @@ def summarize(
         missing=estimate.tally.missing,
         epsilon=design.epsilon,
         simultaneous=simultaneous,
-        graph=graph,
+        graph=whole,
         left_out=len(design.items) - len(order),
     )
 

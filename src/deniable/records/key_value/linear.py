@@ -152,6 +152,21 @@ class ItemLinear:
         var_f, var_w = (second_f - total_f**2) / n, (float(vv.sum()) - total_w**2) / n
         return *values, max(var_f, 0.0), max(var_w, 0.0), (second_fw - total_f * total_w) / n
 
+    def total_curve(self) -> Vector:
+        """Return the variance of the sum of frequencies as a polynomial in it: its constant, slope and square.
+
+        Items keep their proportions to each other, and their mean weights; of a sum of 0 all have the same frequency.
+        """
+        f, w = self.plausible
+        total, n, m, beta = float(f.sum()), self.tally.respondents, len(f), self.tie
+        f, w = (f / total, w / total) if total > 0 else (np.full(m, 1 / m), np.zeros(m))
+        nobody = self.second[0] @ _shares(0.0, 0.0)
+        rises = self.second[0] @ _shares(f, w) - nobody
+        if self.scaling == CONDITIONAL:
+            return np.array([each.sum() for each in (nobody / self.asked, rises / self.asked, -(f**2) / self.asked)])
+        constant = m * nobody - m * (m - 1) * beta**2
+        return np.array([constant, rises.sum() + 2 * beta * (m - 1), -1.0]) / n
+
 
 def _shares(f: Vector | float, w: Vector | float) -> Matrix:
     """Return the shares of none, + and − that belong to a frequency and a weight."""

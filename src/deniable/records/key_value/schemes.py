@@ -107,7 +107,7 @@ MARKS = "0+-"
 """How the symbols none, + and − are written in a response."""
 
 
-class Certificate(NamedTuple):
+class RowWitness(NamedTuple):
     """Where the parity is attained: this response is the most lopsided between these two rows."""
 
     response: int
@@ -152,13 +152,13 @@ class Scheme(ABC):
 
     @property
     @abstractmethod
-    def certificate(self) -> Certificate:
+    def witness(self) -> RowWitness:
         """A response and two rows that attain the parity."""
 
     @property
     def parity(self) -> exact.Ratio:
         """The largest ratio of the probabilities of one response given two rows; ε is its logarithm."""
-        response, likely, unlikely = self.certificate
+        response, likely, unlikely = self.witness
         return exact.ratio(self.probability(response, likely), self.probability(response, unlikely))
 
     @property
@@ -317,9 +317,9 @@ class Index(Scheme):
         return of_weight(self.symbol, sent, given.get(item)) / self.items
 
     @cached_property
-    def certificate(self) -> Certificate:
+    def witness(self) -> RowWitness:
         sent, likely, unlikely = self.symbol.witness
-        return Certificate(sent, _ROWS[likely], _ROWS[unlikely])
+        return RowWitness(sent, _ROWS[likely], _ROWS[unlikely])
 
     @property
     def parts(self) -> tuple[exact.Ratio, exact.Ratio]:
@@ -457,7 +457,7 @@ class Unary(Padded):
     def parity(self) -> exact.Ratio:
         """The largest ratio of the probabilities of one vector given two rows.
 
-        Why it is not worked out from the certificate: what all rows have in common, a product over all items, cancels.
+        Why it is not worked out from the witness: what all rows have in common, a product over all items, cancels.
         """
         return max(map(self._ratio, marks(self.items, self.padding)))
 
@@ -466,13 +466,13 @@ class Unary(Padded):
         return exact.ratio(most.total, least.total)
 
     @cached_property
-    def certificate(self) -> Certificate:
+    def witness(self) -> RowWitness:
         """A vector and two rows that attain the parity; only how many items are marked needs to be tried."""
         best = max(marks(self.items, self.padding), key=self._ratio)
         most, least = extremes(self.levels, self.items, self.padding, best)
         kept, turned = self.symbol.weights[PLUS][1:]
         own = Fraction(1 if kept >= turned else -1)
-        return Certificate((3**best - 1) // 2, _row(most.taken, best, own), _row(least.taken, best, -own))
+        return RowWitness((3**best - 1) // 2, _row(most.taken, best, own), _row(least.taken, best, -own))
 
     @property
     def parts(self) -> tuple[exact.Ratio, exact.Ratio]:
@@ -621,26 +621,26 @@ class Direct(Padded):
         return Fraction(total) / (places * self.total)
 
     @cached_property
-    def certificate(self) -> Certificate:
+    def witness(self) -> RowWitness:
         """A response and two rows that attain the parity: an item with a sign, or nothing."""
         return max((self._of_item, self._of_nothing), key=self._ratio)
 
-    def _ratio(self, each: Certificate) -> exact.Ratio:
+    def _ratio(self, each: RowWitness) -> exact.Ratio:
         return exact.ratio(self.probability(each.response, each.likely), self.probability(each.response, each.unlikely))
 
     @property
-    def _of_item(self) -> Certificate:
+    def _of_item(self) -> RowWitness:
         rows = [dict[int, Fraction](), {0: Fraction(1)}, {0: Fraction(-1)}]
         ordered = sorted(rows, key=lambda row: self.probability(0, row))
-        return Certificate(0, ordered[-1], ordered[0])
+        return RowWitness(0, ordered[-1], ordered[0])
 
     @property
-    def _of_nothing(self) -> Certificate:
+    def _of_nothing(self) -> RowWitness:
         ends = [
             extreme([(self.nothing, self.items)], self.idle, self.padding, largest=largest) for largest in (True, False)
         ]
         most, least = ({item: Fraction(1) for item in range(taken)} for _, (taken,) in ends)
-        return Certificate(2 * self.items, most, least)
+        return RowWitness(2 * self.items, most, least)
 
     @property
     def parts(self) -> tuple[exact.Ratio, exact.Ratio]:

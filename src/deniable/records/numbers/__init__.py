@@ -1,1 +1,1 @@
-"""Means of values in a known range: rounded once to an end of it, kept, and released in stages."""
+"""Numbers in a known range: rounded once to a level of it, kept, and released in stages; mean, spread and quantiles."""

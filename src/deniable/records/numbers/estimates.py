@@ -1,4 +1,4 @@
-"""Responses about rounded ends → the mean, and the variance of the values themselves."""
+"""Responses about rounded numbers → mean, spread and quantiles, with intervals that allow for the rounding."""
 
 from __future__ import annotations
 
@@ -7,22 +7,40 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
 
 from deniable import documents, exact
-from deniable.designs import Design
+from deniable.designs import Design, NumberDesign, Range, Scale
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates import Estimate
 from deniable.estimates import estimate as estimate_shares
-from deniable.estimates.covariances import Matrix, vector
-from deniable.estimates.intervals import Interval
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.intervals import Interval, one_of, quantile
+from deniable.estimates.plausible import FEW
 from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.simplex import projection
 from deniable.estimates.stages import Combined
 from deniable.order.ladders import Ladder
-from deniable.records.numbers.designs import ENDS, NumberDesign, Range
-from deniable.records.numbers.tallies import NumberTally
+from deniable.tallies import Tally
 
-__all__ = ["Mean", "Moments", "Spread", "estimate", "from_share", "mean", "moments", "spread"]
+__all__ = [
+    "QUANTILES",
+    "Mean",
+    "Moments",
+    "NumberEstimate",
+    "Spread",
+    "estimate",
+    "from_share",
+    "mean",
+    "moments",
+    "spread",
+]
+
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+"""The quantiles that are estimated where no others are asked for."""
 
 
 class _OneNumber(Result):
@@ -44,10 +62,6 @@ class _OneNumber(Result):
     def cov_params(self) -> Matrix:
         return vector([[self._numbers[1] ** 2]])
 
-    @classmethod
-    def from_json(cls, text: str | bytes, design: Any) -> Self:
-        return super().from_json(text, design.ends if isinstance(design, NumberDesign) else design)
-
     def _row(self, ends: Interval) -> Row:
         return Row(self.type, *self._numbers, *ends)
 
@@ -57,23 +71,35 @@ class Mean(_OneNumber):
     """An estimated mean.
 
     Attributes:
-        range: of the values.
-        shares: the estimated shares of the two ends, at one stage or of people at different stages.
+        shares: the estimated shares of the levels, at one stage or of people at different stages.
     """
 
     type: ClassVar = "mean"
 
-    range: Range
     shares: Estimate | Combined
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The range of the numbers, and the levels that they were rounded to."""
+        return _scale(self.shares)
+
+    @property
+    def range(self) -> Range:
+        """Where the numbers lie."""
+        return self.scale.range
 
     @property
     def _numbers(self) -> tuple[float, float]:
         return self.value, self.error
 
+    @cached_property
+    def _levels(self) -> Vector:
+        return vector([float(level) for level in self.scale.values])
+
     @property
     def value(self) -> float:
         """The mean; unbiased, so that it may leave the range."""
-        return self._carried(float(self.shares.value[1]))
+        return float(self._levels @ self.shares.value)
 
     @property
     def respondents(self) -> int:
@@ -87,17 +113,17 @@ class Mean(_OneNumber):
 
     @property
     def rounding_variance(self) -> float:
-        """The part that comes from people and from rounding: (high − low)²·π(1 − π)/n. No ε makes it smaller.
+        """The part that comes from people and from rounding: the variance of the levels, over n. No ε shrinks it.
 
         It holds for a sample of people. Where all people are asked it is an upper bound: see `census_variance`.
         """
-        share = min(max(float(self.shares.value[1]), 0.0), 1.0)
-        return float(self.range.width) ** 2 * share * (1 - share) / self.respondents
+        shares = projection(vector(self.shares.value))
+        return float(self._levels**2 @ shares - (self._levels @ shares) ** 2) / self.respondents
 
     @property
     def variance(self) -> float:
         """The variance of the estimate, both parts."""
-        return float(self.range.width * self.range.width) * float(self.shares.errors[1]) ** 2
+        return _variance(self.shares, self._levels)
 
     @property
     def error(self) -> float:
@@ -107,45 +133,66 @@ class Mean(_OneNumber):
     def census_variance(self, second: Mean) -> float:
         """Return the variance if these people are all there are, given the mean of the squares of the same values.
 
-        Then only rounding and the device are random. How much rounding adds depends on how many values lie inside the
-        range, which the second moment tells: the mean of π(1 − π) over the people.
+        Then only rounding and the device are random. How much rounding adds depends on how many values lie between
+        levels; for values that were rounded to the two ends the second moment tells, else it is at most a quarter of
+        the squared step.
 
         Raises:
             Incompatible: the second range is not that of the squares of the first.
         """
         _check_squares(self, second)
-        low, width = float(self.range.low), float(self.range.width)
-        share = (self.value - low) / width
-        squares = (second.value - 2 * low * self.value + low**2) / width**2
-        rounding = width**2 * max(share - squares, 0.0) / self.respondents
-        return min(self.device_variance + rounding, self.variance)
+        low, high, step = float(self.range.low), float(self.range.high), float(self.scale.step)
+        inside = step**2 / 4
+        if self.scale.levels == 2:
+            inside = max((low + high) * self.value - low * high - second.value, 0.0)
+        return min(self.device_variance + inside / self.respondents, self.variance)
 
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
     ) -> dict[str, Interval]:
-        """Return an interval for the mean: that of the share of "high", by any method of its `conf_int`.
+        """Return an interval for the mean.
+
+        Args:
+            level: how often it holds the true mean.
+            method: "normal" (the default) or "chebyshev"; of two levels that of the share of the upper one, by any
+                method of its `conf_int`.
+            simultaneous: nothing else is told.
 
         Raises:
             InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
         """
-        ends = self.shares.conf_int(level=level, method=method, simultaneous=simultaneous)[ENDS[1]]
-        return {self.type: Interval(*map(self._carried, ends))}
+        if self.scale.levels > 2:
+            return around(self.params, self.bse, level=level, method=method)
+        ends = list(self.shares.conf_int(level=level, method=method, simultaneous=simultaneous).values())[1]
+        low, width = float(self.range.low), float(self.range.width)
+        return {self.type: Interval(*(low + width * end for end in ends))}
+
+    def _inside(self, *, level: float) -> Interval:
+        """Return the interval, cut to the range."""
+        low, high = float(self.range.low), float(self.range.high)
+        return Interval(*(min(max(end, low), high) for end in self.interval("mean", level=level)))
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        return self.shares.warnings
+        """What looks wrong about the responses; that single levels are not known is of no importance to a mean."""
+        return tuple(each for each in self.shares.warnings if each.code != FEW)
 
     def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
         """Return the mean with its interval, and what the device and rounding add to its variance."""
-        about: Summary[Row] = self.shares.summary(level=level, method=method, simultaneous=simultaneous)
-        rounding = math.sqrt(self.rounding_variance)
-        notes = (
-            f"Values lie from {float(self.range.low):g} to {float(self.range.high):g}. Of the error the device adds "
-            f"{math.sqrt(self.device_variance):.4g}; people and rounding add {rounding:.4g}, at every ε.",
-        )
         row = self._row(self.conf_int(level=level, method=method)[self.type])
+        notes = (
+            f"{_where(self.scale)} Of the error the device adds {math.sqrt(self.device_variance):.4g}; people and "
+            f"rounding add {math.sqrt(self.rounding_variance):.4g}, at every ε.",
+        )
+        about: Summary[Row] = self.shares.summary(level=level, simultaneous=simultaneous)
         return replace(
-            about, title=f"mean, {about.title}", quantity="mean", rows=(row,), notes=notes, warnings=self.warnings
+            about,
+            title=f"mean, {about.title}",
+            quantity="mean",
+            rows=(row,),
+            notes=notes,
+            warnings=self.warnings,
+            interval=method or (about.interval if self.scale.levels == 2 else "normal"),
         )
 
     @property
@@ -153,35 +200,240 @@ class Mean(_OneNumber):
         return self.shares._design_hash
 
     def _source(self) -> dict[str, Any]:
-        return {"low": str(self.range.low), "high": str(self.range.high), "shares": self.shares._source()}
+        return {"shares": self.shares._source()}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Design | Ladder) -> Mean:
-        range_ = Range.of(documents.field(source, "low", str), documents.field(source, "high", str))
+    def _remade(cls, source: Mapping[str, Any], design: NumberDesign | Ladder) -> Mean:
         held = documents.field(source, "shares", dict)
-        if isinstance(design, Design):
-            return mean(Estimate._remade(held, design), range_)
-        return mean(Combined._remade(held, design), range_)
+        kind: type[Estimate] | type[Combined] = Combined if isinstance(design, Ladder) else Estimate
+        return mean(kind._remade(held, design))  # type: ignore[arg-type]  # the kind that goes with it
 
-    def _carried(self, share: float) -> float:
-        return float(self.range.low) + float(self.range.width) * share
+
+@dataclass(frozen=True, eq=False)
+class NumberEstimate(Result):
+    """Mean, standard deviation and quantiles of numbers in a range.
+
+    Intervals allow for the rounding: what is said of a quantile, and of the spread, holds wherever between two levels
+    the numbers lie.
+
+    Attributes:
+        shares: the estimated shares of the levels.
+        quantiles: those that are told, from 0 to 1.
+    """
+
+    type: ClassVar = "numbers"
+
+    shares: Estimate
+    quantiles: tuple[float, ...] = QUANTILES
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quantiles", tuple(sorted({float(each) for each in self.quantiles})))
+        if not all(0 < each < 1 for each in self.quantiles):
+            raise InvalidRequest("a quantile lies outside (0, 1); expected numbers such as 0.5 for the median.")
+
+    @cached_property
+    def mean(self) -> Mean:
+        """The mean by itself, with the parts of its variance."""
+        return mean(self.shares)
+
+    @property
+    def scale(self) -> Scale:
+        """The range of the numbers, and the levels that they were rounded to."""
+        return self.mean.scale
+
+    @property
+    def respondents(self) -> int:
+        """How many people it was made from."""
+        return self.shares.respondents
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        whole = tuple(map(float, (self.scale.range.low, self.scale.range.high)))
+        empty = [name for name, ends in self.conf_int().items() if tuple(ends) == whole]
+        return (*self.mean.warnings, *((_tells_nothing(self.respondents, empty),) if empty else ()))
+
+    @cached_property
+    def _levels(self) -> Vector:
+        return vector([float(level) for level in self.scale.values])
+
+    @property
+    def _step(self) -> float:
+        return float(self.scale.step)
+
+    @cached_property
+    def variance(self) -> float:
+        """The variance of the numbers: that of the levels without what rounding adds to it.
+
+        Rounding adds the mean of (x − lower)(upper − x), which is a sixth of the squared step where numbers lie evenly
+        between levels. It may be negative, as an unbiased estimate may.
+        """
+        spread = float(self._levels**2 @ self.shares.value) - self.mean.value**2 + self.mean.variance
+        return spread - self._step**2 / 6
+
+    @cached_property
+    def _variance_error(self) -> float:
+        return math.sqrt(_variance(self.shares, self._spread_weights))
+
+    @property
+    def _spread_weights(self) -> Vector:
+        """How much the variance of the levels changes with each share."""
+        return vector(self._levels**2 - 2 * self.mean.value * self._levels)
+
+    @property
+    def params(self) -> dict[str, float]:
+        values = [self.mean.value, math.sqrt(max(self.variance, 0.0)), *(self._quantile(q)[0] for q in self.quantiles)]
+        return dict(zip(self._names, values, strict=True))
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return dict(zip(self._names, np.sqrt(np.diagonal(self.cov_params())).tolist(), strict=True))
+
+    def cov_params(self) -> Matrix:
+        """Return the covariance matrix, to first order; a quantile's is that between the levels around it."""
+        slopes = np.array([self._levels, self._sd_weights, *(self._quantile(q)[1] for q in self.quantiles)])
+        found = slopes @ self.shares.cov_params() @ slopes.T
+        if np.diagonal(found).min() >= 0:
+            return vector(found)
+        return vector(slopes @ self.shares.basis.possible().matrix() @ slopes.T)
+
+    @property
+    def _names(self) -> list[str]:
+        return ["mean", "sd", *map(quantile_name, self.quantiles)]
+
+    @property
+    def _sd_weights(self) -> Vector:
+        # Where the variance is small next to its error, the root of the error stands for the deviation.
+        return vector(self._spread_weights / (2 * math.sqrt(max(self.variance, self._variance_error, 1e-300))))
+
+    @cached_property
+    def _cumulated(self) -> Vector:
+        """Return the shares of people at or below each level, brought into order, with 0 in front."""
+        return np.concatenate([[0.0], np.cumsum(projection(vector(self.shares.value)))])
+
+    def _quantile(self, share: float) -> tuple[float, Vector]:
+        """Return a quantile, between the levels on a straight line, and how it changes with each share.
+
+        Why: whoever is rounded to the level l or below lies, on average, below the middle between l and the next one.
+        """
+        middles = np.concatenate([self._levels[:1], (self._levels[1:] + self._levels[:-1]) / 2, self._levels[-1:]])
+        below = self._cumulated
+        after = max(int(np.searchsorted(below, share, side="left")), 1)
+        gap = below[after] - below[after - 1]
+        part = (share - below[after - 1]) / gap
+        length = middles[after] - middles[after - 1]
+        at = np.arange(len(self._levels))
+        weights = (1 - part) * (at < after - 1) + part * (at < after)
+        return float(middles[after - 1] + part * length), vector(-length / gap * weights)
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return an interval for each number by name.
+
+        Args:
+            level: how often such an interval holds the truth.
+            method: "bracket" (the default): the mean's own interval, and of spread and quantiles all values that some
+                numbers have whose rounded levels fit the responses; "normal" or "chebyshev" around the value.
+            simultaneous: let all intervals together hold with this level (Bonferroni).
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or another method.
+        """
+        events = len(self._names) if simultaneous else 1
+        if method not in (None, "bracket"):
+            return around(self.params, self.bse, level=level, method=method, events=events)
+        each = one_of(events, level)
+        ends = [self.mean.interval("mean", level=each), self._sd_interval(each)]
+        ends += [self._bracket(share, each) for share in self.quantiles]
+        return dict(zip(self._names, ends, strict=True))
+
+    def _sd_interval(self, confidence: float) -> Interval:
+        """Return all deviations that the variance of the levels allows: rounding adds from 0 to step²/4 to it."""
+        of_levels, margin = self.variance + self._step**2 / 6, quantile(confidence) * self._variance_error
+        most = float(self.scale.range.width) / 2  # half of all at each end
+        ends = (of_levels - margin - self._step**2 / 4, of_levels + margin)
+        low, high = (min(math.sqrt(max(end, 0.0)), most) for end in ends)
+        own = self.params["sd"]
+        return Interval(min(low, own), max(high, own))
+
+    def _bracket(self, share: float, confidence: float) -> Interval:
+        """Return levels between which a quantile lies.
+
+        Why: of those rounded to the level l or below, everybody at or below l is one, and nobody at or above the next
+        level is. So where their share is surely below q, the quantile lies above l; where it is surely above, below the
+        next level. Levels are gone through from the ends inwards up to the first that is not sure, so that only one of
+        them can lead astray on each side: those next to the quantile.
+        """
+        last = len(self._levels) - 1
+        cumulated = np.cumsum(self.shares.value)[:-1]
+        margins = quantile(confidence) * np.array(
+            [_error(self.shares, np.arange(last + 1) <= at) for at in range(last)]
+        )
+        below, above = cumulated + margins < share, cumulated - margins > share
+        low = int(np.argmin(np.append(below, False)))  # how many levels from below it is surely above
+        high = last - int(np.argmin(np.append(above[::-1], False)))
+        own = self._quantile(share)[0]
+        lower = self._levels[max(low - 1, 0)]
+        upper = self._levels[min(high + 1, last)]
+        return Interval(min(float(lower), own), max(float(upper), own))
+
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        """Return a table of mean, deviation and quantiles."""
+        about, own = self.shares.summary(level=level), self.mean.summary(level=level)
+        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        errors = self.bse
+        rows = tuple(Row(name, value, errors[name], *ends[name]) for name, value in self.params.items())
+        return replace(
+            own,
+            title=f"numbers, {about.title}",
+            quantity="value",
+            rows=rows,
+            notes=(*own.notes, *about.notes[1:]),
+            warnings=self.warnings,
+            interval=method or "bracket",
+            simultaneous=simultaneous,
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return self.shares._design_hash
+
+    def _source(self) -> dict[str, Any]:
+        return {"shares": self.shares._source(), "quantiles": list(self.quantiles)}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: NumberDesign) -> NumberEstimate:
+        shares = Estimate._remade(documents.field(source, "shares", dict), design)
+        return cls(shares, tuple(documents.field(source, "quantiles", list)))
+
+
+def quantile_name(share: float) -> str:
+    """Return what a quantile is called.
+
+    Example:
+        >>> quantile_name(0.5), quantile_name(0.1)
+        ('median', 'quantile 0.1')
+    """
+    return "median" if share == 0.5 else f"quantile {share:g}"
 
 
 def estimate(
-    tally: NumberTally,
+    tally: Tally,
     *,
+    quantiles: Sequence[float] = QUANTILES,
     method: str = "inversion",
     population: int | None = None,
     guess: Mapping[str, float] | Sequence[float] | None = None,
     inverse: Sequence[Sequence[float]] | Matrix | None = None,
-) -> Mean:
-    """Estimate the mean of the numbers.
+) -> NumberEstimate:
+    """Estimate mean, standard deviation and quantiles of the numbers.
 
     Args:
         tally: the counts.
-        method: how the shares of the two ends are estimated, as for categories.
+        quantiles: those that are asked for, such as 0.5 for the median.
+        method: how the shares of the levels are estimated, as for categories.
         population: how many people there are altogether, if they are not very many.
-        guess: shares of the two ends at which an inverse is chosen.
+        guess: shares of the levels at which an inverse is chosen.
         inverse: another left inverse of the channel.
 
     Raises:
@@ -189,38 +441,31 @@ def estimate(
         InvalidRequest: an option that does not fit.
 
     Example:
-        >>> from deniable.records.numbers.designs import number_design
-        >>> found = estimate(NumberTally(number_design(0, 10, epsilon=1), [400, 600]))
-        >>> round(found.value, 3), round(found.error, 3)
-        (7.164, 0.335)
+        >>> from deniable.designs import number_design
+        >>> found = estimate(Tally(number_design(0, 10, epsilon=2), [150, 200, 250, 200, 120, 80]))
+        >>> round(found.mean.value, 2), found.interval("median")
+        (3.86, Interval(low=0.0, high=7.5))
     """
-    shares = estimate_shares(tally.ends, method=method, population=population, guess=guess, inverse=inverse)
-    return mean(shares, tally.design.range)
+    shares = estimate_shares(tally, method=method, population=population, guess=guess, inverse=inverse)
+    return NumberEstimate(shares, tuple(quantiles))
 
 
-def mean(shares: Estimate | Combined, range_: Range) -> Mean:
-    """Carry an estimate of the two ends over to the values; one stage's, or that of `combine`.
+def mean(shares: Estimate | Combined) -> Mean:
+    """Carry an estimate of the levels over to the values; one stage's, or that of `combine`.
 
-    Implements: [Pan24], §5.2, eq. (70), corrected: low + (high − low)·π, for any design about the ends.
+    Implements: [Pan24], §5.2, eq. (70), corrected, and for any number of levels: the sum of levels times shares.
 
     Raises:
-        Incompatible: the estimate is not about the ends "low" and "high".
+        Incompatible: the estimate is not about levels of a range.
 
     Example:
-        >>> from deniable.estimates import estimate
-        >>> from deniable.records.numbers.designs import end_design
-        >>> from deniable.tallies import Tally
-        >>> found = mean(estimate(Tally(end_design(1), [400, 600])), Range.of(0, 10))
+        >>> from deniable.designs import number_design
+        >>> found = mean(estimate_shares(Tally(number_design(0, 10, epsilon=1, levels=2), [400, 600])))
         >>> round(found.value, 3), round(found.error, 3)
         (7.164, 0.335)
     """
-    known = shares.design.categories if isinstance(shares, Estimate) else shares.categories
-    if tuple(known) != ENDS:
-        raise Incompatible(
-            "this estimate is not about the ends of a range; expected the categories 'low' and 'high'.",
-            "Use end_design(epsilon), or give another design these categories.",
-        )
-    return Mean(range_, shares)
+    _scale(shares)
+    return Mean(shares)
 
 
 @dataclass(frozen=True)
@@ -254,7 +499,7 @@ def moments(range_: Range, values: Iterable[exact.Rational], design: Design) -> 
 
     Example:
         >>> from deniable.designs import warner
-        >>> moments(Range.of(0, 1), [0, "1/2", 1], warner(p="3/4", categories=ENDS))
+        >>> moments(Range.of(0, 1), [0, "1/2", 1], warner(p="3/4"))
         Moments(mean=Fraction(1, 2), rounding=Fraction(1, 36), device=Fraction(1, 4))
     """
     shares = [range_.share(exact.rational(value)) for value in values]
@@ -280,7 +525,7 @@ def from_share(range_: Range, design: Design, share: exact.Rational) -> Fraction
 
     Example:
         >>> from deniable.designs import warner
-        >>> from_share(Range.of(0, 10), warner(p="3/4", categories=ENDS), "1/2")
+        >>> from_share(Range.of(0, 10), warner(p="3/4"), "1/2")
         Fraction(5, 1)
     """
     zero, gap = _ends(design)
@@ -318,9 +563,32 @@ class Spread(_OneNumber):
         method: str | None = None,
         simultaneous: bool = False,  # noqa: ARG002 - one number
     ) -> dict[str, Interval]:
-        """Return the normal or the Chebyshev interval, cut at 0."""
+        """Return an interval for the variance.
+
+        Args:
+            level: how often it holds the truth.
+            method: "together" (the default): all variances of values in the range whose two means lie in intervals that
+                hold together with this level, so that it keeps the level wherever those of the means do; "normal" or
+                "chebyshev", cut at 0.
+            simultaneous: nothing else is told.
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or another method.
+        """
+        if method in (None, "together"):
+            return {self.type: self._together(level)}
         low, high = around(self.params, self.bse, level=level, method=method)[self.type]
         return {self.type: Interval(max(low, 0.0), max(high, 0.0))}
+
+    def _together(self, level: float) -> Interval:
+        each = one_of(2, level) if self.same_people else math.sqrt(one_of(1, level))
+        (low, high), (least, most) = (mean._inside(level=each) for mean in (self.first, self.second))
+        bottom, top = float(self.first.range.low), float(self.first.range.high)
+        nearest = min(max(0.0, low), high)  # to 0, of the means
+        middle = min(max((bottom + top) / 2, low), high)
+        largest = min(most - nearest**2, (top - middle) * (middle - bottom))  # with all values at the ends of the range
+        smallest = least - max(low**2, high**2)
+        return Interval(max(min(smallest, largest), 0.0), max(largest, 0.0))
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -340,7 +608,7 @@ class Spread(_OneNumber):
             rows=(row,),
             notes=notes,
             warnings=self.warnings,
-            interval=method or "normal",
+            interval=method or "together",
             simultaneous=simultaneous,
         )
 
@@ -352,8 +620,10 @@ class Spread(_OneNumber):
         return {"first": self.first._source(), "second": self.second._source(), "same_people": self.same_people}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Design | Ladder) -> Spread:
-        first, second = (Mean._remade(documents.field(source, name, dict), design) for name in ("first", "second"))
+    def _remade(cls, source: Mapping[str, Any], design: NumberDesign | Ladder) -> Spread:
+        squared = _squared_stages(design) if isinstance(design, Ladder) else design.squared
+        first = Mean._remade(documents.field(source, "first", dict), design)
+        second = Mean._remade(documents.field(source, "second", dict), squared)
         return spread(first, second, same_people=source.get("same_people") is True)
 
 
@@ -370,9 +640,9 @@ def spread(first: Mean, second: Mean, *, same_people: bool = False) -> Spread:
         Incompatible: the second range is not that of the squares of the first.
 
     Example:
-        >>> from deniable.records.numbers.designs import number_design
-        >>> one, two = number_design(0, 10, epsilon=3), number_design(0, 100, epsilon=3)
-        >>> found = spread(estimate(NumberTally(one, [400, 600])), estimate(NumberTally(two, [550, 450])))
+        >>> from deniable.designs import number_design
+        >>> one = number_design(0, 10, epsilon=3, levels=2)
+        >>> found = spread(estimate(Tally(one, [400, 600])).mean, estimate(Tally(one.squared, [550, 450])).mean)
         >>> round(found.value, 2), round(found.error, 2)
         (7.24, 2.72)
     """
@@ -389,6 +659,45 @@ def _check_squares(first: Mean, second: Mean) -> None:
             f"the second moment has the range {second.range.low} to {second.range.high}; expected that of the squares, "
             f"{first.range.squared.low} to {first.range.squared.high}."
         )
+
+
+def _scale(shares: Estimate | Combined) -> Scale:
+    """Return the levels that an estimate is about."""
+    design = shares.design if isinstance(shares, Estimate) else shares.tallies.design.designs[0]
+    if isinstance(design, NumberDesign):
+        return design.scale
+    raise Incompatible(
+        "this estimate is not about the levels of a range; expected one of a design for numbers.",
+        "Build the design with number_design(low, high, epsilon).",
+    )
+
+
+def _variance(shares: Estimate | Combined, weights: Vector) -> float:
+    """Return the variance of a weighted sum of shares."""
+    if isinstance(shares, Estimate):
+        return shares.basis.variance(weights)
+    return float(weights @ shares.cov_params() @ weights)
+
+
+def _tells_nothing(respondents: int, names: Sequence[str]) -> Caution:
+    text = (
+        f"{respondents:,} responses of this design are too few to tell anything about {', '.join(names)}: every value "
+        'of the range would fit them. A design with goal="distribution" tells more about them.'
+    )
+    return Caution(FEW, text)
+
+
+def _squared_stages(ladder: Ladder) -> Ladder:
+    return Ladder(tuple(each.squared for each in ladder.designs if isinstance(each, NumberDesign)), ladder.steps)
+
+
+def _error(shares: Estimate, chosen: Any) -> float:
+    return math.sqrt(_variance(shares, vector(chosen)))
+
+
+def _where(scale: Scale) -> str:
+    ends = f"{float(scale.range.low):g} to {float(scale.range.high):g}"
+    return f"Values lie from {ends} and are rounded to {scale.levels} levels, {float(scale.step):g} apart."
 
 
 def _ends(design: Design) -> tuple[Fraction, Fraction]:

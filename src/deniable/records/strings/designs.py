@@ -108,7 +108,7 @@ class Bloom:
         if not 0 <= cohort < self.cohorts:
             raise InvalidRequest(f"there is no cohort {cohort}; expected 0 to {self.cohorts - 1}.")
         seed = seed_of(self.part(text, cohort))
-        words = (_mixed(seed, cohort * self.hashes + number) for number in range(self.hashes))
+        words = (_mixed(seed, int(cohort) * self.hashes + number) for number in range(self.hashes))
         return tuple((word >> 32) * self.bits >> 32 for word in words)
 
     def part(self, text: str, cohort: int) -> str:  # noqa: ARG002 - `Prefixes` asks

@@ -166,8 +166,8 @@ def discovery_limit(design: StringDesign, respondents: int, *, fdr: float = 0.05
     """Return the smallest share that a string must have to be discovered with a probability of at least `target`.
 
     Why: its prefixes are at least as frequent as itself. At each level it is missed no more often than (1 − target) /
-    levels: as a prefix, if it does not stand out among as many as are looked for at a time; as a whole string, if it is
-    not told from as many candidates as are kept.
+    levels: as a prefix, if it does not stand out among as many as are looked for at a time, or if more others stand out
+    as much than are kept; as a whole string, if it is not told from as many candidates as are kept.
 
     Args:
         design: one stage, with `Prefixes`.
@@ -192,4 +192,28 @@ def discovery_limit(design: StringDesign, respondents: int, *, fdr: float = 0.05
     sure = 1 - (1 - target) / bloom.levels
     kept = string_detection_limit(design, respondents, candidates=1, fdr=_BY_CHANCE / MOST_PREFIXES, target=sure)
     told = string_detection_limit(design, respondents, candidates=bloom.most_kept, fdr=fdr, target=sure)
-    return max(kept, told, 2 / bloom.most_kept)
+    return max(kept, told, _room(bloom.most_kept, NormalDist().inv_cdf(sure)))
+
+
+def _room(kept: int, sure: float) -> float:
+    """Return the smallest share with which a prefix is surely among those kept, if it stands out by the threshold.
+
+    Why: with errors σ, and share s of (threshold + sure)·σ, its score is above the threshold t but for the chance
+    allowed. One of share r = xσ is above t with chance Φ(x − t), which is at most c·r/s with c the largest
+    Φ(x − t)·(t + sure)/x. Shares sum to at most 1, so that on average at most c/s prefixes that somebody has are above
+    t, beside those that nobody has; five standard deviations are left for chance.
+
+    Raises:
+        InvalidRequest: chance alone fills the places.
+    """
+    room = kept - _BY_CHANCE - 5 * math.sqrt(kept)
+    if room <= 0:
+        raise InvalidRequest(
+            f"{kept} prefixes are kept, of which chance alone takes about {_BY_CHANCE}; expected room for more.",
+            "Let the lengths rise by fewer letters: Prefixes.of(alphabet, length) chooses them.",
+        )
+    threshold, normal = _threshold(MOST_PREFIXES), NormalDist()
+    reached = (
+        normal.cdf(x - threshold) * (threshold + sure) / x for x in np.linspace(0.5, threshold + 6, 500).tolist()
+    )
+    return float(max(reached)) / room

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtri_exp
 
 from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix
-from deniable.estimates.intervals import Interval, quantile
+from deniable.estimates.intervals import Interval, halved, one_of
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.records.strings.designs import Bloom, Prefixes, StringDesign
 from deniable.records.strings.regression import Chance, Fit, Floats, Numbers, Regression, alike, seeds_of, table
@@ -23,6 +24,12 @@ from deniable.records.strings.tallies import NoisyTally, StringTally
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+GIVEN_FOUND = "given-found"
+"""The interval of a string's share that knows that the string was looked at because it was found."""
+
+_TINY = float(np.finfo(np.float64).tiny)
+_FARTHEST = 1e100  # standard errors; their squares are still finite
 
 __all__ = [
     "Candidates",
@@ -44,17 +51,51 @@ class Found:
         share: how many send it, unbiased.
         error: the standard error of the share.
         p_value: how often a string that nobody sends would stand out as much.
+        limit: the share below which it would not have been found.
+        people: how many respondents the share was estimated from.
     """
 
     text: str
     share: float
     error: float
     p_value: float
+    limit: float
+    people: int
 
     def interval(self, *, level: float = 0.95) -> Interval:
-        """Return the normal interval of the share."""
-        width = quantile(level) * self.error
-        return Interval(self.share - width, self.share + width)
+        """Return the interval of the share, given that the string was found."""
+        return given_found([self], one_of(1, level))[0]
+
+
+def given_found(found: Sequence[Found], confidence: float) -> list[Interval]:
+    """Return all shares under which what was found is not too rare, among surveys in which the string is found.
+
+    Implements: the test of a share θ takes the estimate as normal about θ, with the error that it has if θ is true; its
+    lower end asks how often an estimate above the limit is as large [Lee16]. The upper end does not: that only large
+    estimates are looked at makes them too large, never too small.
+
+    Why: of strings that nobody has, those are found that stand out by chance, and value ± z·error never holds their 0.
+    """
+    if not found:
+        return []
+    share, error, limit, people = (
+        np.array([getattr(each, name) for each in found], np.float64) for name in ("share", "error", "limit", "people")
+    )
+    start, tail = np.clip(share, 0.0, 1.0), math.log((1 - confidence) / 2)
+    device = np.maximum(error**2 - start * (1 - start) / people, 0.0)
+
+    def scaled(distance: Floats, truth: Floats) -> Floats:
+        spread = np.sqrt(device + np.clip(truth * (1 - truth), 0.0, None) / people)
+        return np.asarray(log_ndtr(np.maximum(distance / np.maximum(spread, _TINY), -_FARTHEST)), np.float64)
+
+    def not_below(truth: Floats) -> NDArray[np.bool_]:
+        return np.asarray(scaled(truth - share, truth) - scaled(truth - limit, truth) >= tail, np.bool_)
+
+    def not_above(truth: Floats) -> NDArray[np.bool_]:
+        return np.asarray(scaled(share - truth, truth) >= tail, np.bool_)
+
+    low, high = halved(not_below, start, 0.0), halved(not_above, start, 1.0)
+    return [Interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +161,21 @@ class StringEstimate(Result):
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
     ) -> dict[str, Interval]:
-        """Return the normal or the Chebyshev interval of each string that was found."""
-        return around(self.params, self.bse, level=level, method=method, events=len(self.found) if simultaneous else 1)
+        """Return an interval for the share of each string that was found.
+
+        Args:
+            level: how often such an interval holds the truth.
+            method: "given-found" (the default), of all surveys in which the string is found; "normal" or "chebyshev",
+                which for rare strings hold less often, because the lucky ones are found.
+            simultaneous: let all intervals together hold with this level (Bonferroni).
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or a method that does not exist.
+        """
+        events = max(len(self.found), 1) if simultaneous else 1
+        if method in (None, GIVEN_FOUND):
+            return dict(zip(self.params, given_found(self.found, one_of(events, level)), strict=True))
+        return around(self.params, self.bse, level=level, method=method, events=events)
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -148,7 +202,7 @@ class StringEstimate(Result):
             ),
             warnings=self.warnings,
             level=level,
-            interval=method or "normal",
+            interval=method or GIVEN_FOUND,
             method="regression",
             respondents=self.respondents,
             missing=self.missing,
@@ -263,11 +317,13 @@ def estimate(
     spread = _covariance(fit, tally)
     luck, luck_error = _luck(search, fit.numbers.size, (1 - _TAKEN) * fdr, tally.bloom)
     order = np.argsort(-fit.shares, kind="stable")
+    numbers, shares, errors = fit.numbers[order], fit.shares[order], np.sqrt(np.diagonal(spread))[order]
+    needed = ndtri_exp(math.log((1 - _TAKEN) * fdr * max(len(numbers), 1) / len(texts)))
+    spare = np.maximum(needed - ndtri_exp(np.log(np.maximum(p_values[numbers], _TINY))), 0.0)
+    people = tally.respondents
     found = [
-        Found(texts[number], float(share), math.sqrt(variance), float(p_values[number]))
-        for number, share, variance in zip(
-            fit.numbers[order], fit.shares[order], np.diagonal(spread)[order], strict=True
-        )
+        Found(texts[number], float(share), float(error), float(p_values[number]), float(share - above * error), people)
+        for number, share, error, above in zip(numbers, shares, errors, spare, strict=True)
     ]
     design = tally.design if isinstance(tally, StringTally) else None
     return StringEstimate(

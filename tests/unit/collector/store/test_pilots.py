@@ -59,7 +59,9 @@ def test_nothing_of_a_pilot_is_left(store: Store, pilot: Entry, ending: str) -> 
         for table in ("upcoming", "published"):  # as if enough had come to be shown
             tables.run(f"INSERT INTO {table} SELECT * FROM tally")
     held = {"response": 1, "tally": 1, "upcoming": 1, "published": 1, "day": 1, "invitation": 6, "spent": 1}
-    assert rows(store, pilot.id) == held
+    assert rows(store, pilot.id) == dict.fromkeys(HELD, 0) | held
+    store.rewrite(at_once=True)
+    assert rows(store, pilot.id) == dict.fromkeys(HELD, 0) | held | {"response": 0, "run": 1, "pack": 1}
     if ending == "opened":
         store.open("small")
     else:

@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from deniable.collector.store import Batch, Entry, Sent, Store, Submission, open_store
+from deniable.collector.store.packs import ids_of, record
 from deniable.collector.store.schema import MIGRATIONS, TABLES
 from deniable.db import Tables
 from tests.support import postgres
+from tests.support.stored import ids
 from tests.support.surveys import small
 
 MEANING = {
@@ -27,20 +29,25 @@ MEANING = {
     "grp": "the number of a group",
     "code": "the number of the symbol that was sent",
     "which": "'seen' or 'raised'",
-    "piece": "which of the counts",
+    "piece": "which of the counts, or of the packs of a run",
+    "pieces": "into how many packs ids are cut",
+    "width": "bytes of a code",
+    "packed": "ids, groups and codes, by their ids",
     "counts": "counts",
     "day": "a day on which responses came, with their number",
     "responses": "how many",
-    "hash": "SHA-256 of an invitation, of a token, of a message that was spent",
+    "hash": "SHA-256 of an invitation, of a token, of a session, of a message that was spent",
     "used": "SHA-256 of a blinded message",
     "part": "which part of the program has made its tables here",
-    "name": "of a survey, a token, a secret, a migration",
+    "name": "of a survey, a token, a secret, a migration; random, of a run",
     "state": "draft, open, closed or ended",
     "definition": "the survey",
     "private": "the survey's signing key",
     "signature": "the author's, of the definition",
     "scope": "analyst or admin",
     "value": "random bytes of the collector",
+    "token": "SHA-256 of the token that a session was opened with",
+    "ends": "when an analyst's session does",
 }
 
 
@@ -60,17 +67,19 @@ def test_every_column_is_known_and_none_can_hold_an_answer(tmp_path: Path) -> No
 
 def test_responses_lie_in_the_order_of_their_ids_and_carry_no_number_of_their_own(tmp_path: Path) -> None:
     statements = [statement for migration in MIGRATIONS for statement in migration.statements]
-    kept = [each for each in statements if re.search(r"TABLE (response|spent|invitation)\b", each)]
-    assert len(kept) == 3
+    kept = [each for each in statements if re.search(r"TABLE (response|run|pack|spent|invitation)\b", each)]
+    assert len(kept) == 5
     assert all(each.rstrip().endswith("{by_key}") for each in kept), "no row number that tells when a row came"
     store = open_store(tmp_path / "store.db")
     store.create(small())
     entry = store.open("small")
     for _ in range(50):
         store.add([Submission(entry.id, os.urandom(16), None, (Sent(0, 0, 0),))])
-    with store.transaction(write=False) as tables:
-        ids = [id_ for (id_,) in tables.rows("SELECT id FROM response")]
-    assert ids == sorted(ids)
+    for _ in range(2):
+        found = ids(store, entry.id)
+        assert len(found) == 50
+        assert found == sorted(found)
+        store.rewrite(at_once=True)  # into packs
     store.shut()
 
 
@@ -81,27 +90,22 @@ def test_rows_are_not_written_in_the_order_in_which_they_came(
     with store.transaction() as tables:
         kind = type(tables)
     written: list[tuple[str, list[Any]]] = []
-    insert, run = kind.insert, kind.run
+    insert = kind.insert
 
-    def noted_insert(tables: Tables, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def noted(tables: Tables, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         written.append((table, list(rows)))
         insert(tables, table, columns, written[-1][1])
 
-    def noted_run(tables: Tables, statement: str, *values: Any) -> int:
-        if "INSERT INTO response" in statement:
-            ids = values[2]
-            written.append(("batch", [bytes(ids[at : at + 16]) for at in range(0, len(ids), 16)]))
-        return run(tables, statement, *values)
-
-    monkeypatch.setattr(kind, "insert", noted_insert)
-    monkeypatch.setattr(kind, "run", noted_run)
+    monkeypatch.setattr(kind, "insert", noted)
     sent = (Sent(0, 0, 1), Sent(1, 0, 2))
     store.add([Submission(entry.id, os.urandom(16), None, sent) for _ in range(40)])
     keys = np.frombuffer(os.urandom(16 * 40), np.uint8).reshape(40, 16)
     store.add_batch(Batch(entry.id, 0, 0, keys, np.zeros(40, np.uint8)))
-    responses = [rows for table, rows in written if table in ("response", "batch")]
-    assert [len(rows) for rows in responses] == [80, 40]
+    assert [len(rows) for table, rows in written if table == "response"] == [80]
     assert all(rows == sorted(rows) for _, rows in written)
+    ((pack,),) = [rows for table, rows in written if table == "pack"]
+    assert len(packed := ids_of(np.frombuffer(pack[-1], record(1)))) == 40
+    assert packed == sorted(packed)
 
 
 def test_the_rows_of_one_respondent_have_nothing_in_common(store: Store, entry: Entry) -> None:
@@ -157,12 +161,14 @@ def test_in_postgres_a_closed_survey_does_not_tell_what_came_together(postgres_s
     store.close("small")
     assert len(_transactions(store)) == 1
     with store.transaction(write=False) as tables:
-        rows = tables.rows("SELECT question, id FROM response ORDER BY ctid")
+        rows = tables.rows("SELECT question, stage, piece FROM pack ORDER BY ctid")
     assert rows == sorted(rows)
+    assert len(found := ids(store, entry.id)) == 30
+    assert found == sorted(found)
     assert store.tallies(entry.id, 0).respondents == 10
     store.shut()
 
 
 def _transactions(store: Store) -> set[str]:
     with store.transaction(write=False) as tables:
-        return {str(number) for (number,) in tables.rows("SELECT xmin FROM response")}
+        return {str(number) for (number,) in tables.rows("SELECT xmin FROM response UNION SELECT xmin FROM pack")}

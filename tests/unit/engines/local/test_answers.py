@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -173,9 +174,8 @@ def test_codes_out_of_range_are_refused_by_row_and_not_repeated(answers: Any, th
 
 
 def test_the_first_of_several_blocks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from importlib import import_module
-
-    monkeypatch.setattr(import_module("deniable.engines.local.bulk"), "BLOCK", 10)
+    for name in ("vectors", "kernels"):
+        monkeypatch.setattr(import_module(f"deniable.engines.local.{name}"), "CHUNK", 10)
     answers = np.zeros(100, np.int64)
     answers[[41, 42, 87]] = 9
     with pytest.raises(InvalidAnswer, match="index 41 "):

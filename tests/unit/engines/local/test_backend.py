@@ -5,16 +5,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from fractions import Fraction
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.channel import Bits
 from deniable.channel.coding import code_type
-from deniable.designs import k_ary
+from deniable.designs import k_ary, subset
 from deniable.engines.local import kernels, vectors
-from deniable.engines.local.backend import Backend, Thresholds
+from deniable.engines.local.backend import Backend, Picks, Thresholds, workers
 from deniable.engines.local.edges import Edges
 
 MOST = (1 << 64) - 1
@@ -95,10 +97,97 @@ def test_counting_codes(hand: ModuleType) -> None:
         hand.count(coding, np.array([0, 5], np.uint8))
 
 
+def near_every_quotient(picks: Picks, rows: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Words at, just before and just behind multiples of the divisors, and the last that are not thrown away."""
+    dice = np.random.default_rng(20)
+    words = np.empty((rows, len(picks.lasts)), np.uint64)
+    for step, (divisor, last) in enumerate(zip(picks.divisors.tolist(), picks.lasts.tolist(), strict=True)):
+        edges = [quotient * divisor + by for quotient in range((last + 1) // divisor + 1) for by in (-1, 0, 1)]
+        words[:, step] = dice.choice(np.array([word for word in edges if 0 <= word <= last] + [last], np.uint64), rows)
+    return words
+
+
+@pytest.mark.parametrize(
+    ("size", "steps"), [(2, 1), (3, 1), (16, 4), (63, 20), (64, 32), (65, 31), (128, 34), (128, 64)]
+)
+def test_sets_filled_side_by_side_are_those_filled_one_by_one(size: int, steps: int) -> None:
+    """With every pick at the edge of two quotients, and any number of them forgotten."""
+    picks, rows, dice = Picks.of(size, steps), 333, np.random.default_rng(size)
+    words = near_every_quotient(picks, rows)
+    answers, own = dice.integers(0, size, rows).astype(np.uint8), dice.integers(0, 2, rows).astype(np.bool_)
+    wanted = dice.integers(0, steps + 1, rows)
+    compiled, numpy, single = (np.zeros((rows, -(-size // 8)), np.uint8) for _ in range(3))
+    assert kernels.fill(words, answers, own, wanted, compiled, picks)
+    assert vectors.fill(words, answers, own, wanted, numpy, picks)
+    for row in range(rows):
+        part = slice(row, row + 1)
+        assert kernels.fill(words[part], answers[part], own[part], wanted[part], single[part], picks)
+    assert compiled.tolist() == numpy.tolist() == single.tolist()
+
+
+@both
+@pytest.mark.parametrize("rows", [1, 100])
+def test_a_set_with_a_word_to_throw_away_is_not_filled(hand: ModuleType, rows: int) -> None:
+    picks = Picks.of(100, 27)
+    for step in [step for step, last in enumerate(picks.lasts.tolist()) if last < MOST]:
+        words = np.zeros((rows, 27), np.uint64)
+        out = np.zeros((rows, 13), np.uint8)
+        given = np.zeros(rows, np.uint8), np.zeros(rows, np.bool_), np.full(rows, 27), out, picks
+        words[-1, step] = picks.lasts[step]
+        assert hand.fill(words, *given)
+        words[-1, step] += np.uint64(1)
+        assert not hand.fill(words, *given)
+
+
+@both
+@pytest.mark.parametrize("size", [20, 31, 128, 200])
+@pytest.mark.parametrize("rows", [1, 4_000, 150_000])
+def test_counting_the_bits_of_packed_rows(hand: ModuleType, size: int, rows: int) -> None:
+    """Of rows with all bits, so that every count is as high as can be, and of others behind them."""
+    coding = Bits(size, 3, 1, 4).coding
+    sets = np.full((rows, coding.width), 255, np.uint8)
+    sets[rows // 2 :] = np.random.default_rng(size).integers(0, 256, sets[rows // 2 :].shape, np.uint8)
+    if size % 8:
+        sets[:, -1] &= np.uint8((1 << size % 8) - 1)
+    bits = np.unpackbits(sets, axis=1, bitorder="little")[:, :size]
+    assert hand.count(coding, sets)[-size:].tolist() == bits.sum(axis=0).tolist()
+
+
+@both
+@pytest.mark.parametrize("wrong", [[0b111, 0, 0], [0, 0, 0], [1, 0, 16]], ids=["one more", "none", "behind the last"])
+def test_a_packed_row_that_is_never_sent_is_not_counted(hand: ModuleType, wrong: list[int]) -> None:
+    coding = subset(20, 1, t=2).channel.coding
+    rows = np.tile(np.array([0b101, 0, 0], np.uint8), (500, 1))
+    assert hand.count(coding, rows)[:4].tolist() == [500, 0, 500, 0]
+    rows[321] = wrong
+    with pytest.raises(OverflowError):
+        hand.count(coding, rows)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_work_comes_back_in_its_order(threads: int) -> None:
+    with workers(threads) as run:
+        assert run(lambda number: number * number, range(0, 100, 3)) == [n * n for n in range(0, 100, 3)]
+        assert run(str, []) == []
+
+
+def test_nobody_takes_more_work_after_an_error() -> None:
+    done: list[int] = []
+
+    def work(number: int) -> None:
+        if number == 3:
+            raise ZeroDivisionError
+        done.append(number)
+
+    with workers(3) as run, pytest.raises(ZeroDivisionError):
+        run(work, range(1_000_000))
+    assert len(done) < 999_999
+
+
 @both
 def test_each_backend_offers_the_whole_protocol(hand: ModuleType) -> None:
     offered = {name for name in vars(Backend) if not name.startswith("_")} | set(Backend.__annotations__)
-    assert {"toss", "fill", "nest", "count", "COIN_WORDS"} <= offered
+    assert {"toss", "fill", "nest", "count", "CHUNK", "COIN_WORDS"} <= offered
     assert all(hasattr(hand, name) for name in offered)
 
 

@@ -36,6 +36,16 @@ def test_columns_of_different_lengths_are_refused() -> None:
         gradual.upgrade(KARY, [0, 1, 2], [0, 1])
 
 
+def test_whoever_is_missing_must_be_missing_in_both_columns() -> None:
+    answers = ["red", None, "blue"]
+    before = local.draw_all(KARY.old, answers)
+    raised = gradual.upgrade(KARY, before, answers)
+    assert np.ma.getmaskarray(raised).tolist() == [False, True, False]
+    for others in (["red", "blue", None], [None, "red", "blue"], ["red", "green", "blue"]):
+        with pytest.raises(InvalidResponse, match="others are missing"):
+            gradual.upgrade(KARY, before, others)
+
+
 def test_impossible_sets_are_refused() -> None:
     rows = np.array([[0b111, 0], [0b11, 0]], np.uint8)
     with pytest.raises(InvalidResponse, match="index 1"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from scipy.sparse import coo_array
 
 from deniable.chance import ScriptedSource
 from deniable.engines.local.edges import Edges
+from deniable.engines.local.engine import Local
 from deniable.engines.local.key_value import collect, draw_all, read_edges
 from deniable.errors import InvalidRequest
+from deniable.records.edges.designs import one_edge
 from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, pckv_grr, pckv_ue, vpp
 from deniable.records.key_value.schemes import GRID
 from deniable.records.key_value.tallies import tally
@@ -31,6 +34,7 @@ def edges(people: int, items: int) -> coo_array:
     return coo_array((rng.choice(WEIGHTS, len(person)), (person, item)), shape=(people, items))
 
 
+@cache
 def designs(items: int) -> dict[str, KeyValueDesign]:
     some = max(1, items // 3)
     return {
@@ -81,22 +85,6 @@ def test_the_same_bytes_give_the_same_responses(items: int, name: str, fast: boo
     assert counted.respondents == 60
 
 
-@pytest.mark.parametrize("name", ["club", "ue", "grr", "ue of few positions", "grr of few positions"])
-@pytest.mark.parametrize("fast", [False, True], ids=["numpy", "compiled"])
-def test_words_at_the_edges_of_decisions(name: str, fast: bool) -> None:
-    """Words of all zeros, all ones, at thresholds of weights, and words that are thrown away."""
-    design, given = designs(7)[name], edges(60, 7)
-    known = read_edges(design, given)
-    rng = np.random.default_rng(5)
-    marks = [0, (1 << 64) - 1, (1 << 64) - 2, 1 << 63, (1 << 63) - 1, *((1 << 64) * k // 7 for k in range(1, 7))]
-    marks += [int((1 + Fraction(weight)) * (1 << 63)) - step for weight in (0.5, -0.25, 0.1) for step in (0, 1)]
-    planted = b"".join(words(marks[i], 1) for i in rng.integers(0, len(marks), 4000))
-    sources = [Counted(planted, seeded(name)) for _ in range(2)]
-    expected = scalar(design, known, sources[0])
-    assert numbers(draw_all(design, given, source=sources[1], fast=fast)) == expected
-    assert sources[1].used == sources[0].used
-
-
 def test_a_word_that_no_place_owns_is_thrown_away() -> None:
     """Three places: 2^64 leaves 1 over, so only the largest word is thrown away, for those who have three."""
     design = pckv_grr(5, 1, padding=3)
@@ -140,3 +128,15 @@ def test_nobody_at_all_responds_nothing() -> None:
 def test_too_many_items_for_one_word_are_refused() -> None:
     with pytest.raises(InvalidRequest, match="expected at most 16,777,216"):
         draw_all(lpp_club((1 << 24) + 1, 1), coo_array((1, (1 << 24) + 1)))
+
+
+def test_people_of_a_table_stand_in_no_order_unless_they_are_listed() -> None:
+    """Which item somebody has is sent as it is here, and so tells where in the table they stood."""
+    names = [f"number {each}" for each in range(300)]
+    design = one_edge(names, 1)
+    table = {"person": names, "item": names, "weight": [1.0] * 300}
+    shuffled = (Local().respond_all(design, table).columns["response"] // 3).tolist()
+    assert sorted(shuffled) == list(range(300)) != shuffled
+    assert (Local().respond_all(design, table, people=300).columns["response"] // 3).tolist() != list(range(300))
+    listed = Local().respond_all(design, table, people=names[::-1]).columns["response"] // 3
+    assert listed.tolist() == list(range(300))[::-1]

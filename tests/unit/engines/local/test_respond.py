@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ def test_answers_are_not_changed() -> None:
 @pytest.mark.parametrize("fast", [False, True])
 def test_several_threads_answer_every_row(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With this p a response is its answer, but once in 10^15 rows: so every row has its own."""
-    monkeypatch.setattr(sys.modules["deniable.engines.local.bulk"], "BLOCK", 1000)
+    for name in ("vectors", "kernels"):
+        monkeypatch.setattr(import_module(f"deniable.engines.local.{name}"), "CHUNK", 1000)
     design = k_ary(200, p="0.999999999999999999")
     answers = np.arange(50_500) % 200
     assert local.draw_all(design, answers, threads=3, fast=fast).tolist() == answers.tolist()

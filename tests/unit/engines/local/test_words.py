@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -95,3 +97,13 @@ def test_a_source_that_fills_is_asked_to_fill() -> None:
             raise AssertionError(f"reading {count} bytes makes a copy")
 
     assert Words(Filling()).take(100, Slots([Slot.of(10)])).shape == (100, 1)
+
+
+def test_what_one_thread_holds_is_not_written_by_another() -> None:
+    words, slots = Words(), Slots([Slot.of(1 << 64)])
+    held = words.take(1000, slots)
+    before = held.copy()
+    with ThreadPoolExecutor(1) as other:
+        theirs = other.submit(lambda: words.take(1000, slots).copy()).result()
+    assert np.array_equal(held, before)
+    assert not np.isin(theirs, before).any()

@@ -241,8 +241,9 @@ def test_one_edge_tells_nothing_and_a_population_is_known() -> None:
     design = one_edge(["tax", "transport"], 8)
     found = estimate(EdgeTally(design, np.array([[1, 0, 0], [9, 0, 1]]))).about("mean")
     assert found.conf_int()["tax"] == (0, 1)
-    assert found.summary().interval == "recovered"
+    assert found.summary().interval == "wide"
     census = estimate(found.tally, population=11).about("mean")
-    assert census.summary().interval == "normal"
-    with pytest.raises(InvalidRequest, match="recovered"):
-        found.conf_int(method="score")
+    assert census.summary().interval == "score"
+    assert np.diff(census.conf_int()["transport"]) < np.diff(found.conf_int(method="score")["transport"])
+    with pytest.raises(InvalidRequest, match="wide"):
+        found.conf_int(method="profile")

@@ -174,20 +174,20 @@ def test_means_within_noise_are_told_and_not_trusted() -> None:
     assert any("1 of 3 items is within noise of 0" in each.text for each in found.warnings)
     assert found.about("mean").interval("milk") == (-1.0, 1.0)
     assert found.about("mean").interval("milk", method="delta") != (-1.0, 1.0)
-    low, high = found.about("mean").interval("tea", method="fieller")
+    low, high = found.about("mean").interval("tea", method="score")
     assert low < found.mean[0] < high <= 1
-    assert found.about("mean").interval("milk", method="fieller") == (-1.0, 1.0)
+    assert found.about("mean").interval("milk", method="score") == (-1.0, 1.0)
     assert [row.mean for row in found.summary().rows][-1] is None
     assert found.frequency == pytest.approx([0.5, 0.3, 0.01], abs=1e-3)
     assert found.mean[:2] == pytest.approx([0.5, -0.2], abs=1e-2)
 
 
-def test_fieller_and_delta_agree_where_the_degree_is_sure() -> None:
+def test_all_intervals_of_a_mean_agree_where_the_degree_is_sure() -> None:
     found = estimate(typical(lpp_club(ITEMS, 3), 30_000_000))
-    for one, two in [
-        [found.about("mean").interval(item, method=method) for method in ("fieller", None)] for item in ITEMS[:2]
-    ]:
-        assert one == pytest.approx(two, abs=1e-3)
+    for item in ITEMS[:2]:
+        delta, score, wide = (found.about("mean").interval(item, method=each) for each in ("delta", "score", "wide"))
+        assert score == pytest.approx(delta, abs=1e-4)
+        assert wide == pytest.approx(delta, abs=1e-4)
 
 
 def test_intervals_refuse_what_they_do_not_know() -> None:
@@ -195,9 +195,9 @@ def test_intervals_refuse_what_they_do_not_know() -> None:
     for quantity, arguments in (
         ("height", {}),
         ("degree", {"level": 1}),
-        ("degree", {"method": "fieller"}),
-        ("mean", {"method": "score"}),
-        ("weight", {"method": "score"}),
+        ("degree", {"method": "wide"}),
+        ("mean", {"method": "normal"}),
+        ("weight", {"method": "exact"}),
     ):
         with pytest.raises(InvalidRequest):
             found.about(quantity).conf_int(**arguments)  # type: ignore[arg-type]

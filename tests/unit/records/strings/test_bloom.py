@@ -43,6 +43,11 @@ def test_places_are_as_described_one_by_one_and_at_once(bloom: Bloom) -> None:
     assert given.tolist() == [list(bloom.places(text, int(c))) for text, c in zip(TEXTS, cohorts, strict=True)]
 
 
+def test_a_cohort_may_come_from_an_array() -> None:
+    bloom = Bloom(128, hashes=2, cohorts=64)
+    assert bloom.places("Smith", np.int64(63)) == bloom.places("Smith", 63)
+
+
 def test_two_ways_to_write_a_letter_are_one_string() -> None:
     bloom = Bloom(1024)
     assert bloom.filter("M\u00fcller", 5) == bloom.filter("Mu\u0308ller", 5)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 import deniable as dn
 from deniable.engines.local import strings as engine
-from deniable.records.strings.designs import CohortDesign
+from deniable.records.strings import discovery
+from deniable.records.strings.designs import MOST_PREFIXES, CohortDesign
 from deniable.records.strings.tallies import NoisyTally
 from tests.support.seeded import seeded
 from tests.support.traces import law
@@ -156,7 +158,9 @@ def test_the_limit_falls_with_people_and_counts_levels() -> None:
     design = dn.string_design(BLOOM, 2, optimized=True)
     limits = [dn.plan.discovery_limit(design, n) for n in (10_000, 100_000, 1_000_000, 10**12)]
     assert limits == sorted(limits, reverse=True)
-    assert limits[-1] == 2 / BLOOM.most_kept
+    many = dn.Prefixes(128, cohorts=4 << 14, alphabet="abcd", lengths=(2, 4, 6))
+    least = dn.plan.discovery_limit(dn.string_design(many, 2, optimized=True), 10**12)
+    assert least == discovery._room(many.most_kept, NormalDist().inv_cdf(0.95)) < limits[-1]
     whole = dn.string_design(dn.Bloom(128, cohorts=128), 2, optimized=True)
     told, alone = (
         dn.plan.string_detection_limit(each, n, candidates=1000) for each, n in ((design, 400_000), (whole, 100_000))
@@ -222,3 +226,29 @@ def test_a_design_of_prefixes_is_written_and_read_back() -> None:
     assert design != plain
     with pytest.raises(dn.errors.Incompatible):
         dn.tally(plain, [dn.respond(design, "ab")])
+
+
+@pytest.mark.parametrize(("kept", "target"), [(300, 0.99), (1_000, 0.999)])
+def test_those_that_stand_out_as_much_fit_into_the_places_there_are(kept: int, target: float) -> None:
+    """A prefix at the limit is kept, whatever equal shares the others have; half of that share fails somewhere."""
+    rng, sure = np.random.default_rng(kept), NormalDist().inv_cdf(target)
+    threshold = discovery._threshold(MOST_PREFIXES)
+
+    def crowd(share: float) -> int:
+        """The most that stand out beside one of this share, of 200 looks at each of many populations."""
+        error = share / (threshold + sure)
+        sizes = np.unique(np.geomspace(1, 3 / share, 60).astype(int))
+        rates = [NormalDist().cdf(1 / size / error - threshold) for size in sizes]
+        return int(
+            max(
+                (rng.binomial(size, rate, 200) + rng.poisson(100, 200)).max()
+                for size, rate in zip(sizes, rates, strict=True)
+            )
+        )
+
+    assert crowd(discovery._room(kept, sure)) < kept <= crowd(discovery._room(kept, sure) / 2)
+
+
+def test_a_filter_whose_places_chance_fills_is_refused() -> None:
+    with pytest.raises(dn.errors.InvalidRequest, match="chance alone"):
+        discovery._room(150, 3.0)

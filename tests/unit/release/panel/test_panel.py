@@ -179,8 +179,10 @@ def test_what_does_not_fit_is_refused(panel: Panel, where: str) -> None:
         panel.answer("colour", {"person 1": "red"}, about=stage(2))
     with pytest.raises(Incompatible):
         panel.answer("colour", {"new": "yes"}, about=dn.warner(1))
-    with pytest.raises(Incompatible, match="another budget"):
-        panel.answer("colour", {"new": "red"}, about=stage(2), budget=1)
+    panel.answer("limited", {"person 1": "red"}, about=stage(2), budget=2)
+    for question, other in (("colour", 1), ("limited", 1), ("limited", 3), ("limited", None)):
+        with pytest.raises(Incompatible, match="another budget"):
+            panel.answer(question, {"new": "red"}, about=stage(2), budget=other)
     with pytest.raises(InvalidRequest, match="no question"):
         panel.release("shape", stage(2))
     with pytest.raises(InvalidRequest, match="no stage 0"):

@@ -1,23 +1,24 @@
 /** Try the device on a harmless question. Nothing of it is sent or kept. */
 import { readDesign, respond } from "../respond.js";
-import { bar, element, fill, members } from "./wording.js";
+import { amount, bar, element, fill, members } from "./wording.js";
 
 /** Make the section of the trial work. */
 export async function start(section, words) {
   const design = await readDesign(section.dataset.design, { ceiling: Infinity }); // no answer of anybody
-  const labels = [...section.querySelectorAll("[name=fruit]")].map((each) => each.value);
+  const field = section.querySelector("[data-amount]"); // a number to enter, in the place of fruits
+  const labels = field ? responses(design) : [...section.querySelectorAll("[name=fruit]")].map((each) => each.value);
   const [drawn, table] = ["#drawn", "#counts"].map((each) => section.querySelector(each));
   const counts = new Map();
   const draw = (times) => {
-    const chosen = section.querySelector("[name=fruit]:checked");
-    if (!chosen) {
-      drawn.textContent = words.choose;
-      section.querySelector("[name=fruit]").focus();
+    const answer = field ? amount(field.value, words.decimal) : section.querySelector("[name=fruit]:checked")?.value;
+    if (field ? !design.scale.holds(answer) : !answer) {
+      drawn.textContent = field ? field.dataset.amount : words.choose;
+      (field ?? section.querySelector("[name=fruit]")).focus();
       return;
     }
     let last = [];
     for (let at = 0; at < times; at += 1) {
-      last = members(respond(design, chosen.value).symbol, labels);
+      last = members(respond(design, answer).symbol, labels);
       for (const label of last) counts.set(label, (counts.get(label) ?? 0) + 1);
     }
     drawn.textContent = fill(words.result, { response: last.join(", ") || words.empty });
@@ -30,6 +31,11 @@ export async function start(section, words) {
     table.hidden = true;
     drawn.textContent = "";
   });
+}
+
+/** Return what all responses are called. */
+function responses({ symbols }) {
+  return Array.from({ length: Number(symbols.size) }, (_, at) => symbols.at(BigInt(at)));
 }
 
 function show(table, labels, counts) {

@@ -32,6 +32,13 @@ export function called({ designs }, { design: used, symbol }, { labels, symbols 
   return same === null ? symbol : known[Number(same)];
 }
 
+/** Return a number as programs write it; empty where a point or a comma could stand between thousands. */
+export function amount(text, decimal) {
+  const plain = text.trim().replace(/[٠-٩]/g, (digit) => digit.charCodeAt(0) - 0x660);
+  if (decimal !== "." && plain.includes(".")) return "";
+  return plain.replace(decimal, ".");
+}
+
 /** Let the browser save a text as a file. */
 export function download(name, text) {
   const href = URL.createObjectURL(new Blob([text], { type: "application/json" }));

@@ -1,0 +1,317 @@
+"""Inference attacks on the responses of all stages, as voting, and their exact error rates on short chains.
+
+last output                  an answer for which the last response is most likely: for k-ary designs the response itself
+maximum likelihood           an answer for which all responses together are most likely
+highest frequency            the answer that most responses speak for
+weighted highest frequency   the same, each response with the weight ε of its stage
+Bayes' rule                  an answer that is most probable given prior and responses: no attack errs less often
+
+A response speaks for the answers that are most likely to give it. Among equals the guess is made evenly at random. All
+but Bayes' rule pass the prior over, so that guessing blindly can be better than they are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+
+from deniable.channel import Channel
+from deniable.criteria.belief import Prior, least_bayes_error
+from deniable.designs import Design
+from deniable.errors import InvalidRequest
+from deniable.order.ladders import Ladder
+
+VOTES = ("last output", "maximum likelihood", "highest frequency", "weighted highest frequency")
+"""The attacks of [Pan24], Section 6."""
+
+BAYES = "Bayes' rule"
+"""The attack that uses the prior."""
+
+ATTACKS = (*VOTES, BAYES)
+"""All attacks."""
+
+_MOST_RESPONSES = 1 << 12
+_DIGITS = 10**12  # certified ε, told apart at this precision: 0.1 and 0.2 weigh as much as 0.3
+
+
+@dataclass(frozen=True)
+class Rates(Mapping[str, float]):
+    """How often each attack guesses wrongly, and the bound.
+
+    Attributes:
+        errors: the error rate of each attack; exact `Fraction`s where these were asked for.
+        bound: no attack of any kind has a smaller error rate: that of Bayes' rule on the last stage's parity.
+        standard: the standard error of each rate where it was simulated, else 0.
+    """
+
+    errors: Mapping[str, float | Fraction]
+    bound: float | Fraction
+    standard: Mapping[str, float]
+
+    def __getitem__(self, attack: str) -> float:
+        return float(self.errors[attack])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.errors)
+
+    def __len__(self) -> int:
+        return len(self.errors)
+
+    def beaten(self, *, by: float = 4.0) -> tuple[str, ...]:
+        """Return the attacks whose error rate is below the bound, by more than so many standard errors."""
+        room = 1e-12  # of floats that are summed up
+        return tuple(
+            each
+            for each in self
+            if self[each] < float(self.bound) - by * self.standard[each] - room * float(self.bound)
+        )
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A ladder as an attacker sees it: for each stage the responses that occur, and what each speaks for."""
+
+    ladder: Ladder
+
+    @classmethod
+    def of(cls, subject: Ladder | Design) -> Chain:
+        """Return the chain of a ladder, or of a single design."""
+        return cls(Ladder((subject,), ()) if isinstance(subject, Design) else subject)
+
+    @property
+    def answers(self) -> int:
+        """How many answers there are."""
+        return self.ladder.designs[0].channel.answers
+
+    @cached_property
+    def sent(self) -> tuple[tuple[int, ...], ...]:
+        """The responses that occur at each stage."""
+        return tuple(_sent(design.channel) for design in self.ladder)
+
+    @cached_property
+    def votes(self) -> tuple[dict[int, tuple[int, ...]], ...]:
+        """For each stage and response the answers that are most likely to give it."""
+        return tuple(
+            {response: _likeliest(design.channel, response) for response in sent}
+            for design, sent in zip(self.ladder, self.sent, strict=True)
+        )
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether every stage sends a category and treats all of them alike."""
+        return all(design.channel.exchangeable for design in self.ladder)
+
+    def weights(self, given: Sequence[float] | None) -> tuple[int, ...]:
+        """Return the weights of the stages as whole numbers; the certified ε, if none are given.
+
+        Raises:
+            InvalidRequest: not one weight for each stage, or some that cannot be told from 0 or from infinity.
+        """
+        found = list(self.ladder.epsilons) if given is None else list(given)
+        fits = len(found) == len(self.ladder) and all(1 / _DIGITS <= each <= _DIGITS for each in found)
+        if not fits:
+            raise InvalidRequest(f"the weights are {found}; expected {len(self.ladder)} of them, from 1e-12 to 1e12.")
+        return tuple(round(each * _DIGITS) for each in found)
+
+    def bound(self, prior: Sequence[Fraction]) -> Fraction:
+        """Return the smallest error rate that any attack can have at the last stage's parity."""
+        return least_bayes_error(self.ladder.joint_parity, list(prior))
+
+
+def even(size: int) -> tuple[Fraction, ...]:
+    """Return the prior that holds all answers equally probable."""
+    return (Fraction(1, size),) * size
+
+
+def priors(chain: Chain, prior: Prior | None) -> tuple[Fraction, ...]:
+    """Read a prior, even by default.
+
+    Raises:
+        InvalidRequest: one that does not add up to 1.
+    """
+    from deniable.criteria.belief import read_prior
+
+    return even(chain.answers) if prior is None else tuple(read_prior(chain.ladder.designs[-1], prior))
+
+
+def _sent(channel: Channel) -> tuple[int, ...]:
+    if channel.responses > _MOST_RESPONSES:
+        raise InvalidRequest(
+            f"there are more than {_MOST_RESPONSES:,} responses to go through; expected fewer.",
+            "Attack the same design with fewer categories.",
+        )
+    found = (r for r in range(channel.responses) if channel.possible(r))
+    return tuple(r for r in found if channel.extremes(r)[0] > 0)
+
+
+def _likeliest(channel: Channel, response: int) -> tuple[int, ...]:
+    row = [channel.probability(response, given=x) for x in range(channel.answers)]
+    return tuple(x for x, each in enumerate(row) if each == max(row))
+
+
+_MOST_STATES = 1_000_000  # states times responses that each leads to: some ten seconds
+_MOST_HISTORIES = 200_000
+
+State = tuple[int, tuple[int, ...]]
+"""The last response, and the votes for each answer so far."""
+
+Number = float | Fraction
+
+
+def error_rates(
+    subject: Ladder | Design,
+    *,
+    prior: Prior | None = None,
+    weights: Sequence[float] | None = None,
+    exact: bool = False,
+) -> Rates:
+    """Return how often each attack guesses wrongly, without drawing anything.
+
+    Implements: [Pan24], Section 6; F16. Votes are added up over all histories at once: all that matters of a history is
+    its last response and its votes, and for k-ary designs the other categories may change places. The maximum of the
+    likelihood is gone through history by history where these are few; otherwise it is that of the last response, which
+    the other ones, made from it without a look at the answer, cannot improve.
+
+    Args:
+        subject: the stages; or a single design.
+        prior: how probable the answers are; all alike, if it is not given.
+        weights: those of the stages in the weighted attack; their ε, if they are not given.
+        exact: reckon with rationals instead of floats; slow beyond a few stages.
+
+    Raises:
+        InvalidRequest: a chain that is too long or too large to go through; simulate it.
+
+    Example:
+        >>> from deniable.designs import k_ary
+        >>> from deniable.order.relaxation import ladder
+        >>> rates = error_rates(ladder([k_ary(3, p="1/2"), k_ary(3, p="3/4")]), exact=True)
+        >>> rates.bound, rates.errors["last output"], rates.errors["highest frequency"]
+        (Fraction(1, 4), Fraction(1, 4), Fraction(3, 8))
+    """
+    chain = Chain.of(subject)
+    alphas = priors(chain, prior)
+    number: Callable[[Fraction], Number] = _same if exact else float
+    rates = {
+        VOTES[0]: number(_last(chain, alphas)),
+        VOTES[1]: number(_likelihood(chain, alphas)),
+        VOTES[2]: _voting(chain, alphas, (1,) * len(chain.ladder), number),
+        VOTES[3]: _voting(chain, alphas, chain.weights(weights), number),
+        BAYES: number(_bayes(chain, alphas)),
+    }
+    return Rates(rates, number(chain.bound(alphas)), dict.fromkeys(ATTACKS, 0.0))
+
+
+def _same(number: Fraction) -> Number:
+    return number
+
+
+def _last(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
+    """Return the error rate of guessing an answer that the last response speaks for."""
+    channel, votes = chain.ladder.designs[-1].channel, chain.votes[-1]
+    right = sum(
+        (
+            alphas[x] * channel.probability(response, given=x) / len(named)
+            for response, named in votes.items()
+            for x in named
+        ),
+        Fraction(0),
+    )
+    return 1 - right
+
+
+def _likelihood(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
+    """Return the error rate of guessing an answer for which the whole history is most likely."""
+    histories = 1
+    for sent in chain.sent:
+        histories *= len(sent)
+    if histories * chain.answers > _MOST_HISTORIES:
+        assert all(step.verify() for step in chain.ladder.steps)
+        return _last(chain, alphas)
+    right = Fraction(0)
+    for history in product(*chain.sent):
+        row = [chain.ladder.probability(history, given=x) for x in range(chain.answers)]
+        best = [x for x, each in enumerate(row) if each == max(row)]
+        right += sum((alphas[x] * row[x] for x in best), Fraction(0)) / len(best)
+    return 1 - right
+
+
+def _bayes(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
+    """Return the error rate of guessing a most probable answer.
+
+    Why: the responses before are made from the last one without a look at the answer, so that the posterior is that
+    given the last response.
+    """
+    channel = chain.ladder.designs[-1].channel
+    return 1 - sum(
+        (
+            max(alpha * channel.probability(response, given=x) for x, alpha in enumerate(alphas))
+            for response in chain.sent[-1]
+        ),
+        Fraction(0),
+    )
+
+
+def _voting(
+    chain: Chain, alphas: Sequence[Fraction], weights: Sequence[int], number: Callable[[Fraction], Number]
+) -> Number:
+    """Return the error rate of guessing the answer with the most votes."""
+    if chain.symmetric:  # it is the same whatever the answer
+        return 1 - _right(chain, 0, weights, number)
+    wrong = [alphas[x] and number(alphas[x]) * (1 - _right(chain, x, weights, number)) for x in range(chain.answers)]
+    return sum(wrong, number(Fraction(0)))
+
+
+def _right(chain: Chain, answer: int, weights: Sequence[int], number: Callable[[Fraction], Number]) -> Number:
+    """Return the probability that the answer itself is guessed, going through all states of votes."""
+    settle = _swapped if chain.symmetric else _as_it_is
+    first = chain.ladder.designs[0].channel
+    states: dict[State, Number] = defaultdict(lambda: number(Fraction(0)))
+    nothing = (0,) * chain.answers
+    for response in chain.sent[0]:
+        start = first.probability(response, given=answer)
+        if start:
+            states[settle(response, _counted(nothing, chain.votes[0][response], weights[0]))] += number(start)
+    for at, step in enumerate(chain.ladder.steps, start=1):
+        _check_states(len(states) * len(chain.sent[at]))
+        following: dict[State, Number] = defaultdict(lambda: number(Fraction(0)))
+        kernel: dict[int, list[tuple[int, Number]]] = {}
+        for (old, votes), chance in states.items():
+            if old not in kernel:
+                row = ((new, step.kernel(new, old=old, given=answer)) for new in chain.sent[at])
+                kernel[old] = [(new, number(each)) for new, each in row if each]
+            for new, each in kernel[old]:
+                following[settle(new, _counted(votes, chain.votes[at][new], weights[at]))] += chance * each
+        states = following
+    found = number(Fraction(0))
+    for (_, votes), chance in states.items():
+        if votes[answer] == max(votes):
+            found += chance / votes.count(max(votes))
+    return found
+
+
+def _check_states(states: int) -> None:
+    if states > _MOST_STATES:
+        raise InvalidRequest(
+            f"there are {states:,} states to go through at one stage; expected at most {_MOST_STATES:,}.",
+            "Use attacks.simulate_attacks(), or fewer stages.",
+        )
+
+
+def _counted(votes: tuple[int, ...], named: Sequence[int], weight: int) -> tuple[int, ...]:
+    return tuple(count + weight * (x in named) for x, count in enumerate(votes))
+
+
+def _as_it_is(response: int, votes: tuple[int, ...]) -> State:
+    return response, votes
+
+
+def _swapped(response: int, votes: tuple[int, ...]) -> State:
+    """Let the categories other than the answer, which is 0, change places: the response first, the others by votes."""
+    if response == 0:
+        return 0, (votes[0], *sorted(votes[1:]))
+    rest = sorted(count for x, count in enumerate(votes) if x not in (0, response))
+    return 1, (votes[0], votes[response], *rest)

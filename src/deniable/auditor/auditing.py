@@ -1,0 +1,156 @@
+"""`audit`: every check on one mechanism, and what comes of it. `CHECKS` is the table of all checks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from deniable.auditor.adapters import Command, LocalService
+from deniable.auditor.findings import FIT, WORST_EVENT, Audit, Finding
+from deniable.auditor.fitting import goodness_of_fit
+from deniable.auditor.inquiries import Check, Inquiry, Progress
+from deniable.auditor.mechanisms import Mechanism, mechanism
+from deniable.auditor.randomness import dependence, low_order_bits, repeats
+from deniable.auditor.reports import averaging
+from deniable.auditor.searching import worst_event
+from deniable.auditor.sides import random_words, size, time
+from deniable.chance import SYSTEM, Source
+from deniable.designs import AnyDesign
+from deniable.errors import InvalidRequest
+
+__all__ = ["CHECKS", "DRAWS", "LEVEL", "audit"]
+
+DRAWS = 200_000
+LEVEL = 0.9999
+
+CHECKS: dict[str, Check] = {
+    WORST_EVENT: worst_event,
+    FIT: goodness_of_fit,
+    "repeats": repeats,
+    "dependence": dependence,
+    "low-order bits": low_order_bits,
+    "random words": random_words,
+    "size": size,
+    "time": time,
+    "repeated reports": averaging,
+}
+"""All checks by name, in the order in which they run."""
+
+
+def audit(
+    thing: object,
+    answers: Sequence[object] | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    draws: int = DRAWS,
+    level: float = LEVEL,
+    claimed: AnyDesign | None = None,
+    checks: Sequence[str] | None = None,
+    source: Source | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Look at a mechanism from outside, and say whether it keeps the privacy that it claims.
+
+    Guarantee: a mechanism that keeps its claim is called violated with probability 1 − `level` at most, all checks
+    together, if each call draws independently of the others. "Consistent" is no proof: so many draws did not refute.
+
+    Args:
+        thing: a design, a function from an answer to a response, or a mechanism, as `of_callable` and its kin build.
+        answers: what to ask it about; of a design by default all that it knows.
+        epsilon: what is claimed; of a design by default its own. Without a claim the bound alone is told.
+        delta: the δ that is claimed beside ε.
+        draws: how many responses each check may ask for.
+        level: the confidence of the bounds and of the verdict.
+        claimed: a design whose channel the mechanism claims to have; of a design by default itself.
+        checks: which ones, by name; all of `CHECKS` by default.
+        source: random bytes for a design and for the order in which answers are asked, for tests.
+        progress: told which check runs, and which share of it is done.
+
+    Raises:
+        InvalidRequest: nothing that can be audited, fewer than two answers, or a check that does not exist.
+
+    Example:
+        >>> import deniable as dn
+        >>> dn.audit(dn.warner(1), checks=["worst event"]).verdict
+        'consistent'
+        >>> dn.audit(lambda answer: answer, ["yes", "no"], epsilon=1, draws=4000, checks=["worst event"]).verdict
+        'violated'
+    """
+    chosen = _chosen(checks)
+    inquiry = _inquiry(thing, answers, epsilon, delta, claimed, source)
+    _check_numbers(inquiry, draws, level)
+    inquiry = inquiry.at(draws=draws, false_alarm=(1 - level) / len(chosen))
+    if progress is not None:
+        inquiry = inquiry.at(progress=progress)
+    with _closed_again(inquiry.mechanism):
+        findings = [found for name in chosen if (found := _run(name, inquiry)) is not None]
+    asked = sum(int(finding.figures.get("draws") or 0) for finding in findings)
+    return Audit(inquiry.mechanism.name, inquiry.epsilon, inquiry.delta, level, asked, tuple(findings))
+
+
+@contextmanager
+def _closed_again(asked: Mechanism) -> Iterator[None]:
+    """Leave neither a process nor a connection behind; both are opened anew when they are asked once more."""
+    try:
+        yield
+    finally:
+        if isinstance(asked, Command | LocalService):
+            asked.close()
+
+
+def _run(name: str, inquiry: Inquiry) -> Finding | None:
+    inquiry.progress(name, 0.0)
+    found = CHECKS[name](inquiry)
+    inquiry.progress(name, 1.0)
+    return found
+
+
+def _chosen(checks: Sequence[str] | None) -> tuple[str, ...]:
+    chosen = tuple(CHECKS) if checks is None else tuple(checks)
+    wrong = [name for name in chosen if name not in CHECKS]
+    if wrong or not chosen:
+        what = f"there is no check {wrong[0]!r:.40}" if wrong else "there is no check to run"
+        raise InvalidRequest(f"{what}; expected some of {', '.join(map(repr, CHECKS))}.")
+    return chosen
+
+
+def _inquiry(
+    thing: object,
+    answers: Sequence[object] | None,
+    epsilon: float | None,
+    delta: float,
+    claimed: AnyDesign | None,
+    source: Source | None,
+) -> Inquiry:
+    """Return what is to be looked at; what a design says of itself is taken for what nobody says."""
+    own: Any = mechanism(thing, source=source)
+    design: Any = getattr(own, "design", None) if claimed is None else claimed
+    if epsilon is None:
+        epsilon = getattr(own, "epsilon", None) if claimed is None else design.epsilon
+    if epsilon is not None and math.isinf(epsilon):
+        epsilon = None  # whoever claims nothing can break nothing; the bound is told all the same
+    return Inquiry(own, _answers(own, answers), epsilon, delta, design, source=SYSTEM if source is None else source)
+
+
+def _answers(own: Any, answers: Sequence[object] | None) -> tuple[object, ...]:
+    given = tuple(getattr(own, "answers", ()) if answers is None else answers)
+    if len(given) < 2:
+        raise InvalidRequest(
+            f"there are {len(given)} answers to ask about; expected at least two, between which it may tell.",
+            "Pass them: dn.audit(function, ['yes', 'no'], epsilon=1).",
+        )
+    return given
+
+
+def _check_numbers(inquiry: Inquiry, draws: int, level: float) -> None:
+    if inquiry.epsilon is not None and not inquiry.epsilon > 0:
+        raise InvalidRequest(f"the ε that is claimed is {inquiry.epsilon}; expected a positive number.")
+    if not 0 <= inquiry.delta < 1:
+        raise InvalidRequest(f"the δ that is claimed is {inquiry.delta}; expected at least 0 and below 1.")
+    if not 0 < level < 1:
+        raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.9999.")
+    if draws < 1000:
+        raise InvalidRequest(f"there are {draws} draws; expected at least 1,000.")

@@ -1,0 +1,269 @@
+"""Whether draws are fresh: repeats across calls, threads, forks and restarts; draws that depend on what came before.
+
+Why a common run tells: two sequences of independent draws for one answer agree at one place with probability
+c = Σ P(response)². A run of L responses is common to two sequences of n draws, wherever it stands, with probability at
+most n²·c^L. So a common run of ⌈log(n²/level) / log(1/c)⌉ is no chance. c is bounded from above by neighbours in one
+sequence. The same holds for each part of a response, such as a bit or a seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta, binomtest, chi2
+
+from deniable.auditor.elsewhere import PLACES, LeftOut
+from deniable.auditor.findings import CONSISTENT, VIOLATED, Figure, Finding
+from deniable.auditor.inquiries import Inquiry
+
+__all__ = ["dependence", "low_order_bits", "repeats"]
+
+Digests: TypeAlias = NDArray[np.uint64]
+"""Digests of consecutive responses: a row for whole responses, and one for each of their parts."""
+
+_RUN_DRAWS = 2048  # in each of the sequences that are compared
+_SERIAL_DRAWS = 20_000
+_MOST_PARTS = 512  # parts of a response that are told apart
+_MOST_TESTED = 32  # of which so many are tested for dependence
+_LEAST_VARIED = 0.99  # a part whose neighbours agree more often hardly varies, and is passed over
+_LAGS = (1, 2, 3, 4, 8, 16, 64)
+_BINS = 8  # responses told apart when dependence is tested
+_LEAST_IN_BIN = 200  # so that the law of χ² holds far out
+_CONFIRMED = 1e-3  # what looks dependent must look so once more, in draws of its own
+_LOW_BITS = 16
+_FEW_DRAWS = 100  # that show whether there are seeds at all
+_WIDE = 0.9  # share of different values from which on a whole number is a seed, and no label
+
+
+def repeats(inquiry: Inquiry) -> Finding | None:
+    """Compare sequences of responses to one answer, drawn in other calls, threads, forked children and processes."""
+    if not asked_freely(inquiry) or getattr(inquiry.mechanism, "source", None) is not None:
+        return None
+    figures: dict[str, Figure] = {}
+    level = inquiry.false_alarm / len(PLACES)
+    draws = max(2, min(_RUN_DRAWS, inquiry.draws // (4 * len(PLACES))))
+    for done, (place, drawn_there) in enumerate(PLACES.items()):
+        inquiry.progress("repeats", done / len(PLACES))
+        try:
+            drawn = [digests(each) for each in drawn_there(inquiry.mechanism, [inquiry.answers[0]] * draws)]
+        except LeftOut as reason:
+            figures[place] = f"left out: {reason}"
+            continue
+        figures[place] = _compared(drawn, level)
+    repeated = [place for place, told in figures.items() if str(told).startswith("repeated")]
+    if repeated:
+        return Finding(
+            "repeats",
+            VIOLATED,
+            f"Responses repeat {' and '.join(repeated)}: {figures[repeated[0]]}. Whoever holds one sequence knows what "
+            "was drawn for the other.",
+            figures,
+        )
+    told = "; ".join(f"{place}: {figure}" for place, figure in figures.items())
+    return Finding("repeats", CONSISTENT, f"No sequence of {draws:,} responses repeats another ({told}).", figures)
+
+
+def asked_freely(inquiry: Inquiry) -> bool:
+    """Whether a mechanism draws whenever it is asked; a fixed sample does not."""
+    return not hasattr(inquiry.mechanism, "left")
+
+
+def _compared(drawn: list[Digests], level: float) -> str:
+    pairs = list(combinations(drawn, 2))
+    if all(run_length(row, len(row), level) is None for row in drawn[0]):
+        return "left out: responses to one answer hardly vary"
+    for some, others in pairs:
+        found = common_run(some, others, level=level / len(pairs))
+        if found is not None:
+            part, length = found
+            what = f"part {part} of {length:,} responses" if part else f"{length:,} responses"
+            return f"repeated {what} in the same order"
+    return "fresh"
+
+
+def digests(responses: Sequence[object]) -> Digests:
+    """Return a row of digests for whole responses, and one for each part where all have equally many."""
+    listed = list(responses)
+    known: dict[bytes, int] = {}
+    return np.array([[_digest(each, known) for each in column] for column in (listed, *_columns(listed))], np.uint64)
+
+
+def _columns(responses: Sequence[object]) -> Iterator[Sequence[object]]:
+    """Yield the parts of responses one after another, where all have equally many."""
+    parts = [_parts(each) for each in responses]
+    count = len(parts[0]) if parts else 0
+    if 1 < count <= _MOST_PARTS and all(len(each) == count for each in parts):
+        yield from zip(*parts, strict=True)
+
+
+def _parts(response: object) -> Sequence[object]:
+    """Return what a response is made of: characters, elements, bytes or fields."""
+    found = getattr(response, "__dict__", None) or response
+    if isinstance(found, dict):
+        return list(found.values())
+    if isinstance(found, np.ndarray):
+        return found.ravel().tolist()
+    return found if isinstance(found, str | bytes | list | tuple) else (found,)
+
+
+def _digest(value: object, known: dict[bytes, int]) -> int:
+    """Return 64 bits that stand for a value; those that are known already are not reckoned again."""
+    text = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
+    if text not in known:
+        known[text] = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+    return known[text]
+
+
+def common_run(some: Digests, others: Digests, *, level: float) -> tuple[int, int] | None:
+    """Return a run that two sequences share beyond chance: of which part (0 for the whole), and how long.
+
+    Guarantee: for independent draws one is found with probability `level` at most.
+    """
+    for part, (left, right) in enumerate(zip(some, others, strict=False)):
+        length = run_length(left, len(right), level / len(some))
+        if length is None:
+            continue
+        known = {each.tobytes() for each in np.lib.stride_tricks.sliding_window_view(left, length)}
+        if any(each.tobytes() in known for each in np.lib.stride_tricks.sliding_window_view(right, length)):
+            return part, length
+    return None
+
+
+def run_length(sequence: Digests, other: int, level: float) -> int | None:
+    """Return how long a common run must be to be no chance; None where draws hardly vary or are too few to tell."""
+    pairs = len(sequence) // 2
+    equal = int((sequence[: 2 * pairs : 2] == sequence[1 : 2 * pairs : 2]).sum())
+    agreement = float(beta.ppf(1 - level / 2, equal + 1, pairs - equal)) if equal < pairs else 1.0
+    if agreement > _LEAST_VARIED:
+        return None
+    length = math.ceil(math.log(2 * len(sequence) * other / level) / -math.log(agreement))
+    return length if length <= min(len(sequence), other) else None
+
+
+def dependence(inquiry: Inquiry) -> Finding | None:
+    """Test whether a response depends on responses before it, or on the answer before it, beyond its own answer."""
+    if not asked_freely(inquiry):
+        return None
+    first = _suspects(inquiry)
+    level = inquiry.false_alarm / max(1, len(first))
+    suspects = [name for name, probability in first.items() if probability < level]
+    again = _suspects(inquiry) if suspects else {}
+    found = [name for name in suspects if again.get(name, 1.0) < _CONFIRMED]
+    figures: dict[str, Figure] = {
+        "tests": len(first),
+        "least_chance": min(first.values(), default=1.0),
+        "draws": 2 * _serial_draws(inquiry),
+    }
+    if found:
+        return Finding(
+            "dependence",
+            VIOLATED,
+            f"A response depends on {found[0]}: independent draws look like that with probability "
+            f"{first[found[0]]:.1g}, and new draws confirm it.",
+            figures,
+        )
+    sentence = f"Responses depend neither on those before nor on the answer before, in {len(first):,} tests."
+    return Finding("dependence", CONSISTENT, sentence, figures)
+
+
+def _serial_draws(inquiry: Inquiry) -> int:
+    return min(_SERIAL_DRAWS, inquiry.draws // 4)
+
+
+def _suspects(inquiry: Inquiry) -> dict[str, float]:
+    """Return for each dependence that was looked for how probable it is that independent draws look as dependent."""
+    draws = _serial_draws(inquiry)
+    alone = digests(inquiry.draw(np.zeros(draws, np.int64)))
+    inquiry.progress("dependence", 0.3)
+    asked = inquiry.generator().integers(min(len(inquiry.answers), _BINS), size=draws)
+    mixed = digests(inquiry.draw(asked))
+    parts = min(len(alone), len(mixed))
+    found = {}
+    for part in sorted({0, *np.linspace(1, parts - 1, min(parts - 1, _MOST_TESTED)).astype(int).tolist()}):
+        which, row = f", part {part}" if part else "", alone[part]
+        for lag in _LAGS:
+            found[f"the one {lag} before it{which}"] = independent(row[lag:], row[:-lag])
+        before = asked[:-1].astype(np.uint64)
+        found[f"the answer before it{which}"] = independent(mixed[part][1:], before, asked[1:])
+    return found
+
+
+def independent(left: Digests, right: Digests, strata: NDArray[np.int64] | None = None) -> float:
+    """Return how probable it is that two independent columns look as dependent as these, within each stratum."""
+    groups = np.zeros(len(left), np.int64) if strata is None else strata
+    statistic, freedom = 0.0, 0
+    for group in np.unique(groups):
+        table = _table(left[groups == group], right[groups == group])
+        expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(1, table.sum())
+        statistic += float(((table - expected) ** 2 / expected).sum())
+        freedom += (table.shape[0] - 1) * (table.shape[1] - 1)
+    return float(chi2.sf(statistic, freedom)) if freedom else 1.0
+
+
+def _table(left: Digests, right: Digests) -> NDArray[np.float64]:
+    rows, columns = _binned(left), _binned(right)
+    table = np.zeros((rows.max(initial=0) + 1, columns.max(initial=0) + 1))
+    np.add.at(table, (rows, columns), 1)
+    return table
+
+
+def _binned(values: Digests) -> NDArray[np.int64]:
+    """Number the values, frequent ones each for itself; rare ones share numbers, by their digests."""
+    _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
+    least = max(_LEAST_IN_BIN, len(values) // (_BINS * _BINS))
+    frequent = np.argsort(-counts)[:_BINS]
+    frequent = frequent[counts[frequent] >= least]
+    bins = np.full(len(counts), len(frequent))
+    bins[frequent] = np.arange(len(frequent))
+    found = bins[numbers]
+    rare = found == len(frequent)
+    if rare.sum() >= 2 * least:
+        found[rare] += (values[rare] & np.uint64(1)).astype(np.int64)
+    elif rare.any() and len(frequent):
+        found[rare] = len(frequent) - 1
+    return found
+
+
+def low_order_bits(inquiry: Inquiry) -> Finding | None:
+    """Test whether the low-order bits of whole numbers that are seeds, and no labels, are fair coins."""
+    if not asked_freely(inquiry):
+        return None
+    if not _seeds(inquiry, _FEW_DRAWS):
+        return None
+    draws = _serial_draws(inquiry)
+    columns = _seeds(inquiry, draws)
+    if not columns:
+        return None
+    level = inquiry.false_alarm / (len(columns) * _LOW_BITS)
+    chances = {}
+    for number, column in enumerate(columns):
+        for bit in range(_LOW_BITS):
+            ones = sum(int(each) >> bit & 1 for each in column)  # type: ignore[call-overload]  # whole numbers all
+            chances[number, bit] = binomtest(ones, draws).pvalue if 0 < ones < draws else 1.0
+    (_, bit), least = min(chances.items(), key=lambda each: each[1])
+    figures: dict[str, Figure] = {"seeds": len(columns), "bit": bit, "least_chance": float(least), "draws": draws}
+    if least < level:
+        sentence = (
+            f"Bit {bit} of a random number that is sent is no fair coin: that is chance with probability {least:.1g}."
+        )
+        return Finding("low-order bits", VIOLATED, sentence, figures)
+    return Finding(
+        "low-order bits", CONSISTENT, "Low-order bits of random numbers that are sent are fair coins.", figures
+    )
+
+
+def _seeds(inquiry: Inquiry, draws: int) -> list[Sequence[object]]:
+    """Draw for one answer, and return the parts of responses that are seeds."""
+    listed = list(inquiry.draw(np.zeros(draws, np.int64)))
+    return [column for column in (listed, *_columns(listed)) if _wide(column)]
+
+
+def _wide(column: Sequence[object]) -> bool:
+    whole = all(isinstance(each, int | np.integer) and not isinstance(each, bool) for each in column)
+    return whole and len(set(column)) > _WIDE * len(column)

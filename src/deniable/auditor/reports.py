@@ -1,0 +1,204 @@
+"""Repeated reports of one person: whether a response is kept or drawn anew, and how soon many of them give it away.
+
+of_respondents   a function that makes a respondent, who may remember: each draw is somebody new
+repeatedly       so many reports of one person as one response: audit this where ε is claimed for a lifetime
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from deniable.auditor.findings import CONSISTENT, Figure, Finding
+from deniable.auditor.inquiries import Inquiry, answers_shown
+from deniable.auditor.mechanisms import Called, Mechanism, mechanism, of_callable
+from deniable.auditor.randomness import Digests, asked_freely, digests
+from deniable.errors import InvalidRequest
+
+__all__ = ["Repeated", "Respondents", "averaging", "of_respondents", "repeatedly"]
+
+_LEARNED, _TRIED = 2_000, 6_000  # draws of an answer from which its law is learned; draws that are told apart by it
+_MOST_ANSWERS = 16  # whose laws are compared
+_PEOPLE, _ASKED = 20, 20  # respondents who may remember, and how often each is asked
+_SEEN = 40  # times that a value occurs on average where its probability counts as learned
+_LEAST_GUESSES = 100
+_SURE = 5.0  # standard errors that the evidence of two laws must lie apart
+_ERROR = 0.05  # how often the answer is guessed wrongly when it counts as known
+
+
+@dataclass(frozen=True)
+class Respondents:
+    """People made by a function, each a function from an answer to a response; each draw is somebody new."""
+
+    name: str
+    make: Callable[[], Callable[[Any], object]]
+
+    def responses(self, answers: Sequence[object]) -> Sequence[object]:
+        """Ask somebody new for each answer."""
+        return [self.make()(answer) for answer in answers]
+
+    def fresh(self) -> Called:
+        """Return one new respondent."""
+        return of_callable(self.make(), name=self.name)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A mechanism that is asked so many times by one person; the response is all of them, in their order."""
+
+    name: str
+    once: Mechanism
+    times: int
+
+    def responses(self, answers: Sequence[object]) -> Sequence[object]:
+        """Ask one person so often for each answer."""
+        if isinstance(self.once, Respondents):
+            return [tuple(self.once.fresh().responses([answer] * self.times)) for answer in answers]
+        drawn = list(self.once.responses([answer for answer in answers for _ in range(self.times)]))
+        return [tuple(drawn[at : at + self.times]) for at in range(0, len(drawn), self.times)]
+
+
+def of_respondents(make: Callable[[], Callable[[Any], object]], *, name: str = "") -> Respondents:
+    """Return a mechanism of people who may remember what they sent.
+
+    Args:
+        make: returns a new respondent: a function from an answer to a response.
+        name: what it is called in reports.
+
+    Example:
+        >>> of_respondents(lambda: str).responses([1, 2])
+        ['1', '2']
+    """
+    return Respondents(name or getattr(make, "__qualname__", "") or type(make).__name__, make)
+
+
+def repeatedly(thing: object, times: int, *, name: str = "") -> Repeated:
+    """Return a mechanism whose response is so many reports of one person, for claims that hold over a lifetime.
+
+    Raises:
+        InvalidRequest: fewer than two reports.
+
+    Example:
+        >>> repeatedly(str, 3).responses([1, 2])
+        [('1', '1', '1'), ('2', '2', '2')]
+    """
+    if times < 2:
+        raise InvalidRequest(f"there are {times} reports of one person; expected at least two.")
+    once = mechanism(thing)
+    return Repeated(name or f"{once.name}, {times} reports of one person", once, times)
+
+
+def averaging(inquiry: Inquiry) -> Finding | None:
+    """Find out whether a person's second response is the first one again, and how many tell the answer."""
+    if not asked_freely(inquiry) or isinstance(inquiry.mechanism, Repeated):
+        return None
+    name = "repeated reports"
+    if isinstance(inquiry.mechanism, Respondents) and _kept(inquiry, inquiry.mechanism):
+        sentence = "Each person's response is kept: further reports of the same answer tell nothing more."
+        return Finding(name, CONSISTENT, sentence, {"kept": 1})
+    compared = range(min(len(inquiry.answers), _MOST_ANSWERS))
+    learned = [digests(inquiry.draw(np.full(_few(inquiry), at))) for at in compared]
+    rows = _telling(learned)
+    inquiry.progress(name, 0.5)
+    laws = [_law(each[rows]) for each in learned]
+    some, others = max(
+        combinations(compared, 2), key=lambda pair: _apart(*((laws[at], learned[at][rows]) for at in pair))
+    )
+    needed = _reports_needed(inquiry, (some, others), (laws[some], laws[others]), rows)
+    figures: dict[str, Figure] = {
+        "kept": 0,
+        "reports_needed": needed,
+        "draws": sum(each.shape[1] for each in learned) + 2 * _tried(inquiry),
+    }
+    pair = f"{answers_shown(inquiry.answers, some)} from {answers_shown(inquiry.answers, others)}"
+    if all((each[0] == each[0, 0]).all() for each in learned):
+        sentence = "An answer gives the same response whenever it is asked: it is kept, or nothing is random."
+        return Finding(name, CONSISTENT, sentence, {**figures, "kept": 1})
+    if needed is None:
+        return Finding(name, CONSISTENT, f"Each report is drawn anew; even many do not tell {pair}.", figures)
+    claim = (
+        f" By then an ε of {inquiry.epsilon:g} a report has become {needed * inquiry.epsilon:g}."
+        if inquiry.epsilon
+        else ""
+    )
+    sentence = (
+        f"Each report is drawn anew, so ε adds up: {needed:,} of one person are enough to tell {pair} with "
+        f"{_ERROR:.0%} errors or fewer.{claim} Where ε is claimed for a lifetime, audit repeatedly(…)."
+    )
+    return Finding(name, CONSISTENT, sentence, figures)
+
+
+def _few(inquiry: Inquiry) -> int:
+    return min(_LEARNED, max(2, inquiry.draws // (4 * _MOST_ANSWERS)))
+
+
+def _kept(inquiry: Inquiry, people: Respondents) -> bool:
+    """Whether everybody repeats the first response, while not everybody's is the same."""
+    asked = [digests(people.fresh().responses([inquiry.answers[0]] * _ASKED))[0] for _ in range(_PEOPLE)]
+    return all((each == each[0]).all() for each in asked)
+
+
+Learned: TypeAlias = list[tuple[Digests, NDArray[np.float64]]]
+"""For each part of a response its values, rising, and the logarithms of their probabilities."""
+
+
+def _telling(learned: Sequence[Digests]) -> slice:
+    """Return the rows that tell answers apart: the whole response where it has few values, otherwise its parts."""
+    parts = {len(each) for each in learned}
+    few = all(len(np.unique(each[0])) < each.shape[1] // _SEEN for each in learned)
+    return slice(0, 1) if few or len(parts) > 1 or parts == {1} else slice(1, None)
+
+
+def _law(drawn: Digests) -> Learned:
+    """Learn how probable the values of each part are."""
+    counted = [np.unique(row, return_counts=True) for row in drawn]
+    return [(values, np.log((counts + 0.5) / (drawn.shape[1] + 1))) for values, counts in counted]
+
+
+def _evidence(law: Learned, drawn: Digests) -> NDArray[np.float64]:
+    """Return the logarithm of the probability of each draw."""
+    total = np.zeros(drawn.shape[1])
+    for (values, logs), row in zip(law, drawn, strict=True):
+        at = np.minimum(np.searchsorted(values, row), len(values) - 1)
+        total += np.where(values[at] == row, logs[at], logs.min() - 1)
+    return total
+
+
+def _apart(some: tuple[Learned, Digests], others: tuple[Learned, Digests]) -> float:
+    """Return how far two laws lie apart, by the evidence that each gives for itself."""
+    gaps = [_evidence(some[0], drawn) - _evidence(others[0], drawn) for _, drawn in (some, others)]
+    return float(gaps[0].mean() - gaps[1].mean())
+
+
+def _tried(inquiry: Inquiry) -> int:
+    return max(2, min(_TRIED, inquiry.draws // 8))
+
+
+def _reports_needed(inquiry: Inquiry, pair: tuple[int, int], laws: tuple[Learned, Learned], rows: slice) -> int | None:
+    """Return how many reports tell two answers apart with few errors, in draws from which nothing was learned."""
+    drawn = [digests(inquiry.draw(np.full(_tried(inquiry), at)))[rows] for at in pair]
+    if any(len(each) != len(laws[0]) for each in drawn):
+        return None
+    gaps = [_evidence(laws[0], each) - _evidence(laws[1], each) for each in drawn]
+    reports = 1
+    while len(gaps[0]) // reports >= _LEAST_GUESSES:
+        sums = [each[: len(each) // reports * reports].reshape(-1, reports).sum(axis=1) for each in gaps]
+        if ((sums[0] <= 0).mean() + (sums[1] > 0).mean()) / 2 <= _ERROR:
+            return reports
+        reports = max(reports + 1, reports * 5 // 4)
+    return _extrapolated(*gaps)
+
+
+def _extrapolated(some: NDArray[np.float64], others: NDArray[np.float64]) -> int | None:
+    """Return how many are needed if sums of evidence are normal, as they are when they are many."""
+    apart, spread = float(some.mean() - others.mean()), float(np.sqrt((some.var() + others.var()) / 2))
+    if apart <= _SURE * spread * math.sqrt(2 / len(some)):
+        return None  # no more than chance makes of two equal laws
+    return math.ceil((2 * float(norm.isf(_ERROR)) * spread / apart) ** 2)

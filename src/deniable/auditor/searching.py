@@ -1,0 +1,366 @@
+"""The search for the worst event: where two answers are told apart best, and how sure that is.
+
+1. *Explore*: every answer is asked about; pairs that differ little are dropped, and what is left is asked more.
+2. *Choose*: scores learned for the best pairs (`learning`) are tried on further draws; for each that threshold is taken
+   at which the bound is largest.
+3. *Hold out*: the few events that were chosen are counted on draws that nothing was learned from. The bounds come from
+   these alone, at a level that is shared among all events, so that whatever happened before cannot make them wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.auditor.bounds import Counted, delta_at_least, draws_to_refute, epsilon_at_least
+from deniable.auditor.features import Facts, facts
+from deniable.auditor.findings import CONSISTENT, VIOLATED, WORST_EVENT, Finding
+from deniable.auditor.inquiries import Inquiry, answers_shown
+from deniable.auditor.learning import Codebook, Coder, Score, Table, scores, tables
+
+__all__ = ["worst_event"]
+
+Which: TypeAlias = NDArray[np.int64]
+Vector: TypeAlias = NDArray[np.float64]
+
+_EXPLORED = 600_000  # draws from which on exploring more tells little
+_CHOSEN = 1_000_000  # the same for choosing thresholds
+_FEW = 4  # answers that are left when exploring ends
+_PAIRS = 3  # pairs that scores are learned for
+_ROWS_COMPARED = 256  # answers that are compared each with each
+_THRESHOLDS = 256
+_SIMPLER = 0.99  # a simpler score is taken, if its bound is at least this share of the best
+_CHUNK = 1 << 20  # responses of arrays that are looked at together
+_SMALL_CHUNK = 1 << 15  # responses that are Python objects
+
+
+class Pair(NamedTuple):
+    """Two answers by number: the first is the one that the event is likely under."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """That a score lies between two ends.
+
+    Attributes:
+        pair: which answers it tells apart; the first makes it likely.
+        score: of responses.
+        least: the smallest score in it.
+        most: the largest.
+    """
+
+    pair: Pair
+    score: Score
+    least: float
+    most: float
+
+    def holds(self, table: Table) -> NDArray[np.bool_]:
+        """Return for which responses it comes true."""
+        found = self.score.of(table)
+        return (found >= self.least) & (found <= self.most)
+
+    @property
+    def words(self) -> str:
+        """The event in words."""
+        return self.score.say(self.least, self.most)
+
+
+@dataclass(eq=False)
+class Explored:
+    """What was seen while exploring: codes of the responses to each answer; and how many were asked for so far."""
+
+    book: Codebook
+    seen: Facts
+    samples: dict[int, Table]
+    asked: int = 0
+
+
+def worst_event(inquiry: Inquiry) -> Finding:
+    """Search for the event that tells two answers apart best, and bound ε and δ from below on draws held out.
+
+    Guarantee: any bound is too large with probability `inquiry.false_alarm` at most, if responses are drawn
+    independently of each other.
+    """
+    rng, draws = inquiry.generator(), inquiry.draws
+    explored = _explore(inquiry, rng, min(draws // 4, _EXPLORED))
+    inquiry.progress(WORST_EVENT, 0.25)
+    events = _choose(inquiry, rng, explored, min(draws // 4, _CHOSEN))
+    inquiry.progress(WORST_EVENT, 0.5)
+    counted = _count(inquiry, rng, explored, events, draws - explored.asked)
+    return _finding(inquiry, events, counted, explored.asked)
+
+
+def _explore(inquiry: Inquiry, rng: np.random.Generator, budget: int) -> Explored:
+    """Ask about all answers, and ever more about ever fewer: those that differ most from each other."""
+    alive = list(range(len(inquiry.answers)))
+    rounds = 1 + max(0, math.ceil(math.log2(len(alive) / _FEW) / 2))
+    explored = Explored({}, {}, {})
+    for number in range(rounds):
+        which = _mixed(inquiry, rng, alive, budget // rounds, 4)
+        _learn(explored, which, inquiry)
+        if number + 1 < rounds:
+            pairs = _ranked(explored, alive)
+            alive = _kept(pairs, max(_FEW, len(alive) // 4))
+            explored.samples = {answer: explored.samples[answer] for answer in alive}
+    return explored
+
+
+def _mixed(inquiry: Inquiry, rng: np.random.Generator, alive: Sequence[int], total: int, part: int) -> Which:
+    """Return which answers to ask about, equally often and in no order: a mechanism that drifts favours none of them.
+
+    Of a fixed sample at most a part of what is there is taken, so that something is left to hold out.
+    """
+    left = getattr(inquiry.mechanism, "left", None)
+    each = max(total // len(alive), 1)
+    counts = [each if left is None else min(each, left(inquiry.answers[at]) // part) for at in alive]
+    which = np.repeat(np.array(alive, np.int64), counts)
+    rng.shuffle(which)
+    return which
+
+
+def _batches(inquiry: Inquiry, which: Which) -> Iterator[tuple[Which, Facts]]:
+    """Ask in batches, and return what can be seen in each."""
+    size = _CHUNK if hasattr(inquiry.mechanism, "draw") else _SMALL_CHUNK
+    for start in range(0, len(which), size):
+        part = which[start : start + size]
+        yield part, facts(inquiry.draw(part))
+
+
+def _learn(explored: Explored, which: Which, inquiry: Inquiry) -> None:
+    """Add responses to what was seen; the first ones decide how facts are coded."""
+    explored.asked += len(which)
+    for part, seen in _batches(inquiry, which):
+        if not explored.book:
+            explored.seen |= seen
+            explored.book |= {name: Coder.of(column.values()) for name, column in seen.items()}
+        table = tables(explored.book, seen)
+        for answer in np.unique(part).tolist():
+            rows = np.flatnonzero(part == answer)
+            new = {name: codes[rows] for name, codes in table.items()}
+            old = explored.samples.get(answer)
+            explored.samples[answer] = new if old is None else _appended(old, new)
+
+
+def _appended(old: Table, new: Table) -> Table:
+    return {name: np.concatenate([codes, new[name]]) for name, codes in old.items()}
+
+
+def _ranked(explored: Explored, alive: Sequence[int]) -> list[Pair]:
+    """Return pairs of answers, those that differ most for sure first: by the best value of each fact, added up."""
+    n = np.array([len(next(iter(explored.samples[at].values()))) for at in alive], np.float64)[:, None]
+    total = np.zeros((len(alive), len(alive)))
+    for name, coder in explored.book.items():
+        counts = np.array([np.bincount(explored.samples[at][name], minlength=coder.size) for at in alive])
+        logs = np.log((counts + 0.5) / (n + 1))
+        errors = 2 * np.sqrt((1 - (counts + 0.5) / (n + 1)) / (counts + 0.5))
+        total += _gaps(logs - errors, logs + errors)
+    np.fill_diagonal(total, -1)
+    order = np.argsort(-total, axis=None, kind="stable")[: 16 * len(alive)]
+    return [Pair(alive[at // len(alive)], alive[at % len(alive)]) for at in order.tolist() if at % (len(alive) + 1)]
+
+
+def _gaps(low: Vector, high: Vector) -> Vector:
+    """Return for each two rows by how much some value of the first is surely above that of the second; at least 0."""
+    if len(low) <= _ROWS_COMPARED:
+        return np.array([np.maximum((row - high).max(axis=1), 0.0) for row in low])
+    ahead, behind = (low - high.min(axis=0)).max(axis=1), (low.max(axis=0) - high).max(axis=1)
+    return np.asarray(np.maximum(ahead[:, None] + behind, 0.0))
+
+
+def _kept(pairs: Sequence[Pair], count: int) -> list[int]:
+    """Return the answers of the best pairs."""
+    kept: dict[int, None] = {}
+    for pair in pairs:
+        kept |= dict.fromkeys(pair)
+        if len(kept) >= count:
+            break
+    return sorted(kept)
+
+
+def _choose(inquiry: Inquiry, rng: np.random.Generator, explored: Explored, budget: int) -> list[Event]:
+    """Return events of the best pair: the best for ε in both directions, and the best for δ at the claimed ε."""
+    pairs = _unordered(_ranked(explored, sorted(explored.samples)))[:_PAIRS]
+    learned = {
+        pair: scores(explored.samples[pair.first], explored.samples[pair.second], explored.book, explored.seen)
+        for pair in pairs
+    }
+    answers = sorted({at for pair in pairs for at in pair})
+    which = _mixed(inquiry, rng, answers, budget, 3)
+    explored.asked += len(which)
+    scored = _scored(inquiry, explored, learned, which)
+    tried = [each for pair in pairs for score, values in scored[pair] for each in _tried(inquiry, pair, score, values)]
+    return _best(tried)
+
+
+def _unordered(pairs: Sequence[Pair]) -> list[Pair]:
+    return list(dict.fromkeys(Pair(*sorted(pair)) for pair in pairs))
+
+
+Scored: TypeAlias = dict[Pair, list[tuple[Score, tuple[Vector, Vector]]]]
+
+
+def _scored(inquiry: Inquiry, explored: Explored, learned: dict[Pair, list[Score]], which: Which) -> Scored:
+    """Return the scores of new draws, for each pair and each score: under the first answer, under the second."""
+    names = {name for found in learned.values() for score in found for name in score.columns}
+    parts: dict[tuple[Pair, int], tuple[list[Vector], list[Vector]]] = {}
+    for part, seen in _batches(inquiry, which):
+        table = tables(explored.book, seen, names)
+        for pair, found in learned.items():
+            for at, score in enumerate(found):
+                values = score.of(table)
+                sides = parts.setdefault((pair, at), ([], []))
+                for side, answer in zip(sides, pair, strict=True):
+                    side.append(values[part == answer])
+    return {
+        pair: [
+            (score, (np.sort(np.concatenate(first)), np.sort(np.concatenate(second))))
+            for at, score in enumerate(found)
+            for first, second in [parts[pair, at]]
+        ]
+        for pair, found in learned.items()
+    }
+
+
+class Tried(NamedTuple):
+    """An event with what the draws for choosing say of it: the bound on ε, and by how much it exceeds the claim."""
+
+    event: Event
+    epsilon: float
+    excess: float
+
+
+def _tried(inquiry: Inquiry, pair: Pair, score: Score, values: tuple[Vector, Vector]) -> Iterator[Tried]:
+    """Yield the best thresholds of a score in both directions."""
+    first, second = values
+    if not len(first) or not len(second):
+        return
+    everything = np.unique(np.concatenate([first, second]))
+    if len(everything) > _THRESHOLDS:
+        everything = np.unique(np.quantile(everything, np.linspace(0, 1, _THRESHOLDS), method="nearest"))
+    above = [len(side) - np.searchsorted(side, everything, side="left") for side in values]
+    below = [np.searchsorted(side, everything, side="right") for side in values]
+    yield from _thresholds(
+        inquiry, Pair(*pair), score, Counted(above[0], len(first), above[1], len(second)), everything, 1
+    )
+    yield from _thresholds(
+        inquiry,
+        Pair(pair.second, pair.first),
+        score,
+        Counted(below[1], len(second), below[0], len(first)),
+        everything,
+        -1,
+    )
+
+
+def _thresholds(
+    inquiry: Inquiry, pair: Pair, score: Score, counted: Any, thresholds: Vector, side: int
+) -> Iterator[Tried]:
+    epsilons = epsilon_at_least(counted, inquiry.false_alarm, inquiry.delta)
+    excesses = delta_at_least(counted, inquiry.false_alarm, inquiry.epsilon or 0.0)
+    for at in {int(np.argmax(epsilons)), int(np.argmax(excesses))}:
+        ends = (thresholds[at], math.inf) if side > 0 else (-math.inf, thresholds[at])
+        yield Tried(Event(pair, score, *map(float, ends)), float(epsilons[at]), float(excesses[at]))
+
+
+def _best(tried: Sequence[Tried]) -> list[Event]:
+    """Return the best event, the best one of the same two answers the other way round, and the best for δ."""
+    if not tried:
+        return []
+    best = _simplest(tried, [each.epsilon for each in tried])
+    turned = [each for each in tried if each.event.pair == Pair(*reversed(best.event.pair))]
+    same = [each for each in tried if set(each.event.pair) == set(best.event.pair)]
+    chosen = [best, _simplest(turned, [each.epsilon for each in turned])]
+    if max(each.excess for each in same) > 0:
+        chosen.append(_simplest(same, [each.excess for each in same]))
+    return list(dict.fromkeys(each.event for each in chosen))
+
+
+def _simplest(tried: Sequence[Tried], bounds: Sequence[float]) -> Tried:
+    """Return the first that is nearly as good as the best; simple scores come first."""
+    return next(each for each, bound in zip(tried, bounds, strict=True) if bound >= _SIMPLER * max(bounds))
+
+
+def _count(
+    inquiry: Inquiry, rng: np.random.Generator, explored: Explored, events: Sequence[Event], draws: int
+) -> list[Counted]:
+    """Count events on draws that nothing was learned from."""
+    if not events:
+        return []
+    which = _mixed(inquiry, rng, events[0].pair, draws, 1)
+    names = {name for event in events for name in event.score.columns}
+    hits = np.zeros((len(events), 2), np.int64)
+    done = 0
+    for part, seen in _batches(inquiry, which):
+        table = tables(explored.book, seen, names)
+        for at, event in enumerate(events):
+            held = event.holds(table)
+            hits[at] += [np.count_nonzero(held & (part == answer)) for answer in event.pair]
+        done += len(part)
+        inquiry.progress(WORST_EVENT, 0.5 + 0.5 * done / len(which))
+    times = {answer: int(np.count_nonzero(which == answer)) for answer in events[0].pair}
+    return [
+        Counted(int(first), times[event.pair.first], int(second), times[event.pair.second])
+        for event, (first, second) in zip(events, hits.tolist(), strict=True)
+    ]
+
+
+def _finding(inquiry: Inquiry, events: Sequence[Event], counted: Sequence[Counted], used: int) -> Finding:
+    if not events:
+        return Finding(WORST_EVENT, CONSISTENT, "No event was found that tells answers apart.", {"draws": used})
+    share = inquiry.false_alarm / len(events)
+    epsilons = [float(epsilon_at_least(each, share, inquiry.delta)[0]) for each in counted]
+    claim = inquiry.epsilon
+    deltas = [0.0 if claim is None else float(delta_at_least(each, share, claim)[0]) for each in counted]
+    worst = int(np.argmax(epsilons))
+    violated = claim is not None and (epsilons[worst] > claim or max(deltas) > inquiry.delta)
+    needed = [] if claim is None else [draws_to_refute(each, share, claim, inquiry.delta) for each in counted]
+    held = int(counted[0].n + counted[0].other_n)
+    least = min((each for each in needed if each is not None), default=None)
+    told = [_told(inquiry, *each) for each in zip(events, counted, epsilons, strict=True)]
+    witness = str(told[worst]["words"])
+    figures: dict[str, Any] = {
+        "epsilon_at_least": epsilons[worst],
+        "delta_at_least": max(deltas),
+        "witness": witness,
+        "draws": used + held,
+        "held_out": held,
+        "draws_needed": None if least is None else math.ceil(least * (used + held) / held),
+        "events": told,
+    }
+    sentence = f"{witness} So ε is at least {epsilons[worst]:.4g}{_against(claim, violated)}."
+    return Finding(WORST_EVENT, VIOLATED if violated else CONSISTENT, sentence, figures)
+
+
+def _against(claim: float | None, violated: bool) -> str:
+    if claim is None:
+        return "; nothing was claimed"
+    return f"; claimed were {claim:.4g}" if violated else f"; {claim:.4g} were claimed, which these draws do not refute"
+
+
+def _told(inquiry: Inquiry, event: Event, counted: Counted, epsilon: float) -> dict[str, Any]:
+    first, second = (answers_shown(inquiry.answers, at) for at in event.pair)
+    often, other = counted.hits / counted.n, counted.other_hits / counted.other_n
+    return {
+        "words": (
+            f"In {_percent(often)} of the draws the answer {first} gives {event.words}; {second} does so in "
+            f"{_percent(other)}."
+        ),
+        "epsilon_at_least": epsilon,
+        "seen": math.log(often / other) if often and other else None,
+        "hits": int(counted.hits),
+        "n": int(counted.n),
+        "other_hits": int(counted.other_hits),
+        "other_n": int(counted.other_n),
+    }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %" if share < 0.9995 or share == 1 else f"{100 * share:.6g} %"

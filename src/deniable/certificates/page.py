@@ -1,0 +1,320 @@
+"""A certificate for people: plain text, and one page that needs nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from deniable import exact
+from deniable.certificates.certificate import Certificate
+from deniable.certificates.claims import Claims, deck_alone, ratio_of
+from deniable.designs import Deck, Design
+from deniable.estimates.formats import html_page
+from deniable.order.ladders import Ladder
+from deniable.records.drawn.designs import DrawnDesign
+from deniable.records.edges.designs import EdgeDesign
+from deniable.records.key_value.designs import KeyValueDesign, symbol_design
+from deniable.records.key_value.schemes import Index
+from deniable.survey import Survey
+
+RULES = {
+    "all": "All of these leave together: their parities multiply.",
+    "some": "Of these, {each} are drawn for everybody, whatever the answers are: the largest parities count.",
+    "last": "Stages of one answer: each is a garbling of the next, so all together tell what the last one tells.",
+    "padded": "Of whole rows: all items of a respondent and their weights at once.",
+    "bits": "Of any two strings, whatever bits their filters set.",
+    "deck": "Against a collector who sees all responses and knows the answers of all others.",
+}
+"""What the parity of several things together follows from."""
+
+_MOST_COLUMNS = 12  # responses that a table on a page holds beside each other
+_CHECK = "Check it again, with nothing but Python: deniable certify --checker > checker.py; python checker.py FILE.json"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of a certificate.
+
+    Attributes:
+        title: what the part is called.
+        claims: what is claimed of it.
+        design: the labels and the channel behind the claims; None where there is no single one.
+        depth: how deep it is nested.
+    """
+
+    title: str
+    claims: Claims
+    design: Design | None
+    depth: int
+
+
+def sections(title: str, thing: Any, claims: Claims, depth: int = 0) -> Iterator[Section]:
+    """Yield what is certified, and then its parts."""
+    yield Section(title, claims, _labelled(thing), depth)
+    if isinstance(thing, Deck):
+        yield Section("one response, seen alone", claims["alone"], deck_alone(thing), depth + 1)
+    for name, part in _parts(thing):
+        told = claims["parts"][int(name)] if isinstance(claims["parts"], list) else claims["parts"][name]
+        yield from sections(f"stage {int(name) + 1}" if isinstance(thing, Ladder) else name, part, told, depth + 1)
+
+
+def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(thing, Ladder):
+        yield from ((str(number), stage) for number, stage in enumerate(thing.designs))
+    elif isinstance(thing, Survey):
+        yield from ((question.name, question.about) for question in thing.questions)
+    elif isinstance(thing, Design | DrawnDesign):
+        yield from ((factor.attribute, factor.design) for factor in thing.factors)
+
+
+def _labelled(thing: Any) -> Design | None:
+    """Return the design whose labels the claims are about."""
+    if isinstance(thing, Design):
+        return None if thing.factors else thing
+    if isinstance(thing, KeyValueDesign):
+        return symbol_design(thing) if isinstance(thing.scheme, Index) else None
+    return thing.choice if isinstance(thing, EdgeDesign) else None
+
+
+def told(section: Section) -> list[str]:
+    """Return the sentences of a part: its guarantee, its witness, whether it can be bettered."""
+    claims, parity = section.claims, ratio_of(section.claims["parity"])
+    if parity == math.inf:
+        lines = ["Parity infinite: there is no finite ε, and some response proves something about the answer."]
+    else:
+        lines = [f"Parity {_short(parity)}: ε = {exact.shown_above(float(claims['epsilon']))}, rounded up."]
+        lines += [f"The parity is exactly {claims['parity']}."] if _short(parity) != claims["parity"] else []
+    if "rule" in claims:
+        lines.append(RULES[claims["rule"]].format(each=claims.get("each")))
+    if section.design is not None:
+        response, likely, unlikely = (int(claims["witness"][name], 0) for name in ("response", "likely", "unlikely"))
+        sent = _named(section.design.symbols, response)
+        one, two = (_named(section.design.categories, answer) for answer in (likely, unlikely))
+        lines.append(f"Attained by the response {sent}, between the answers {one} and {two}.")
+    if claims.get("admissible") is not None:
+        lines.append(
+            "Admissible: no other design of this parity tells more."
+            if claims["admissible"]
+            else "Not admissible: another design of this parity tells all that this one does, and more."
+        )
+    return lines
+
+
+def text_of(certificate: Certificate) -> str:
+    """Return a certificate as plain text."""
+    lines = ["CERTIFICATE", repr(certificate.subject), certificate.subject.hash, ""]
+    for section in sections(_title(certificate), certificate.subject, certificate.claims):
+        indent = "  " * section.depth
+        lines += [f"{indent}{section.title}", *(f"{indent}  {line}" for line in told(section))]
+        figures = (*_weight_lines(section), *_curve_lines(section.claims), *_table_lines(section))
+        lines += [f"{indent}  {line}" for line in figures]
+        lines.append("")
+    lines += [f"Caveat: {each}" for each in certificate.caveats]
+    return "\n".join([*lines, _CHECK])
+
+
+def _title(certificate: Certificate) -> str:
+    return "All together" if "rule" in certificate.claims else "One response"
+
+
+def _small(design: Design | None) -> bool:
+    return design is not None and max(design.channel.answers, design.channel.responses) <= _MOST_COLUMNS
+
+
+def _weight_lines(section: Section) -> Iterator[str]:
+    """Yield the exact channel of a small design: the weights that draws are compared with."""
+    if not _small(section.design):
+        return
+    assert section.design is not None
+    table = section.design.channel.dense()
+    for category, column in zip(section.design.categories, zip(*table.weights, strict=True), strict=True):
+        sent = ", ".join(f"“{symbol}” {weight}" for symbol, weight in zip(section.design.symbols, column, strict=True))
+        yield f"“{category}” sends, of {table.total}: {sent}"
+
+
+def _curve_lines(claims: Claims) -> Iterator[str]:
+    sign = "=" if claims["delta"]["exact"] else "≤"
+    points = [(ratio_of(point["gamma"]), Fraction(point["delta"])) for point in claims["delta"]["curve"]]
+    yield f"δ(ε) {sign} " + ", ".join(
+        f"{exact.shown_above(delta, 3)} at {exact.shown_above(exact.log_above(gamma), 3)}"
+        for gamma, delta in points[::2]
+    )
+
+
+def _table_lines(section: Section) -> Iterator[str]:
+    design = section.design
+    for row in section.claims.get("table", ()) if design is not None else ():
+        assert design is not None
+        factors = ", ".join(
+            f"{_named(design.categories, each['answer'])} {_short(ratio_of(each['least']))} … "
+            f"{_short(ratio_of(each['most']))}"
+            for each in row["factors"]
+        )
+        after = row.get("posterior")
+        shown = f"; afterwards {', '.join(_percent(Fraction(each)) for each in after)}" if after else ""
+        yield f"{_named(design.symbols, int(row['response'], 0))}: odds times {factors}{shown}"
+
+
+def _named(labels: Sequence[str], number: int) -> str:
+    label = labels[number]
+    return f"“{label:.24}…”" if len(label) > 25 else f"“{label}”"
+
+
+def _short(number: exact.Ratio) -> str:
+    """Return a ratio as it is where it is short, else rounded up."""
+    if number == math.inf:
+        return "∞"
+    written = str(Fraction(number)) if Fraction(number).denominator < 10**6 else ""
+    return written if 0 < len(written) < 9 else exact.shown_above(number, 4)
+
+
+def _percent(share: Fraction) -> str:
+    return f"{100 * float(share):.3g} %"
+
+
+STYLE = """
+:root{color-scheme:light dark;--ink:#1c2733;--dim:#5b6875;--line:#d5dce3;
+  --page:#fff;--card:#f6f8fa;--accent:#1f5fa8}
+@media(prefers-color-scheme:dark){:root{--ink:#e3e9ef;--dim:#9aa7b4;
+  --line:#37424d;--page:#12181f;--card:#1a222b;--accent:#7db4f0}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
+main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 3rem}
+h1{font-size:1.5rem;margin:0}
+h2{font-size:1.1rem;margin:0 0 .25rem}
+section{border:1px solid var(--line);border-radius:.5rem;background:var(--card);padding:1rem;margin:1rem 0}
+.inner{margin-left:clamp(0rem,2vw,1.5rem)}
+code{font:.82em ui-monospace,monospace;overflow-wrap:anywhere;color:var(--dim)}
+p{margin:.25rem 0;overflow-wrap:anywhere}
+.figures{display:flex;flex-wrap:wrap;gap:1.25rem;align-items:flex-start;margin-top:.75rem}
+figure{margin:0;max-width:100%}
+figcaption,.note{font-size:.85rem;color:var(--dim)}
+svg{max-width:100%;height:auto;display:block}
+.scroll{overflow-x:auto;margin:.25rem 0 .75rem}
+table{border-collapse:collapse;font-size:.88rem;font-variant-numeric:tabular-nums}
+th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}
+th{font-weight:600}
+th:first-child,td:first-child{text-align:left}
+.told{fill:var(--ink)!important}
+text{fill:var(--dim);font:12px system-ui,sans-serif}
+.axis{stroke:var(--line)}
+.curve{stroke:var(--accent);stroke-width:2;fill:none}
+.dot{fill:var(--accent)}
+.cell{fill:var(--accent);stroke:var(--line)}
+.big{font-size:2rem;font-weight:650;line-height:1.2}
+""".strip()
+
+
+def page_of(certificate: Certificate) -> str:
+    """Return a certificate as one page of HTML: no script, no other file, light or dark as the reader has it."""
+    parts = "".join(map(_section, sections(_title(certificate), certificate.subject, certificate.claims)))
+    caveats = "".join(f"<p>{escape(each)}</p>" for each in certificate.caveats)
+    subject = escape(repr(certificate.subject))
+    body = (
+        f"<main><h1>Certificate</h1><p>{subject}</p>"
+        f"<p><code>{escape(certificate.subject.hash)}</code></p>{parts}"
+        f"{f'<section><h2>What it rests on, and leaves out</h2>{caveats}</section>' if caveats else ''}"
+        f"<p>{escape(_CHECK)}</p><p><code>certificate {escape(certificate.hash)}</code></p></main>"
+    )
+    return html_page(f"Certificate: {certificate.subject!r}", STYLE, body)
+
+
+def _section(section: Section) -> str:
+    sentences = "".join(f"<p>{escape(line)}</p>" for line in told(section))
+    inner = ' class="inner"' if section.depth else ""
+    big = "" if section.depth else f'<p class="big">ε = {exact.shown_above(float(section.claims["epsilon"]), 4)}</p>'
+    pictures = f'<div class="figures">{_channel_picture(section)}{_curve_picture(section.claims)}</div>'
+    weights = "".join(f"<p><code>{escape(line)}</code></p>" for line in _weight_lines(section))
+    figures = f"{pictures}{_table(section)}{weights}"
+    return f"<section{inner}><h2>{escape(section.title)}</h2>{big}{sentences}{figures}</section>"
+
+
+def _channel_picture(section: Section) -> str:
+    """Draw the probabilities of a small channel: a row for each answer, the darker the likelier."""
+    design = section.design
+    if design is None or not _small(design):
+        return ""
+    answers, responses = design.channel.answers, design.channel.responses
+    names = [_fitted(category) for category in design.categories]
+    side, left, top = 40, 14 + 7 * max(map(len, names)), 24
+    cells = []
+    for j in range(answers):
+        cells.append(f'<text x="{left - 8}" y="{top + side * j + 25}" text-anchor="end">{escape(names[j])}</text>')
+        for i in range(responses):
+            chance = float(design.channel.probability(i, given=j))
+            x, y = left + side * i, top + side * j
+            cells.append(
+                f'<rect class="cell" x="{x}" y="{y}" width="{side}" height="{side}" fill-opacity="{0.7 * chance:.3f}"/>'
+            )
+            cells.append(
+                f'<text class="told" x="{x + side / 2}" y="{y + 24}" text-anchor="middle">{100 * chance:.0f}</text>'
+            )
+    heads = "".join(
+        f'<text x="{left + side * i + side / 2}" y="{top - 8}" text-anchor="middle">{escape(_fitted(symbol, 5))}</text>'
+        for i, symbol in enumerate(design.symbols)
+    )
+    width, height = left + side * responses + 4, top + side * answers + 4
+    label = "Probability of each response in percent, given each answer"
+    return (
+        f'<figure><svg viewBox="0 0 {width} {height}" width="{width}" role="img" aria-label="{label}">'
+        f"{heads}{''.join(cells)}</svg><figcaption>{label}.</figcaption></figure>"
+    )
+
+
+def _curve_picture(claims: Claims) -> str:
+    """Draw δ against ε."""
+    points = [
+        (exact.log_above(ratio_of(each["gamma"])), float(Fraction(each["delta"]))) for each in claims["delta"]["curve"]
+    ]
+    far, high = points[-1][0] or 1.0, max(delta for _, delta in points) or 1.0
+    left, top, width, height = 56, 12, 260, 150
+    places = [(left + width * epsilon / far, top + height * (1 - delta / high)) for epsilon, delta in points]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    dots = "".join(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places)
+    sign = "δ at each ε" if claims["delta"]["exact"] else "δ is at most this at each ε"
+    return (
+        f'<figure><svg viewBox="0 0 340 210" width="340" role="img" aria-label="{sign}">'
+        f'<line class="axis" x1="{left}" y1="{top + height}" x2="{left + width}" y2="{top + height}"/>'
+        f'<line class="axis" x1="{left}" y1="{top}" x2="{left}" y2="{top + height}"/>'
+        f'<text x="{left - 6}" y="{top + 8}" text-anchor="end">{high:.2g}</text>'
+        f'<text x="{left - 6}" y="{top + height}" text-anchor="end">0</text>'
+        f'<text x="{left}" y="{top + height + 18}">0</text>'
+        f'<text x="{left + width}" y="{top + height + 18}" text-anchor="end">{far:.4g}</text>'
+        f'<text x="{left + width / 2}" y="{top + height + 36}" text-anchor="middle">ε</text>'
+        f'<text x="{left - 6}" y="{top + height / 2}" text-anchor="end">δ</text>'
+        f'<polyline class="curve" points="{line}"/>{dots}</svg><figcaption>{sign}.</figcaption></figure>'
+    )
+
+
+def _table(section: Section) -> str:
+    """Write both Bayes factors of each listed response, and with a prior how probable answers are after it."""
+    design, rows = section.design, section.claims.get("table", [])
+    if design is None or not rows:
+        return ""
+    heads = "".join(f"<th>{escape(_named(design.categories, each['answer']))}</th>" for each in rows[0]["factors"])
+    body = "".join(_table_row(design, row) for row in rows)
+    caption = "By how much a response multiplies the odds of an answer against any other: at least … at most"
+    if "prior" in section.claims:
+        caption += "; below, how probable the answer is afterwards"
+    return (
+        f'<p class="note">{caption}.</p><div class="scroll"><table><thead><tr><th>response</th>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _table_row(design: Design, row: Mapping[str, Any]) -> str:
+    after = row.get("posterior") or [None] * len(row["factors"])
+    cells = "".join(
+        f"<td>{_short(ratio_of(each['least']))} … {_short(ratio_of(each['most']))}"
+        f"{f'<br>{_percent(Fraction(share))}' if share else ''}</td>"
+        for each, share in zip(row["factors"], after, strict=True)
+    )
+    return f"<tr><td>{escape(_named(design.symbols, int(row['response'], 0)))}</td>{cells}</tr>"
+
+
+def _fitted(label: str, most: int = 15) -> str:
+    return label if len(label) <= most else f"{label[: most - 1]}…"

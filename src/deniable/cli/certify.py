@@ -1,0 +1,102 @@
+"""`deniable certify`: what a design, a ladder or a survey promises, as a certificate that anybody can check."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli.common import Force, Json, check_out, console, guarded, print_json, say, write
+from deniable.cli.designs import read_numbers
+from deniable.errors import InvalidRequest, UnreadableFile
+
+if TYPE_CHECKING:
+    from deniable.documents import HashedDocument
+
+File = Annotated[
+    Path | None,
+    typer.Argument(metavar="FILE", help="A design of any type, a ladder, a deck or a survey.", show_default=False),
+]
+Prior = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prior",
+        metavar="A,B,C|NAME=NUMBER,…",
+        help="What somebody believes of the answers before; of one of several parts PART:A,B,C, as often as needed.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", help="Write it: .json to be checked, .html or .txt to be read."),
+]
+Registry = Annotated[bool, typer.Option("--registry", help="Write a record for the public registry of deployments.")]
+Source = Annotated[bool, typer.Option("--checker", help="Print the program that checks certificates, and stop.")]
+
+
+@guarded
+def certify(
+    file: File = None,
+    prior: Prior = None,
+    out: Out = None,
+    registry: Registry = False,
+    checker: Source = False,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Certify what a design, a ladder or a survey promises, in exact numbers that anybody can check again."""
+    from deniable.certificates import certify as certified
+    from deniable.certificates.certificate import checker_source
+
+    if checker:
+        typer.echo(checker_source(), nl=False)
+        return
+    if file is None:
+        raise InvalidRequest(
+            "nothing to certify was named; expected a file.", "For example design.json, or survey.toml."
+        )
+    check_out(out, force=force)
+    found = certified(_read(file), _priors(prior or []))
+    if registry:
+        shown = found.to_registry()
+    else:
+        kinds = {".html": found.to_html, ".htm": found.to_html, ".txt": found.to_text}
+        shown = kinds.get(out.suffix.lower() if out else ".json", lambda: found.to_json(indent=1))()
+    if out is not None:
+        write(out, shown.rstrip("\n"), force=force)
+        say(f"wrote {out}")
+    if as_json:
+        print_json(found.to_json(indent=1))
+    elif out is None:
+        console().print(shown if registry else found.to_text(), markup=False, soft_wrap=True)
+
+
+def _read(path: Path) -> HashedDocument:
+    """Read anything that can be certified, by the schema that its file names; a survey also as TOML."""
+    from deniable.certificates.certificate import SUBJECTS
+    from deniable.survey import Survey
+
+    if path.suffix.lower() == ".toml":
+        return Survey.read(path)
+    text = path.read_bytes()
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UnreadableFile(f"{path.name} is not JSON; expected a design, a ladder, a deck or a survey.") from None
+    schema = document.get("schema") if isinstance(document, dict) else None
+    kind = str(schema).removeprefix("deniable/").rpartition("/")[0]
+    return SUBJECTS[kind].from_json(text) if kind in SUBJECTS else Survey.read(path)
+
+
+def _priors(given: list[str]) -> Any:
+    """Read A,B,C or NAME=NUMBER,…; or these for some parts, each behind its name and a colon."""
+    if not given:
+        return None
+    named = [text.partition(":") for text in given]
+    if len(given) == 1 and not named[0][1]:
+        return read_numbers(given[0])
+    if not all(colon for _, colon, _ in named) or len({name for name, _, _ in named}) < len(named):
+        raise InvalidRequest("the priors do not fit; expected one, or PART:A,B,C for some parts, each once.")
+    return {name: read_numbers(text) for name, _, text in named}

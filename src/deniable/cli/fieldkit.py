@@ -1,0 +1,73 @@
+"""`deniable fieldkit`: all that is needed to ask a question on paper, with a spinner, cards, dice or coins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.common import DesignFile, Force, Json, console, guarded, print_json, read_any_design, say
+
+if TYPE_CHECKING:
+    from deniable.fieldkit import PhysicalDevice
+
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write; a folder for each device.")]
+Language = Annotated[str, typer.Option("--language", "-l", metavar="en|de|es|fr", help="The language of the pages.")]
+Asked = Annotated[str, typer.Option("--question", "-q", metavar="TEXT", help="The question, for its card.")]
+Devices = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--device", "-d", metavar="KIND",
+        help="spinner, cards, dice or coins, as often as needed; all of them, unless you say.", show_default=False,
+    ),
+]  # fmt: skip
+
+
+@guarded
+def fieldkit(
+    design: DesignFile,
+    out: Out,
+    language: Language = "en",
+    question: Asked = "",
+    device: Devices = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write a kit for asking on paper: the nearest spinner, cards, dice and coins, and the pages around them."""
+    from deniable.fieldkit import write_kit
+    from deniable.fieldkit.physical import SIZES
+
+    asked = read_any_design(design)
+    made = write_kit(asked, out, language=language, question=question, devices=device or tuple(SIZES), overwrite=force)
+    if as_json:
+        print_json({"devices": [_facts(each) for each in made]})
+    else:
+        _show(made)
+    for kind in [each for each in (device or SIZES) if each not in {found.kind for found in made}]:
+        say(f"left out: no {kind} is fine enough to reveal no more than this design, and still something.")
+    say(f"wrote {out}: tally with the design.json of the device that was used, and with no other.")
+
+
+def _facts(device: PhysicalDevice) -> dict[str, object]:
+    from deniable.survey.disclosure import epsilon_words
+
+    return {
+        "device": device.kind,
+        "outcomes": device.outcomes,
+        "epsilon": epsilon_words(device.design.epsilon),
+        "asked": epsilon_words(device.asked.epsilon),
+        "distance": str(device.distance if device.distance.denominator < 10**9 else float(device.distance)),
+        "design": device.design.hash,
+    }
+
+
+def _show(made: tuple[PhysicalDevice, ...]) -> None:
+    from rich.table import Table
+
+    table = Table("device", "outcomes", "ε", "ε asked for", "probabilities differ by at most", box=None)
+    for device in made:
+        facts = _facts(device)
+        far = "nothing" if device.exact else f"{100 * float(device.distance):.2g} percentage points"
+        table.add_row(*(str(facts[name]) for name in ("device", "outcomes", "epsilon", "asked")), far)
+    console().print(table)

@@ -1,0 +1,380 @@
+"""`deniable plan`: before anybody is asked, how many, how wide, how sure; a sentence first, then a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.common import (
+    PLAIN,
+    DesignFile,
+    Force,
+    Json,
+    console,
+    guarded,
+    print_json,
+    progress,
+    read_design,
+    say,
+    write,
+)
+from deniable.cli.estimates import Chart, check_files, save_picture
+from deniable.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from deniable.designs import Design
+    from deniable.plan import Arm, Planned
+
+DIRECT = "direct"
+
+
+def _number(text: str) -> float:
+    """Read 0.1, 1/10 or 10%."""
+    from deniable import exact
+
+    text = text.strip()
+    percent = text.endswith("%")
+    return float(exact.rational(text.rstrip("% ")) / (100 if percent else 1))
+
+
+def _maybe(text: str | None) -> float | None:
+    return None if text is None else _number(text)
+
+
+def _pair(text: str, name: str) -> tuple[float, float]:
+    cells = [_number(each) for each in text.split(",")]
+    if len(cells) != 2:
+        raise InvalidRequest(f"{name} is {text!r:.40}; expected two numbers with a comma between them.")
+    return cells[0], cells[1]
+
+
+def _whole_pair(text: str) -> tuple[int, int]:
+    one, two = _pair(text, "--people")
+    if one != int(one) or two != int(two):
+        raise InvalidRequest(f"--people is {text!r:.40}; expected two whole numbers, such as 600,400.")
+    return int(one), int(two)
+
+
+def _asked(path: Path) -> Design:
+    """Read a design; the word direct stands for a direct question."""
+    from deniable.designs import direct
+
+    return direct() if str(path) == DIRECT and not path.exists() else read_design(path)
+
+
+Share = Annotated[str, typer.Option("--share", metavar="SHARE", help="The share that you expect, such as 0.1 or 10%.")]
+People = Annotated[int, typer.Option("--people", "-n", help="How many will respond.")]
+Null = Annotated[str, typer.Option("--null", metavar="SHARE", help="The share that is to be rejected.")]
+Alpha = Annotated[str, typer.Option("--alpha", metavar="SHARE", help="How often a true null is rejected.")]
+TwoSided = Annotated[bool, typer.Option("--two-sided", help="Reject on both sides.")]
+Level = Annotated[str, typer.Option("--level", metavar="SHARE", help="Of the interval.")]
+Assurance = Annotated[
+    str | None, typer.Option("--assurance", metavar="SHARE", help="In how many surveys the interval is as narrow.")
+]
+Category = Annotated[str | None, typer.Option("--category", help="Whose share is meant; by default the last one.")]
+Method = Annotated[
+    str | None, typer.Option("--method", help="Of the test: exact or normal; by default exact where it can be.")
+]
+Costs = Annotated[str, typer.Option("--costs", metavar="A,B", help="What a respondent of each group costs.")]
+Shares = Annotated[str, typer.Option("--shares", metavar="A,B", help="The share that you expect in each group.")]
+First = Annotated[Path, typer.Argument(metavar="FIRST", help="The design of the first group, or the word direct.")]
+Second = Annotated[Path | None, typer.Argument(metavar="SECOND", help="That of the other one; by default the same.")]
+
+app = typer.Typer(
+    name="plan",
+    no_args_is_help=True,
+    help="Before anybody is asked: how many people, how wide an interval, how sure, which design.",
+    **PLAIN,
+)
+
+
+@app.command()
+@guarded
+def size(
+    design: DesignFile,
+    share: Share,
+    width: Annotated[str | None, typer.Option("--width", metavar="SHARE", help="Of the interval, end to end.")] = None,
+    power: Annotated[str | None, typer.Option("--power", metavar="SHARE", help="How surely null is rejected.")] = None,
+    assurance: Assurance = None,
+    level: Level = "95%",
+    null: Null = "0",
+    alpha: Alpha = "5%",
+    two_sided: TwoSided = False,
+    category: Category = None,
+    method: Method = None,
+    as_json: Json = False,
+) -> None:
+    """How many people do I need, for an interval of this width or for this power?"""
+    from deniable.plan import how_many
+
+    _tell(
+        how_many(
+            read_design(design), share=_number(share), width=_maybe(width), power=_maybe(power),
+            assurance=_maybe(assurance), level=_number(level), null=_number(null), alpha=_number(alpha),
+            two_sided=two_sided, category=category, method=method,
+        ),
+        as_json,
+    )  # fmt: skip
+
+
+@app.command("width")
+@guarded
+def interval_width(
+    design: DesignFile,
+    share: Share,
+    people: People,
+    assurance: Assurance = None,
+    level: Level = "95%",
+    category: Category = None,
+    as_json: Json = False,
+) -> None:
+    """How wide will the interval be?"""
+    from deniable.plan import how_wide
+
+    found = how_wide(
+        read_design(design), people, share=_number(share), level=_number(level), assurance=_maybe(assurance),
+        category=category,
+    )  # fmt: skip
+    _tell(found, as_json)
+
+
+@app.command()
+@guarded
+def detect(
+    design: DesignFile,
+    people: People,
+    power: Annotated[str, typer.Option("--power", metavar="SHARE", help="How surely null is rejected.")] = "80%",
+    null: Null = "0",
+    alpha: Alpha = "5%",
+    two_sided: TwoSided = False,
+    category: Category = None,
+    method: Method = None,
+    as_json: Json = False,
+) -> None:
+    """What is the smallest share that so many people would find?"""
+    from deniable.plan import how_small
+
+    found = how_small(
+        read_design(design), people, power=_number(power), null=_number(null), alpha=_number(alpha),
+        two_sided=two_sided, category=category, method=method,
+    )  # fmt: skip
+    _tell(found, as_json)
+
+
+def _arms(
+    first: Path, second: Path | None, shares: str, people: tuple[int, int] | tuple[None, None], category: str | None
+) -> tuple[Arm, Arm]:
+    from deniable.plan import Arm
+
+    one, two = _pair(shares, "--shares")
+    asked = _asked(first)
+    other = asked if second is None else _asked(second)
+    return Arm(asked, one, people[0], category), Arm(other, two, people[1], category)
+
+
+@app.command()
+@guarded
+def difference(
+    first: First,
+    shares: Shares,
+    second: Second = None,
+    people: Annotated[str | None, typer.Option("--people", "-n", metavar="A,B", help="How many in each group.")] = None,
+    power: Annotated[str | None, typer.Option("--power", metavar="SHARE", help="The power that is wanted.")] = None,
+    alpha: Alpha = "5%",
+    one_sided: Annotated[bool, typer.Option("--one-sided", help="It is known which share is larger.")] = False,
+    costs: Costs = "1,1",
+    category: Category = None,
+    as_json: Json = False,
+) -> None:
+    """Are two groups told apart: with this many people, or how many does a power take?"""
+    from deniable.plan import difference as told_apart
+
+    arms = _arms(first, second, shares, (None, None) if people is None else _whole_pair(people), category)
+    found = told_apart(
+        *arms, power=_maybe(power), alpha=_number(alpha), two_sided=not one_sided, costs=_pair(costs, "--costs")
+    )
+    _tell(found, as_json)
+
+
+@app.command()
+@guarded
+def split(
+    first: First,
+    shares: Shares,
+    people: People,
+    second: Second = None,
+    costs: Costs = "1,1",
+    category: Category = None,
+    as_json: Json = False,
+) -> None:
+    """How are people best divided between two groups that are compared?"""
+    from deniable.plan import allocation
+
+    arms = _arms(first, second, shares, (None, None), category)
+    _tell(allocation(*arms, people, costs=_pair(costs, "--costs")), as_json)
+
+
+@app.command("two-samples")
+@guarded
+def two_samples(
+    p: Annotated[str, typer.Option("--p", metavar="A,B", help="Probability of the sensitive question in each sample.")],
+    share: Share,
+    innocuous: Annotated[str, typer.Option("--innocuous", metavar="SHARE", help="The innocuous share you expect.")],
+    people: People,
+    costs: Costs = "1,1",
+    as_json: Json = False,
+) -> None:
+    """How are people best divided between two samples of the unrelated question, whose share nobody knows?"""
+    from deniable.plan import two_sample_allocation
+
+    found = two_sample_allocation(
+        p.split(","), people, share=_number(share), innocuous=_number(innocuous), costs=_pair(costs, "--costs")
+    )
+    _tell(found, as_json)
+
+
+@app.command()
+@guarded
+def cheaters(
+    p: Annotated[str, typer.Option("--p", metavar="A,B", help="How often “yes” is forced in each sample.")],
+    share: Share,
+    cheating: Annotated[str, typer.Option("--cheating", metavar="SHARE", help="Who say “no” whatever happens.")],
+    people: Annotated[str, typer.Option("--people", "-n", metavar="A,B", help="How many in each sample.")],
+    as_json: Json = False,
+) -> None:
+    """How well do two samples tell honest members from people who always say no?"""
+    from deniable.plan import cheater_detection
+
+    found = cheater_detection(p.split(","), _whole_pair(people), share=_number(share), cheating=_number(cheating))
+    _tell(found, as_json)
+
+
+@app.command()
+@guarded
+def caps(
+    epsilon: Annotated[str | None, typer.Option("--epsilon", "-e", help="The most that a response may reveal.")] = None,
+    factor_yes: Annotated[str | None, typer.Option("--factor-yes", help="How far “yes” may raise the odds.")] = None,
+    factor_no: Annotated[str | None, typer.Option("--factor-no", help="How far “no” may lower the odds.")] = None,
+    posterior: Annotated[str | None, typer.Option("--posterior", help="The most to be believed after “yes”.")] = None,
+    prior: Annotated[str, typer.Option("--prior", help="What is believed beforehand.")] = "1/10",
+    share: Share = "10%",
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the design here.")] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Which design for two answers tells the most under caps on ε, on Bayes factors or on a belief?"""
+    from deniable.plan import best_under_caps
+
+    check_files(out, None, force=force)
+    found = best_under_caps(
+        epsilon=epsilon, factor_yes=factor_yes, factor_no=factor_no, posterior=posterior, prior=prior,
+        share=_number(share),
+    )  # fmt: skip
+    _tell(found, as_json)
+    if out is not None and found.design is not None:
+        write(out, found.design.to_json(indent=2), force=force)
+        say(f"wrote {out}")
+
+
+@app.command()
+@guarded
+def compliance(
+    design: DesignFile,
+    share: Share,
+    people: People,
+    failing: Annotated[str, typer.Option("--failing", metavar="SHARE", help="The share who do not follow the device.")],
+    kind: Annotated[
+        str, typer.Option("--kind", help="What they do instead: always_no, always_yes, carriers_no or random.")
+    ] = "always_no",
+    null: Null = "0",
+    alpha: Alpha = "5%",
+    two_sided: TwoSided = False,
+    category: Category = None,
+    method: Method = None,
+    as_json: Json = False,
+) -> None:
+    """What if some people do not follow the device: the power, and what the estimate tends to?"""
+    from deniable.plan import noncompliance
+
+    found = noncompliance(
+        read_design(design), people, share=_number(share), failing=_number(failing), kind=kind, null=_number(null),
+        alpha=_number(alpha), two_sided=two_sided, category=category, method=method,
+    )  # fmt: skip
+    _tell(found, as_json)
+
+
+@app.command()
+@guarded
+def designs(
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="What each design may reveal.")],
+    people: People,
+    share: Share = "10%",
+    level: Level = "95%",
+    as_json: Json = False,
+) -> None:
+    """Which named design for two answers is best, all at one ε and with one number of people?"""
+    from deniable.plan import designs_at
+
+    _tell(designs_at(epsilon, people, share=_number(share), level=_number(level)), as_json)
+
+
+@app.command()
+@guarded
+def crossover(
+    design: DesignFile,
+    share: Share,
+    lying: Annotated[str, typer.Option("--lying", metavar="SHARE", help="Who would deny it when asked directly.")],
+    bias: Annotated[str, typer.Option("--bias", help="By how much the design's estimate is off, in shares.")] = "0",
+    category: Category = None,
+    chart: Chart = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """From how many people on is the design better than a direct question to which some lie?"""
+    from deniable.plan import crossover as crossing
+
+    check_files(None, chart, force=force)
+    found = crossing(
+        read_design(design), share=_number(share), lying=_number(lying), bias=_number(bias), category=category
+    )
+    _tell(found, as_json)
+    if chart is not None:
+        save_picture(found.plot(), chart)
+    elif not as_json:
+        console().print(f"\n{found.drawn()}", markup=False, soft_wrap=True)
+
+
+@app.command()
+@guarded
+def simulate(
+    design: DesignFile,
+    share: Share,
+    people: People,
+    studies: Annotated[int, typer.Option("--studies", help="How many studies are drawn.")] = 10_000,
+    null: Null = "0",
+    alpha: Alpha = "5%",
+    two_sided: TwoSided = False,
+    level: Level = "95%",
+    category: Category = None,
+    method: Method = None,
+    as_json: Json = False,
+) -> None:
+    """What do simulated studies find, beside what was planned?"""
+    from deniable.simulate import studies as drawn
+
+    with progress("simulating", unit="studies") as told:
+        found = drawn(
+            read_design(design), people, studies, share=_number(share), null=_number(null), alpha=_number(alpha),
+            two_sided=two_sided, level=_number(level), category=category, method=method,
+            progress=lambda done: told(done, done / studies),
+        )  # fmt: skip
+    _tell(found, as_json)
+
+
+def _tell(found: Planned, as_json: bool) -> None:
+    if as_json:
+        print_json(found.to_json(indent=2))
+    else:
+        console().print(str(found), markup=False, soft_wrap=True)

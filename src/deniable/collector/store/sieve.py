@@ -1,0 +1,84 @@
+"""Which ids of a batch are surely new, without a look at the responses that are stored.
+
+A batch of a hundred thousand has an id in nearly every pack of a question with millions of responses. So whoever stores
+batches remembers, in memory, two bits of every id that is stored: an id with one of them unset is new, and the few
+others are looked up. What another process has stored is noted first: runs have random names, and one that is not known
+is read. Bits of what was erased stay; then more is looked up, and nothing is missed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.collector.store import packs
+from deniable.collector.store.packs import Records, Run
+from deniable.db import Tables
+
+_FEWEST_BITS, _MOST_BITS = 1 << 20, 1 << 29  # bits of a sieve: 64 MB at most, whatever is stored
+_EACH = 32  # bits for each id, where there is room for them: one of some hundred new ids is looked up
+_KEPT = 4  # sieves in memory at a time: those of the questions that batches came for last
+
+
+class Sieve:
+    """Two bits of every id in some runs.
+
+    Args:
+        responses: how many ids there will be, about.
+    """
+
+    def __init__(self, responses: int) -> None:
+        wanted = 1 << (2 * _EACH * responses).bit_length()
+        self.size = max(_FEWEST_BITS, min(_MOST_BITS, wanted))
+        self.names: set[bytes] = set()
+        self._bits = np.zeros(self.size // 8, np.uint8)
+
+    def note(self, ids: Records) -> None:
+        """Remember ids."""
+        for half in ("high", "low"):
+            places, bits = self._places(ids[half])
+            np.bitwise_or.at(self._bits, places, bits)
+
+    def perhaps(self, ids: Records) -> NDArray[np.intp]:
+        """Return where ids stand that may have been noted; all others were not."""
+        (first, one), (second, other) = self._places(ids["high"]), self._places(ids["low"])
+        return np.flatnonzero((self._bits[first] & one).astype(bool) & (self._bits[second] & other).astype(bool))
+
+    def _places(self, half: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+        numbers = half.astype(np.uint64) & np.uint64(self.size - 1)
+        return numbers >> np.uint64(3), np.uint8(1) << (numbers & np.uint64(7)).astype(np.uint8)
+
+
+class Sieves:
+    """The sieves of the questions that batches came for last. Whoever uses one has locked its survey."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, int], Sieve] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def of(self, tables: Tables, survey: int, question: int) -> Sieve:
+        """Return a sieve that knows all ids of the first stage of a question, but for those in rows of their own."""
+        runs = [run for run in packs.runs(tables, survey, question) if run.stage.number == 0]
+        found = self._remembered((survey, question), sum(run.responses for run in runs))
+        for run in runs:
+            if run.name not in found.names:
+                self._read(tables, run, found)
+        return found
+
+    def _remembered(self, key: tuple[int, int], responses: int) -> Sieve:
+        with self._turn:
+            found = self._kept.pop(key, None)
+            if found is None or (found.size < _MOST_BITS and _EACH * responses > found.size):
+                found = Sieve(responses)
+            self._kept[key] = found
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+            return found
+
+    def _read(self, tables: Tables, run: Run, into: Sieve) -> None:
+        for ids in packs.halves(tables, run):
+            into.note(ids)
+        into.names.add(run.name)

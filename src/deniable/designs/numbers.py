@@ -1,0 +1,225 @@
+"""A number in a known range: rounded at random to one of a few levels, and a window slides over the levels.
+
+How many levels and which width are best depends on what is asked for: the mean, or the whole distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+from deniable import documents, exact
+from deniable.designs.design import Design
+from deniable.designs.numbers_best import best_window, worst_variance
+from deniable.designs.ordered import stretches, window
+from deniable.errors import InvalidDesign, InvalidRequest
+
+__all__ = ["GOALS", "NumberDesign", "Range", "Scale", "number_design"]
+
+GOALS = ("mean", "distribution")
+"""What a number can be asked for: its mean alone, or its mean, its spread and its quantiles."""
+
+MOST_LEVELS = 32
+"""Levels that a number can be rounded to; more tell next to nothing more, and each costs precision."""
+
+_FAR = Fraction(10**150)  # the squares of such ends, as variances have them, are still floats
+
+
+@dataclass(frozen=True)
+class Range:
+    """All values from `low` to `high`, read exactly.
+
+    Example:
+        >>> Range.of(-1, 3).share(Fraction(1, 2)), Range.of(-1, 3).squared
+        (Fraction(3, 8), Range(low=Fraction(0, 1), high=Fraction(9, 1)))
+    """
+
+    low: Fraction
+    high: Fraction
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise InvalidRequest(f"the range goes from {self.low} to {self.high}; expected it to rise.")
+        if max(-self.low, self.high) > _FAR or self.width < 1 / _FAR:
+            raise InvalidRequest(
+                "the range is too wide or too narrow for floats; expected ends and a width within 1e150."
+            )
+
+    @classmethod
+    def of(cls, low: exact.Rational, high: exact.Rational) -> Range:
+        """Read a range.
+
+        Raises:
+            InvalidRequest: it does not rise.
+            InvalidNumber: not finite.
+        """
+        return cls(exact.rational(low, name="low"), exact.rational(high, name="high"))
+
+    @property
+    def width(self) -> Fraction:
+        """How far the ends are apart."""
+        return self.high - self.low
+
+    @property
+    def squared(self) -> Range:
+        """The range of the squares of its values."""
+        squares = self.low**2, self.high**2
+        return Range(Fraction(0) if self.low < 0 < self.high else min(squares), max(squares))
+
+    def share(self, value: Fraction) -> Fraction:
+        """Return where a value lies, from 0 at the low end to 1 at the high end."""
+        return (value - self.low) / self.width
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A range, and how many levels it is cut into, evenly.
+
+    Example:
+        >>> Scale(Range.of(0, 80), 5).names
+        ('0', '20', '40', '60', '80')
+        >>> Scale(Range.of(0, 80), 5).place(Fraction(30))
+        (1, Fraction(1, 2))
+    """
+
+    range: Range
+    levels: int
+
+    @property
+    def step(self) -> Fraction:
+        """How far two levels are apart."""
+        return self.range.width / (self.levels - 1)
+
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """The levels, from the low end to the high one."""
+        return tuple(self.range.low + number * self.step for number in range(self.levels))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the levels are called: a decimal where that is exact, else a fraction."""
+        return tuple(map(_written, self.values))
+
+    def place(self, value: Fraction) -> tuple[int, Fraction]:
+        """Return the number of the level below a value, and how often the value is rounded to the next one."""
+        below, part = divmod((value - self.range.low) / self.step, 1)
+        return int(below), part
+
+
+@dataclass(frozen=True, eq=False)
+class NumberDesign(Design):
+    """A design whose categories are the levels that a number in a range is rounded to.
+
+    Guarantee: ε is that of the channel between levels and responses; what a number is rounded to says no more than the
+    number itself.
+
+    Attributes:
+        scale: the range of the numbers, and its levels.
+    """
+
+    asks: ClassVar[str] = "numbers"
+    scale: Scale = Scale(Range(Fraction(0), Fraction(1)), 2)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if tuple(self.categories) != self.scale.names or self.factors:
+            raise InvalidDesign("the categories are not the levels of the range; expected these, in their order.")
+
+    @property
+    def range(self) -> Range:
+        """Where the numbers lie."""
+        return self.scale.range
+
+    @property
+    def squared(self) -> NumberDesign:
+        """The design for the squares of these numbers, rounded to as many levels; square the answers for it."""
+        scale = Scale(self.range.squared, self.scale.levels)
+        names = stretches(scale.names, self.channel.responses - self.channel.answers + 1)
+        return NumberDesign(self.name, scale.names, names, self.channel, scale=scale)
+
+    def worst_variance(self) -> float:
+        """Return the largest variance, over all numbers in the range, of an estimate from one response."""
+        sent, given = range(self.channel.responses), range(self.channel.answers)
+        columns = [[float(self.channel.probability(each, given=level)) for each in sent] for level in given]
+        return float(self.range.width / 2) ** 2 * worst_variance(columns)
+
+    def to_body(self) -> dict[str, Any]:
+        return {**super().to_body(), "range": [str(self.range.low), str(self.range.high)]}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> NumberDesign:
+        plain = Design.from_body({name: value for name, value in body.items() if name != "range"})
+        ends = documents.field(body, "range", list)
+        if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
+            raise InvalidDesign("the range of the numbers is not written as its two ends; expected two texts.")
+        scale = Scale(Range.of(*ends), len(plain.categories))
+        return cls(plain.name, plain.categories, plain.symbols, plain.channel, scale=scale)
+
+    def __repr__(self) -> str:
+        low, high = (_written(end) for end in (self.range.low, self.range.high))
+        return f"numbers({low} to {high} in {self.scale.levels} levels; ε = {exact.shown_above(self.epsilon)})"
+
+
+def number_design(
+    low: exact.Rational,
+    high: exact.Rational,
+    epsilon: exact.Rational,
+    *,
+    goal: str = "mean",
+    levels: int | None = None,
+    width: int | None = None,
+) -> NumberDesign:
+    """Build a design for a number between two ends: it is rounded to a level, and a stretch of levels is sent.
+
+    Implements: relaxed rounding [Pan24], §5.2, to m levels instead of 2, and then `window`, the piecewise mechanism
+    [Wan19] on levels. For a mean, levels and width are those with the smallest variance in the worst case; for a
+    distribution the width is that with the smallest variance of the shares below each level, on average.
+
+    Guarantee: integers that sum to 2^64, with a parity of at most e^ε between any two numbers.
+
+    Args:
+        low: the smallest number that anybody can have.
+        high: the largest one. Who has more is refused and must choose: nothing is cut off silently.
+        epsilon: privacy; positive.
+        goal: "mean", or "distribution" for spread and quantiles too.
+        levels: how many levels the range is cut into; by default the best for a mean, 11 for a distribution.
+        width: of the window; by default the best for the goal. Stages of one question have the same one.
+
+    Raises:
+        InvalidRequest: the range does not rise, or another goal.
+        InvalidDesign: levels or a width that do not fit.
+        InvalidNumber: ε is not positive.
+
+    Example:
+        >>> number_design(0, 80, epsilon=2)
+        numbers(0 to 80 in 5 levels; ε = 2)
+        >>> number_design(0, 80, epsilon=2).symbols
+        ('0', '0 … 20', '20 … 40', '40 … 60', '60 … 80', '80')
+    """
+    if goal not in GOALS:
+        raise InvalidRequest(f"the goal is {goal!r:.40}; expected one of {', '.join(GOALS)}.")
+    whole = isinstance(levels, int) and not isinstance(levels, bool)
+    if levels is not None and not (whole and 2 <= levels <= MOST_LEVELS):
+        raise InvalidDesign(f"there are {levels!r:.40} levels; expected a whole number from 2 to {MOST_LEVELS}.")
+    range_, ratio = Range.of(low, high), float(exact.exp_below(exact.positive_epsilon(epsilon)))
+    count, best = best_window(goal, ratio, levels, width)
+    scale = Scale(range_, count)
+    built = window(scale.names, best, epsilon)
+    return NumberDesign(built.name, built.categories, built.symbols, built.channel, scale=scale)
+
+
+def _written(value: Fraction) -> str:
+    """Return a number exactly: as a decimal where it has one, else as a fraction."""
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        return str(value)
+    places = max(value.denominator.bit_length(), 1)
+    text = f"{Decimal(value.numerator * 10**places // value.denominator).scaleb(-places):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

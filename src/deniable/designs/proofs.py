@@ -1,0 +1,97 @@
+"""What single responses prove, in sentences: for designs whose ε is infinite.
+
+Where a response is impossible under some answer and not under all, whoever sees it can rule that answer out, whatever
+they believed before. Such a design is told with what each response proves, and with the Bayes factors of all responses:
+an infinite ε alone would hide that the other responses may still be deniable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from deniable import exact
+
+if TYPE_CHECKING:
+    from deniable.designs.design import Design
+
+MOST_CELLS = 1 << 16
+"""Cells of a channel that are looked at one by one."""
+
+_MOST_FACTORS = 12  # in one sentence; more are not read
+
+
+def proofs(design: Design) -> tuple[str, ...]:
+    """Tell what each response proves; empty where every answer stays possible.
+
+    Example:
+        >>> from deniable.designs import mangat
+        >>> for sentence in proofs(mangat("2/3")):
+        ...     print(sentence)
+        Whoever sends 'no' gives away the answer: it is 'no'.
+        The odds of 'yes' are multiplied by 0 where 'no' is sent and by 3 where 'yes' is sent.
+    """
+    if design.parity != math.inf:
+        return ()
+    found = [_proof(design, number) for number in _responses(design)]
+    return (*(each for each in found if each), *factors(design))
+
+
+def factors(design: Design) -> tuple[str, ...]:
+    """Tell the Bayes factor of each response, where there are two answers and few responses.
+
+    Factors are rounded away from 1, so that no sentence promises too much.
+
+    Example:
+        >>> from deniable.designs import singh_joarder
+        >>> factors(singh_joarder("3/5"))[0]
+        "The odds of 'yes' are multiplied by 1/3.75 where 'no' is sent and by 2.1 where 'yes' is sent."
+    """
+    if design.channel.answers != 2 or design.channel.responses > _MOST_FACTORS:
+        return ()
+    name = design.categories[1]
+    each = [f"by {shown(design.bayes_factors(sent, name)[0])} where {sent!r:.40} is sent" for sent in design.symbols]
+    told = ", ".join(each[:-1]) + f" and {each[-1]}"
+    return (f"The odds of {name!r:.40} are multiplied {told}.",)
+
+
+def shown(factor: exact.Ratio) -> str:
+    """Return a Bayes factor with four digits, rounded away from 1; one below 1 as a part.
+
+    Example:
+        >>> shown(Fraction(7, 3)), shown(Fraction(3, 7)), shown(Fraction(0)), shown(math.inf)
+        ('2.334', '1/2.334', '0', '∞')
+    """
+    if factor == 0 or factor >= 1:
+        return exact.shown_above(factor, 4)
+    return f"1/{exact.shown_above(1 / Fraction(factor), 4)}"
+
+
+def least_certain(design: Design) -> exact.Ratio | None:
+    """Return the largest ratio of a response that proves nothing; None where all do, or there are too many."""
+    if design.channel.responses * design.channel.answers > MOST_CELLS:
+        return None
+    ratios = [exact.ratio(*design.channel.extremes(number)) for number in range(design.channel.responses)]
+    return max((ratio for ratio in ratios if ratio != math.inf), default=None)
+
+
+def _responses(design: Design) -> Iterator[int]:
+    if design.channel.responses * design.channel.answers <= MOST_CELLS:
+        yield from range(design.channel.responses)
+    else:
+        yield design.channel.witness.response
+
+
+def _proof(design: Design, number: int) -> str:
+    """Tell what a response proves, if it does."""
+    if exact.ratio(*design.channel.extremes(number)) != math.inf:
+        return ""
+    possible = [bool(design.channel.probability(number, given=j)) for j in range(design.channel.answers)]
+    who = f"Whoever sends {design.symbols[number]!r:.40}"
+    names = [f"{name!r:.40}" for name, can in zip(design.categories, possible, strict=True) if not can]
+    if possible.count(True) == 1:
+        return f"{who} gives away the answer: it is {design.categories[possible.index(True)]!r:.40}."
+    listed = ", ".join(names[:3]) + (f" or {len(names) - 3:,} others" if len(names) > 3 else "")
+    return f"{who} cannot have answered {listed}."

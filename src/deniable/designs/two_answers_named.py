@@ -1,0 +1,440 @@
+"""Named designs of survey practice for two answers.
+
+What differs between many of them is who randomizes (the respondent, a device, the application), what the respondent
+must trust, and what the wording suggests; the channel is often the same. Equal channels share one implementation:
+
+- Warner's (others say yes with 1 − p, members with p): warner, mirrored, disguised, mangat_singh, number_sequence and
+  crosswise;
+- the unrelated question's ((1 − p)b and p + (1 − p)b): simmons, mangat_unrelated;
+- one-sided (u and 1): mangat, devore, triangular, hard_garbling, mangat_singh_singh;
+- any other (u and v): binary, correlated_question, singh_joarder; and with more responses kuk, christofides.
+
+A one-sided design has no finite ε: a response "no" proves that the person is no member, and a response "yes" multiplies
+the odds of membership by 1/u. Such a design says so wherever it is told.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from deniable import exact
+from deniable.channel import Dense, Diagonal
+from deniable.designs.design import Design
+from deniable.designs.labels import Labels, read
+from deniable.designs.many_answers import diagonal
+from deniable.designs.registry import register
+from deniable.designs.two_answers import UNRELATED_CAVEAT, from_rates, unrelated_channel
+from deniable.errors import InvalidDesign
+
+_MOST_DRAWS = 100  # of one respondent: nobody draws so many cards, and numbers stay short
+
+
+def _two(family: str, categories: Labels, channel: Dense | Diagonal, symbols: tuple[str, ...] = ()) -> Design:
+    known = read(categories)
+    if len(known) != 2:
+        raise InvalidDesign(f"there are {len(known)} categories; expected 2.", "For more use k_ary().")
+    return Design(family, known, symbols or known, channel)
+
+
+def _one_sided(others: Fraction) -> Dense:
+    """Return the channel in which members always say yes, and others with some probability."""
+    return from_rates(others, Fraction(1))
+
+
+def _warner(p: exact.Rational) -> Diagonal:
+    return diagonal(2, None, p)
+
+
+@register({"p": "4/5"}, {"p": "1/3", "categories": ["never", "ever"]})
+def mirrored(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+    """Say whether a statement holds: with probability p "I am a member", else its mirror "I am not a member".
+
+    Implements: the mirrored question as [BIZ15] call the design of [War65]. It has the channel of `warner(p=p)`.
+
+    Guarantee: parity max(p, 1 − p) / min(p, 1 − p).
+
+    Why: a member says that the statement holds exactly if it is the first, anybody else exactly if it is the second.
+
+    Args:
+        p: the probability of the first statement.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or p is 0, 1/2 or 1.
+
+    Example:
+        >>> mirrored("4/5").parity
+        Fraction(4, 1)
+    """
+    return _two("mirrored", categories, _warner(p))
+
+
+@register({"p": "4/5"}, {"p": "3/10", "categories": ["never", "ever"]})
+def disguised(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+    """Name the colour of a card: members draw from a deck with a share p of red cards, the others from one with 1 − p.
+
+    Nobody says yes or no, so that the answer is disguised. It has the channel of `warner(p=p)`, and of
+    `kuk(p, 1 − p)`.
+
+    Implements: the disguised response of [Kuk90] with two decks that mirror each other, as [BIZ15] describe it.
+
+    Guarantee: parity max(p, 1 − p) / min(p, 1 − p).
+
+    Why: red comes from members with probability p and from others with 1 − p.
+
+    Args:
+        p: the share of red cards in the members' deck.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or p is 0, 1/2 or 1.
+
+    Example:
+        >>> disguised("4/5").probability("red", given="yes")
+        Fraction(4, 5)
+    """
+    return _two("disguised", categories, _warner(p), ("black", "red"))
+
+
+@register({"t": "2/5", "p": "7/10"}, {"t": 0, "p": "3/4"}, {"t": "1/2", "p": "1/3", "categories": ["never", "ever"]})
+def mangat_singh(t: exact.Rational, p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+    """Tell the truth with probability t, else use Warner's device with p.
+
+    Implements: the two-stage procedure of [MS90]. It has the channel of `warner(p=t + (1 − t)p)`.
+
+    Guarantee: with q = t + (1 − t)p the parity max(q, 1 − q) / min(q, 1 − q).
+
+    Why: the answer is sent unchanged if the first device asks for the truth, or the second one keeps it.
+
+    Args:
+        t: the probability that the first device asks for the truth.
+        p: the probability that the second device keeps the answer.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or t + (1 − t)p is 0, 1/2 or 1.
+
+    Example:
+        >>> mangat_singh("2/5", "7/10").parity
+        Fraction(41, 9)
+    """
+    truth, kept = exact.probability(t, name="t"), exact.probability(p, name="p")
+    return _two("mangat_singh", categories, _warner(truth + (1 - truth) * kept))
+
+
+_LISTED = (
+    "The ε of the number sequences holds only against those who do not see which sequence the respondent picked; "
+    "whoever sees it reads the sensitive answer off the response."
+)
+
+
+@register({"p": "1/4"}, {"p": "7/10", "categories": ["never", "ever"]}, caveat=_LISTED)
+def number_sequence(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+    """Say whether the sensitive answer is the same as that to a harmless statement about a picked number sequence.
+
+    The respondent picks one of several sequences that are shown, and a share p of them makes the statement true. It has
+    the channel of `crosswise(p)`; its p is the share of a finite list, and so exactly known.
+
+    Implements: the crosswise model of [YTT08] with a list in place of an outside fact.
+
+    Guarantee: parity max(p, 1 − p) / min(p, 1 − p), against those who do not see which sequence was picked.
+
+    Why: all sequences are picked equally often, so that the statement holds with probability p whatever the answer.
+
+    Args:
+        p: the share of the sequences for which the statement is true, such as "3/12".
+        categories: what no and yes to the sensitive question are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or p is 0, 1/2 or 1.
+
+    Example:
+        >>> number_sequence("3/12").probability("same", given="no")
+        Fraction(3, 4)
+    """
+    return _two("number_sequence", categories, _warner(p), ("different", "same"))
+
+
+@register(
+    {"t": "2/5", "p": "7/10", "b": "3/10"},
+    {"t": 0, "p": "1/2", "b": "3/4", "categories": ["never", "ever"]},
+    caveat=UNRELATED_CAVEAT,
+)
+def mangat_unrelated(
+    t: exact.Rational, p: exact.Rational, b: exact.Rational, *, categories: Labels = ("no", "yes")
+) -> Design:
+    """Tell the truth with probability t, else answer the sensitive question with p or an unrelated one.
+
+    Implements: the two-stage procedure of [Man92] with the unrelated question of [GAS69]. It has the channel of
+    `simmons(p=t + (1 − t)p, b=b)`.
+
+    Guarantee: with q = t + (1 − t)p and s = min(b, 1 − b) the parity (q + (1 − q)s) / ((1 − q)s), infinite where s = 0.
+    It holds only if the adversary does not know the answer to the unrelated question.
+
+    Why: the sensitive question is answered if the first device asks for the truth, or the second one for it.
+
+    Args:
+        t: the probability that the first device asks for the truth.
+        p: the probability that the second device asks the sensitive question.
+        b: the probability of yes to the unrelated question.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or t + (1 − t)p is 0 or 1.
+
+    Example:
+        >>> mangat_unrelated("2/5", "7/10", "3/10").probability("yes", given="no")
+        Fraction(27, 500)
+    """
+    truth, asked = exact.probability(t, name="t"), exact.probability(p, name="p")
+    channel = unrelated_channel(truth + (1 - truth) * asked, exact.probability(b, name="b"))
+    return _two("mangat_unrelated", categories, channel)
+
+
+@register(
+    {"p": "7/10", "b_yes": "1/2", "b_no": "1/5"}, {"p": "1/2", "b_yes": "1/3", "b_no": "2/3"}, caveat=UNRELATED_CAVEAT
+)
+def correlated_question(
+    p: exact.Rational, b_yes: exact.Rational, b_no: exact.Rational, *, categories: Labels = ("no", "yes")
+) -> Design:
+    """Answer the sensitive question with probability p, else an innocuous one that members answer otherwise.
+
+    Where both shares are the same, b, it has the channel of `simmons(p=p, b=b)`.
+
+    Implements: the unrelated question of [GAS69] with an innocuous trait that goes along with the sensitive one, an
+    idea of [SRPG08].
+
+    Guarantee: members say yes with v = p + (1 − p)·b_yes, others with u = (1 − p)·b_no; the parity is the larger one of
+    v/u and (1 − u)/(1 − v), or of their inverses. It holds only against those who do not know the answer to the
+    innocuous question.
+
+    Why: with probability 1 − p a member says yes as often as members do to the innocuous question.
+
+    Args:
+        p: the probability of the sensitive question.
+        b_yes: the share of members who say yes to the innocuous question.
+        b_no: the share of the others who do.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or shares at which members and others say yes equally often, or everybody is
+            given away.
+
+    Example:
+        >>> correlated_question("7/10", "1/2", "1/5").bayes_factors("yes", "yes")[0]
+        Fraction(85, 6)
+    """
+    asked = exact.probability(p, name="p")
+    yes, no = exact.probability(b_yes, name="b_yes"), exact.probability(b_no, name="b_no")
+    return _two("correlated_question", categories, from_rates((1 - asked) * no, asked + (1 - asked) * yes))
+
+
+@register({"p": "2/3"}, {"p": "1/10", "categories": ["never", "ever"]})
+def mangat(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+    """Let members say yes; the others use Warner's device with p.
+
+    Implements: [Man94]. It has the channel of `devore(p)`, `triangular(1 − p)` and `hard_garbling(1 − p)`.
+
+    Guarantee: none for the others: ε is infinite, because a no proves that somebody is no member. A yes multiplies the
+    odds of membership by exactly 1/(1 − p).
+
+    Why: others say yes with probability 1 − p, members always.
+
+    Args:
+        p: the probability that the device of the others says "I am a member", to which they say no.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or p is 0 or 1.
+
+    Example:
+        >>> design = mangat("2/3")
+        >>> [design.bayes_factors(said, "yes")[0] for said in ("no", "yes")]
+        [Fraction(0, 1), Fraction(3, 1)]
+    """
+    return _two("mangat", categories, _one_sided(1 - exact.probability(p, name="p")))
+
+
+@register({"p": "7/10"}, {"p": "1/4", "categories": ["never", "ever"]})
+def devore(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+    """Answer the sensitive question with probability p, else one to which everybody says yes.
+
+    Implements: [Dev77]: the unrelated question of [GAS69] at b = 1. It has the channel of `mangat(p)`.
+
+    Guarantee: none for the others: ε is infinite, because a no proves that somebody is no member. A yes multiplies the
+    odds of membership by exactly 1/(1 − p).
+
+    Why: others say yes only to the second question, with probability 1 − p; members to both.
+
+    Args:
+        p: the probability of the sensitive question.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or p is 0 or 1.
+
+    Example:
+        >>> devore("7/10").bayes_factors("yes", "yes")[0]
+        Fraction(10, 3)
+    """
+    return _two("devore", categories, _one_sided(1 - exact.probability(p, name="p")))
+
+
+_TRIANGULAR = (
+    "What a yes of the triangular model hides holds only against those who do not know the answer to the harmless "
+    "question: from somebody who is known to say no to it, the response gives the sensitive answer away."
+)
+
+
+@register({"p": "1/4"}, {"p": "1/2", "categories": ["never", "ever"]}, caveat=_TRIANGULAR)
+def triangular(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+    """Ask whether neither or at least one of a sensitive and a harmless question is to be answered with yes.
+
+    Implements: the triangular model of [YTT08]. It has the channel of `mangat(1 − p)`.
+
+    Guarantee: none for the others: ε is infinite, because "neither" proves that somebody is no member. "At least one"
+    multiplies the odds of membership by exactly 1/p, for those who do not know the answer to the harmless question.
+
+    Why: members always send "at least one", the others with probability p.
+
+    Args:
+        p: the probability of yes to the harmless question.
+        categories: what no and yes to the sensitive question are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or p is 0 or 1.
+
+    Example:
+        >>> triangular("1/4").bayes_factors("at least one", "yes")[0]
+        Fraction(4, 1)
+    """
+    channel = _one_sided(exact.probability(p, name="p"))
+    return _two("triangular", categories, channel, ("neither", "at least one"))
+
+
+_APPLICATION = (
+    "In hard garbling the application turns the answers over, so the true answer reaches it: this hides nothing from "
+    "whoever runs the application."
+)
+
+
+@register({"p": "3/10"}, {"p": "1/5", "categories": ["never", "ever"]}, caveat=_APPLICATION)
+def hard_garbling(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+    """Let the application turn a no into a yes with probability p.
+
+    Nobody can disobey, because respondents are told to be honest and the application randomizes. It has the channel of
+    `mangat(1 − p)`.
+
+    Implements: hard garbling as in [CZ19].
+
+    Guarantee: none for the others: ε is infinite, because a no proves that somebody is no member. A yes multiplies the
+    odds of membership by exactly 1/p. Whoever runs the application sees the true answer.
+
+    Why: members always end as yes, the others with probability p.
+
+    Args:
+        p: the probability that a no is turned into a yes.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or p is 0 or 1.
+
+    Example:
+        >>> hard_garbling("3/10").probability("yes", given="no")
+        Fraction(3, 10)
+    """
+    return _two("hard_garbling", categories, _one_sided(exact.probability(p, name="p")))
+
+
+@register({"p": "3/5", "b": "1/2"}, {"p": "1/2", "b": "1/4", "categories": ["never", "ever"]}, caveat=UNRELATED_CAVEAT)
+def mangat_singh_singh(p: exact.Rational, b: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+    """Let members say yes; the others say no with probability p, else they answer an innocuous question.
+
+    Implements: [MSS92]. It has the channel of `mangat(1 − (1 − p)b)`.
+
+    Guarantee: none for the others: ε is infinite, because a no proves that somebody is no member. A yes multiplies the
+    odds of membership by exactly 1/((1 − p)b), for those who do not know the answer to the innocuous question.
+
+    Why: others say yes if the device asks the innocuous question and they say yes to it.
+
+    Args:
+        p: the probability that the device of the others has them say no.
+        b: the probability of yes to the innocuous question.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or others never say yes, or always.
+
+    Example:
+        >>> mangat_singh_singh("3/5", "1/2").bayes_factors("yes", "yes")[0]
+        Fraction(5, 1)
+    """
+    drawn = (1 - exact.probability(p, name="p")) * exact.probability(b, name="b")
+    return _two("mangat_singh_singh", categories, _one_sided(drawn))
+
+
+@register({"p": "3/5"}, {"p": "1/4", "categories": ["never", "ever"]})
+def singh_joarder(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+    """Use Warner's device with p; a member who would have to say no draws once more.
+
+    Implements: [SJ97], with the channel that its estimator inverts. The manual of RRTCS describes another second draw,
+    after being told to admit, which contradicts that estimator.
+
+    Guarantee: members say yes with v = 1 − (1 − p)², others with u = 1 − p; the parity is the larger one of v/u and
+    (1 − u)/(1 − v), or of their inverses.
+
+    Why: a member says no only if both draws say "I am not a member".
+
+    Args:
+        p: the probability that a draw says "I am a member".
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, or p is 0 or 1.
+
+    Example:
+        >>> singh_joarder("3/5").probability("yes", given="yes")
+        Fraction(21, 25)
+    """
+    drawn = exact.probability(p, name="p")
+    return _two("singh_joarder", categories, from_rates(1 - drawn, 1 - (1 - drawn) ** 2))
+
+
+@register(
+    {"p1": "4/5", "p2": "3/10"},
+    {"p1": "4/5", "p2": "3/10", "draws": 3},
+    {"p1": "1/5", "p2": 1, "draws": 2, "categories": ["never", "ever"]},
+)
+def kuk(p1: exact.Rational, p2: exact.Rational, *, draws: int = 1, categories: Labels = ("no", "yes")) -> Design:
+    """Count red cards: members draw from a deck with a share p1 of red ones, the others from one with p2.
+
+    Every card is put back before the next is drawn. With one draw and p2 = 1 − p1 it has the channel of
+    `disguised(p1)`.
+
+    Implements: [Kuk90], with repeated draws.
+
+    Guarantee: the parity of one draw to the power of `draws`: every further card reveals as much again.
+
+    Why: i of n red cards have probability C(n, i)·q^i·(1 − q)^(n − i), with q = p1 or p2; the ratio of the two is
+    largest where all cards have one colour, and is there that of one draw to the power n.
+
+    Args:
+        p1: the share of red cards in the members' deck.
+        p2: the share of red cards in the deck of the others.
+        draws: how many cards everybody draws.
+        categories: what no and yes are called, in this order.
+
+    Raises:
+        InvalidDesign: not two categories, decks with equal shares, decks of one colour each, or more than 100 draws.
+
+    Example:
+        >>> kuk("4/5", "1/5", draws=2).parity
+        Fraction(16, 1)
+    """
+    if isinstance(draws, bool) or not isinstance(draws, int) or not 1 <= draws <= _MOST_DRAWS:
+        raise InvalidDesign(f"draws is {draws!r:.40}; expected a whole number from 1 to {_MOST_DRAWS}.")
+    one = from_rates(exact.probability(p2, name="p2"), exact.probability(p1, name="p1"))
+    reds = [one.probability(1, given=answer) for answer in (0, 1)]
+    rows = [[math.comb(draws, i) * q**i * (1 - q) ** (draws - i) for q in reds] for i in range(draws + 1)]
+    return _two("kuk", categories, Dense.of(rows), tuple(map(str, range(draws + 1))))

@@ -1,0 +1,96 @@
+"""Files of edges → files of responses, on the machine that holds them. `engines.files.tally_file` counts them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from deniable.engines import Engine
+from deniable.engines.asked_columns import AskedColumns
+from deniable.engines.local.edges import COLUMNS, Edges, read_edges
+from deniable.engines.local.engine import Local
+from deniable.engines.local.key_value import GraphDesign
+from deniable.engines.local.words import shuffled
+from deniable.errors import InvalidRequest
+from deniable.files.atomic import atomic_write
+from deniable.files.columns import COMPRESSED, DESIGN, FORMATS, RESPONSE, TYPED, File, guess, open_columns
+from deniable.files.writers import writing
+from deniable.tallies.files import metadata_key
+from deniable.tallies.responses import Responses
+
+_BATCH = 1 << 16  # responses that are written at a time
+
+
+def read_edge_file(
+    design: GraphDesign, file: File, *, people: int | None = None, columns: tuple[str, str, str] = COLUMNS
+) -> Edges:
+    """Read a Parquet, CSV or NDJSON file with a row for each edge.
+
+    Raises:
+        InvalidAnswer: a row that does not fit; only its number is told.
+        InvalidRequest: a column that is not there.
+        UnreadableFile: the file cannot be read.
+        OSError: the file is not there, or may not be read.
+    """
+    import pyarrow as pa
+
+    with open_columns(file) as opened:
+        for name in columns:
+            if opened.names is not None and opened.names.count(name) != 1:
+                raise InvalidRequest(f"{opened.name} has no single column called {name!r}; expected one.")
+        batches = list(opened.batches(columns[:2], columns[2:]))
+    if not batches:
+        empty: Any = {name: pa.array([], pa.string()) for name in columns}
+        return read_edges(design, pa.table(empty), people=people, columns=columns)
+    return read_edges(design, pa.Table.from_batches(batches), people=people, columns=columns)
+
+
+def respond_edges(
+    design: GraphDesign,
+    edges: Edges,
+    responses: str | os.PathLike[str],
+    *,
+    engine: Engine | None = None,
+    overwrite: bool = False,
+) -> int:
+    """Draw the response of each person and write them to a file of any format; return how many there are.
+
+    Nothing of the edges goes into the file. The responses are shuffled: people stand in the order of their first edge,
+    and whoever has none comes last, which would tell what no ε covers. Every run draws anew, and reveals as much again:
+    publish the responses of one run only.
+
+    Args:
+        design: what to draw with.
+        edges: who has what.
+        responses: the file to write.
+        engine: where the responses are drawn; this machine by default.
+        overwrite: replace a file that exists.
+
+    Raises:
+        InvalidRequest: the name of the file does not tell a format, or it exists.
+        OSError: the file may not be written.
+    """
+    target = Path(responses)
+    format = guess(target.name)
+    if format is None or target.suffix.lower() in COMPRESSED:
+        raise InvalidRequest(f"cannot tell how to write {target.name}; expected a name in {', '.join(FORMATS)}.")
+    drawn = (engine or Local()).respond_all(design, edges).columns[RESPONSE]
+    drawn = drawn[shuffled(len(drawn))]
+    pieces = [drawn[start : start + _BATCH] for start in range(0, max(len(drawn), 1), _BATCH)]
+    batches = [_batch(design, piece, stored=format in TYPED) for piece in pieces]
+    schema, named = batches[0].schema, {metadata_key(): design.hash}
+    with atomic_write(target, overwrite=overwrite) as file, writing(file, format, schema, named) as writer:
+        for batch in batches:
+            writer.write(batch)
+    return len(drawn)
+
+
+def _batch(design: GraphDesign, drawn: NDArray[Any], *, stored: bool) -> Any:
+    import pyarrow as pa
+
+    question = AskedColumns(design, ())
+    columns = question.columns_of(Responses(design, {RESPONSE: drawn}), stored=stored)
+    return pa.record_batch({**columns, DESIGN: question.named(len(drawn))})

@@ -1,0 +1,242 @@
+"""The unrelated question whose share of yes nobody knows: two samples that are asked it with different probabilities.
+
+With p₁ ≠ p₂ the shares of yes λ_g = p_g·π + (1 − p_g)·b are two equations for two unknowns. Where p₂ = 0 the second
+sample is asked the innocuous question alone, which is Moors' design and the best second probability.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from deniable import documents, exact
+from deniable.designs.two_answers import UNRELATED_CAVEAT
+from deniable.errors import InvalidRequest, NotEstimable
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.intervals import Interval
+from deniable.estimates.results import Caution, Result, Row, Summary, around
+
+NAMES = ("sensitive", "innocuous")
+
+
+class Split(NamedTuple):
+    """How to divide people between the two samples.
+
+    Attributes:
+        first: the share of all people that the first sample should have.
+        variance: the variance of the sensitive share, times the number of people.
+    """
+
+    first: float
+    variance: float
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSamples(Result):
+    """The share of the sensitive answer and of the innocuous one, from two samples.
+
+    Attributes:
+        p: the probability of the sensitive question in each sample.
+        yes: how many said yes in each.
+        sizes: how many responded in each.
+    """
+
+    type: ClassVar = "two-samples"
+
+    p: tuple[Fraction, Fraction]
+    yes: tuple[int, int]
+    sizes: tuple[int, int]
+
+    @property
+    def _shares(self) -> Vector:
+        return vector(self.yes) / vector(self.sizes)
+
+    @cached_property
+    def weights(self) -> Matrix:
+        """What each sample's share of yes counts in the sensitive share and in the innocuous one, a row for each."""
+        p1, p2 = map(float, self.p)
+        return vector([[1 - p2, p1 - 1], [-p2, p1]]) / (p1 - p2)
+
+    @property
+    def params(self) -> dict[str, float]:
+        return dict(zip(NAMES, (self.weights @ self._shares).tolist(), strict=True))
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return dict(zip(NAMES, np.sqrt(np.diagonal(self.cov_params())).tolist(), strict=True))
+
+    def cov_params(self) -> Matrix:
+        """Return the covariance of both shares, estimated without bias: the samples are independent of each other."""
+        yes = self._shares
+        return vector(self.weights @ np.diag(yes * (1 - yes) / (vector(self.sizes) - 1)) @ self.weights.T)
+
+    def likely(self) -> dict[str, float]:
+        """Return the most likely shares, which are probabilities: those estimated, or the best on the border.
+
+        Why: the likelihood is concave in both shares, and both samples together leave nothing to test.
+        """
+        found = list(self.params.values())
+        if not all(0 <= each <= 1 for each in found):
+            found = max((self._best_on_border(at, end) for at in (0, 1) for end in (0.0, 1.0)), key=self._height)
+        return dict(zip(NAMES, found, strict=True))
+
+    def _height(self, shares: Sequence[float]) -> float:
+        p = vector([float(each) for each in self.p])
+        said, yes, n = p * shares[0] + (1 - p) * shares[1], vector(self.yes), vector(self.sizes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(yes > 0, yes * np.log(said), 0) + np.where(n > yes, (n - yes) * np.log(1 - said), 0)
+        return float(terms.sum())
+
+    def _best_on_border(self, at: int, end: float) -> list[float]:
+        def shares(free: float) -> list[float]:
+            return [end, free] if at == 0 else [free, end]
+
+        best = minimize_scalar(lambda free: -self._height(shares(free)), bounds=(0, 1), options={"xatol": 1e-12})
+        return max((shares(free) for free in (0.0, 1.0, float(best.x))), key=self._height)
+
+    @property
+    def parities(self) -> tuple[exact.Ratio, ...]:
+        """By how much a response of each sample changes the odds at most, at the innocuous share that is likely."""
+        b = exact.rational(round(self.likely()["innocuous"], 12))
+        rare = min(b, 1 - b)
+        return tuple(exact.ratio(p + (1 - p) * rare, (1 - p) * rare) if p else Fraction(1) for p in self.p)
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        return around(self.params, self.bse, level=level, method=method, events=2 if simultaneous else 1)
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        outside = [name for name, value in self.params.items() if not 0 <= value <= 1]
+        if not outside:
+            return ()
+        told = ", ".join(f"{name} {value:.4f}" for name, value in self.likely().items())
+        text = (
+            f"the {' and the '.join(outside)} share lies outside of 0 and 1: by chance, because the samples differ in "
+            f"other ways too, or because p or the codes are wrong. The most likely shares are {told}."
+        )
+        return (Caution("outside", text),)
+
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        """Return a table of both shares, with what a response of each sample reveals."""
+        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        told = [exact.log_above(each) for each in self.parities]
+        shown = " and ".join(f"{exact.shown_above(each, 4)} in sample {at}" for at, each in enumerate(told, 1))
+        return Summary(
+            title=f"unrelated question in two samples, {self.sizes[0]:,} and {self.sizes[1]:,} respondents",
+            quantity="share",
+            rows=tuple(
+                Row(name, value, self.bse[name], ends[name].low, ends[name].high) for name, value in self.params.items()
+            ),
+            notes=(f"At the likely innocuous share ε is {shown}; it is not known before.", UNRELATED_CAVEAT),
+            warnings=self.warnings,
+            level=level,
+            interval=method or "normal",
+            simultaneous=simultaneous,
+            method="inversion",
+            respondents=sum(self.sizes),
+            missing=0,
+            epsilon=max(told),
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return ""
+
+    def _source(self) -> dict[str, Any]:
+        return {"p": [str(each) for each in self.p], "yes": list(self.yes), "sizes": list(self.sizes)}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: None) -> TwoSamples:  # noqa: ARG003 - there is none
+        p, yes, sizes = (documents.field(source, name, list) for name in ("p", "yes", "sizes"))
+        return unrelated_two_samples(p=p, yes=yes, respondents=sizes)
+
+
+def unrelated_two_samples(*, p: Sequence[exact.Rational], yes: Sequence[int], respondents: Sequence[int]) -> TwoSamples:
+    """Estimate a sensitive share, and the innocuous one that nobody knows, from two samples.
+
+    Implements: the two-sample design of [GAS69], and with p₂ = 0 that of [Moo71]: of the shares of yes λ₁ and λ₂,
+    [(1 − p₂)λ₁ − (1 − p₁)λ₂]/(p₁ − p₂) is unbiased for the sensitive share and [p₁λ₂ − p₂λ₁]/(p₁ − p₂) for the
+    innocuous one.
+
+    Args:
+        p: the probability of the sensitive question in each sample; 0 in the second for Moors' design.
+        yes: how many said yes in each.
+        respondents: how many responded in each.
+
+    Raises:
+        InvalidRequest: not two of each, equal probabilities, or counts that are no counts.
+        NotEstimable: a sample of fewer than two people.
+
+    Example:
+        >>> found = unrelated_two_samples(p=["7/10", 0], yes=[95, 60], respondents=[250, 150])
+        >>> {name: round(value, 4) for name, value in found.params.items()}
+        {'sensitive': 0.3714, 'innocuous': 0.4}
+    """
+    if not all(
+        isinstance(each, Sequence) and not isinstance(each, str) and len(each) == 2 for each in (p, yes, respondents)
+    ):
+        raise InvalidRequest("p, yes and respondents are not two numbers each; expected one for each sample.")
+    first, second = (exact.probability(each, name="p") for each in p)
+    if first == second:
+        raise InvalidRequest(f"both samples have p = {first}; expected different ones: otherwise they tell one number.")
+    counts = [(_count(one, "yes"), _count(n, "respondents")) for one, n in zip(yes, respondents, strict=True)]
+    if any(one > n for one, n in counts):
+        raise InvalidRequest("more people said yes than responded; expected at most as many.")
+    if any(n < 2 for _, n in counts):
+        raise NotEstimable(
+            "a sample has fewer than 2 respondents; expected at least 2, to say how sure an estimate is."
+        )
+    return TwoSamples((first, second), (counts[0][0], counts[1][0]), (counts[0][1], counts[1][1]))
+
+
+def best_split(
+    p: Sequence[exact.Rational],
+    *,
+    sensitive: float,
+    innocuous: float,
+    costs: Sequence[float] = (1, 1),
+    first: float | None = None,
+) -> Split:
+    """Return how to divide people between two samples so that the sensitive share has the smallest variance.
+
+    Implements: n₁ : n₂ = (1 − p₂)√(λ₁(1 − λ₁)/c₁) : (1 − p₁)√(λ₂(1 − λ₂)/c₂) at these shares.
+
+    Args:
+        p: the probability of the sensitive question in each sample.
+        sensitive: the share of the sensitive answer.
+        innocuous: the share of the innocuous one.
+        costs: what a respondent of each sample costs; the variance is then the smallest for what all of them cost.
+        first: the share of the first sample, where it is given and only its variance is wanted.
+
+    Raises:
+        InvalidRequest: shares that are none, or equal probabilities.
+
+    Example:
+        >>> part, variance = best_split(["7/10", 0], sensitive=0.2, innocuous=0.5)
+        >>> round(part, 4), round(variance, 4)
+        (0.7516, 0.7439)
+    """
+    one, two = (float(exact.probability(each, name="p")) for each in p)
+    if one == two or not (0 <= sensitive <= 1 and 0 <= innocuous <= 1):
+        raise InvalidRequest("expected two different probabilities, and shares from 0 to 1.")
+    said = [each * sensitive + (1 - each) * innocuous for each in (one, two)]
+    spreads = [(1 - other) * math.sqrt(yes * (1 - yes)) for other, yes in zip((two, one), said, strict=True)]
+    parts = [spread / math.sqrt(cost) for spread, cost in zip(spreads, costs, strict=True)]
+    part = (parts[0] / sum(parts) if sum(parts) else 0.5) if first is None else first
+    squares = [spread**2 / share if spread else 0.0 for spread, share in zip(spreads, (part, 1 - part), strict=True)]
+    return Split(part, sum(squares) / (one - two) ** 2)
+
+
+def _count(number: object, name: str) -> int:
+    if isinstance(number, bool) or not hasattr(number, "__index__") or number.__index__() < 0:
+        raise InvalidRequest(f"{name} is {number!r:.40}; expected a whole number, 0 or more.")
+    return int(number.__index__())

@@ -1,0 +1,275 @@
+"""Spinners, cards, dice and coins that make a design: the nearest one, and the channel that it really has.
+
+A device has equally likely outcomes, and an instruction for each: what to say, for each answer that may be true. The
+channel of a device is counted from its own outcomes, never taken from the design that was asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate, pairwise, product
+
+import numpy as np
+
+from deniable import exact
+from deniable.designs import AnyDesign, Design, matrix
+from deniable.designs.labels import Bitstrings
+from deniable.errors import InvalidRequest
+
+SIZES: dict[str, tuple[int, ...]] = {
+    "spinner": tuple(range(2, 101)),
+    "cards": tuple(range(2, 51)),
+    "dice": (6, 36),
+    "coins": (4, 8, 16),
+}
+"""How many equally likely outcomes each kind of device may have: sectors, cards, one or two dice, two to four coins."""
+
+_MOST_ANSWERS = 8  # categories that people keep in mind beside a device
+_MOST_INSTRUCTIONS = 10  # lines that fit on a sheet, and sectors that can be told apart
+_CODES = ("hashing", "hadamard")  # kinds of channels whose responses are found by arithmetic
+_MOST_LETTERS = 48  # of a label: it must fit on a playing card
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """What to say on some outcomes of a device.
+
+    Attributes:
+        says: the number of the symbol to say, for each answer that may be true.
+        count: on how many of the outcomes.
+    """
+
+    says: tuple[int, ...]
+    count: int
+
+    @property
+    def forced(self) -> bool:
+        """Whether everybody says the same, whatever is true."""
+        return len(set(self.says)) == 1
+
+
+@dataclass(frozen=True)
+class PhysicalDevice:
+    """A device that people can hold, and the design that it makes.
+
+    Attributes:
+        kind: "spinner", "cards", "dice" or "coins".
+        asked: the design that it was sought for.
+        instructions: what to say on how many of its outcomes.
+    """
+
+    kind: str
+    asked: Design
+    instructions: tuple[Instruction, ...]
+
+    @cached_property
+    def outcomes(self) -> int:
+        """How many equally likely outcomes it has."""
+        return sum(each.count for each in self.instructions)
+
+    @cached_property
+    def design(self) -> Design:
+        """The design to tally with: the one that was asked for where the device makes it exactly, else its own.
+
+        Guarantee: every probability is a number of outcomes over all outcomes.
+        """
+        cells = _cells(self.instructions, len(self.asked.symbols))
+        if cells == _asked_cells(self.asked):
+            return self.asked
+        return matrix(cells, categories=tuple(self.asked.categories), symbols=tuple(self.asked.symbols))
+
+    @cached_property
+    def distance(self) -> Fraction:
+        """By how much a probability of the device differs from the one that was asked for, at most."""
+        return _distance(self.instructions, self.asked)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it makes the design that was asked for, with no difference at all."""
+        return self.distance == 0
+
+
+def nearest_devices(design: AnyDesign, kinds: Iterable[str] = tuple(SIZES)) -> tuple[PhysicalDevice, ...]:
+    """Return for each kind of device the nearest one to a design, among those that reveal no more than it does.
+
+    Guarantee: the parity of each device, counted from its outcomes, is at most that of the design.
+
+    Why: what all answers have in common is forced, which leaves the shortest list of instructions; outcomes are then
+    given to the instructions by rounding up or down, and every way to do so is compared with the design exactly.
+
+    Args:
+        design: what was asked for.
+        kinds: "spinner", "cards", "dice", "coins"; one that is too coarse for the design is left out.
+
+    Raises:
+        InvalidRequest: a kind that does not exist, a design that no device makes, or none of the kinds is fine enough.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> [(each.kind, each.outcomes, each.design.parity) for each in nearest_devices(warner(p="3/4"))][:2]
+        [('spinner', 4, Fraction(3, 1)), ('cards', 4, Fraction(3, 1))]
+    """
+    wanted = _read_kinds(kinds)
+    asked = _makeable(design)
+    parts = _parts(asked)
+    found = [_nearest(kind, asked, parts) for kind in wanted]
+    if not any(found):
+        raise InvalidRequest(
+            f"no {', '.join(wanted)} is fine enough for this design: each would reveal more than it, or nothing.",
+            "Ask for another kind of device, for a larger ε, or let a machine draw.",
+        )
+    return tuple(each for each in found if each)
+
+
+def _read_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys(kinds))
+    unknown = [each for each in wanted if each not in SIZES]
+    if unknown or not wanted:
+        what = f"{unknown[0]!r:.40} is no device" if unknown else "no device was named"
+        raise InvalidRequest(f"{what}; expected some of {', '.join(SIZES)}.")
+    return wanted
+
+
+def _makeable(design: AnyDesign) -> Design:
+    """Return the design where people can make it by hand.
+
+    Raises:
+        InvalidRequest: they cannot; the message says why.
+    """
+    elsewhere = "Let a machine draw: `deniable serve` asks it on a page."
+    if not isinstance(design, Design) or design.asks != "categories":
+        raise InvalidRequest(
+            f"this design asks for {design.asks}; expected one for a question with categories.", elsewhere
+        )
+    if design.factors:
+        names = ", ".join(design.attributes[:4])
+        raise InvalidRequest(
+            f"this design asks {len(design.factors)} questions together; expected one question for each device.",
+            f"Make a kit for each of them: design.part(…) of {names}.",
+        )
+    channel = design.channel
+    if channel.KIND in _CODES:
+        raise InvalidRequest(
+            "the responses of this design are codes that nobody can find by hand; expected words.", elsewhere
+        )
+    if (
+        channel.answers > _MOST_ANSWERS
+        or channel.responses > _MOST_INSTRUCTIONS
+        or isinstance(design.symbols, Bitstrings)
+    ):
+        raise InvalidRequest(
+            f"this design has {channel.answers:,} categories and {exact.shown(channel.responses)} responses, which no "
+            f"spinner, card, die or coin makes by hand; expected at most {_MOST_ANSWERS} categories, and at most "
+            f"{_MOST_INSTRUCTIONS} responses that can be said in a word.",
+            elsewhere,
+        )
+    _check_labels(design)
+    return design
+
+
+def _check_labels(design: Design) -> None:
+    longest = max((*design.categories, *design.symbols), key=len)
+    if len(longest) > _MOST_LETTERS:
+        raise InvalidRequest(
+            f"the label {longest!r:.40} has {len(longest)} letters; expected at most {_MOST_LETTERS}: cards are small.",
+            "Build the design with shorter categories.",
+        )
+
+
+def _asked_cells(design: Design) -> list[list[Fraction]]:
+    answers = range(design.channel.answers)
+    return [[design.channel.probability(y, given=x) for x in answers] for y in range(design.channel.responses)]
+
+
+def _parts(design: Design) -> list[tuple[tuple[int, ...], Fraction]]:
+    """Return instructions and how often each is to be followed, so that together they make the channel.
+
+    Raises:
+        InvalidRequest: the design asks directly, or has too many instructions.
+    """
+    cells = _asked_cells(design)
+    answers, common = range(design.channel.answers), [min(row) for row in cells]
+    forced = [((y,) * len(answers), share) for y, share in enumerate(common) if share]
+    rest = [[(y, cells[y][x] - common[y]) for y in _from(x, len(cells))] for x in answers]
+    parts = forced + list(_side_by_side(rest))
+    if len(parts) == 1:
+        raise InvalidRequest(
+            "this design needs no device: the response follows from the answer, or has nothing to do with it.",
+            "Choose a design that hides the answer and still tells something, such as warner(p=3/4).",
+        )
+    if len(parts) > _MOST_INSTRUCTIONS:
+        raise InvalidRequest(
+            f"by hand this design takes {len(parts)} different instructions; expected at most {_MOST_INSTRUCTIONS}.",
+            "Choose a design with fewer categories, such as k_ary of them, or let a machine draw.",
+        )
+    return parts
+
+
+def _from(first: int, size: int) -> list[int]:
+    """Return the symbols in their order, from an answer's own on."""
+    return [(first + step) % size for step in range(size)]
+
+
+def _side_by_side(rows: Sequence[Sequence[tuple[int, Fraction]]]) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+    """Lay one row of shares for each answer side by side, and cut wherever one of them changes its symbol."""
+    ends = [list(accumulate(share for _, share in row)) for row in rows]
+    cuts = sorted({Fraction(0), *(end for row in ends for end in row)})
+    for start, stop in pairwise(cuts):
+        says = tuple(
+            next(y for (y, _), end in zip(row, own, strict=True) if end > start)
+            for row, own in zip(rows, ends, strict=True)
+        )
+        yield says, stop - start
+
+
+def _nearest(kind: str, asked: Design, parts: Sequence[tuple[tuple[int, ...], Fraction]]) -> PhysicalDevice | None:
+    """Return the nearest device of a kind within the parity that was asked for, the smaller where two are as near."""
+    says, shares = [each for each, _ in parts], [share for _, share in parts]
+    made = [tuple(map(Instruction, says, counts)) for size in SIZES[kind] for counts in _divisions(shares, size)]
+    for each in sorted(made, key=lambda each: (_distance(each, asked), sum(part.count for part in each))):
+        cells = _cells(each, len(asked.symbols))
+        if 1 < _parity(cells) <= asked.parity and _rank(cells) >= _rank(_asked_cells(asked)):
+            return PhysicalDevice(kind, asked, each)
+    return None
+
+
+def _divisions(shares: Sequence[Fraction], size: int) -> Iterator[list[int]]:
+    """Divide outcomes among instructions, at least one each: equal shares alike, rounded up or down, one the rest."""
+    alike = {share: shares.count(share) for share in shares}
+    rest = max((share for share, times in alike.items() if times == 1), default=None)
+    others = [share for share in alike if share != rest]
+    for chosen in product(*({math.floor(share * size), math.ceil(share * size)} for share in others)):
+        counts = dict(zip(others, chosen, strict=True))
+        left = size - sum(alike[share] * count for share, count in counts.items())
+        if rest is not None:
+            counts[rest] = left
+        if min(counts.values()) >= 1 and (rest is not None or left == 0):
+            yield [counts[share] for share in shares]
+
+
+def _cells(instructions: Sequence[Instruction], symbols: int) -> list[list[Fraction]]:
+    """Return the channel of instructions, counted outcome by outcome: a row for each symbol."""
+    total = sum(each.count for each in instructions)
+    answers = range(len(instructions[0].says))
+    return [
+        [Fraction(sum(each.count for each in instructions if each.says[x] == y), total) for x in answers]
+        for y in range(symbols)
+    ]
+
+
+def _distance(instructions: Sequence[Instruction], asked: Design) -> Fraction:
+    pairs = zip(_cells(instructions, len(asked.symbols)), _asked_cells(asked), strict=True)
+    return max(abs(a - b) for made, wanted in pairs for a, b in zip(made, wanted, strict=True))
+
+
+def _parity(cells: Sequence[Sequence[Fraction]]) -> exact.Ratio:
+    return max(exact.ratio(max(row), min(row)) for row in cells if max(row))
+
+
+def _rank(cells: Sequence[Sequence[Fraction]]) -> int:
+    """Return how many answers the responses can tell apart."""
+    return int(np.linalg.matrix_rank(np.array(cells, dtype=float)))

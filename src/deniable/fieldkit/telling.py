@@ -1,0 +1,222 @@
+"""A device in words: its instructions, the consent text, the facts for those who analyse, and the quiz with its key.
+
+Every number is counted from the outcomes of the device, or told by `deniable.survey.disclosure` from its channel.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from functools import cache
+from importlib.resources import files
+from string import ascii_uppercase
+from typing import Any, NamedTuple
+
+from deniable.errors import InvalidRequest
+from deniable.fieldkit.physical import Instruction, PhysicalDevice
+from deniable.survey.catalogue import Locale, fill, locale
+from deniable.survey.disclosure import Disclosure, epsilon_words
+
+LANGUAGES = ("en", "de", "es", "fr")
+"""The languages that kits are written in."""
+
+_MOST_ITEMS = 4  # of one kind in the quiz: people are to be asked, not examined
+
+
+class QuizItem(NamedTuple):
+    """A question of the quiz and its right answer, computed from the device."""
+
+    question: str
+    right: str
+
+
+@cache
+def _catalogue(language: str) -> Mapping[str, Any]:
+    text = files("deniable.fieldkit").joinpath("locales", f"{language}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def check_language(language: str) -> str:
+    """Return a language that kits are written in.
+
+    Raises:
+        InvalidRequest: there is no kit in it.
+    """
+    if language not in LANGUAGES:
+        raise InvalidRequest(
+            f"there is no kit in the language {language!r:.20}; expected one of {', '.join(LANGUAGES)}."
+        )
+    return language
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A device, told in one language.
+
+    Attributes:
+        device: what is told about.
+        language: one of `LANGUAGES`.
+    """
+
+    device: PhysicalDevice
+    language: str
+
+    @property
+    def spoken(self) -> Locale:
+        """How numbers are written, and what responses reveal."""
+        return locale(self.language)
+
+    @property
+    def words(self) -> Mapping[str, Any]:
+        """The sentences of the kit."""
+        return _catalogue(self.language)
+
+    @property
+    def how(self) -> str:
+        """By which sentences the device is used: one die is told otherwise than two."""
+        return "die" if self.device.kind == "dice" and self.device.outcomes == 6 else self.device.kind
+
+    @property
+    def tosses(self) -> int:
+        """How often a coin is tossed."""
+        return self.device.outcomes.bit_length() - 1
+
+    def _labels(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return what names are called: as in the language where it has a word for each, else as they are."""
+        known = self.spoken.words["symbols"]
+        return tuple(str(known[name]) for name in names) if all(name in known for name in names) else tuple(names)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """What the answers are called."""
+        return self._labels(self.device.design.categories)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """What the responses are called."""
+        return self._labels(self.device.design.symbols)
+
+    def count(self, number: int) -> str:
+        """Write a number of outcomes, out of all."""
+        told = fill(self.words["sheet"]["count"], count=number, total=self.device.outcomes)
+        return told.replace(" ", "\u00a0")  # which is not broken over two lines
+
+    def instructions(self) -> Iterator[tuple[str, Instruction]]:
+        """Yield the instructions with the letters that they are called by on paper."""
+        yield from zip(ascii_uppercase, self.device.instructions, strict=False)
+
+    def truthful(self, instruction: Instruction) -> bool:
+        """Say whether an instruction asks for the true answer as it is."""
+        design = self.device.design
+        return [design.symbols[y] for y in instruction.says] == list(design.categories)
+
+    def rule(self, instruction: Instruction) -> str:
+        """Return what an instruction tells people to say."""
+        words = self.words["rule"]
+        if instruction.forced:
+            return fill(words["say"], symbol=self.symbols[instruction.says[0]])
+        if self.truthful(instruction):
+            return str(words["truth"])
+        pairs = zip(self.categories, instruction.says, strict=True)
+        return " ".join(fill(words["each"], answer=answer, symbol=self.symbols[y]) for answer, y in pairs)
+
+    def handling(self) -> str:
+        """Return how the device is put together and used, for its sheet."""
+        return fill(self.words["sheet"][self.how], total=self.device.outcomes, tosses=self.tosses)
+
+    def request(self) -> str:
+        """Return how the interviewer asks for the device to be used."""
+        return fill(self.words["script"][self.how], tosses=self.tosses)
+
+    def facts(self) -> tuple[str, ...]:
+        """Tell what the device is in numbers, how far it is from what was asked for, and what to tally with."""
+        words, device = self.words["facts"], self.device
+        cells = [
+            fill(words["cell"], answer=answer, symbol=symbol, count=self.said(y, x), total=device.outcomes)
+            for x, answer in enumerate(self.categories)
+            for y, symbol in enumerate(self.symbols)
+        ]
+        far = words["exact"] if device.exact else fill(words["distance"], points=self.points())
+        asked, made = (epsilon_words(each.epsilon, self.spoken) for each in (device.asked, device.design))
+        epsilon = fill(words["epsilon"], epsilon=made, asked=asked)
+        return (fill(words["outcomes"], total=device.outcomes), *cells, far, epsilon, words["tally"])
+
+    def points(self) -> str:
+        """Return the largest difference from what was asked for in percentage points, rounded up."""
+        share = self.device.distance
+        above = Decimal(math.ceil(share * 10_000)).scaleb(-2)
+        return self.spoken.number(above.quantize(Decimal("0.01"), rounding=ROUND_CEILING))
+
+    def said(self, symbol: int, answer: int) -> int:
+        """Return on how many outcomes a symbol is said where an answer is true."""
+        return sum(each.count for each in self.device.instructions if each.says[answer] == symbol)
+
+    def excluded(self, symbol: int) -> tuple[int, ...]:
+        """Return the answers that cannot be true where a symbol is said; none where it proves nothing."""
+        said = [self.said(symbol, answer) for answer in range(len(self.categories))]
+        return tuple(x for x, count in enumerate(said) if not count) if any(said) else ()
+
+    def consent(self) -> tuple[str, ...]:
+        """Return the consent text: what is done, in numbers of outcomes, and what a response reveals at most."""
+        words = self.words["consent"]
+        back = (words["back"],) if self.device.kind == "cards" else ()
+        revealed = Disclosure.of_response(self.device.design).response_words(self.spoken)
+        return (
+            *(words[name] for name in ("free", "device", "seen")),
+            *self._odds(),
+            *back,
+            *revealed,
+            *self._proofs(),
+            words["apart"],
+        )
+
+    def _odds(self) -> Iterator[str]:
+        words, total = self.words["consent"], self.device.outcomes
+        for each in self.device.instructions:
+            if each.forced or self.truthful(each):
+                kind = "forced" if each.forced else "truth"
+                yield fill(words[kind], count=each.count, total=total, symbol=self.symbols[each.says[0]])
+        rest = sum(each.count for each in self.device.instructions if not each.forced and not self.truthful(each))
+        if rest:
+            yield fill(words["depends"], count=rest, total=total)
+
+    def _proofs(self) -> Iterator[str]:
+        for y, symbol in enumerate(self.symbols):
+            for x in self.excluded(y):
+                yield fill(self.words["consent"]["proves"], symbol=symbol, answer=self.categories[x])
+
+    def quiz(self) -> tuple[QuizItem, ...]:
+        """Return the questions of the quiz with their right answers."""
+        words = self.words["quiz"]
+        kinds = (self._outcome_items(), self._count_items(), self._proof_items())
+        return (
+            *(item for kind in kinds for item, _ in zip(kind, range(_MOST_ITEMS), strict=False)),
+            QuizItem(words["seen"], words["seen_answer"]),
+        )
+
+    def _outcome_items(self) -> Iterator[QuizItem]:
+        """Ask what is said on an outcome; where it is forced, of somebody for whom something else is true."""
+        for letter, each in reversed(tuple(self.instructions())):
+            answer = max(range(len(each.says)), key=lambda x: (self.categories[x] != self.symbols[each.says[x]], x))
+            question = fill(self.words["quiz"]["outcome"], letter=letter, answer=self.categories[answer])
+            yield QuizItem(question, self.symbols[each.says[answer]])
+
+    def _count_items(self) -> Iterator[QuizItem]:
+        """Ask on how many outcomes a symbol is said where the first and where the last answer is true."""
+        for answer in (0, len(self.categories) - 1):
+            symbol = len(self.symbols) - 1
+            question = fill(
+                self.words["quiz"]["count"],
+                total=self.device.outcomes, answer=self.categories[answer], symbol=self.symbols[symbol],
+            )  # fmt: skip
+            yield QuizItem(question, str(self.said(symbol, answer)))
+
+    def _proof_items(self) -> Iterator[QuizItem]:
+        words = self.words["quiz"]
+        for y, symbol in enumerate(self.symbols):
+            out = " / ".join(self.categories[x] for x in self.excluded(y))
+            right = fill(words["yes_answer"], answer=out) if out else words["no_answer"]
+            yield QuizItem(fill(words["proof"], symbol=symbol), right)

@@ -1,0 +1,266 @@
+"""Two groups: how surely they are told apart, and how to divide people between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+from deniable import exact
+from deniable.designs import Design
+from deniable.errors import InvalidRequest
+from deniable.estimates import best_split
+from deniable.plan.detection import normal_above, read_category, read_share, shares_around
+from deniable.plan.planned import Line, Planned, percent
+from deniable.plan.sizes import smallest
+from deniable.plan.variances import MOST_RESPONDENTS, Goal, between, variance_curve, whole
+
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A group that is asked.
+
+    Attributes:
+        design: what it responds with; `direct()` for a direct question.
+        share: the share that is expected in it.
+        n: how many respond; left open where that is what is asked for.
+        category: whose share is meant; the last one, if none is named.
+    """
+
+    design: Design
+    share: float
+    n: int | None = None
+    category: str | None = None
+
+    def spread(self, share: float | None = None) -> float:
+        """Return n times the variance of the estimate, at its own share or at another one."""
+        name = read_category(self.design, self.category)
+        at = read_share(self.share if share is None else share, "share")
+        return variance_curve(self.design, shares_around(self.design, name, at), Goal(name))(1, 1.0)
+
+
+def difference_power(first: Arm, second: Arm, *, alpha: float = 0.05, two_sided: bool = True) -> float:
+    """Return how surely two groups are told apart.
+
+    Implements: the z-test of two shares. Groups with the same design are compared at the share of both together, where
+    the null holds; groups with different designs, or one that is asked directly, by the sum of their own variances.
+
+    Raises:
+        InvalidRequest: equal shares, a group without a number of respondents, or numbers that do not fit.
+
+    Example:
+        >>> from deniable.designs import crosswise, direct
+        >>> asked = Arm(crosswise("1/4"), 0.15, 800), Arm(direct(), 0.05, 400)
+        >>> round(difference_power(*asked), 4)
+        0.8181
+    """
+    sizes = [whole(arm.n, "n of a group") for arm in (first, second)]  # type: ignore[arg-type]  # refuses None
+    if first.share == second.share:
+        raise InvalidRequest(f"both shares are {first.share}; expected different ones to be told apart.")
+    own = sum(arm.spread() / n for arm, n in zip((first, second), sizes, strict=True))
+    null = own
+    if first.design == second.design:
+        pooled = (first.share * sizes[0] + second.share * sizes[1]) / sum(sizes)
+        null = first.spread(pooled) * (1 / sizes[0] + 1 / sizes[1])
+    threshold = -_NORMAL.inv_cdf(between(alpha, "alpha") / (2 if two_sided else 1)) * math.sqrt(null)
+    gap, error = abs(first.share - second.share), math.sqrt(own)
+    return normal_above(gap - threshold, error) + (normal_above(-gap - threshold, error) if two_sided else 0.0)
+
+
+def difference(
+    first: Arm,
+    second: Arm,
+    *,
+    power: float | None = None,
+    alpha: float = 0.05,
+    two_sided: bool = True,
+    costs: Sequence[float] = (1, 1),
+) -> Planned:
+    """Answer how surely two groups are told apart, or how many people each needs for a power.
+
+    Args:
+        first: a group.
+        second: the other one.
+        power: the power that is wanted; the groups' n are then looked for, divided as `allocation` does. Without it
+            each group has its n, and the power is told.
+        alpha: how often groups that do not differ are told apart.
+        two_sided: whether it is open which share is larger.
+        costs: what a respondent of each group costs.
+
+    Raises:
+        InvalidRequest: n and power both given or both left open, or numbers that do not fit.
+
+    Example:
+        >>> from deniable.designs import forced_response
+        >>> die = forced_response("2/3", "1/6", "1/6")
+        >>> round(difference(Arm(die, 0.3, 600), Arm(die, 0.2, 400)).value, 6)
+        0.588256
+    """
+    if any((arm.n is None) != (power is not None) for arm in (first, second)):
+        raise InvalidRequest(
+            "expected a number of respondents for each group, or a power, and not both.",
+            "For example Arm(design, 0.2, 400) without a power, or Arm(design, 0.2) with power=0.8.",
+        )
+    told = f"{percent(first.share)} and {percent(second.share)} are told apart with a power of"
+    if power is None:
+        found = difference_power(first, second, alpha=alpha, two_sided=two_sided)
+        people = f"{first.n:,} and {second.n:,} respondents"
+        return Planned(f"With {people} {told} {percent(found)}.", found, _arm_lines(first, second))
+    arms = _enough(first, second, power, alpha, two_sided, costs)
+    total = sum(arm.n or 0 for arm in arms)
+    sentence = f"Ask {total:,} people, {arms[0].n:,} and {arms[1].n:,}: {told} {percent(power)}."
+    return Planned(sentence, total, _arm_lines(*arms))
+
+
+def _enough(
+    first: Arm, second: Arm, power: float, alpha: float, two_sided: bool, costs: Sequence[float]
+) -> tuple[Arm, Arm]:
+    wanted, part = between(power, "the power"), _best_part(first, second, costs)
+
+    def divided(total: int) -> tuple[Arm, Arm]:
+        n = min(max(round(part * total), 1), total - 1)
+        return replace(first, n=n), replace(second, n=total - n)
+
+    total = smallest(
+        lambda n: difference_power(*divided(n), alpha=alpha, two_sided=two_sided) >= wanted, MOST_RESPONDENTS, least=2
+    )
+    if total is None:
+        raise InvalidRequest("no number of respondents is enough; expected a larger difference.")
+    return divided(total)
+
+
+def _arm_lines(*arms: Arm) -> tuple[Line, ...]:
+    return tuple(
+        {
+            "group": str(at),
+            "design": arm.design.name,
+            "ε": arm.design.epsilon,
+            "share": percent(arm.share),
+            "people": arm.n or 0,
+            "standard error": math.sqrt(arm.spread() / (arm.n or 1)),
+        }
+        for at, arm in enumerate(arms, 1)
+    )
+
+
+def allocation(first: Arm, second: Arm, n: int, *, costs: Sequence[float] = (1, 1)) -> Planned:
+    """Answer how to divide n people between two groups so that their difference has the smallest error for its cost.
+
+    Implements: n₁ : n₂ = s₁/√c₁ : s₂/√c₂, with s² = n·Var of each group at its expected share and c what a respondent
+    of it costs.
+
+    Raises:
+        InvalidRequest: fewer than two people, or costs that are no positive numbers.
+
+    Example:
+        >>> from deniable.designs import direct, warner
+        >>> allocation(Arm(warner(p="7/10"), 0.2), Arm(direct(), 0.2), 1000).value
+        752
+    """
+    n, part = whole(n, "n", least=2), _best_part(first, second, costs)
+    one = min(max(round(part * n), 1), n - 1)
+    arms = replace(first, n=one), replace(second, n=n - one)
+    sentence = f"Ask {one:,} people in the first group and {n - one:,} in the second."
+    return Planned(sentence, one, _arm_lines(*arms), (f"That is {percent(part)} of them in the first group.",))
+
+
+def two_sample_allocation(
+    p: Sequence[exact.Rational], n: int, *, share: float, innocuous: float, costs: Sequence[float] = (1, 1)
+) -> Planned:
+    """Answer how to divide n people between two samples of the unrelated question, whose other share nobody knows.
+
+    Args:
+        p: the probability of the sensitive question in each sample; 0 in the second for Moors' design.
+        n: how many will respond altogether.
+        share: the sensitive share that you expect.
+        innocuous: the innocuous share that you expect.
+        costs: what a respondent of each sample costs.
+
+    Raises:
+        InvalidRequest: equal probabilities, fewer than two people, or shares and costs that are none.
+
+    Example:
+        >>> two_sample_allocation(["7/10", 0], 1000, share=0.2, innocuous=0.5).value
+        752
+    """
+    n = whole(n, "n", least=2)
+    part = best_split(p, sensitive=share, innocuous=innocuous, costs=_read_costs(costs)).first
+    one = min(max(round(part * n), 1), n - 1)
+    sizes = (one, n - one)
+    probabilities = [exact.probability(each, name="p") for each in p]
+    lines: list[Line] = [
+        {"sample": str(at), "p": float(chance), "people": size}
+        for at, (chance, size) in enumerate(zip(probabilities, sizes, strict=True), 1)
+    ]
+    error = math.sqrt(best_split(p, sensitive=share, innocuous=innocuous, first=one / n).variance / n)
+    sentence = (
+        f"Ask {one:,} people in the first sample and {n - one:,} in the second: the sensitive share of "
+        f"{percent(share)} then has a standard error of {100 * error:.3g} percentage points."
+    )
+    return Planned(sentence, one, tuple(lines))
+
+
+def _best_part(first: Arm, second: Arm, costs: Sequence[float]) -> float:
+    """Return the share of people that the first group gets."""
+    parts = [math.sqrt(arm.spread() / cost) for arm, cost in zip((first, second), _read_costs(costs), strict=True)]
+    return parts[0] / sum(parts) if sum(parts) > 0 else 0.5
+
+
+def _read_costs(costs: Sequence[float]) -> tuple[float, float]:
+    if (
+        not isinstance(costs, Sequence)
+        or len(costs) != 2
+        or not all(isinstance(each, int | float) and 0 < each < math.inf for each in costs)
+    ):
+        raise InvalidRequest(f"the costs are {costs!r:.40}; expected two positive numbers, such as (1, 2).")
+    return float(costs[0]), float(costs[1])
+
+
+def cheater_detection(p: Sequence[exact.Rational], sizes: Sequence[int], *, share: float, cheating: float) -> Planned:
+    """Answer how well two samples with different forced "yes" tell honest members from people who always say "no".
+
+    Implements: the design of [CD98]. Sample g says "yes" with λ_g = π + p_g·β where π are honest members, γ say "no"
+    whatever happens and β = 1 − π − γ are the others; π̂ = (p₂λ̂₁ − p₁λ̂₂)/(p₂ − p₁), and
+    γ̂ = 1 − [(1 − p₁)λ̂₂ − (1 − p₂)λ̂₁]/(p₂ − p₁).
+
+    Args:
+        p: how often "yes" is forced in each sample.
+        sizes: how many respond in each.
+        share: the share of honest members that you expect.
+        cheating: the share of people that you expect to say "no" whatever happens.
+
+    Raises:
+        InvalidRequest: equal probabilities, or shares that are none or more than 1 together.
+
+    Example:
+        >>> found = cheater_detection(["1/5", "4/5"], [600, 400], share=0.15, cheating=0.05)
+        >>> round(found.value, 4), [round(line["standard error"], 4) for line in found.lines]
+        (0.8196, [0.0261, 0.0279])
+    """
+    one, two = (float(exact.probability(each, name="p")) for each in p)
+    honest, failing = read_share(share, "share"), read_share(cheating, "cheating")
+    if one == two or honest + failing > 1:
+        raise InvalidRequest("expected two different probabilities, and shares that are at most 1 together.")
+    said = [honest + each * (1 - honest - failing) for each in (one, two)]
+    spreads = [math.sqrt(yes * (1 - yes)) for yes in said]
+    people = [whole(each, "the size of a sample") for each in sizes]
+    weights = {"honest members": (two, one), "always no": (1 - two, 1 - one)}
+    lines: list[Line] = []
+    for name, pair in weights.items():
+        parts = [weight * spread for weight, spread in zip(pair, spreads, strict=True)]
+        error = math.sqrt(sum(part**2 / n for part, n in zip(parts, people, strict=True))) / abs(two - one)
+        best = parts[0] / sum(parts) if sum(parts) else 0.5
+        lines.append({"share of": name, "standard error": error, "best part of the first sample": best})
+    value = float(lines[0]["best part of the first sample"])
+    sentence = (
+        f"With {people[0]:,} and {people[1]:,} respondents the share of honest members has a standard error of "
+        f"{100 * float(lines[0]['standard error']):.3g} percentage points; it is smallest with {percent(value)} of "
+        "them in the first sample."
+    )
+    note = (
+        "Those who always say “no” may be members: the share of all members lies between the first and the sum of both."
+    )
+    return Planned(sentence, value, tuple(lines), (note,))

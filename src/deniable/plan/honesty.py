@@ -1,0 +1,218 @@
+"""People who do not follow the device, and people who lie to a direct question: what that does to a plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from deniable import exact
+from deniable.designs import Design
+from deniable.errors import InvalidRequest
+from deniable.plan.detection import (
+    DecidingResponse,
+    deciding_response,
+    normal_above,
+    reached,
+    read_category,
+    read_share,
+    shares_around,
+)
+from deniable.plan.planned import Line, Planned, percent
+from deniable.plan.variances import between, variance, whole
+
+_NORMAL = NormalDist()
+
+KINDS = {
+    "always_no": "of people always send the response that speaks against it",
+    "always_yes": "of people always send the response that speaks for it",
+    "carriers_no": "of those who hold the answer send the response that speaks against it",
+    "random": "of people send any response at random",
+}
+"""How people may fail to follow a device, in words; the share of them comes before."""
+
+_CURVE = (1, 2, 5)  # numbers of respondents of a curve, times powers of ten
+
+
+def noncompliance(
+    design: Design,
+    n: int,
+    *,
+    share: float,
+    failing: float,
+    kind: str = "always_no",
+    null: float = 0.0,
+    alpha: float = 0.05,
+    two_sided: bool = False,
+    category: str | None = None,
+    method: str | None = None,
+) -> Planned:
+    """Answer what the power is, and what the estimate tends to, where some people do not follow the device.
+
+    A large power is worth nothing beside an estimate that tends elsewhere: both are told. "No" is the response that
+    speaks against the category by its Bayes factor, whatever it is called.
+
+    Args:
+        design: what people are asked to respond with; one response must decide on the share.
+        n: how many will respond.
+        share: the true share of the category.
+        failing: the share of people who do not follow the device; of "carriers_no" among those of the category.
+        kind: what they do instead: "always_no", "always_yes", "carriers_no" or "random".
+        null: the share that is to be rejected.
+        alpha: how often a true null is rejected.
+        two_sided: reject on both sides.
+        category: whose share is meant; the last one, if none is named.
+        method: of the test, "exact" (the default) or "normal".
+
+    Raises:
+        InvalidRequest: a design where more than one response decides, another kind, or numbers that do not fit.
+
+    Example:
+        >>> from deniable.designs import forced_response
+        >>> die = forced_response("2/3", "1/6", "1/6")
+        >>> found = noncompliance(die, 500, share=0.15, failing=0.2, method="normal")
+        >>> round(found.value, 4), found.lines[-1]["expected estimate"]
+        (0.8533, 0.07)
+    """
+    counted = _read_counted(design, category, kind)
+    share, null, n = read_share(share, "share"), read_share(null, "null"), whole(n, "n")
+    if share == null:
+        raise InvalidRequest(f"share and null are both {share}; expected two different shares.")
+    if method not in (None, "exact", "normal"):
+        raise InvalidRequest(f"the method is {method!r:.40}; expected exact or normal.")
+    tail = between(alpha, "alpha") / (2 if two_sided else 1)
+    size = len(design.symbols)
+    lines: list[Line] = []
+    for part in (0.0, failing / 4, failing / 2, failing):
+        said = _said(counted, share, read_share(part, "failing"), kind, size)
+        found = _power(n, counted, said, share, null, tail, two_sided, exact=method != "normal")
+        estimate = round((said - counted.stray) / counted.gap, 12)
+        lines.append({"not following": percent(part), "power": found, "expected estimate": estimate})
+    found, tends = float(lines[-1]["power"]), float(lines[-1]["expected estimate"])
+    sentence = (
+        f"If {percent(failing)} {KINDS[kind]}, {n:,} respondents have a power of {percent(found)}, and the "
+        f"estimate of a share of {percent(share)} tends to {percent(tends)}."
+    )
+    return Planned(sentence, found, tuple(lines), _warned(share, tends))
+
+
+def _warned(share: float, tends: float) -> tuple[str, ...]:
+    if tends > share:
+        return ("The estimate tends to more than the true share: that power is large for the wrong reason.",)
+    return ("More respondents do not help against this: the interval shrinks around the wrong share.",)
+
+
+def _read_counted(design: Design, category: str | None, kind: str) -> DecidingResponse:
+    counted = deciding_response(design, read_category(design, category))
+    if counted is None:
+        raise InvalidRequest(
+            "this needs one response that decides on the share; expected two answers and two responses, or a k-ary "
+            "design."
+        )
+    if kind not in KINDS:
+        raise InvalidRequest(f"the kind is {kind!r:.40}; expected one of {', '.join(KINDS)}.")
+    return counted
+
+
+def _said(counted: DecidingResponse, share: float, failing: float, kind: str, responses: int) -> float:
+    """Return how often the response is sent, where some do not follow the device."""
+    speaks_for = counted.gap > 0
+    if kind == "carriers_no":
+        hit = (1 - failing) * counted.hit + failing * (not speaks_for)
+        return (1 - share) * counted.stray + share * hit
+    instead = {"always_no": float(not speaks_for), "always_yes": float(speaks_for), "random": 1 / responses}[kind]
+    return (1 - failing) * counted.chance(share) + failing * instead
+
+
+def _power(
+    n: int,
+    counted: DecidingResponse,
+    said: float,
+    share: float,
+    null: float,
+    tail: float,
+    two_sided: bool,
+    *,
+    exact: bool,
+) -> float:
+    """Return how often the test of `power` rejects where the response is sent this often.
+
+    It looks to the side on which the true share lies, even where the estimate tends to the other one.
+    """
+    at_null = counted.chance(null)
+    above = (counted.gap > 0) == (share > null)
+    if exact:
+        sides = [above, not above] if two_sided else [above]
+        return float(sum(reached(np.array([n]), said, at_null, tail, above=side)[0] for side in sides))
+    threshold = -_NORMAL.inv_cdf(tail) * math.sqrt(at_null * (1 - at_null) / n)
+    gap, error = (said - at_null) * (1 if above else -1), math.sqrt(said * (1 - said) / n)
+    return normal_above(gap - threshold, error) + (normal_above(-gap - threshold, error) if two_sided else 0.0)
+
+
+def crossover(
+    design: Design,
+    *,
+    share: float,
+    lying: float,
+    bias: float = 0.0,
+    category: str | None = None,
+    people: Sequence[int] | None = None,
+) -> Planned:
+    """Answer from how many respondents on a design has a smaller error than a direct question to which some lie.
+
+    Implements: of a direct question that a share `lying` of those concerned denies, the mean squared error is
+    (lying·share)² + μ(1 − μ)/n with μ = share·(1 − lying); that of the design is its variance, plus the square of a
+    bias that people bring along who distrust the device too.
+
+    Args:
+        design: what people would respond with.
+        share: the true share of the category.
+        lying: the share of those of the category who would deny it if asked directly.
+        bias: by how much the estimate of the design is expected to be off, in shares.
+        category: whose share is meant; the last one, if none is named.
+        people: the numbers of respondents in the table and the picture; by default some around the crossing.
+
+    Raises:
+        InvalidRequest: numbers that do not fit.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> found = crossover(warner(p="7/10"), share=0.2, lying=0.3)
+        >>> round(found.value, 2)
+        375.58
+    """
+    name = read_category(design, category)
+    true, denied = between(share, "the share"), read_share(lying, "lying")
+    if isinstance(bias, bool) or not isinstance(bias, int | float) or not -1 < bias < 1:
+        raise InvalidRequest(f"the bias is {bias!r:.40}; expected a number between −1 and 1.")
+    spread = variance(design, 1, shares=shares_around(design, name, true), category=name)
+    admitted = true * (1 - denied)
+    gained, lost = (denied * true) ** 2 - bias**2, spread - admitted * (1 - admitted)
+    value = (max(lost, 0.0) / gained) if gained > 0 else math.inf
+    numbers = _numbers_around(value) if people is None else [whole(each, "people") for each in people]
+    lines = tuple(
+        {
+            "people": n,
+            "error of the direct question": math.sqrt((denied * true) ** 2 + admitted * (1 - admitted) / n),
+            f"error of {design.name}": math.sqrt(bias**2 + spread / n),
+        }
+        for n in numbers
+    )
+    return Planned(_crossing_told(design, true, denied, value), value, lines, across="people")
+
+
+def _crossing_told(design: Design, share: float, lying: float, value: float) -> str:
+    liars = f"if {percent(lying)} of those concerned deny a share of {percent(share)} when asked directly"
+    if value == math.inf:
+        return f"A direct question has the smaller error whatever the number of people, {liars}."
+    told = f"{design.name} (ε = {exact.shown_above(design.epsilon, 3)})"
+    first = math.floor(value) + 1
+    return f"From {first:,} respondents on {told} has a smaller error than a direct question, {liars}."
+
+
+def _numbers_around(value: float) -> list[int]:
+    """Return numbers of respondents on both sides of a crossing."""
+    middle = 2 if not 10 <= value < 10**12 else math.floor(math.log10(value))
+    return [each * 10**power for power in range(max(1, middle - 1), max(1, middle - 1) + 4) for each in _CURVE]

@@ -1,0 +1,160 @@
+"""The one shape in which a plan answers: a sentence, the number that was asked for, a table, and perhaps a picture."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from deniable import exact
+from deniable.errors import InvalidRequest, MissingExtra
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from deniable.designs import Design
+
+Line: TypeAlias = Mapping[str, str | int | float]
+"""A line of a table, by the names of its columns."""
+
+_ACROSS = 48  # characters of a picture in text
+_MARKS = "●○◆◇"
+_COLORS = ("#1f5fa8", "#b3541e", "#3f7d3a", "#6b4a94")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a plan answers. Print it: the sentence comes first, then the table.
+
+    Attributes:
+        sentence: the answer in words.
+        value: the number that was asked for.
+        lines: the table; all lines have the same columns.
+        notes: what else must be known to act on it.
+        across: the column that a picture has on its horizontal axis; empty where there is no picture.
+        design: the design that is recommended, where one was asked for.
+    """
+
+    sentence: str
+    value: float
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+    across: str = ""
+    design: Design | None = None
+
+    def table(self) -> str:
+        """Return the table as text."""
+        head = list(self.lines[0])
+        cells = [head, *([_cell(name, line[name]) for name in head] for line in self.lines)]
+        wide = [max(len(row[at]) for row in cells) for at in range(len(head))]
+        left = [isinstance(self.lines[0][name], str) for name in head]
+        return "\n".join(
+            "  ".join(
+                cell.ljust(size) if named else cell.rjust(size)
+                for cell, size, named in zip(row, wide, left, strict=True)
+            ).rstrip()
+            for row in cells
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, "", self.table(), *(["", *self.notes] if self.notes else [])])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table for pandas.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra(
+                "a data frame needs the package 'pandas', which is not installed.", "Install it: pip install pandas."
+            ) from None
+        return pd.DataFrame([dict(line) for line in self.lines])
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return all of it for programs; infinite numbers are null."""
+        told: dict[str, Any] = {
+            "sentence": self.sentence,
+            "value": _finite(self.value),
+            "lines": [{name: _finite(cell) for name, cell in line.items()} for line in self.lines],
+            "notes": list(self.notes),
+        }
+        if self.design is not None:
+            told["design"] = json.loads(self.design.to_json())
+        return json.dumps(told, ensure_ascii=False, indent=indent)
+
+    def plot(self) -> Figure:
+        """Draw each column of the table as a line over the one that is `across`, on logarithmic scales.
+
+        Raises:
+            InvalidRequest: there is no picture of this answer.
+        """
+        from matplotlib.figure import Figure
+
+        across, curves = self._curves()
+        figure = Figure(figsize=(8, 4.6), layout="constrained")
+        axes = figure.add_subplot()
+        for (name, heights), color in zip(curves.items(), _COLORS, strict=False):
+            axes.plot(across, heights, color=color, linewidth=2, label=name)
+        if across[0] < self.value < across[-1]:
+            axes.axvline(self.value, color="#777777", linewidth=1, linestyle="--")
+        axes.set(xscale="log", yscale="log", xlabel=self.across)
+        axes.set_title(self.sentence, fontsize=10, loc="left", wrap=True)
+        axes.grid(visible=True, which="both", color="#dddddd", linewidth=0.5)
+        axes.legend(frameon=False)
+        return figure
+
+    def drawn(self) -> str:
+        """Return the same picture as text: a line for each value across, a mark for each column.
+
+        Raises:
+            InvalidRequest: there is no picture of this answer.
+        """
+        _, curves = self._curves()
+        logs = {name: [math.log(max(each, 1e-12)) for each in heights] for name, heights in curves.items()}
+        low, high = min(map(min, logs.values())), max(map(max, logs.values()))
+        legend = "   ".join(f"{mark} {name}" for mark, name in zip(_MARKS, logs, strict=False))
+        places = [shown(line[self.across]) for line in self.lines]
+        wide = max(map(len, places))
+        rows = []
+        for at, place in enumerate(places):
+            row = [" "] * (_ACROSS + 1)
+            for mark, heights in zip(_MARKS, logs.values(), strict=False):
+                row[round(_ACROSS * (heights[at] - low) / ((high - low) or 1.0))] = mark
+            rows.append(f"{place:>{wide}} │{''.join(row).rstrip()}")
+        return "\n".join([f"{'':>{wide}}  smaller ← {legend} → larger", *rows])
+
+    def _curves(self) -> tuple[list[float], dict[str, list[float]]]:
+        if not self.across:
+            raise InvalidRequest("there is no picture of this answer; expected one such as crossover() gives.")
+        names = [name for name in self.lines[0] if name != self.across]
+        columns = {name: [float(line[name]) for line in self.lines] for name in [self.across, *names]}
+        return columns.pop(self.across), columns
+
+
+def shown(cell: str | float) -> str:
+    """Return a cell as people read it: whole numbers in groups of three, others with four digits."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return "∞" if cell == math.inf else f"{cell:.4g}"
+
+
+def _cell(name: str, cell: str | float) -> str:
+    """Return a cell of a column; an ε is rounded up, as every bound on what is revealed."""
+    return exact.shown_above(cell, 4) if name == "ε" and isinstance(cell, float) else shown(cell)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with three digits."""
+    return f"{100 * share:.3g} %"
+
+
+def _finite(cell: str | float) -> str | float | None:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell

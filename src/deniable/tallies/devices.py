@@ -1,0 +1,53 @@
+"""Counts of people who were asked the same question with different devices: a tally for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from deniable.designs import Design
+from deniable.designs.labels import shown
+from deniable.errors import InvalidRequest, InvalidResponse
+from deniable.tallies.counting import tally
+from deniable.tallies.counts import Tally
+
+
+def count_devices(
+    designs: Mapping[Any, Design], responses: Iterable[object], devices: Iterable[object], *, codes: bool | None = None
+) -> list[Tally]:
+    """Count responses of which each row says the device that it was given with.
+
+    Args:
+        designs: the design of each device, by what the rows call it.
+        responses: what was sent, a row for each respondent.
+        devices: what each was asked with, row by row.
+        codes: what whole numbers among the responses are, as for `tally`.
+
+    Returns:
+        A tally for each device, in the order of `designs`; hand them to `estimate` together.
+
+    Raises:
+        InvalidResponse: rows that do not match, a device that has no design, or something its design cannot send.
+        InvalidRequest: no designs.
+
+    Example:
+        >>> from deniable.designs import crosswise, direct
+        >>> devices = {"RR": crosswise("1/4"), "DQ": direct()}
+        >>> counted = count_devices(devices, [0, 1, 1], ["RR", "DQ", "RR"], codes=True)
+        >>> [each.counts.tolist() for each in counted]
+        [[1, 1], [0, 1]]
+    """
+    if not designs or not all(isinstance(each, Design) for each in designs.values()):
+        raise InvalidRequest("the designs are missing; expected a design for each device, by what the rows call it.")
+    rows, asked = list(responses), list(devices)
+    if len(rows) != len(asked):
+        raise InvalidResponse(
+            f"there are {len(rows):,} responses and {len(asked):,} devices; expected one for each row."
+        )
+    groups: dict[Any, list[object]] = {device: [] for device in designs}
+    for number, (row, device) in enumerate(zip(rows, asked, strict=True)):
+        if device not in groups:
+            known = shown([str(each) for each in designs])
+            raise InvalidResponse(f"row {number:,} was asked with {device!r:.40}; expected one of {known}.")
+        groups[device].append(row)
+    return [tally(designs[device], each, codes=codes) for device, each in groups.items()]

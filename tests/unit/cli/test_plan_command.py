@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import deniable as dn
+from deniable.designs import Design
+from tests.support.commands import done, run
+
+DIE = dn.forced_response("2/3", "1/6", "1/6")
+CASES = {
+    "size for a power": ("size {die} --share 10% --power 80%", "Ask 241 people"),
+    "size for a width": ("size {die} --share 1/5 --width 0.12 --assurance 80%", "Ask 521 people"),
+    "width": ("width {die} --share 20% -n 505", "With 505 respondents"),
+    "detect": ("detect {die} -n 300", "With 300 respondents a share of"),
+    "difference": ("difference {die} --shares 0.3,0.2 -n 600,400", "With 600 and 400 respondents"),
+    "against direct": ("difference {die} direct --shares 0.3,0.2 --power 80%", "Ask 990 people, 637 and 353"),
+    "split": ("split {die} direct --shares 0.3,0.2 -n 1000 --costs 2,1", "Ask 561 people"),
+    "two samples": ("two-samples --p 7/10,0 --share 20% --innocuous 50% -n 1000", "Ask 752 people"),
+    "cheaters": ("cheaters --p 1/5,4/5 --share 15% --cheating 5% -n 600,400", "With 600 and 400 respondents"),
+    "caps": ("caps --factor-yes 5 --factor-no 2", "Ask for the truth with a probability of 44.4 %"),
+    "compliance": ("compliance {die} --share 15% -n 500 --failing 20%", "If 20 % of people always send"),
+    "designs": ("designs -e 1 -n 1000", "At ε = 1 and with 1,000 respondents"),
+    "crossover": ("crossover {die} --share 20% --lying 30%", "From 98 respondents on"),
+    "simulate": ("simulate {die} --share 20% -n 200 --studies 50", "Of 50 simulated studies"),
+}
+
+
+def words(case: str, folder: Path) -> list[str]:
+    file = folder / "die.json"
+    file.write_text(DIE.to_json())
+    return ["plan", *CASES[case][0].format(die=file).split()]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_answer_comes_in_a_sentence_first(tmp_path: Path, case: str) -> None:
+    asked = words(case, tmp_path)
+    told = done(*asked).stdout
+    assert told.startswith(CASES[case][1])
+    facts = json.loads(done(*asked, "--json").stdout)
+    assert facts["sentence"].startswith(CASES[case][1][:20])
+    assert all(name in told for name in facts["lines"][0])
+
+
+def test_a_crossing_is_drawn_as_text_or_as_a_picture(tmp_path: Path) -> None:
+    asked = words("crossover", tmp_path)
+    assert "●" in done(*asked).stdout
+    for ending, begin in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
+        file = tmp_path / f"chart{ending}"
+        assert "●" not in done(*asked, "--chart", file).stdout
+        assert file.read_bytes().startswith(begin)
+    again = run(*asked, "--chart", tmp_path / "chart.png")
+    assert again.exit_code != 0
+    assert "chart.png" in again.stderr
+
+
+def test_the_best_design_under_caps_is_written(tmp_path: Path) -> None:
+    out = tmp_path / "best.json"
+    done("plan", "caps", "--epsilon", "1", "--out", out)
+    assert 0.999 < Design.from_json(out.read_bytes()).epsilon <= 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("size {die} --share 10%", "either a width or a power"),
+        ("size {die} --share ten --power 80%", "ten"),
+        ("difference {die} --shares 0.3 -n 600,400", "two numbers with a comma"),
+        ("difference {die} --shares 0.3,0.2 -n 600.5,400", "two whole numbers"),
+        ("difference {die} --shares 0.3,0.2", "a number of respondents for each group"),
+    ],
+)
+def test_mistakes_are_told(tmp_path: Path, asked: str, why: str) -> None:
+    file = tmp_path / "die.json"
+    file.write_text(DIE.to_json())
+    result = run("plan", *asked.format(die=file).split())
+    assert result.exit_code == 2
+    assert why in result.stderr
