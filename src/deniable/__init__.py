@@ -209,6 +209,7 @@ _HOMES = {
         "survey.packages": ("survey_design",),
         "tallies": ("Tally",),
         "tallies.decks": ("DeckTally",),
+        "tallies.groups": ("GroupedTally",),
         "tallies.responses": ("Responses",),
         "tallies.stages": ("StageTallies",),
         "verbs": (

@@ -145,6 +145,7 @@ from deniable.survey import SurveyTexts as SurveyTexts
 from deniable.survey.packages import survey_design as survey_design
 from deniable.tallies import Tally as Tally
 from deniable.tallies.decks import DeckTally as DeckTally
+from deniable.tallies.groups import GroupedTally as GroupedTally
 from deniable.tallies.responses import Responses as Responses
 from deniable.tallies.stages import StageTallies as StageTallies
 from deniable.verbs import estimate as estimate

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from deniable.records.strings.tallies import NoisyTally, StringTally
     from deniable.tallies import Tally
     from deniable.tallies.decks import DeckTally
+    from deniable.tallies.groups import GroupedTally
     from deniable.tallies.responses import Responses
     from deniable.tallies.stages import StageTallies
 
@@ -338,6 +339,15 @@ def tally(design: DrawnDesign, responses: object) -> DrawnTally: ...
 def tally(
     design: Mapping[Any, Design], responses: object, *, devices: object, codes: bool | None = None
 ) -> list[Tally]: ...
+@overload
+def tally(
+    design: AnyDesign | Responses[Any],
+    responses: object = None,
+    *,
+    by: object,
+    codes: bool | None = None,
+    reached: object = None,
+) -> GroupedTally: ...
 def tally(
     design: AnyDesign | Responses[Any] | Mapping[Any, Design],
     responses: object = None,
@@ -345,6 +355,7 @@ def tally(
     codes: bool | None = None,
     reached: object = None,
     devices: object = None,
+    by: object = None,
 ) -> Any:
     """Count responses. Tallies of one design add up in any order, also by `sum()`.
 
@@ -353,7 +364,8 @@ def tally(
     Spark, or a mapping from each response to how often it was sent. Each is a label, a code (the number of a symbol,
     from 0) or a `Response`; sets of categories may also be rows of packed bits, or of 0 and 1. An iterable is read
     once, in constant memory. What is missing (None, NaN, null, masked) is counted in `missing` and never guessed.
-    `tally({"RR": one, "DQ": other}, responses, devices=column)` counts people who were asked with different devices.
+    `tally({"RR": one, "DQ": other}, responses, devices=column)` counts people who were asked with different devices,
+    and `tally(design, responses, by=column)` groups of people apart.
 
     Args:
         design: what the responses were drawn with; or `Responses`, alone; or a design for each device by name.
@@ -363,6 +375,8 @@ def tally(
         reached: of a ladder: for each respondent the number of the last stage that was released, counted from 0; the
             last one for everybody, if it is not given.
         devices: of designs by name: what each respondent was asked with; a tally for each comes back.
+        by: the group of each respondent, row by row; a `GroupedTally` comes back. Of several columns a table, or a
+            mapping from names to columns.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the first such row.
@@ -377,6 +391,8 @@ def tally(
     """
     from deniable.tallies.responses import Responses
 
+    if by is not None:
+        return _count_groups(design, responses, by, codes=codes, reached=reached, devices=devices)
     if isinstance(design, Mapping):
         return _count_devices(design, responses, devices, codes=codes, reached=reached)
     options = {"codes": codes, "reached": reached, "devices": devices}
@@ -582,6 +598,31 @@ def _count_devices(
             "the designs come in a mapping; expected a design for each device, the responses, and devices= row by row."
         )
     return count_devices(designs, responses, devices, codes=codes)
+
+
+def _count_groups(
+    design: Any, responses: Any, by: Any, *, codes: bool | None, reached: Any, devices: object
+) -> GroupedTally:
+    from deniable.tallies.groups import tally_by
+    from deniable.tallies.responses import Responses
+
+    if devices is not None or isinstance(design, Mapping):
+        raise InvalidRequest(
+            "there are several devices and groups; expected one of the two.",
+            "Count each device's groups on their own: dn.tally(design, responses, by=groups).",
+        )
+    sent = design if isinstance(design, Responses) and responses is None else responses
+    of = sent.design if sent is design else design
+    if getattr(of, "asks", None) not in _HOMES or sent is None or _is_of_spark(sent):
+        raise InvalidRequest(
+            "groups are counted of a design's responses, row by row; expected both, or Responses alone.",
+            "Where rows lie elsewhere, count them there: dn.engines.spark.tally(design, frame, by=column).",
+        )
+
+    def count(rows: Any, stages: Any) -> Any:
+        return tally(of, rows, codes=codes, reached=stages)  # type: ignore[call-overload]  # of whatever type
+
+    return tally_by(count, of, sent, by, reached)
 
 
 def _refuse_design(verb: str, given: object) -> NoReturn:
