@@ -108,6 +108,11 @@ _HOMES = {
             "cross_table",
             "unrelated_two_samples",
         ),
+        "estimates.groups": (
+            "Differences",
+            "GroupedEstimate",
+        ),
+        "estimates.independence": ("Significance",),
         "estimates.stages": (
             "Combined",
             "Mixed",

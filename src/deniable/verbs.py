@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from deniable.engines import Engine
     from deniable.estimates import DeckEstimate, Estimate
     from deniable.estimates.covariances import Matrix
+    from deniable.estimates.groups import GroupedEstimate
     from deniable.estimates.stages import Combined, Mixed
     from deniable.exact import Rational
     from deniable.order.ladders import Ladder
@@ -458,6 +459,15 @@ def estimate(
 def estimate(tally: DrawnTally, *, method: str = "inversion", population: int | None = None) -> DrawnEstimate: ...
 @overload
 def estimate(
+    tally: GroupedTally,
+    *,
+    method: str | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    scaling: str | None = None,
+    quantiles: Sequence[float] | None = None,
+) -> GroupedEstimate: ...
+@overload
+def estimate(
     tally: Sequence[Tally],
     *,
     method: str = "information",
@@ -485,7 +495,7 @@ def estimate(
     Args:
         tally: the counts, of any type; or the responses to a design for categories, which are counted first. The
             likelihood of sets of more than 12 categories needs them: their tally keeps sums. Several tallies of people
-            who were asked with different devices are taken together.
+            who were asked with different devices are taken together; groups are estimated apart and compared.
         candidates: of strings: those that may be there; with `Prefixes` they are discovered, if they are not given.
         method: of shares "inversion" (unbiased), "likelihood" (shares in the simplex) or "customary"; of the stages of
             a ladder and of several devices "information", "likelihood", "linear" (exactly unbiased) or "strata", which
@@ -519,11 +529,14 @@ def estimate(
         "quantiles": quantiles,
     }
     from deniable.tallies.base import AdditiveTally
+    from deniable.tallies.groups import GroupedTally
 
     if isinstance(tally, list | tuple) and tally and all(_counts_shares(each) for each in tally):
         from deniable.estimates.stages import pool
 
         return _checked(pool, (tally,), options)
+    if isinstance(tally, GroupedTally):
+        return _estimate_groups(tally, options)
     if _are_shares_sent(tally):
         return _call("estimate", tally.design, (_count(tally, {}),), {**options, "sent": tally})
     of_samples = hasattr(tally, "noisy") and hasattr(tally, "asks")  # RAPPOR's samples have no design of their own
@@ -555,6 +568,11 @@ def _parameters(function: Callable[..., Any]) -> dict[str, bool]:
 
 
 def _checked(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    return function(*given, **_used(function, given, options))
+
+
+def _used(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given, if they are all that a function takes and needs."""
     used = {name: option for name, option in options.items() if option is not None}
     known = _parameters(function)
     for name in used:
@@ -567,7 +585,7 @@ def _checked(function: Callable[..., Any], given: tuple[Any, ...], options: Mapp
     for name in list(known)[len(given) :]:
         if known[name] and name not in used:
             raise InvalidRequest(*_NEEDED[name])
-    return function(*given, **used)
+    return used
 
 
 def _asked(given: Any) -> str:
@@ -623,6 +641,12 @@ def _count_groups(
         return tally(of, rows, codes=codes, reached=stages)  # type: ignore[call-overload]  # of whatever type
 
     return tally_by(count, of, sent, by, reached)
+
+
+def _estimate_groups(tally: GroupedTally, options: Mapping[str, Any]) -> GroupedEstimate:
+    from deniable.estimates.groups import estimate_groups
+
+    return estimate_groups(tally, **_used(_function(tally.design.asks, "estimate"), (tally,), options))
 
 
 def _refuse_design(verb: str, given: object) -> NoReturn:

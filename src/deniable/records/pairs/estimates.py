@@ -10,13 +10,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import gamma, ncx2
+from scipy.stats import ncx2
 
 from deniable import chance, documents, exact
 from deniable.designs import AnyDesign
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.cross_tables import Grid
+from deniable.estimates.independence import TableSide, white
 from deniable.estimates.intervals import Interval, one_of, wilson
 from deniable.estimates.results import Caution, Row, Summary, around
 from deniable.records.pairs.scores import OTHER, ScoredRows, scores, whole
@@ -29,7 +30,6 @@ MOST_CELLS = 1_000
 
 _PIECE = 1 << 13  # rows whose products are formed at a time, to bound memory
 _PERMUTATIONS = 999
-_NEAR = 0.05  # how far the variance of the statistic may be from that of normal scores for a closed form
 _FAINT = 3.0  # standard errors below which a share is not told from 0
 _SAME = 50  # from so many rows on, cohorts that agree in all of them are no chance
 
@@ -350,7 +350,7 @@ def association(
     return Association.of(
         (one.labels, two.labels),
         **_table(one, two),
-        **_test(_white(one.values), _white(two.values), source),
+        **_test(white(one.values), white(two.values), source),
         respondents=int(there.sum()),
         missing=int((~there).sum()),
         design=pair.hash,
@@ -425,15 +425,6 @@ def _positive(matrix: Matrix) -> Matrix:
     return found
 
 
-def _white(values: Matrix) -> Matrix:
-    """Return scores turned so that they are uncorrelated, each with mean 0 and squares that sum to 1."""
-    centred = values - values.mean(axis=0)
-    sizes, directions = np.linalg.eigh(centred.T @ centred)
-    kept = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
-    found: Matrix = centred @ (directions[:, kept] / np.sqrt(sizes[kept]))
-    return found
-
-
 def _test(one: Matrix, two: Matrix, source: chance.Source) -> dict[str, Any]:
     """Test whether two sets of white scores are uncorrelated, against all ways to pair their rows.
 
@@ -444,27 +435,10 @@ def _test(one: Matrix, two: Matrix, source: chance.Source) -> dict[str, Any]:
     rows, freedom = len(one), one.shape[1] * two.shape[1]
     statistic = (rows - 1) * float(((one.T @ two) ** 2).sum())
     told = {"statistic": statistic, "freedom": freedom}
-    variance, normal = _variances(one, two) if rows > 3 and freedom else (math.inf, 0.0)
-    if normal and abs(variance - normal) <= _NEAR * normal:
-        return {
-            **told,
-            "p_value": float(gamma.sf(statistic, freedom**2 / variance, scale=variance / freedom)),
-            "permutations": 0,
-        }
+    closed = TableSide.of(one).closed(TableSide.of(two), rows, statistic)
+    if closed is not None:
+        return {**told, "p_value": closed, "permutations": 0}
     draws = np.random.Generator(np.random.PCG64(int.from_bytes(source.read(32), "little")))
     paired = (float(((one.T @ two[draws.permutation(rows)]) ** 2).sum()) for _ in range(_PERMUTATIONS))
     as_large = sum((rows - 1) * each >= statistic * (1 - 1e-9) for each in paired)
     return {**told, "p_value": (1 + as_large) / (1 + _PERMUTATIONS), "permutations": _PERMUTATIONS}
-
-
-def _variances(one: Matrix, two: Matrix) -> tuple[float, float]:
-    """Return the variance of the statistic over all pairings of the rows, and what it were for normal scores.
-
-    Implements: [KHL95], for two projections, of which both traces are the rank.
-    """
-    n = len(one)
-    (p, first), (q, second) = ((each.shape[1], float(((each**2).sum(axis=1) ** 2).sum())) for each in (one, two))
-    normal = 2 * p * (n - 1 - p) * q * (n - 1 - q) / ((n - 1) ** 2 * (n + 1) * (n - 2))
-    tails = [n * (n + 1) * squares - (n - 1) * rank * (rank + 2) for rank, squares in ((p, first), (q, second))]
-    more = tails[0] * tails[1] / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
-    return (n - 1) ** 2 * (normal + more), (n - 1) ** 2 * normal
