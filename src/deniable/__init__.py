@@ -112,7 +112,13 @@ _HOMES = {
             "Differences",
             "GroupedEstimate",
         ),
+        "estimates.cross_tables": ("independence",),
         "estimates.independence": ("Significance",),
+        "estimates.measures": (
+            "Correlation",
+            "TableMeasure",
+            "correlation",
+        ),
         "estimates.stages": (
             "Combined",
             "Mixed",

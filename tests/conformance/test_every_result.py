@@ -17,6 +17,8 @@ from matplotlib.figure import Figure
 import deniable as dn
 from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
 from deniable.estimates import Caution, Interval, Result, Summary, cross_table, estimate_deck
+from deniable.estimates import groups as _groups_results  # noqa: F401 - whose results are to be known, too
+from deniable.estimates import measures as _measures_results  # noqa: F401 - likewise
 from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
@@ -72,6 +74,18 @@ def _projected() -> tuple[Result, Any]:
 def _cross_table() -> tuple[Result, Any]:
     design = dn.product({"smokes": dn.warner(p="3/4"), RISKY: dn.warner(p="3/4")})
     return cross_table(dn.estimate(dn.Tally(design, [400, 200, 250, 150]))), design
+
+
+def _odds_ratio() -> tuple[Result, Any]:
+    found, design = _cross_table()
+    assert isinstance(found, dn.CrossTable)
+    return found.odds_ratio(), design
+
+
+def _correlation() -> tuple[Result, Any]:
+    design = dn.warner(3, categories=["no", RISKY])
+    sent = dn.Responses(design, {"response": np.arange(60, dtype=np.uint8) % 2})
+    return dn.correlation(sent, np.arange(60) % 7 + np.arange(60) % 2), design
 
 
 def _stages() -> tuple[Result, Any]:

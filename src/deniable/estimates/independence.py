@@ -47,7 +47,8 @@ class Significance(NamedTuple):
     def __str__(self) -> str:
         name = "G²" if self.method == "likelihood" else "χ²"
         how = f" ({self.tables:,} tables)" if self.tables else ""
-        return f"{name} = {self.statistic:.2f} with {self.freedom} degrees of freedom, p = {self.p_value:.3g}{how}"
+        degrees = "1 degree" if self.freedom == 1 else f"{self.freedom} degrees"
+        return f"{name} = {self.statistic:.2f} with {degrees} of freedom, p = {self.p_value:.3g}{how}"
 
 
 def response_scores(design: Design) -> Matrix:

@@ -197,12 +197,12 @@ def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any
             "a deck is dealt to all of its people at once, and so estimated; expected a design whose respondents draw "
             "by themselves."
         )
-    given, groups = _rows(design, responses), _column(by)
+    given, groups = _rows(design, responses), column_values(by)
     if len(given) != len(groups):
         raise Incompatible(f"there are {len(given):,} responses and {len(groups):,} groups; expected one for each row.")
     if also is not None and len(also) != len(given):
         raise Incompatible(f"there are {len(given):,} responses and {len(also):,} stages; expected one for each row.")
-    order, numbers = _numbered(by, groups)
+    order, numbers = numbered(by, groups)
     if len(order) > MOST_GROUPS:
         raise InvalidRequest(
             f"there are {len(order):,} groups; expected at most {MOST_GROUPS:,}.",
@@ -247,10 +247,14 @@ def _cut(given: Any, rows: NDArray[np.intp]) -> Any:
     return [given[row] for row in rows.tolist()] if isinstance(given, list) else given.take(rows)
 
 
-def _column(by: Any) -> list[Group]:
-    """Return the group of each row."""
+def column_values(by: Any) -> list[Group]:
+    """Return what a column says of each row, None where it says nothing; of several columns a tuple.
+
+    Raises:
+        InvalidRequest: no column.
+    """
     if isinstance(by, Mapping):
-        columns = [_column(each) for each in by.values()]
+        columns = [column_values(each) for each in by.values()]
         if not columns or len({len(each) for each in columns}) > 1:
             raise InvalidRequest("the columns of groups have different numbers of rows; expected one for each row.")
         return list(zip(*columns, strict=True))
@@ -264,7 +268,7 @@ def _column(by: Any) -> list[Group]:
     return [_label(tuple(row.values()) if isinstance(row, dict) else row) for row in rows]
 
 
-def _numbered(by: Any, groups: list[Group]) -> tuple[list[Group], NDArray[np.intp]]:
+def numbered(by: Any, groups: list[Group]) -> tuple[list[Group], NDArray[np.intp]]:
     """Return the groups in order, and the number of each row's: as a column of categories has them, else sorted."""
     known = getattr(getattr(by, "dtype", None), "categories", None)  # of pandas, or an Enum of Polars
     present = dict.fromkeys(groups)
