@@ -108,6 +108,17 @@ _HOMES = {
             "cross_table",
             "unrelated_two_samples",
         ),
+        "estimates.groups": (
+            "Differences",
+            "GroupedEstimate",
+        ),
+        "estimates.cross_tables": ("independence",),
+        "estimates.independence": ("Significance",),
+        "estimates.measures": (
+            "Correlation",
+            "TableMeasure",
+            "correlation",
+        ),
         "estimates.stages": (
             "Combined",
             "Mixed",
@@ -209,6 +220,7 @@ _HOMES = {
         "survey.packages": ("survey_design",),
         "tallies": ("Tally",),
         "tallies.decks": ("DeckTally",),
+        "tallies.groups": ("GroupedTally",),
         "tallies.responses": ("Responses",),
         "tallies.stages": ("StageTallies",),
         "verbs": (

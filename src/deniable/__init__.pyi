@@ -78,6 +78,13 @@ from deniable.estimates import Summary as Summary
 from deniable.estimates import TwoSamples as TwoSamples
 from deniable.estimates import cross_table as cross_table
 from deniable.estimates import unrelated_two_samples as unrelated_two_samples
+from deniable.estimates.cross_tables import independence as independence
+from deniable.estimates.groups import Differences as Differences
+from deniable.estimates.groups import GroupedEstimate as GroupedEstimate
+from deniable.estimates.independence import Significance as Significance
+from deniable.estimates.measures import Correlation as Correlation
+from deniable.estimates.measures import TableMeasure as TableMeasure
+from deniable.estimates.measures import correlation as correlation
 from deniable.estimates.stages import Combined as Combined
 from deniable.estimates.stages import Mixed as Mixed
 from deniable.order.admissibility import admissible as admissible
@@ -145,6 +152,7 @@ from deniable.survey import SurveyTexts as SurveyTexts
 from deniable.survey.packages import survey_design as survey_design
 from deniable.tallies import Tally as Tally
 from deniable.tallies.decks import DeckTally as DeckTally
+from deniable.tallies.groups import GroupedTally as GroupedTally
 from deniable.tallies.responses import Responses as Responses
 from deniable.tallies.stages import StageTallies as StageTallies
 from deniable.verbs import estimate as estimate

@@ -17,6 +17,8 @@ from matplotlib.figure import Figure
 import deniable as dn
 from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
 from deniable.estimates import Caution, Interval, Result, Summary, cross_table, estimate_deck
+from deniable.estimates import groups as _groups_results  # noqa: F401 - whose results are to be known, too
+from deniable.estimates import measures as _measures_results  # noqa: F401 - likewise
 from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
@@ -30,6 +32,7 @@ from deniable.records.key_value.tallies import KeyValueTally
 from deniable.records.key_value.tallies import tally as tally_items
 from deniable.records.numbers.estimates import Mean, mean, spread
 from deniable.records.pairs.estimates import PairedDesigns, association
+from deniable.records.scrambled import estimates as _scrambled_results  # noqa: F401 - likewise
 from deniable.records.strings.designs import Bloom, string_design
 from deniable.records.strings.estimates import estimate as estimate_strings
 from deniable.records.strings.tallies import StringTally
@@ -71,6 +74,18 @@ def _projected() -> tuple[Result, Any]:
 def _cross_table() -> tuple[Result, Any]:
     design = dn.product({"smokes": dn.warner(p="3/4"), RISKY: dn.warner(p="3/4")})
     return cross_table(dn.estimate(dn.Tally(design, [400, 200, 250, 150]))), design
+
+
+def _odds_ratio() -> tuple[Result, Any]:
+    found, design = _cross_table()
+    assert isinstance(found, dn.CrossTable)
+    return found.odds_ratio(), design
+
+
+def _correlation() -> tuple[Result, Any]:
+    design = dn.warner(3, categories=["no", RISKY])
+    sent = dn.Responses(design, {"response": np.arange(60, dtype=np.uint8) % 2})
+    return dn.correlation(sent, np.arange(60) % 7 + np.arange(60) % 2), design
 
 
 def _stages() -> tuple[Result, Any]:
@@ -174,6 +189,32 @@ def _numbers() -> tuple[Result, Any]:
 def _scrambled() -> tuple[Result, Any]:
     sheet = dn.scrambled("saha", factor=(1, "1/4"), shift={0: "1/2", 3: "1/2"})
     return sheet.estimate([1.5, 4, 0, None, 2.5], population=100), None
+
+
+def _groups() -> tuple[Result, Any]:
+    design = dn.k_ary(["a", RISKY, "c"], epsilon=2)
+    counts = {RISKY: [150, 90, 60], "south": [90, 100, 110], None: [3, 2, 1], "few": [1, 0, 0]}
+    tally = dn.GroupedTally(design, {group: dn.Tally(design, each, missing=2) for group, each in counts.items()})
+    return dn.estimate(tally, method="likelihood"), design
+
+
+def _groups_of_numbers() -> tuple[Result, Any]:
+    design = dn.number_design(0, 10, 2, levels=2)
+    counts = {"north": {"0": 40, "10": 60}, ("south", 2): {"0": 70, "10": 30}}
+    tally = dn.GroupedTally(design, {group: dn.tally(design, each) for group, each in counts.items()})
+    return dn.estimate(tally, quantiles=[0.5]), design
+
+
+def _differences() -> tuple[Result, Any]:
+    found, design = _groups()
+    assert isinstance(found, dn.GroupedEstimate)
+    return found.pairwise(), design
+
+
+def _differences_from_the_rest() -> tuple[Result, Any]:
+    found, design = _groups_of_numbers()
+    assert isinstance(found, dn.GroupedEstimate)
+    return found.against_rest(), design
 
 
 def _mean_of_stages() -> tuple[Result, Any]:

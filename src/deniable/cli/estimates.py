@@ -134,7 +134,7 @@ def _are_responses(head: bytes) -> bool:
 
 
 def _fitted(path: Path, counts: bytes, method: str | None, population: int | None, candidates: Path | None) -> Any:
-    from deniable.engines.response_files import tally_type
+    from deniable.tallies.groups import tally_type
     from deniable.verbs import estimate as fit
 
     known = read_any_design(path)

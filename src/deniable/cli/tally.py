@@ -99,7 +99,7 @@ def tally(
 def _count(design: AnyDesign, path: str, question: str, codes: bool | None, threads: int | None) -> Any:
     from deniable.engines import Local
     from deniable.engines.files import tally_file
-    from deniable.engines.response_files import tally_type
+    from deniable.tallies.groups import tally_type
 
     if path.lower().endswith(".json"):
         return tally_type(design).from_json(Path(path).read_bytes(), design)

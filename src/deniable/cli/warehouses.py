@@ -82,24 +82,19 @@ def show_counts(design: AnyDesign, path: Path, out: Path | None, *, force: bool,
         Incompatible: counts of another design.
         InvalidResponse: the table holds what the design cannot send.
         UnreadableFile: no counts.
-        InvalidRequest: counts of several groups, which no one file holds.
     """
     from deniable.engines.sql import read_counts
+    from deniable.tallies.groups import GroupedTally, group_name
 
     check_out(out, force=force)
     found = read_counts(design, *_read(path))
-    if not isinstance(found, dict):
+    if not isinstance(found, GroupedTally):
         print_tally(found, as_json=as_json)
-    elif out is not None:
-        raise InvalidRequest(
-            f"there are {len(found):,} groups, and a file holds one tally; expected no --out.", "Take --json instead."
-        )
     elif as_json:
-        groups = [{"group": group, "tally": json.loads(tally.to_json())} for group, tally in found.items()]
-        print_json({"groups": groups})
+        print_json(json.loads(found.to_json()))
     else:
         for group, tally in found.items():
-            console().print(str(group), markup=False)
+            console().print(group_name(group), markup=False)
             print_tally(tally, as_json=False)
     if out is not None:
         write(out, found.to_json(indent=2), force=force)

@@ -19,6 +19,7 @@ from deniable.files.columns import File, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.tallies.counting import tally as tally_categories
 from deniable.tallies.files import Progress, counted_batches, metadata_key
+from deniable.tallies.groups import tally_type
 from deniable.tallies.responses import Responses
 
 if TYPE_CHECKING:
@@ -251,22 +252,6 @@ _LABELLED: dict[str, Callable[[Engine, Any, Mapping[str, Any]], Any]] = {
     "numbers": _count_numbers,
     "drawn items": partial(_count_texts, "records.drawn.tallies"),
 }
-_TALLIES = {
-    "categories": "tallies.counts.Tally",
-    "ladder": "tallies.stages.StageTallies",
-    "deck": "tallies.decks.DeckTally",
-    "key-value": "records.key_value.tallies.KeyValueTally",
-    "edges": "records.edges.tallies.EdgeTally",
-    "strings": "records.strings.tallies.StringTally",
-    "numbers": "records.numbers.tallies.NumberTally",
-    "drawn items": "records.drawn.tallies.DrawnTally",
-}
-
-
-def tally_type(design: AnyDesign) -> Any:
-    """Return the class of a design's tallies."""
-    module, _, name = _TALLIES[design.asks].rpartition(".")
-    return getattr(import_module(f"deniable.{module}"), name)
 
 
 def _empty(design: AnyDesign) -> Any:

@@ -16,6 +16,7 @@ from deniable.engines.sql.queries import GROUP
 from deniable.errors import Incompatible, InvalidResponse, UnreadableFile
 from deniable.tallies.base import Counts
 from deniable.tallies.counts import Tally, zeros
+from deniable.tallies.groups import GroupedTally
 
 if TYPE_CHECKING:
     from deniable.records.drawn.tallies import DrawnTally
@@ -51,8 +52,8 @@ def read_counts(design: AnyDesign, names: Sequence[str], rows: Iterable[Sequence
         rows: what was returned, in any order; whole numbers may be text, as files have them.
 
     Returns:
-        A tally of the design's type; where there are columns of groups, a dict of such tallies. A group is the value
-        of its column, or a tuple where there are several.
+        A tally of the design's type; where there are columns of groups, a `GroupedTally`. A group is the value of its
+        column, or a tuple where there are several.
 
     Raises:
         Incompatible: the counts are of another design, or rows of the table are.
@@ -87,7 +88,7 @@ def read_counts(design: AnyDesign, names: Sequence[str], rows: Iterable[Sequence
         )
     if not grouped:
         return tallies[()] if tallies else _tally(design, {}, refused)
-    return {group[0] if len(grouped) == 1 else group: tally for group, tally in tallies.items()}
+    return GroupedTally(design, {group[0] if len(grouped) == 1 else group: tally for group, tally in tallies.items()})
 
 
 def _add(design: AnyDesign, stages: _Stages, refused: Counter[str], row: dict[str, Any]) -> None:
