@@ -306,10 +306,10 @@ class CrossTable(Grid):
         rows = tuple(
             CellRow(**{name: getattr(row, name) for name in fields}, unbiased=beside.get(row.name)) for row in told.rows
         )
-        return dataclasses.replace(told, rows=rows, notes=(*told.notes, *self._told(level)))  # type: ignore[return-value]
+        return dataclasses.replace(told, rows=rows, notes=(*told.notes, *self.association_words(level=level)))  # type: ignore[return-value]
 
-    def _told(self, level: float) -> tuple[str, ...]:
-        """Return what the table says about how both attributes hang together."""
+    def association_words(self, *, level: float = 0.95) -> tuple[str, ...]:
+        """Return in words how both attributes hang together: the test, an odds ratio, Cramér's V."""
         low, high = self.cramers_v_interval(level=level)
         found = [f"Independent: {self.independence()}."]
         if self.shares.shape == (2, 2):
@@ -321,7 +321,9 @@ class CrossTable(Grid):
         return tuple(found)
 
     def __str__(self) -> str:
-        return "\n".join([super().__str__(), *self._told(0.95), *(f"Warning: {each}" for each in self.warnings)])
+        return "\n".join(
+            [super().__str__(), *self.association_words(), *(f"Warning: {each}" for each in self.warnings)]
+        )
 
     @property
     def _design_hash(self) -> str:

@@ -171,7 +171,7 @@ def _fisher(table: NDArray[np.int64]) -> float:
 def likelihood_ratio(log_ratio: float, freedom: int) -> Significance:
     """Return the test of twice a difference of log-likelihoods, G², against χ².
 
-    Why: shares that are held in the simplex can only lower G², so that at its border the p-value is too large.
+    Where shares are held at the border of the simplex, the law of G² is near χ² alone; the score test holds them nowhere.
     """
     statistic = max(2 * log_ratio, 0.0)
     return Significance(statistic, freedom, float(chi2.sf(statistic, freedom)) if freedom else 1.0, "likelihood")
