@@ -234,6 +234,16 @@ def _arms() -> tuple[Result, Any]:
     return dn.compliance.compare_arms(arm, dn.Tally(dn.direct(categories), [200, 30, 10])), None
 
 
+def _posterior() -> tuple[Result, Any]:
+    design = dn.forced_response("2/3", "1/6", "1/6", categories=["no", RISKY])
+    return dn.posterior(dn.Tally(design, [230, 70], missing=2), prior={"no": 2, RISKY: 0.5}), design
+
+
+def _posterior_draws() -> tuple[Result, Any]:
+    design = dn.k_ary([RISKY, "once", "often"], epsilon=5)
+    return dn.posterior(dn.Tally(design, [150, 90, 60]), draws=np.random.default_rng(5)), design
+
+
 MADE: dict[str, Callable[[], tuple[Result, Any]]] = {
     name.removeprefix("_"): made
     for name, made in list(globals().items())

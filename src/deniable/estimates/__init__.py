@@ -9,6 +9,7 @@ from deniable.estimates.intervals import Interval, coverage
 from deniable.estimates.inverses import left_inverse, mean_inverse
 from deniable.estimates.largest_risk import Minimax, minimax
 from deniable.estimates.likelihood import Convergence
+from deniable.estimates.posteriors import Posterior, posterior
 from deniable.estimates.results import Caution, Result, Row, Summary
 from deniable.estimates.sensitivity import Sensitivity
 from deniable.estimates.shares import Estimate, ShareRow, covariance, estimate
@@ -22,6 +23,7 @@ __all__ = [
     "Estimate",
     "Interval",
     "Minimax",
+    "Posterior",
     "Result",
     "Row",
     "Sensitivity",
@@ -39,5 +41,6 @@ __all__ = [
     "left_inverse",
     "mean_inverse",
     "minimax",
+    "posterior",
     "unrelated_two_samples",
 ]
