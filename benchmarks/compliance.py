@@ -70,7 +70,7 @@ def borders(draws: np.random.Generator, fits: int) -> dict[str, list[int]]:
         for name, truth in zip(names, (pi, gamma, pi + gamma), strict=True):
             low, high = ends[name]
             assert 0 <= low <= values[name] <= high <= 1, f"no interval: {name} {low} {values[name]} {high}"
-            for key in (f"{model}, {name}", f"n = {n} in each group"):
+            for key in (f"{model}, {name}", f"n = {n} in each group", f"{model}, {n}, {pi}, {gamma}, {name}"):
                 held[key][0] += 1
                 held[key][1] += low - 1e-9 <= truth <= high + 1e-9
     return dict(held)
@@ -86,8 +86,13 @@ def main() -> None:
     fits = int(sys.argv[1]) if len(sys.argv) > 1 else FITS
     found = borders(draws, fits)  # stops at the first number outside, or without an interval
     print(f"\n{fits:,} fits with shares near 0: none outside the simplex, none without an interval")
-    for name, (all_of_them, right) in found.items():
-        print(f"  {name:<40} 95 % intervals hold the truth in {right / all_of_them:.1%} of {all_of_them:,}")
+    cells = {name: each for name, each in found.items() if name.count(",") > 3}
+    for name, (number, right) in found.items():
+        if name not in cells:
+            print(f"  {name:<40} 95 % intervals hold the truth in {right / number:.1%} of {number:,}")
+    least = min(cells, key=lambda name: cells[name][1] / cells[name][0])
+    number, right = cells[least]
+    print(f"  the least of {len(cells)} cells, of {number} fits each: {right / number:.1%} ({least})")
 
 
 if __name__ == "__main__":

@@ -285,6 +285,25 @@ class TestProtection:
         assert found.protection_test.p_value > 0.4
         assert found.interval("always no").low == 0
 
+    def test_fewer_yes_than_the_devices_send_stay_within_what_is_possible(self) -> None:
+        cells = {"00": 300, "01": 60, "10": 80, "11": 5}
+        found = dn.compliance.self_protection(designs=[DIE, DIE], counts=cells)
+        assert found.params["item 2"] == found.params["always no"] == 0
+        assert [each.code for each in found.warnings] == ["outside"]
+
+        def fall(free: np.ndarray) -> float:
+            return -found._law.height(1 / 6 + 2 / 3 * free[:2], float(free[2]))
+
+        best = minimize(fall, [0.1, 0.1, 0.1], bounds=[(0, 0.9)] * 3)
+        assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-5)
+
+    def test_that_anybody_protects_themselves_is_tested_at_the_border(self) -> None:
+        """Half of the tail of χ²₁: 5.877 is at its 1.53 % point."""
+        counts = [300, 60, 50, 15, 70, 20, 18, 7]
+        test = dn.compliance.self_protection(dn.Tally(dn.product(dict.fromkeys("abc", DIE)), counts)).protection_test
+        assert test.statistic == pytest.approx(2 * (784.633522256 - 781.694796718), abs=1e-5)
+        assert test.p_value == pytest.approx(0.00767, abs=1e-5)
+
     def test_sums_are_binomial_again(self) -> None:
         """A channel of sums times binomial true sums is binomial: what `sum_scores` rests on."""
         channel = dn.compliance.sum_score_channel(DIE, 4)

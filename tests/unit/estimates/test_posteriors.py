@@ -12,6 +12,7 @@ from scipy.stats import beta
 import deniable as dn
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates import posteriors
+from tests.support.sets import with_sums
 
 SIGMAS = 6.2  # beyond which a normal number lies once in 10⁹
 
@@ -171,6 +172,6 @@ def test_what_cannot_be_done_says_so() -> None:
     with pytest.raises(InvalidRequest, match="expected a tally"):
         dn.posterior([1, 2])  # type: ignore[arg-type]
     with pytest.raises(NotEstimable, match="keeps sums"):
-        dn.posterior(dn.tally(dn.respond_all(dn.rappor(30, 2), ["3"] * 10)))
+        dn.posterior(with_sums(dn.rappor(30, 2), [20] * 30, 100))
     with pytest.raises(InvalidRequest, match="expected a number"):
         dn.posterior(dn.Tally(dn.warner(p="3/4"), [70, 30])).above("yes", float("nan"))

@@ -8,6 +8,7 @@ import pytest
 import deniable as dn
 from deniable.errors import ImplausibleResponses, InvalidRequest, InvalidResponse, MissingExtra
 from deniable.estimates.sensitivity import KINDS
+from tests.support.sets import with_sums
 
 DIE = dn.forced_response("2/3", "1/6", "1/6")
 
@@ -62,7 +63,7 @@ def test_many_answers_and_a_named_response() -> None:
 
 def test_designs_that_count_sums_have_a_curve_too() -> None:
     design = dn.rappor(30, epsilon=3)
-    estimate = dn.estimate(dn.tally(dn.respond_all(design, ["4"] * 500)))
+    estimate = dn.estimate(with_sums(design, [20] * 30, 100))
     assert len(estimate.sensitivity(category="4").curves) == 4
     with pytest.raises(InvalidRequest, match="one by one"):
         estimate.sensitivity(symbol=design.symbols[0])

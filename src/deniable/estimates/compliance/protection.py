@@ -79,7 +79,7 @@ class _CellLaw:
         theta = 1 - others / self.counts.sum()
         if fixed is not None and fixed < len(rates):
             rates[fixed] = value
-        return rates, (value if fixed == len(rates) else min(max(theta, 0.0), 1.0))
+        return rates, (value if fixed == len(rates) else min(max(float(theta), 0.0), 1.0))
 
     def highest(self, fixed: int | None = None, value: float = 0.0) -> tuple[Vector, float]:
         """Return the most likely rates and θ."""
