@@ -73,10 +73,14 @@ from deniable.estimates import CrossTable as CrossTable
 from deniable.estimates import DeckEstimate as DeckEstimate
 from deniable.estimates import Estimate as Estimate
 from deniable.estimates import Interval as Interval
+from deniable.estimates import Posterior as Posterior
 from deniable.estimates import Result as Result
+from deniable.estimates import Sensitivity as Sensitivity
 from deniable.estimates import Summary as Summary
 from deniable.estimates import TwoSamples as TwoSamples
+from deniable.estimates import compliance as compliance
 from deniable.estimates import cross_table as cross_table
+from deniable.estimates import posterior as posterior
 from deniable.estimates import unrelated_two_samples as unrelated_two_samples
 from deniable.estimates.cross_tables import independence as independence
 from deniable.estimates.groups import Differences as Differences

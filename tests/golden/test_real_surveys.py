@@ -112,6 +112,24 @@ def test_plagiarism_asked_with_a_crosswise_device_and_directly() -> None:
     )
 
 
+def test_minarets_asked_with_a_lie_detector() -> None:
+    """RRreg: prevalence .87070 (.04112), honesty .63581 (.01734); asked directly, .432877 of 365 people.
+
+    The detector's share is the upper end of an interval: below .5536 nobody who always says no would be a member.
+    """
+    designs = {"0": dn.direct(), "1": dn.mangat("2/12"), "2": dn.mangat("10/12")}
+    conditions = [cell.removesuffix(".0") for cell in column("minarets", "condition")]
+    direct, first, second = dn.tally(designs, words(column("minarets", "rrt")), devices=conditions)
+    found = dn.compliance.lie_detector([first, second])
+    assert [each.respondents for each in (direct, first, second)] == [365, 564, 692]
+    assert found.params == pytest.approx({"yes": 0.87070, "truthful": 0.63581}, abs=5e-6)
+    assert found.bse == pytest.approx({"yes": 0.04112, "truthful": 0.01734}, abs=5e-6)
+    assert dn.estimate(direct).params["yes"] == pytest.approx(0.432877, abs=5e-7)
+    low = dn.compliance.cheating_detection([first, second]).params["yes, honest"]
+    assert low == pytest.approx(0.5536, abs=5e-5)
+    assert low > dn.estimate(direct).interval("yes").high
+
+
 def test_kuk_with_25_cards() -> None:
     """Members draw red with 0.6, others with 0.2, 25 times each; the mean share of red is the customary estimate.
 
