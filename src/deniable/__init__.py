@@ -108,6 +108,13 @@ _HOMES = {
             "cross_table",
             "unrelated_two_samples",
         ),
+        "estimates.sampling": (
+            "Replicates",
+            "SampledEstimate",
+            "Sampling",
+            "between_cluster_covariance",
+            "sandwich",
+        ),
         "estimates.stages": (
             "Combined",
             "Mixed",
@@ -211,6 +218,7 @@ _HOMES = {
         "tallies.decks": ("DeckTally",),
         "tallies.responses": ("Responses",),
         "tallies.stages": ("StageTallies",),
+        "tallies.weighted": ("WeightedTally",),
         "verbs": (
             "estimate",
             "respond",

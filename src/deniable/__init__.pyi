@@ -78,6 +78,11 @@ from deniable.estimates import Summary as Summary
 from deniable.estimates import TwoSamples as TwoSamples
 from deniable.estimates import cross_table as cross_table
 from deniable.estimates import unrelated_two_samples as unrelated_two_samples
+from deniable.estimates.sampling import Replicates as Replicates
+from deniable.estimates.sampling import SampledEstimate as SampledEstimate
+from deniable.estimates.sampling import Sampling as Sampling
+from deniable.estimates.sampling import between_cluster_covariance as between_cluster_covariance
+from deniable.estimates.sampling import sandwich as sandwich
 from deniable.estimates.stages import Combined as Combined
 from deniable.estimates.stages import Mixed as Mixed
 from deniable.order.admissibility import admissible as admissible
@@ -147,6 +152,7 @@ from deniable.tallies import Tally as Tally
 from deniable.tallies.decks import DeckTally as DeckTally
 from deniable.tallies.responses import Responses as Responses
 from deniable.tallies.stages import StageTallies as StageTallies
+from deniable.tallies.weighted import WeightedTally as WeightedTally
 from deniable.verbs import estimate as estimate
 from deniable.verbs import respond as respond
 from deniable.verbs import respond_all as respond_all

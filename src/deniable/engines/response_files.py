@@ -20,6 +20,7 @@ from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.tallies.counting import tally as tally_categories
 from deniable.tallies.files import Progress, counted_batches, metadata_key
 from deniable.tallies.responses import Responses
+from deniable.tallies.weighted import WeightedTally
 
 if TYPE_CHECKING:
     from deniable.engines import Engine
@@ -267,6 +268,19 @@ def tally_type(design: AnyDesign) -> Any:
     """Return the class of a design's tallies."""
     module, _, name = _TALLIES[design.asks].rpartition(".")
     return getattr(import_module(f"deniable.{module}"), name)
+
+
+def read_tally(text: bytes | str, design: AnyDesign) -> Any:
+    """Read a tally of a design, with weights or without.
+
+    Raises:
+        UnreadableFile: truncated, edited, or of another version.
+        IncompatibleTallies: it was counted under another design.
+    """
+    content = text.encode() if isinstance(text, str) else text
+    if isinstance(design, Design) and f'"deniable/{WeightedTally.SCHEMA}/'.encode() in content:
+        return WeightedTally.from_json(text, design)
+    return tally_type(design).from_json(text, design)
 
 
 def _empty(design: AnyDesign) -> Any:
