@@ -3,7 +3,8 @@
 A population of 30 strata with 40 villages each is made once for each share: villages differ in how many carry the trait
 and in their size. A sample takes two villages of each stratum and about 15 people of each, who respond with a device.
 Printed is how often the 95 % interval, by the default method, holds the truth of the population, for each estimator;
-a line is marked where that is outside of 93 to 97 %.
+a line is marked where that is outside of 93 to 97 %. Then the same for few clusters of 20 people with uneven weights,
+beside value ± t·error.
 """
 
 from __future__ import annotations
@@ -126,6 +127,32 @@ def estimates(
     }
 
 
+def few_clusters(samples: int = SAMPLES) -> None:
+    """Print how often intervals hold with 6, 12 and 30 clusters, by the default method and by the normal one."""
+    designs = {
+        "direct": dn.direct(),
+        "forced response": dn.forced_response("2/3", "1/6", "1/6"),
+        "Kuk, 5 cards": dn.kuk("3/5", "1/5", draws=5),
+    }
+    spread = (1 - _ALIKE) / _ALIKE
+    for title, design in designs.items():
+        for share in SHARES[:2]:
+            for clusters in (6, 12, 30):
+                rng, held = np.random.default_rng(16), []
+                of = np.repeat(np.arange(clusters), 20)
+                for _ in range(samples):
+                    shares = rng.beta(share * spread, (1 - share) * spread, clusters)
+                    sent = responded(design, (rng.random(len(of)) < shares[of]).astype(np.int64), rng)
+                    weights = rng.choice([1.0, 2.0, 4.0], clusters)[of]
+                    found = dn.estimate(sent, sampling=dn.Sampling(weights, clusters=of))
+                    ends = [found.interval("yes", method=each) for each in (None, "normal")]
+                    held.append([low <= share <= high for low, high in ends])
+                rates = np.mean(held, axis=0)
+                print(
+                    f"{title}, share {share}, {clusters:2} clusters: {rates[0]:.1%}, normal {rates[1]:.1%}", flush=True
+                )
+
+
 def main(samples: int = SAMPLES) -> None:
     """Print how often intervals hold, for each device, share and estimator."""
     designs = {
@@ -154,6 +181,7 @@ def main(samples: int = SAMPLES) -> None:
                 outside += not 0.93 <= rate <= 0.97
                 print(f"  {name:24} {rate:7.1%}{'' if 0.93 <= rate <= 0.97 else '  <—'}")
     print(f"{outside} outside of 93 to 97 %; a rate has an error of {(0.95 * 0.05 / samples) ** 0.5:.1%}")
+    few_clusters(samples)
 
 
 if __name__ == "__main__":

@@ -432,6 +432,20 @@ def test_intervals_near_zero_are_carried_through_the_device() -> None:
         dn.estimate(YES, sampling=SAMPLE, denominator=COLUMNS["beds"]).conf_int(method="score")
 
 
+def test_limits_and_empty_denominators_are_told() -> None:
+    with pytest.raises(NotEstimable, match="the denominators of a group sum to 0"):
+        dn.estimate(YES, sampling=SAMPLE, denominator=np.zeros(N))
+    alone = dn.Sampling(**KNOWN, replicates="jackknife")
+    with pytest.raises(NotEstimable, match="the people of a group sum to 0, in some replicate"):
+        dn.estimate(YES, sampling=alone, domain=COLUMNS["village"] == 3)
+    many = dn.k_ary(1 << 20, epsilon=1)
+    rows = dn.Responses(many, {"response": np.zeros(80, np.uint32)})
+    with pytest.raises(InvalidRequest, match="expected at most 64 rows"):
+        dn.estimate(rows, sampling=dn.Sampling([1.0] * 80))
+    unequal = dn.Sampling(inclusion=[0.001, 0.9, 0.9], population=300)  # chances are what they are, however few people
+    assert unequal.weights.sum() > 900
+
+
 def test_few_clusters_are_told() -> None:
     found = dn.estimate(YES, sampling=dn.Sampling(clusters=COLUMNS["village"] // 6))
     assert [each.code for each in found.warnings] == ["clusters"]

@@ -182,8 +182,9 @@ class _Estimand:
             sums = own.T @ values
             below = own.sum(axis=0) if self.denominator is None else own.T @ self.denominator[here]
             if (below == 0).any():
+                what = "the people" if self.denominator is None else "the denominators"
                 raise NotEstimable(
-                    "nobody is left in a group, in some replicate or in all; expected people in several clusters.",
+                    f"{what} of a group sum to 0, in some replicate or in all; expected some in several clusters.",
                     "Leave replicates away, or join groups.",
                 )
             means = sums / below[:, None]

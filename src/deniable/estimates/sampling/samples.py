@@ -117,7 +117,6 @@ class Sampling:
         self._read_population(population, counts, names, free="weights" not in held and self.inclusion is None)
         if "weights" in held:
             self.base = _weights(held["weights"], rows)
-        if population is not None:
             self._check_scale()
         if fraction is not None:
             self.fractions = _fractions(fraction, names)
@@ -177,9 +176,8 @@ class Sampling:
                 self.fractions = vector(people / whole)
 
     def _check_scale(self) -> None:
-        assert self.population is not None
         total = self.base.sum()
-        if not 1 / _OFF <= total / self.population <= _OFF:
+        if self.population is not None and not 1 / _OFF <= total / self.population <= _OFF:
             raise InvalidRequest(
                 f"the weights sum to {total:,.6g} and there are {self.population:,.6g} people; expected about as many.",
                 "Weights that are only relative tell a mean: leave population away.",

@@ -16,6 +16,9 @@ from deniable.estimates.linear import Linear
 from deniable.estimates.sampling.columns import Mask
 from deniable.tallies.responses import Responses
 
+MOST_VALUES = 1 << 26
+"""Values of rows that are held at once: half a gigabyte."""
+
 
 @dataclass(frozen=True, eq=False)
 class RowValues:
@@ -54,6 +57,12 @@ def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
         InvalidRequest: an inverse that is none.
     """
     design = responses.design
+    if len(responses) * len(design.categories) > MOST_VALUES:
+        raise InvalidRequest(
+            f"{len(responses):,} rows of {len(design.categories):,} categories are too many; expected at most "
+            f"{MOST_VALUES // len(design.categories):,} rows.",
+            "Take the tally of fewer categories, or with weights: dn.tally(responses, weights=…).",
+        )
     linear = linear_of(design, inverse)
     absent = np.zeros(len(responses), np.bool_) if responses.missing is None else responses.missing
     scores = np.zeros((len(responses), len(design.categories)))
