@@ -123,6 +123,11 @@ _HOMES = {
             "TableMeasure",
             "correlation",
         ),
+        "estimates.sampling": (
+            "Replicates",
+            "SampledEstimate",
+            "Sampling",
+        ),
         "estimates.stages": (
             "Combined",
             "Mixed",
@@ -227,6 +232,7 @@ _HOMES = {
         "tallies.groups": ("GroupedTally",),
         "tallies.responses": ("Responses",),
         "tallies.stages": ("StageTallies",),
+        "tallies.weighted": ("WeightedTally",),
         "verbs": (
             "estimate",
             "respond",

@@ -89,6 +89,9 @@ from deniable.estimates.independence import Significance as Significance
 from deniable.estimates.measures import Correlation as Correlation
 from deniable.estimates.measures import TableMeasure as TableMeasure
 from deniable.estimates.measures import correlation as correlation
+from deniable.estimates.sampling import Replicates as Replicates
+from deniable.estimates.sampling import SampledEstimate as SampledEstimate
+from deniable.estimates.sampling import Sampling as Sampling
 from deniable.estimates.stages import Combined as Combined
 from deniable.estimates.stages import Mixed as Mixed
 from deniable.order.admissibility import admissible as admissible
@@ -159,6 +162,7 @@ from deniable.tallies.decks import DeckTally as DeckTally
 from deniable.tallies.groups import GroupedTally as GroupedTally
 from deniable.tallies.responses import Responses as Responses
 from deniable.tallies.stages import StageTallies as StageTallies
+from deniable.tallies.weighted import WeightedTally as WeightedTally
 from deniable.verbs import estimate as estimate
 from deniable.verbs import respond as respond
 from deniable.verbs import respond_all as respond_all

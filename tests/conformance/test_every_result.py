@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import deniable as dn
 from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
-from deniable.estimates import Caution, Interval, Result, Summary, cross_table, estimate_deck
+from deniable.estimates import Caution, Interval, Result, Summary, cross_table, estimate_deck, mean_inverse
 from deniable.estimates import groups as _groups_results  # noqa: F401 - whose results are to be known, too
 from deniable.estimates import measures as _measures_results  # noqa: F401 - likewise
 from deniable.estimates.shares import Estimate
@@ -215,6 +215,46 @@ def _differences_from_the_rest() -> tuple[Result, Any]:
     found, design = _groups_of_numbers()
     assert isinstance(found, dn.GroupedEstimate)
     return found.against_rest(), design
+
+
+SAMPLE = dn.Sampling(
+    [1, 2, 3, 4, 2, 1] * 10, strata=["a", "b"] * 30, clusters=[at // 6 for at in range(60)], replicates="jackknife"
+)
+
+
+def _sampled() -> tuple[Result, Any]:
+    design = dn.k_ary([RISKY, "once", "often"], epsilon=2)
+    rows = dn.Responses.of(design, [RISKY, "once", RISKY, "often", None, RISKY] * 10)
+    return dn.estimate(rows, sampling=SAMPLE), design
+
+
+def _sampled_total() -> tuple[Result, Any]:
+    design = dn.unary([RISKY, "b", "c"], 2)
+    rows = dn.Responses(design, {"response": np.array([[each % 8] for each in range(60)], np.uint8)})
+    return dn.estimate(rows, sampling=SAMPLE, by=["north", "south", "south"] * 20).total, design
+
+
+def _sampled_few() -> tuple[Result, Any]:
+    design = dn.kuk("3/5", "1/5", draws=2, categories=["no", RISKY])
+    rows = dn.Responses.of(design, [0, 0, 0, 0, 1, 0] * 10, codes=True)
+    sample = dn.Sampling(clusters=[at % 4 for at in range(60)])
+    return dn.estimate(rows, sampling=sample, inverse=mean_inverse(design)), design
+
+
+def _sampled_ratio() -> tuple[Result, Any]:
+    design = dn.number_design(0, 10, 2)
+    rows = dn.Responses.of(design, list(design.symbols) * 10)
+    return dn.estimate(rows, sampling=SAMPLE, denominator=[1, 2, 3] * 20), design
+
+
+def _sampled_scrambled() -> tuple[Result, Any]:
+    sheet = dn.scrambled("saha", factor=(1, "1/4"), shift={0: "1/2", 3: "1/2"})
+    return sheet.estimate([1.5, 4, 0, None, 2.5, 3] * 10, sampling=SAMPLE), None
+
+
+def _sampled_tally() -> tuple[Result, Any]:
+    design = dn.warner(2, categories=["no", RISKY])
+    return dn.estimate(dn.tally(design, ["no", RISKY, "no", "no"] * 5, weights=[1, 2, 3, 4] * 5)), design
 
 
 def _mean_of_stages() -> tuple[Result, Any]:

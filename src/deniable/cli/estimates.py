@@ -134,7 +134,7 @@ def _are_responses(head: bytes) -> bool:
 
 
 def _fitted(path: Path, counts: bytes, method: str | None, population: int | None, candidates: Path | None) -> Any:
-    from deniable.tallies.groups import tally_type
+    from deniable.engines.response_files import read_tally
     from deniable.verbs import estimate as fit
 
     known = read_any_design(path)
@@ -145,7 +145,7 @@ def _fitted(path: Path, counts: bytes, method: str | None, population: int | Non
                 "strings are found among candidates, and there are none; expected --candidates FILE, one on each line."
             )
         options["candidates"] = None if candidates is None else candidates.read_text(encoding="utf-8").splitlines()
-    return fit(tally_type(known).from_json(counts, known), **options)
+    return fit(read_tally(counts, known), **options)
 
 
 def show(summary: Any) -> None:

@@ -49,6 +49,10 @@ def tally(
         bool | None,
         typer.Option("--codes/--no-codes", help="Whole numbers in a file that does not say so are codes, or labels."),
     ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option("--weights", metavar="NAME", help="Which column holds how many people each row stands for."),
+    ] = None,
     threads: Annotated[
         int | None, typer.Option("--threads", min=1, help="How many threads count; by default one for each core.")
     ] = None,
@@ -89,21 +93,32 @@ def tally(
     if len({Path(path).resolve() for path in responses}) < len(responses):
         say("a file is named more than once; its responses count as often.")
     question = columns[0] if columns else ""
-    total = sum(_count(known, path, question, codes, threads) for path in responses)
+    counted = [_count(known, path, question, codes, threads, weights) for path in responses]
+    if len({type(each) for each in counted}) > 1:
+        raise InvalidRequest("some of these are counted with weights and some without; expected all in one way.")
+    total = sum(counted)
     print_tally(total, as_json=as_json)
     if out is not None:
         write(out, total.to_json(indent=2), force=force)
         say(f"wrote {out}")
 
 
-def _count(design: AnyDesign, path: str, question: str, codes: bool | None, threads: int | None) -> Any:
+def _count(
+    design: AnyDesign, path: str, question: str, codes: bool | None, threads: int | None, weights: str | None
+) -> Any:
+    from deniable.designs import Design
     from deniable.engines import Local
     from deniable.engines.files import tally_file
-    from deniable.tallies.groups import tally_type
+    from deniable.engines.response_files import read_tally
+    from deniable.tallies.files import tally_weighted_file
 
     if path.lower().endswith(".json"):
-        return tally_type(design).from_json(Path(path).read_bytes(), design)
+        return read_tally(Path(path).read_bytes(), design)
     engine = Local(threads=threads or os.cpu_count() or 1)
     given: Any = sys.stdin.buffer if path == "-" else path
     with progress(f"counting {Path(path).name}") as told:
+        if weights is not None:
+            if not isinstance(design, Design):
+                raise InvalidRequest(f"--weights does not go with a design that asks for {design.asks}.")
+            return tally_weighted_file(design, given, weights, question=question, codes=codes, progress=told)
         return tally_file(design, given, question=question, codes=codes, engine=engine, progress=told)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from deniable.estimates import Row, ShareRow, Summary
     from deniable.records.drawn.tallies import DrawnTally
     from deniable.tallies import Tally
+    from deniable.tallies.weighted import WeightedTally
 
 _MOST_COLUMNS = 12  # that a terminal can hold
 _MOST_ROWS = 40  # that a reader looks through
@@ -69,14 +70,20 @@ def channel_table(design: Design) -> Table | None:
     return table
 
 
-def tally_table(tally: Tally | DrawnTally) -> Table:
-    """Return how often each symbol was sent, the first forty of them."""
+def tally_table(tally: Tally | DrawnTally | WeightedTally) -> Table:
+    """Return how often each symbol was sent, the first forty of them; with weights the share is that of the weights."""
     table = _table(f"{tally.respondents:,} responses")
     table.add_column("response", overflow="fold")
     table.add_column("count", justify="right", style="bold cyan")
+    weights = getattr(tally, "weights", None)
+    if weights is not None:
+        table.add_column("weight", justify="right")
     table.add_column("share", justify="right", style="dim")
-    for symbol, count in zip(_cells(tally), tally.counts[:_MOST_ROWS].tolist(), strict=True):
-        table.add_row(_plain(symbol), f"{count:,}", f"{count / max(1, tally.respondents):.1%}")
+    parts = tally.counts[:_MOST_ROWS].tolist() if weights is None else [float(each) for each in weights[:_MOST_ROWS]]
+    whole = tally.respondents if weights is None else float(sum(weights))
+    for symbol, count, part in zip(_cells(tally), tally.counts[:_MOST_ROWS].tolist(), parts, strict=True):
+        weight = [] if weights is None else [f"{part:,.10g}"]
+        table.add_row(_plain(symbol), f"{count:,}", *weight, f"{part / (whole or 1):.1%}")
     if len(tally.counts) > _MOST_ROWS:
         table.add_row(f"… {len(tally.counts) - _MOST_ROWS:,} more", "", "")
     if tally.missing:
@@ -85,7 +92,7 @@ def tally_table(tally: Tally | DrawnTally) -> Table:
     return table
 
 
-def _cells(tally: Tally | DrawnTally) -> list[str]:
+def _cells(tally: Tally | DrawnTally | WeightedTally) -> list[str]:
     """Name the first cells of a tally: by their symbols, by the category that a response holds, or by number."""
     if not isinstance(tally.design, Design):
         return [tally.design.symbol(number) for number in range(min(len(tally.counts), _MOST_ROWS))]
