@@ -398,21 +398,31 @@ def tally(
         >>> counted.counts, counted.missing
         (array([1, 2]), 1)
     """
-    from deniable.tallies.responses import Responses
-
+    options: dict[str, Any] = {"codes": codes, "reached": reached, "devices": devices}
+    if weights is not None and (by is not None or isinstance(design, Mapping)):
+        raise InvalidRequest(
+            "there are weights=, and groups or several devices; expected one of them.",
+            "Groups of a weighted sample: dn.estimate(responses, sampling=dn.Sampling(weights), by=groups).",
+        )
     if by is not None:
-        return _count_groups(design, responses, by, codes=codes, reached=reached, devices=devices)
+        return _count_groups(design, responses, by, **options)
     if isinstance(design, Mapping):
         return _count_devices(design, responses, devices, codes=codes, reached=reached)
-    options = {"codes": codes, "reached": reached, "devices": devices}
     if weights is not None:
         return _count_weighted(design, responses, weights, options)
+    return _count_all(design, responses, options)
+
+
+def _count_all(design: Any, responses: Any, options: dict[str, Any]) -> Any:
+    """Count responses to one design, of everybody alike."""
+    from deniable.tallies.responses import Responses
+
     if isinstance(design, Responses) and responses is None:
         return _count(design, options)
     if getattr(design, "asks", None) not in _HOMES:
         _refuse_design("tally", design)
     if isinstance(responses, Responses):
-        responses.check(design)  # type: ignore[arg-type]  # it is a design, as it asks for something
+        responses.check(design)
         return _count(responses, options)
     if responses is None:
         raise InvalidRequest(

@@ -8,7 +8,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.estimates import mean_inverse
-from deniable.estimates.sampling import RowValues, SampledEstimate, estimate_values
+from deniable.estimates.sampling import RowValues, SampledEstimate, estimate_values, sandwich
 from tests.golden.named import named, rows
 from tests.golden.runner import Uncovered, quantity
 
@@ -146,7 +146,7 @@ def pseudo_likelihood(
         bend = slope**2 * (z / lam**2 + (1 - z) / (1 - lam) ** 2) - pull * slope * (1 - 2 * mu)
         scores, bread = (pull * slope)[:, None] * x, np.linalg.inv((x.T * (w * bend)) @ x)
         beta = beta + bread @ (w @ scores)
-    covariance = dn.sandwich(scores, bread, dn.Sampling(weights, strata=strata, clusters=clusters))
+    covariance = sandwich(scores, bread, dn.Sampling(weights, strata=strata, clusters=clusters))
     return {"coef": beta, "se": np.sqrt(np.diagonal(covariance))}
 
 

@@ -144,3 +144,11 @@ def test_the_shell_tallies_with_weights_and_estimates(tmp_path: Path) -> None:
     mixed = run("tally", design, out, sent)
     assert mixed.exit_code == 2
     assert "with weights and some without" in mixed.stderr
+
+
+def test_weights_go_with_neither_groups_nor_several_devices() -> None:
+    design = dn.warner(1)
+    with pytest.raises(dn.errors.InvalidRequest, match="sampling="):
+        dn.tally(design, ["yes", "no"], weights=[1, 2], by=["a", "b"])
+    with pytest.raises(dn.errors.InvalidRequest, match="one of them"):
+        dn.tally({"RR": design}, ["yes", "no"], weights=[1, 2], devices=["RR", "RR"])  # type: ignore[call-overload]
