@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
@@ -444,6 +446,19 @@ def test_limits_and_empty_denominators_are_told() -> None:
         dn.estimate(rows, sampling=dn.Sampling([1.0] * 80))
     unequal = dn.Sampling(inclusion=[0.001, 0.9, 0.9], population=300)  # chances are what they are, however few people
     assert unequal.weights.sum() > 900
+
+
+def test_a_sampling_is_a_frozen_value() -> None:
+    with pytest.raises(FrozenInstanceError):
+        SAMPLE.population = 3
+    with pytest.raises(ValueError, match="read-only"):
+        SAMPLE.weights[0] = 3
+    before = SAMPLE.weights.copy()
+    SAMPLE.post_stratify(COLUMNS["sex"], {"f": 1, "m": 2})
+    assert (SAMPLE.weights == before).all()
+    again = pickle.loads(pickle.dumps(SAMPLE))
+    assert dn.estimate(YES, sampling=again) == dn.estimate(YES, sampling=SAMPLE)
+    assert COLUMNS["w"].flags.writeable  # what was handed over is not touched
 
 
 def test_few_clusters_are_told() -> None:

@@ -67,13 +67,13 @@ def labels(given: Any, name: str, rows: int | None = None) -> tuple[Codes, tuple
     """
     items = objects(given, name)
     check_rows(items, name, rows)
-    for row, each in enumerate(items):
-        if absent(each):
-            raise InvalidRequest(f"the {name} hold nothing in row {row + 1:,}; expected a label in each row.")
     try:
         known = {each: code for code, each in enumerate(dict.fromkeys(items))}
     except TypeError:
         raise InvalidRequest(f"the {name} hold lists or frames; expected one label in each row.") from None
+    if any(map(absent, known)):
+        row = next(row for row, each in enumerate(items) if absent(each))
+        raise InvalidRequest(f"the {name} hold nothing in row {row + 1:,}; expected a label in each row.")
     return np.array([known[each] for each in items], np.intp), tuple(known)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -272,7 +271,7 @@ class _Estimand:
 
     def without_population(self) -> _Estimand:
         """Return the estimand of a mean whatever is known about the number of people."""
-        return replace(self, sampling=_unknown(self.sampling))
+        return replace(self, sampling=self.sampling.without_population())
 
     def _check(self, present: list[Mask]) -> None:
         for name, here in zip(self.names, present, strict=True):
@@ -306,12 +305,6 @@ class _Estimand:
             level = float(weights @ x) / weights.sum()
             found.append(weights @ away**2 / weights.sum() / level**2 / (len(weights) - 1) * factor**2)
         return vector(np.concatenate(found))
-
-
-def _unknown(sampling: Sampling) -> Sampling:
-    new = copy(sampling)
-    new.population = None
-    return new
 
 
 def _estimand(rows: RowValues, sampling: Sampling, domain: Any, by: Any, denominator: Any) -> _Estimand:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,7 @@ class Sampling:
     _data: Any
     _kind: str
     _own_degrees: int | None
+    _frozen: bool
 
     def __init__(
         self,
@@ -122,10 +124,10 @@ class Sampling:
             self.fractions = _fractions(fraction, names)
         self.weights = self.base
         self._read_replicates(replicates, rows)
-        for name in ("weights", "base", "strata", "clusters", "fractions", "inclusion", "joint"):
-            array = getattr(self, name)
-            if array is not None:
+        for array in vars(self).values():
+            if isinstance(array, np.ndarray):
                 array.flags.writeable = False
+        self._frozen = True
 
     def _read_clusters(self, given: Any, rows: int) -> None:
         self.clustered = given is not None
@@ -210,6 +212,21 @@ class Sampling:
                 "Leave replicates away: the linearized variance takes any number.",
             )
         self.replicates = drawn(wanted, self.clusters, self.stratum_of, self.stratum_names, 1 - self.fractions)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if getattr(self, "_frozen", False):
+            raise FrozenInstanceError(f"cannot assign to {name!r}: a sampling is a frozen value.")
+        object.__setattr__(self, name, value)
+
+    def _changed(self, **changes: object) -> Sampling:
+        new = copy(self)
+        for name, value in changes.items():
+            object.__setattr__(new, name, value)
+        return new
+
+    def without_population(self) -> Sampling:
+        """Return the same sample of a population whose size is not known."""
+        return self._changed(population=None)
 
     def __len__(self) -> int:
         return len(self.base)
@@ -353,10 +370,9 @@ class Sampling:
                 "the sample is calibrated already; expected all that is known at once.",
                 "Rake to all margins together, or calibrate to all totals.",
             )
-        new = copy(self)
-        new.calibration, new.weights = calibration, calibration.weights(self.base)
-        new.weights.flags.writeable = False
-        return new
+        weights = calibration.weights(self.base)
+        weights.flags.writeable = False
+        return self._changed(calibration=calibration, weights=weights)
 
 
 def _rows(held: Mapping[str, Any]) -> int:

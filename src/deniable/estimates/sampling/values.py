@@ -104,7 +104,7 @@ def _scores(design: Design, linear: Linear, rows: Any) -> Matrix:
     """Return L·e for each row: worked out once for each different response."""
     if not len(rows):
         return np.zeros((0, len(design.categories)))
-    distinct, where = np.unique(rows, axis=0, return_inverse=True)
+    distinct, where = np.unique(rows, axis=None if rows.ndim == 1 else 0, return_inverse=True)
     coding = design.channel.coding
     cells = (vector(coding.count(distinct[at : at + 1])) for at in range(len(distinct)))
     return vector(np.stack([linear.shares(each) for each in cells]))[where.ravel()]
