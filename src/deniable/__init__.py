@@ -108,6 +108,12 @@ _HOMES = {
             "cross_table",
             "unrelated_two_samples",
         ),
+        "estimates.regression": (
+            "Effects",
+            "HypothesisTest",
+            "Regression",
+            "regress",
+        ),
         "estimates.stages": (
             "Combined",
             "Mixed",

@@ -85,15 +85,24 @@ class Running:
         for value, count in counted:
             if not count:
                 continue
-            if not _countable(type(value)):
-                self._refuse_kind(type(value), locate(value))
-            number = self._number(value, locate)
-            if number is not None and not self.design.channel.possible(number):
-                self.refuse(value, locate(value))
+            number = self.read(value, locate)
             if number is None:
                 self.missing += count
             else:
                 self._add(number, count)
+
+    def read(self, value: Any, locate: Callable[[Any], int]) -> int | None:
+        """Return the number of the response that a value stands for; None where it stands for nothing.
+
+        Raises:
+            InvalidResponse: no response of the design; the message names the row that `locate` finds.
+        """
+        if not _countable(type(value)):
+            self._refuse_kind(type(value), locate(value))
+        number = self._number(value, locate)
+        if number is not None and not self.design.channel.possible(number):
+            self.refuse(value, locate(value))
+        return number
 
     def add_numbers(self, batch: NDArray[Any], present: NDArray[np.bool_] | None = None) -> None:
         """Count an array of whole numbers, stored as integers or as floats in which NaN stands for nothing.
