@@ -4,7 +4,8 @@ The survey of extramarital affairs that statsmodels ships (6,366 women): whether
 five ratings a marriage gets by multinomial logit. Women are drawn with replacement and their answers randomized at
 ε = 3, again and again, so that the direct regression on all of them is the truth, and the spread that is seen is about
 women and device alike, as standard errors are. Of each coefficient: how often its 95 % interval holds that of the
-direct regression, and the mean standard error against the spread. Then 10⁵ rows with 10 covariates against
+direct regression, and the mean standard error against the spread. Errors are robust ones, because these women follow no
+logit exactly: their robust errors are up to 3 % larger than the usual ones when asked directly, too. Then 10⁵ rows with 10 covariates against
 statsmodels' plain logit on the true answers, in turns. Ends with 1 if a bar is missed.
 
 R's RRreg is not timed: no package archive for R is reachable here.
@@ -28,6 +29,16 @@ HELD, ERROR, SLOWER = 0.90, 0.05, 5.0
 TERMS = "age + yrs_married + children + religious + educ + occupation_husb"
 
 
+class SeededBytes:
+    """A source of bytes that repeats itself, so that a bar is missed again or not at all."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def read(self, count: int) -> bytes:
+        return self.rng.bytes(count)
+
+
 def main() -> int:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     fair = sm.datasets.fair.load_pandas().data
@@ -41,14 +52,14 @@ def main() -> int:
 
 def study(question: str, formula: str, design: dn.Design, people: pd.DataFrame, runs: int) -> bool:
     """Draw people and randomize their answers again and again."""
-    rng = np.random.default_rng(2024)
+    rng, source = np.random.default_rng(2024), SeededBytes(2025)
     direct = dn.regress(formula, people, design=dn.direct(design.categories))
     truth = direct.values
     values, errors, held = [], [], []
     for _ in range(runs):
         sample = people.iloc[rng.integers(len(people), size=len(people))].reset_index(drop=True)
-        sent = dn.respond_all(design, sample[question].to_numpy(), codes=True).columns["response"]
-        found = dn.regress(formula, sample.assign(**{question: sent}), design=design)
+        sent = dn.respond_all(design, sample[question].to_numpy(), codes=True, source=source).columns["response"]
+        found = dn.regress(formula, sample.assign(**{question: sent}), design=design, errors="robust")
         values.append(found.values)
         errors.append(list(found.bse.values()))
         held.append([low <= each <= high for (low, high), each in zip(found.conf_int().values(), truth, strict=True)])
@@ -62,7 +73,9 @@ def study(question: str, formula: str, design: dn.Design, people: pd.DataFrame, 
     noise = float(1 / np.sqrt(2 * runs))  # of one ratio, by chance
     print(f"  mean ratio of standard error to spread {overall:.3f} (one ratio has a chance error of {noise:.3f})")
     good = bool(share.min() >= HELD and abs(overall - 1) <= ERROR)
-    print(f"  held at least {share.min():.3f} (bar {HELD}), ratio within {ERROR:.0%}: {'reached' if good else 'MISSED'}")
+    print(
+        f"  held at least {share.min():.3f} (bar {HELD}), ratio within {ERROR:.0%}: {'reached' if good else 'MISSED'}"
+    )
     return not good
 
 
