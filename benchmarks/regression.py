@@ -4,9 +4,9 @@ The survey of extramarital affairs that statsmodels ships (6,366 women): whether
 five ratings a marriage gets by multinomial logit. Women are drawn with replacement and their answers randomized at
 ε = 3, again and again, so that the direct regression on all of them is the truth, and the spread that is seen is about
 women and device alike, as standard errors are. Of each coefficient: how often its 95 % interval holds that of the
-direct regression, and the mean standard error against the spread. Errors are robust ones, because these women follow no
-logit exactly: their robust errors are up to 3 % larger than the usual ones when asked directly, too. Then 10⁵ rows with 10 covariates against
-statsmodels' plain logit on the true answers, in turns. Ends with 1 if a bar is missed.
+direct regression, and the mean standard error against the spread. Errors are robust ones, because these women follow
+no logit exactly: asked directly, too, their robust errors are up to 3 % larger than the usual ones. Then 10⁵ rows with
+10 covariates against statsmodels' plain logit on the true answers, in turns. Ends with 1 if a bar is missed.
 
 R's RRreg is not timed: no package archive for R is reachable here.
 """

@@ -41,7 +41,8 @@ def highest(likelihood: Likelihood, starts: Sequence[Vector]) -> Maximum:
 
     Why: the likelihood of randomized responses is not concave in the coefficients.
     """
-    return max((climb(likelihood, start) for start in starts), key=lambda top: top.value)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # steps that go too far are taken back
+        return max((climb(likelihood, start) for start in starts), key=lambda top: top.value)
 
 
 def climb(likelihood: Likelihood, start: Vector) -> Maximum:

@@ -182,7 +182,7 @@ def _about_answers(found: Regression) -> Sample:
 
 def _answers(found: Regression) -> list[tuple[int, str]]:
     """Return the columns of shares that are told, and what they are called; one without a name where one is enough."""
-    if found.family == "linear":
+    if found.family in ("linear", "normal"):
         return [(0, "")]
     if len(found.categories) == 2:
         return [(1, "")]
@@ -255,7 +255,7 @@ def predictions(found: Regression, data: Any, level: float) -> pd.DataFrame:
     errors = np.sqrt(np.maximum(np.einsum("ijp,pq,ijq->ij", slopes, found.covariance, slopes, optimize=True), 0.0))
     wide = quantile(one_of(1, level))
     low, high = shares - wide * errors, shares + wide * errors
-    if found.family != "linear":  # on the logit's scale
+    if found.family not in ("linear", "normal"):  # on the logit's scale
         near = np.clip(shares, 1e-12, 1 - 1e-12)
         reach = wide * errors / (near * (1 - near))
         low, high = expit(logit(near) - reach), expit(logit(near) + reach)

@@ -119,6 +119,7 @@ class Regression(Result):
         cautions: what calls for care.
         weighted: whether rows were weighted.
         clusters: how many clusters the errors rest on; 0 without.
+        strata: how many strata these lie in.
         groups: how many groups have an intercept of their own; 0 without.
         sample: the rows; None for a regression that was read from a file.
     """
@@ -141,6 +142,7 @@ class Regression(Result):
     cautions: tuple[Caution, ...] = field(repr=False)
     weighted: bool = field(repr=False)
     clusters: int = field(repr=False)
+    strata: int = field(repr=False)
     groups: int = field(repr=False)
     sample: Sample | None = field(default=None, repr=False)
 
@@ -173,9 +175,9 @@ class Regression(Result):
 
         Args:
             level: how often such an interval holds the truth.
-            method: "normal" (the default), "t" with one degree of freedom less than clusters (the default below thirty
-                clusters), "chebyshev", or "profile": all values whose likelihood is not much below the best, which
-                needs the rows and holds also where a coefficient runs off.
+            method: "normal" (the default), "t" with as many degrees of freedom as clusters less strata (the default
+                below thirty clusters), "chebyshev", or "profile": all values whose likelihood is not much below the
+                best, which needs the rows and holds also where a coefficient runs off.
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
@@ -188,9 +190,9 @@ class Regression(Result):
 
             return profile_intervals(self, one_of(events, level))
         if chosen == "t":
-            if self.clusters < 2:
+            if self._freedom < 1:
                 raise InvalidRequest('the interval method is "t", and there are no clusters; expected clusters=.')
-            wide = float(t.ppf(0.5 + one_of(events, level) / 2, self.clusters - 1))
+            wide = float(t.ppf(0.5 + one_of(events, level) / 2, self._freedom))
             bse = self.bse
             return {
                 name: Interval(each - wide * bse[name], each + wide * bse[name]) for name, each in self.params.items()
@@ -200,8 +202,12 @@ class Regression(Result):
         return around(self.params, self.bse, level=level, method=chosen, events=events)
 
     @property
+    def _freedom(self) -> int:
+        return self.clusters - self.strata
+
+    @property
     def _interval(self) -> str:
-        return "t" if 2 <= self.clusters < FEW_CLUSTERS else "normal"
+        return "t" if self.errors == "cluster" and self.clusters < FEW_CLUSTERS and self._freedom > 0 else "normal"
 
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
@@ -210,7 +216,7 @@ class Regression(Result):
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
         with np.errstate(divide="ignore", invalid="ignore"):
             z = self.values / np.array(list(self.bse.values()))
-        tail = t(self.clusters - 1) if self._interval == "t" else norm()
+        tail = t(self._freedom) if self._interval == "t" else norm()
         rows = tuple(
             CoefficientRow(name, value, self.bse[name], *ends[name], float(far), float(2 * tail.sf(abs(far))))
             for (name, value), far in zip(self.params.items(), z, strict=True)
@@ -410,6 +416,7 @@ class Regression(Result):
             "cautions": [[each.code, each.text] for each in self.warnings],
             "weighted": self.weighted,
             "clusters": self.clusters,
+            "strata": self.strata,
             "groups": self.groups,
         }
 
@@ -439,6 +446,7 @@ class Regression(Result):
                 cautions=tuple(Caution(str(code), str(text)) for code, text in source["cautions"]),
                 weighted=bool(source["weighted"]),
                 clusters=documents.field(source, "clusters", int),
+                strata=documents.field(source, "strata", int),
                 groups=documents.field(source, "groups", int),
             )
         except (KeyError, TypeError, ValueError) as error:

@@ -34,7 +34,14 @@ from deniable.estimates.regression.fitted import (
     shown_values,
 )
 from deniable.estimates.regression.groups import NODES, GroupLikelihood
-from deniable.estimates.regression.laws import AnswerLaw, DeniedAnswerLaw, ManyAnswerLaw, MeanLaw, TwoAnswerLaw
+from deniable.estimates.regression.laws import (
+    AnswerLaw,
+    DeniedAnswerLaw,
+    ManyAnswerLaw,
+    MeanLaw,
+    NormalLaw,
+    TwoAnswerLaw,
+)
 from deniable.estimates.regression.links import LINKS
 from deniable.estimates.regression.models import RowLikelihood
 from deniable.estimates.regression.outcomes import OUTCOMES, OutcomeLaw
@@ -43,9 +50,6 @@ from deniable.estimates.results import Caution
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FAMILIES = (*LINKS, "multinomial", "linear")
-"""The families of regressions."""
 
 _SEVERAL_STARTS = 20_000  # rows up to which the top is looked for from several starts
 _WORTH_EACH = 10  # direct answers for each coefficient below which errors are only rough
@@ -85,7 +89,8 @@ def regress(
         devices: the column that says what each row was asked with.
         family: "logit" (the default), "probit" or "cloglog" for two answers, of which the second is explained;
             "multinomial" (the default) for more, each compared with the first; "linear" (the default for numbers): the
-            mean, by least squares on an unbiased value of each response. Of an outcome: "logit" or "linear".
+            mean, by least squares on an unbiased value of each response; "normal" for numbers: the mean under normal
+            errors, by likelihood, which is more precise where they are normal. Of an outcome: "logit" or "linear".
         codes: what whole numbers among the responses are, as for `dn.tally`: True for codes, False for labels.
         weights: a column of weights, one over the probability that a row was sampled: pseudo-likelihood.
         clusters: a column that says which rows were sampled together.
@@ -119,9 +124,9 @@ def regress(
         {'Intercept': -1.386, 'old': 1.386}
     """
     _check_errors(errors, clusters, strata, intercepts, weights)
-    frame = to_pandas(data).reset_index(drop=True)
+    frame = to_pandas(data)
     read = _read(frame, formula, design, devices, codes, (weights, clusters, strata, intercepts), predictor, given)
-    kept = read.frame.loc[read.kept].reset_index(drop=True)
+    kept = read.frame.loc[read.kept]
     evidence = read.evidence.kept(read.kept)
     if not len(kept):
         raise NotEstimable("no row has a response and all covariates; expected some.")
@@ -140,8 +145,14 @@ def regress(
     expected, worth = _expected(rows, top.theta, evidence)
     sample = Sample(rows, rows, top.theta, covariates, kept[list(covariates.variables)], evidence, own, layer, expected)
     kind = errors or _default_errors(chosen, predictor, weights, clusters, strata)
-    many = len(np.unique(own)) if own is not None else 0
+    many = (0 if own is None else len(_pairs(own, layer)), 1 if layer is None else len(np.unique(layer)))
     return _finished(formula, chosen, names, top, sample, kind, read.dropped, worth, weighed is not None, many)
+
+
+def _pairs(clusters: NDArray[np.int64], strata: NDArray[np.int64] | None) -> Matrix:
+    """Return the different clusters; of one name in two strata, two."""
+    layer = np.zeros_like(clusters) if strata is None else strata
+    return np.unique(np.column_stack([layer, clusters]), axis=0).astype(np.float64)
 
 
 class _Rows(NamedTuple):
@@ -251,6 +262,7 @@ def _family(family: str | None, evidence: Evidence, predictor: str | None, frame
     else:
         numbers = all(isinstance(each, NumberDesign) for each in evidence.designs)
         fit = (*LINKS, "multinomial", "linear") if two else ("multinomial", *(["linear"] if numbers else []))
+        fit = (*fit, *(["normal"] if numbers else []))
         usual = "linear" if numbers else "logit" if two else "multinomial"
     if family is not None and family not in fit:
         raise InvalidRequest(
@@ -279,6 +291,8 @@ def _built(
         names = tuple(f"{answer}: {name}" for answer in others for name in covariates.names)
         start = np.concatenate([_level(covariates.names, each) for each in _shares_eta(evidence)])
         return _Built(ManyAnswerLaw(evidence.given), (matrix,) * len(others), names, start)
+    if family == "normal" and isinstance(evidence.designs[0], NumberDesign):
+        return _normal(covariates, matrix, evidence, evidence.designs[0])
     if family == "linear":
         worth = np.arange(len(evidence.categories), dtype=np.float64)
         if isinstance(evidence.designs[0], NumberDesign):
@@ -295,6 +309,18 @@ def _built(
     ones = np.ones((len(matrix), 1))
     names = (*covariates.names, HONESTY)
     return _Built(DeniedAnswerLaw(evidence.given, link, denied), (matrix, ones), names, np.append(start, 1.0))
+
+
+def _normal(covariates: Covariates, matrix: Matrix, evidence: Evidence, design: NumberDesign) -> _Built:
+    if any(isinstance(each, NumberDesign) and each.scale != design.scale for each in evidence.designs):
+        raise InvalidRequest("the designs have other ranges or levels; expected the same for all devices.")
+    levels = np.array([float(each) for each in design.scale.values])
+    shares = _shares(evidence)
+    mean = float(shares @ levels)
+    spread = float(np.sqrt(shares @ (levels - mean) ** 2))
+    names = (*covariates.names, ERROR_DEVIATION)
+    start = np.append(_level(covariates.names, mean), np.log(spread))
+    return _Built(NormalLaw(evidence.given, levels), (matrix, np.ones((len(matrix), 1))), names, start)
 
 
 def _check_honesty(evidence: Evidence) -> None:
@@ -373,7 +399,7 @@ def _level(names: Sequence[str], level: float) -> Vector:
 
 def _starts(built: _Built, rows: int) -> list[Vector]:
     flat = np.zeros_like(built.start)
-    if rows > _SEVERAL_STARTS or isinstance(built.law, MeanLaw | OutcomeLaw):
+    if rows > _SEVERAL_STARTS or isinstance(built.law, MeanLaw | NormalLaw | OutcomeLaw):
         return [built.start]
     return [built.start, flat]
 
@@ -450,7 +476,7 @@ def _fit_groups(
         dropped,
         float("nan"),
         False,
-        0,
+        (0, 1),
     )
     extra: tuple[Caution, ...] = ()
     if found.params[GROUP_DEVIATION] < 1e-3:
@@ -489,7 +515,7 @@ def _finished(
     dropped: dict[str, int],
     worth: float,
     weighted: bool,
-    clusters: int,
+    clusters: tuple[int, int],
 ) -> Regression:
     """Return the regression: coefficients as they are shown, errors of the kind asked for, and what calls for care."""
     scale = scales(names, top.theta)
@@ -511,7 +537,8 @@ def _finished(
         steps=top.steps,
         cautions=(),
         weighted=weighted,
-        clusters=clusters,
+        clusters=clusters[0],
+        strata=clusters[1],
         groups=0,
         sample=sample,
     )
@@ -566,7 +593,7 @@ def _cautions(found: Regression, sample: Sample, top: Maximum) -> tuple[Caution,
 def _running_off(found: Regression, sample: Sample) -> list[str]:
     """Return the coefficients that run off: the predictors of rows go beyond what any data would show."""
     law = sample.rows.law
-    if isinstance(law, MeanLaw | OutcomeLaw):
+    if isinstance(law, MeanLaw | NormalLaw | OutcomeLaw):
         return []
     edge = law.link.edge if isinstance(law, TwoAnswerLaw) else 15.0
     eta = sample.rows.eta(sample.theta[: sample.rows.size])[:, : 1 if isinstance(law, TwoAnswerLaw) else None]
@@ -578,7 +605,7 @@ def _running_off(found: Regression, sample: Sample) -> list[str]:
         reach = np.maximum(np.ptp(x, axis=0), np.abs(x).max(axis=0) * (np.ptp(x, axis=0) == 0))
         for at, name in enumerate(found.names[part]):
             far = abs(sample.theta[part][at]) * reach[at]
-            if far > edge / 2 and not errors[part.start + at] * reach[at] < edge / 3:
+            if far > edge / 2 and not errors[part.start + at] * reach[at] < 2 * edge:
                 wide.append(name)
     return wide
 

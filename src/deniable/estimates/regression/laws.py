@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, ndtr, softmax
 
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.regression.links import LinkFunction
@@ -193,6 +193,67 @@ class MeanLaw(AnswerLaw):
 
     def share_slopes(self, eta: Matrix) -> Matrix:
         return np.ones((len(eta), 1, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class NormalLaw(AnswerLaw):
+    """Numbers with normal errors, rounded at random to levels and sent through the channel of these.
+
+    Predictors: the mean η and ln σ. What lies outside of the range counts as its end.
+
+    Why: with H(t) = E(Y − t)₊ = σ(φ(a) + aΦ(a)), a = (η − t)/σ, the probability of being rounded to a level is a second
+    difference of H over the levels, divided by their distance; and the derivatives of H are Φ(a), φ(a) and φ(a)/σ times
+    1, −a and a².
+
+    Attributes:
+        levels: the values of the levels, evenly apart.
+    """
+
+    levels: Vector
+
+    @property
+    def predictors(self) -> int:
+        return 2
+
+    def _rounded(self, eta: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        """Return the probability of each level, its gradient and its Hessian by η and ln σ."""
+        sigma = np.exp(eta[:, 1:2])
+        a = (eta[:, :1] - self.levels) / sigma
+        density, below = np.exp(-(a**2) / 2) / np.sqrt(2 * np.pi), ndtr(a)
+        first = np.stack([below, sigma * density], axis=2)
+        second = np.empty((*a.shape, 2, 2))
+        second[..., 0, 0] = density / sigma
+        second[..., 0, 1] = second[..., 1, 0] = -a * density
+        second[..., 1, 1] = sigma * (a**2 + 1) * density
+        table = _hats(len(self.levels)) / (self.levels[1] - self.levels[0])
+        shares = sigma * (density + a * below) @ table.T
+        shares[:, 0] += 1
+        return shares, np.einsum("lt,itp->ilp", table, first), np.einsum("lt,itpq->ilpq", table, second)
+
+    def derivatives(self, eta: Matrix) -> Derivatives:
+        shares, slopes, curves = self._rounded(eta)
+        chance = np.maximum((shares * self.evidence).sum(axis=1), _TINY)
+        first = np.einsum("il,ilp->ip", self.evidence, slopes) / chance[:, None]
+        second = np.einsum("il,ilpq->ipq", self.evidence, curves) / chance[:, None, None]
+        return Derivatives(np.log(chance), first, second - first[:, :, None] * first[:, None, :])
+
+    def shares(self, eta: Matrix) -> Matrix:
+        return eta[:, :1]
+
+    def share_slopes(self, eta: Matrix) -> Matrix:
+        return np.broadcast_to(np.array([[[1.0, 0.0]]]), (len(eta), 1, 2))
+
+    def posterior(self, eta: Matrix) -> Matrix:
+        joint = self._rounded(eta)[0] * self.evidence
+        return np.asarray(joint / joint.sum(axis=1, keepdims=True), np.float64)
+
+
+def _hats(levels: int) -> Matrix:
+    """Return the second differences that make rounding probabilities of H; the ends take what lies beyond them."""
+    table = np.eye(levels, k=-1) - 2 * np.eye(levels) + np.eye(levels, k=1)
+    table[0], table[-1] = 0.0, 0.0
+    table[0, :2], table[-1, -2:] = (-1.0, 1.0), (1.0, -1.0)
+    return table
 
 
 def _spread(shares: Matrix) -> Matrix:

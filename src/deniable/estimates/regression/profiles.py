@@ -10,7 +10,7 @@ from scipy.stats import chi2
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Interval
-from deniable.estimates.regression.climbing import climb
+from deniable.estimates.regression.climbing import highest
 from deniable.estimates.regression.fitted import Regression, shown_values
 from deniable.estimates.regression.models import Likelihood, Slope
 
@@ -96,4 +96,4 @@ def _end(likelihood: Likelihood, theta: Vector, level: float, at: int, sign: int
 
 def _profile(likelihood: Likelihood, at: int, held: float, start: Vector) -> float:
     fixed = _OneHeld(likelihood, at, held)
-    return climb(fixed, start).value if len(start) else fixed.value(start)
+    return highest(fixed, [start]).value if len(start) else fixed.value(start)

@@ -18,7 +18,7 @@ ERRORS = {
 """The standard errors that can be asked for, and how a table calls them."""
 
 FEW_CLUSTERS = 30
-"""Clusters below which intervals take the quantiles of t with one degree of freedom less than clusters."""
+"""Clusters below which intervals take the quantiles of t, with clusters less strata as its degrees of freedom."""
 
 
 def inverted(information: Matrix) -> Matrix | None:

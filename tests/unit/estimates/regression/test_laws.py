@@ -12,7 +12,7 @@ import statsmodels.api as sm
 
 import deniable as dn
 from deniable.estimates.regression.groups import GroupLikelihood
-from deniable.estimates.regression.laws import DeniedAnswerLaw, ManyAnswerLaw, MeanLaw, TwoAnswerLaw
+from deniable.estimates.regression.laws import DeniedAnswerLaw, ManyAnswerLaw, MeanLaw, NormalLaw, TwoAnswerLaw
 from deniable.estimates.regression.links import LINKS
 from deniable.estimates.regression.models import Likelihood, RowLikelihood, Slope
 from deniable.estimates.regression.outcomes import OutcomeLaw
@@ -46,6 +46,7 @@ LIKELIHOODS: dict[str, Callable[[], Likelihood]] = {
         OutcomeLaw(THREE, (OUTCOME > 0).astype(float), "logit"), X, ONES, ONES, X, X
     ),
     "number": lambda: rows(OutcomeLaw(THREE, OUTCOME, "linear"), X, ONES, ONES, X, X, ONES),
+    "levels of a number": lambda: rows(NormalLaw(THREE, np.array([-1.0, 0, 1])), X, ONES),
     "groups": grouped,
 }
 
@@ -123,3 +124,16 @@ def test_nodes_that_move_with_the_groups_integrate_as_a_fine_sum_does() -> None:
     assert likelihood.adapted(theta).value(theta) == pytest.approx(fine, abs=1e-8)
     one_point = replace(likelihood, nodes=1, centers=np.zeros(4), spreads=np.ones(4))
     assert abs(one_point.value(theta) - fine) > 0.01  # trap H4: one point is not enough
+
+
+def test_levels_of_a_normal_number_are_those_of_rounding_at_random() -> None:
+    """The probability of each level against a fine sum over numbers, each rounded up as often as it lies above."""
+    levels = np.array([0.0, 2.5, 5, 7.5, 10])
+    law = NormalLaw(np.ones((1, 5)), levels)
+    mean, sigma = 4.2, 3.1
+    y = np.linspace(mean - 12 * sigma, mean + 12 * sigma, 200_001)
+    density = np.exp(-(((y - mean) / sigma) ** 2) / 2)
+    place = np.clip(y, 0, 10) / 2.5
+    hats = np.maximum(1 - np.abs(place[:, None] - np.arange(5)), 0)
+    by_hand = (hats * density[:, None]).sum(axis=0) / density.sum()
+    assert law.posterior(np.array([[mean, np.log(sigma)]]))[0] == pytest.approx(by_hand, abs=1e-6)

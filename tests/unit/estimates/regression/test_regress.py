@@ -183,6 +183,15 @@ def test_too_few_say_yes_for_the_device() -> None:
     assert found.predict({"row": [0]})["estimate"].item() == pytest.approx(0, abs=1e-6)
 
 
+def test_a_coefficient_that_is_only_unsure_is_not_called_separated() -> None:
+    """A rare reference makes large coefficients with large errors, and the likelihood still has its top."""
+    rng = np.random.default_rng(3)
+    frame = {"sent": rng.choice(3, 600, p=[0.05, 0.5, 0.45]), "x": rng.normal(size=600)}
+    found = dn.regress("sent ~ x", frame, design=dn.k_ary(3, 4))
+    assert max(found.bse.values()) > 0.15
+    assert "separation" not in [each.code for each in found.warnings]
+
+
 def test_separation_is_named_with_its_covariate() -> None:
     frame = table(400).assign(sick=[1] * 40 + [0] * 360)
     frame.loc[:39, "sent"] = 1
@@ -365,3 +374,27 @@ def test_a_device_that_says_nothing_is_left_out_and_counted() -> None:
     found = dn.regress("sent ~ x", frame, design=designs, devices="by")
     assert found.params == pytest.approx(dn.regress("sent ~ x", frame[frame["by"] == "die"], design=FORCED).params)
     assert found.dropped == {"their device says nothing about the answer": 300}
+
+
+def test_predictions_keep_the_rows_names() -> None:
+    frame = table(50).set_index(pd.Index([f"person {n}" for n in range(50)]))
+    frame.loc["person 3", "x"] = NAN
+    found = dn.regress("sent ~ x", frame, design=FORCED)
+    names = [name for name in frame.index if name != "person 3"]
+    assert found.predict().index.tolist() == found.posterior().index.tolist() == names
+    assert found.predict(frame).loc["person 3"].isna().all()
+
+
+def test_normal_errors_are_more_precise_where_numbers_are_normal() -> None:
+    design, rng = dn.number_design(0, 10, 2), np.random.default_rng(9)
+    x = rng.normal(size=2000)
+    levels = np.clip(np.floor(np.clip(5 + x + rng.normal(size=2000), 0, 9.99) / 2.5 + rng.random(2000)), 0, 4)
+    matrix = design.channel.floats()
+    sent = [rng.choice(len(matrix), p=matrix[:, int(level)]) for level in levels]
+    plain, normal = (
+        dn.regress("sent ~ x", {"sent": sent, "x": x}, design=design, codes=True, family=family)
+        for family in ("linear", "normal")
+    )
+    assert normal.bse["x"] < 0.8 * plain.bse["x"]
+    assert abs(normal.params["x"] - 1) < 6.5 * normal.bse["x"]  # further by chance less than once in 10⁹
+    assert normal.predict({"x": [0.0]})["estimate"].item() == pytest.approx(normal.params["Intercept"])
