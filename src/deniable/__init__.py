@@ -109,9 +109,11 @@ _HOMES = {
             "unrelated_two_samples",
         ),
         "estimates.regression": (
+            "Correlation",
             "Effects",
             "HypothesisTest",
             "Regression",
+            "correlation",
             "regress",
         ),
         "estimates.stages": (

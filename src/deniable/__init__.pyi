@@ -78,9 +78,11 @@ from deniable.estimates import Summary as Summary
 from deniable.estimates import TwoSamples as TwoSamples
 from deniable.estimates import cross_table as cross_table
 from deniable.estimates import unrelated_two_samples as unrelated_two_samples
+from deniable.estimates.regression import Correlation as Correlation
 from deniable.estimates.regression import Effects as Effects
 from deniable.estimates.regression import HypothesisTest as HypothesisTest
 from deniable.estimates.regression import Regression as Regression
+from deniable.estimates.regression import correlation as correlation
 from deniable.estimates.regression import regress as regress
 from deniable.estimates.stages import Combined as Combined
 from deniable.estimates.stages import Mixed as Mixed

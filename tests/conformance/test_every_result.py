@@ -112,6 +112,11 @@ def _effects() -> tuple[Result, Any]:
     return found.effects(), design
 
 
+def _correlation() -> tuple[Result, Any]:
+    sent = dn.Responses(dn.warner(p="4/5"), {"response": np.array([1, 0, 1, 1, 0, 0, 1, 0], np.uint8)})
+    return dn.correlation(sent, [3, 1, 2, 2.5, 2, 1, 2, 3]), None
+
+
 def _deck() -> tuple[Result, Any]:
     deck = dn.Deck((40, 10, 50), people=100, categories=("no", RISKY))
     return estimate_deck(DeckTally(deck, np.array([40, 10, 48]), missing=2), population=100), deck

@@ -195,3 +195,17 @@ def compare_with_direct(
 
 def fractions_of(params: dict[str, float]) -> dict[str, Any]:
     return {name: fractions(value) for name, value in params.items()}
+
+
+@quantity("rr_correlation")
+def rr_correlation(z: list[int], u: float, v: float, other: Any) -> dict[str, float]:
+    def sent(codes: list[int], u: float, v: float) -> dn.Responses:
+        return dn.Responses(dn.binary(1 - fractions(u), fractions(v)), {"response": np.array(codes, np.uint8)})
+
+    two = (
+        sent(**{"codes" if name == "z" else name: each for name, each in other.items()})
+        if isinstance(other, dict)
+        else other
+    )
+    found = dn.correlation(sent(z, u, v), two)
+    return {"correlation": found.value, "observed": found.observed}

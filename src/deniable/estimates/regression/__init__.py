@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from deniable.estimates.regression.correlations import Correlation, correlation
 from deniable.estimates.regression.effects import Effects
 from deniable.estimates.regression.fitted import CoefficientRow, HypothesisTest, Regression
 from deniable.estimates.regression.fitting import regress
 
-__all__ = ["CoefficientRow", "Effects", "HypothesisTest", "Regression", "regress"]
+__all__ = ["CoefficientRow", "Correlation", "Effects", "HypothesisTest", "Regression", "correlation", "regress"]

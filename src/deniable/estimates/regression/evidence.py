@@ -15,8 +15,7 @@ from deniable.designs import Design
 from deniable.designs.labels import same_labels, shown
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.inverses import left_inverse
-from deniable.estimates.linear import floats
+from deniable.estimates.linear import floats, written_inverse
 from deniable.estimates.rows import SentSets
 from deniable.tallies.running import Running
 
@@ -107,10 +106,12 @@ class Evidence:
                     f"the responses of {design!r} are sets; expected a design with a value for each response.",
                     'Use the family "multinomial".',
                 )
-            by_code = left_inverse(design.channel).inverse if _listed(design.channel) else None  # type: ignore[attr-defined]
-            if by_code is None:
-                raise InvalidRequest(f"{design!r} has too many responses for a linear regression; expected at most 64.")
-            out[rows] = (worth @ by_code)[self.codes[rows]]
+            if not _listed(design.channel):
+                raise InvalidRequest(
+                    f"{design!r} has too many responses for a linear regression; expected at most {MOST_LISTED}."
+                )
+            by_code = worth @ written_inverse(design.channel, None).inverse
+            out[rows] = by_code[self.codes[rows]]
         return out
 
 

@@ -398,3 +398,15 @@ def test_normal_errors_are_more_precise_where_numbers_are_normal() -> None:
     assert normal.bse["x"] < 0.8 * plain.bse["x"]
     assert abs(normal.params["x"] - 1) < 6.5 * normal.bse["x"]  # further by chance less than once in 10⁹
     assert normal.predict({"x": [0.0]})["estimate"].item() == pytest.approx(normal.params["Intercept"])
+
+
+def test_two_answers_by_least_squares_give_the_estimated_shares() -> None:
+    frame = table().assign(old=[0, 1] * 300)
+    design = dn.warner(2)
+    found = dn.regress("sent ~ old", frame, design=design, family="linear")
+    shares = [
+        dn.estimate(dn.tally(design, frame.loc[frame["old"] == old, "sent"].tolist(), codes=True)).params["yes"]
+        for old in (0, 1)
+    ]
+    assert found.params["Intercept"] == pytest.approx(shares[0])
+    assert found.params["old"] == pytest.approx(shares[1] - shares[0])
