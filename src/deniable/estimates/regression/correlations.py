@@ -112,8 +112,8 @@ class Correlation(Result):
             epsilon = math.inf if source["epsilon"] is None else float(source["epsilon"])
         except (KeyError, TypeError, ValueError):
             raise UnreadableFile("this is no correlation; expected its numbers.") from None
-        counts = (documents.field(source, name, int) for name in ("respondents", "missing"))
-        return cls(value, error, observed, *counts, epsilon)
+        respondents, missing = (documents.field(source, name, int) for name in ("respondents", "missing"))
+        return cls(value, error, observed, respondents, missing, epsilon)
 
 
 def correlation(one: Any, two: Any) -> Correlation:

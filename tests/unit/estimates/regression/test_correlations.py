@@ -34,6 +34,17 @@ def test_missing_people_are_left_out_and_counted() -> None:
     assert (found.respondents, found.missing) == (98, 2)
 
 
+def test_the_error_is_that_of_leaving_people_out() -> None:
+    """Linearization against the jackknife, for a strong correlation, where the variances matter."""
+    rng = np.random.default_rng(15)
+    y = rng.random(400) < 0.2
+    c, z = y + 0.3 * rng.normal(size=400), np.where(rng.random(400) < 0.9, y, ~y)
+    design = dn.warner(p="9/10")
+    found = dn.correlation(sent(design, z), c)
+    left = [dn.correlation(sent(design, np.delete(z, n)), np.delete(c, n)).value for n in range(400)]
+    assert found.error == pytest.approx(np.sqrt(399 / 400 * ((np.array(left) - np.mean(left)) ** 2).sum()), rel=0.02)
+
+
 @pytest.mark.statistical
 def test_the_error_is_the_spread_of_repeated_surveys() -> None:
     """Over 300 surveys of 800 people the ratio of error to spread has a deviation of 0.041: 0.75 and 1.3 are six."""

@@ -126,6 +126,25 @@ def test_nodes_that_move_with_the_groups_integrate_as_a_fine_sum_does() -> None:
     assert abs(one_point.value(theta) - fine) > 0.01  # trap H4: one point is not enough
 
 
+def test_nodes_follow_large_groups() -> None:
+    """Of 4,000 rows a group's intercept is known so well that nodes which stay where they are miss it."""
+    rng = np.random.default_rng(6)
+    evidence = np.where(rng.random((4000, 1)) < 0.9, [[0.2, 0.8]], [[0.8, 0.2]])
+    law = TwoAnswerLaw(evidence, LINKS["logit"])
+    likelihood = GroupLikelihood.of(RowLikelihood(law, (np.ones((4000, 1)),)), np.array([0]))
+    theta = np.array([0.0, 1.0])
+    b = np.linspace(0, 9, 20_001)
+    two = [TwoAnswerLaw(np.array([row]), LINKS["logit"]) for row in ([0.2, 0.8], [0.8, 0.2])]
+    times = [int((evidence[:, 1] == row).sum()) for row in (0.8, 0.2)]
+    whole = sum(n * each.derivatives(b[:, None]).log for n, each in zip(times, two, strict=True)) - b**2 / 2
+    fine = whole.max() + np.log(np.exp(whole - whole.max()).sum() * (b[1] - b[0]) / np.sqrt(2 * np.pi))
+    moved = likelihood
+    for _ in range(6):
+        moved = moved.adapted(theta)
+    assert moved.value(theta) == pytest.approx(fine, abs=1e-3)
+    assert abs(likelihood.value(theta) - fine) > 0.01
+
+
 def test_levels_of_a_normal_number_are_those_of_rounding_at_random() -> None:
     """The probability of each level against a fine sum over numbers, each rounded up as often as it lies above."""
     levels = np.array([0.0, 2.5, 5, 7.5, 10])

@@ -273,6 +273,8 @@ def test_predictions_and_what_an_attacker_would_compute() -> None:
     told = found.predict()
     assert told["estimate"].to_numpy() == pytest.approx(0.1)
     assert ((told["low"] > 0) & (told["low"] < 0.1) & (told["high"] > 0.1)).all()
+    ends = found.interval("Intercept")  # of one coefficient, the interval on the scale of the predictor
+    assert told.iloc[0][["low", "high"]].tolist() == pytest.approx([1 / (1 + np.exp(-each)) for each in ends])
     view = found.posterior()
     assert view.columns.name == "what an attacker would compute"
     assert (view["yes"].iloc[0], view["yes"].iloc[-1]) == pytest.approx((0.357143, 0.021739), abs=1e-6)
