@@ -60,7 +60,7 @@ def main() -> int:
 def study(
     question: str, formula: str, design: dn.Design, people: pd.DataFrame, runs: int, *, drawn: bool = False
 ) -> bool:
-    """Draw people and randomize their answers again and again; these are theirs, or drawn from the direct regression."""
+    """Draw people and randomize answers again and again: theirs, or some that the direct regression draws."""
     rng, source = np.random.default_rng(2024), SeededBytes(2025)
     direct = dn.regress(formula, people, design=dn.direct(design.categories))
     truth = direct.values
