@@ -145,14 +145,14 @@ def average_effects(found: Regression) -> Effects:
     Raises:
         InvalidRequest: no rows, or no covariates.
     """
-    sample = _about_answers(found)
+    sample = _explained(found)
     names, values, slopes = [], [], []
     for change in _changes(sample):
         (low, low_slope), (high, high_slope) = (_average(found, sample, each) for each in (change.before, change.after))
-        for answer, label in _answers(found):
+        for place, label in _told_columns(found):
             names.append(f"{label}: {change.name}" if label else change.name)
-            values.append((high[answer] - low[answer]) / change.by)
-            slopes.append((high_slope[answer] - low_slope[answer]) / change.by)
+            values.append((high[place] - low[place]) / change.by)
+            slopes.append((high_slope[place] - low_slope[place]) / change.by)
     if not names:
         raise InvalidRequest(
             f"the formula {found.formula!r:.60} has no covariates; expected one, to see what it changes."
@@ -170,7 +170,7 @@ def average_effects(found: Regression) -> Effects:
     )
 
 
-def _about_answers(found: Regression) -> Sample:
+def _explained(found: Regression) -> Sample:
     sample = found._rows().sample
     if isinstance(sample.rows.law, OutcomeLaw):
         raise InvalidRequest(
@@ -180,7 +180,7 @@ def _about_answers(found: Regression) -> Sample:
     return sample
 
 
-def _answers(found: Regression) -> list[tuple[int, str]]:
+def _told_columns(found: Regression) -> list[tuple[int, str]]:
     """Return the columns of shares that are told, and what they are called; one without a name where one is enough."""
     if found.family in ("linear", "normal"):
         return [(0, "")]
@@ -245,7 +245,7 @@ def predictions(found: Regression, data: Any, level: float) -> pd.DataFrame:
     """Return probabilities of answers with intervals that stay between 0 and 1; see `Regression.predict`."""
     import pandas as pd
 
-    sample = _about_answers(found)
+    sample = _explained(found)
     frame = sample.frame if data is None else to_pandas(data)
     absent = [name for name in sample.covariates.variables if name not in frame.columns]
     if absent:
@@ -260,13 +260,13 @@ def predictions(found: Regression, data: Any, level: float) -> pd.DataFrame:
         reach = wide * errors / (near * (1 - near))
         low, high = expit(logit(near) - reach), expit(logit(near) + reach)
     pieces = {}
-    for answer, label in _answers(found):
+    for place, label in _told_columns(found):
         whole = np.full((len(frame), 4), np.nan)
-        whole[there] = np.column_stack([each[:, answer] for each in (shares, errors, low, high)])
+        whole[there] = np.column_stack([each[:, place] for each in (shares, errors, low, high)])
         pieces[label] = pd.DataFrame(whole, index=frame.index, columns=["estimate", "error", "low", "high"])
     if len(pieces) == 1:
         return next(iter(pieces.values()))
-    return pd.concat(pieces, names=["answer"]).swaplevel().sort_index(level=0, sort_remaining=False)
+    return pd.concat(pieces, names=["category"]).swaplevel().sort_index(level=0, sort_remaining=False)
 
 
 ATTACKER = "what an attacker would compute"

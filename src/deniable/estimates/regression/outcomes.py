@@ -59,15 +59,15 @@ class OutcomeLaw(AnswerLaw):
         """Return the log-probability of each row, and that of each answer given all that is known."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.shares(eta)) + np.log(self.evidence)
-        logs = logs + np.column_stack([self._outcome(eta, answer)[0] for answer in range(self._others + 1)])
+        logs = logs + np.column_stack([self._outcome(eta, category)[0] for category in range(self._others + 1)])
         most = logs.max(axis=1)
         parts = np.exp(logs - most[:, None])
         total = parts.sum(axis=1)
         return most + np.log(total), parts / total[:, None]
 
-    def _outcome(self, eta: Matrix, answer: int) -> tuple[Vector, Matrix, Matrix]:
+    def _outcome(self, eta: Matrix, category: int) -> tuple[Vector, Matrix, Matrix]:
         """Return ln f(o | answer), its gradient by predictor and ln σ, and its Hessian by these two."""
-        mean = eta[:, 0] + (eta[:, answer] if answer else 0.0)
+        mean = eta[:, 0] + (eta[:, category] if category else 0.0)
         out = np.zeros((len(eta), 2, 2))
         if self.family == "logit":
             share = expit(mean)
@@ -90,9 +90,9 @@ class OutcomeLaw(AnswerLaw):
         bent = shares[:, :, None] * shares[:, None, :]
         bent[:, np.arange(others), np.arange(others)] -= shares
         mean, curve = np.zeros((len(eta), size)), np.zeros((len(eta), size, size))
-        for answer in range(others + 1):
-            _, slope, hessian = self._outcome(eta, answer)
-            touched = [0, answer] if answer else [0]
+        for category in range(others + 1):
+            _, slope, hessian = self._outcome(eta, category)
+            touched = [0, category] if category else [0]
             ends = [*touched, size - 1] if self.family == "linear" else touched
             kinds = [0] * len(touched) + [1] * (len(ends) - len(touched))
             first, second = np.zeros((len(eta), size)), np.zeros((len(eta), size, size))
@@ -100,10 +100,10 @@ class OutcomeLaw(AnswerLaw):
             for down, kind in zip(ends, kinds, strict=True):
                 second[:, down, ends] = hessian[:, kind, kinds]
             first[:, place] = -shares
-            if answer:
-                first[:, others + answer] += 1
+            if category:
+                first[:, others + category] += 1
             second[:, place, place] = bent
-            likely = after[:, answer]
+            likely = after[:, category]
             mean += likely[:, None] * first
             curve += likely[:, None, None] * (second + first[:, :, None] * first[:, None, :])
         return Derivatives(log, mean, curve - mean[:, :, None] * mean[:, None, :])
