@@ -123,6 +123,12 @@ _HOMES = {
             "TableMeasure",
             "correlation",
         ),
+        "estimates.regression": (
+            "Effects",
+            "HypothesisTest",
+            "Regression",
+            "regress",
+        ),
         "estimates.sampling": (
             "Replicates",
             "SampledEstimate",

@@ -89,6 +89,10 @@ from deniable.estimates.independence import Significance as Significance
 from deniable.estimates.measures import Correlation as Correlation
 from deniable.estimates.measures import TableMeasure as TableMeasure
 from deniable.estimates.measures import correlation as correlation
+from deniable.estimates.regression import Effects as Effects
+from deniable.estimates.regression import HypothesisTest as HypothesisTest
+from deniable.estimates.regression import Regression as Regression
+from deniable.estimates.regression import regress as regress
 from deniable.estimates.sampling import Replicates as Replicates
 from deniable.estimates.sampling import SampledEstimate as SampledEstimate
 from deniable.estimates.sampling import Sampling as Sampling

@@ -19,6 +19,7 @@ from deniable.errors import Incompatible, InvalidRequest, MissingExtra, Unreadab
 from deniable.estimates import Caution, Interval, Result, Summary, cross_table, estimate_deck, mean_inverse
 from deniable.estimates import groups as _groups_results  # noqa: F401 - whose results are to be known, too
 from deniable.estimates import measures as _measures_results  # noqa: F401 - likewise
+from deniable.estimates import regression as _regressions  # noqa: F401 - likewise
 from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
@@ -106,6 +107,24 @@ def _devices() -> tuple[Result, Any]:
 
 def _two_samples() -> tuple[Result, Any]:
     return dn.unrelated_two_samples(p=["7/10", 0], yes=[95, 60], respondents=[250, 150]), None
+
+
+def _regression() -> tuple[Result, Any]:
+    design, rng = dn.k_ary([RISKY, "once", "often"], epsilon=2), np.random.default_rng(5)
+    rows = {"sent": rng.integers(3, size=300), "age": rng.normal(size=300), "region": rng.choice(["a", RISKY], 300)}
+    return dn.regress("sent ~ age + region", rows, design=design), design
+
+
+def _regression_of_devices() -> tuple[Result, Any]:
+    designs, rng = {"RR": dn.crosswise("1/4"), RISKY: dn.direct()}, np.random.default_rng(6)
+    rows = {"sent": rng.integers(2, size=200), "by": ["RR", RISKY] * 100, "village": [n % 10 for n in range(200)]}
+    return dn.regress("sent ~ by", rows, design=designs, devices="by", clusters="village"), None
+
+
+def _effects() -> tuple[Result, Any]:
+    found, design = _regression()
+    assert isinstance(found, dn.Regression)
+    return found.effects(), design
 
 
 def _deck() -> tuple[Result, Any]:

@@ -59,6 +59,9 @@ class Row:
     COLUMNS: ClassVar[Columns] = (("estimate",), ("error",), ("low", "high"))
     """The columns of a table for people: each a field, or the two ends of an interval."""
 
+    HEADS: ClassVar[Mapping[str, str]] = {}
+    """What columns are called, where that is not the name of the field."""
+
     name: str
     estimate: float
     error: float
@@ -314,6 +317,7 @@ def _head(summary: Summary[Row], field: str) -> str:
         kind = "credible interval" if summary.interval.startswith("credible") else "interval"
         return {"direct_low": "asked directly", "prior_low": "prior interval"}.get(field, f"{summary.percent} {kind}")
     names = {"estimate": summary.quantity, "effective": "worth", "frequency_error": "error", "weight_error": "error"}
+    names.update(summary.rows[0].HEADS if summary.rows else {})
     return names.get(field, field.replace("_", " "))
 
 
