@@ -266,6 +266,24 @@ def _range(likely: CrossTable, measure: Measure, confidence: float) -> tuple[flo
     return (min(ends), max(ends)) if ends else (math.nan, math.nan)
 
 
+def strength_range(table: CrossTable, confidence: float) -> Interval:
+    """Return between which values Cramér's V lies for all tables whose likelihood is not much below the best.
+
+    Raises:
+        NotEstimable: a table with too many cells to search.
+    """
+    shape, likely = table.shares.shape, cross_table(table.estimate.tally, method="likelihood")
+
+    def strength(shares: Vector) -> float:
+        found = shares.reshape(shape)
+        expected = np.outer(found.sum(axis=1), found.sum(axis=0))
+        told = expected > _TINY
+        squares = float((((found - expected)[told]) ** 2 / expected[told]).sum())
+        return math.sqrt(min(squares / (min(shape) - 1), 1.0))
+
+    return Interval(*_range(likely, strength, confidence))
+
+
 def _inward(best: Vector, corner: Vector, room: Callable[[Vector], float]) -> Vector:
     """Return a table on the way from the best one to a corner that is still likely enough."""
     step = 0.5
