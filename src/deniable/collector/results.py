@@ -13,14 +13,16 @@ from deniable.attacks import doubts, fabricated, swing
 from deniable.collector.small_cells import counts_shown, groups_shown
 from deniable.collector.store import Entry, Store
 from deniable.designs import NumberDesign
-from deniable.errors import NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, plausible, stages
+from deniable.estimates.groups import REST, GroupedEstimate
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
 from deniable.records.numbers.estimates import NumberEstimate
 from deniable.report import words
 from deniable.survey import Question
 from deniable.tallies import Tally, marginal
+from deniable.tallies.groups import GroupedTally
 from deniable.tallies.stages import StageTallies
 
 LEVEL = 0.95
@@ -207,6 +209,41 @@ def groups(store: Store, entry: Entry, question: int) -> tuple[GroupResult, ...]
             )
         )
     return tuple(results)
+
+
+def compared(store: Store, entry: Entry, question: int) -> tuple[str, ...]:
+    """Return whether the groups that are shown differ, and which of them differ from the rest; nothing for one group.
+
+    Each is told of shares, with p-values adjusted for the number of groups. Hidden groups are in none of it.
+    """
+    asked = entry.survey.questions[question]
+    tallies = {
+        entry.survey.groups[number]: store.tallies(entry.id, question, number, shown=True)
+        for number in groups_shown(store, entry, question)
+    }
+    if len(tallies) < 2 or asked.ladder or isinstance(asked.design, NumberDesign):
+        return ()
+    try:
+        found = GroupedEstimate(GroupedTally(asked.design, tallies))
+        apart = found.against_rest()
+    except (NotEstimable, InvalidRequest):
+        return ()
+    labels = asked.labels(entry.survey.language)
+    told = [f"The same in all groups: {found.homogeneity()}."]
+    for name, value in apart.params.items():
+        if apart.adjusted[name] <= 1 - LEVEL:
+            group, _, category = name.partition(f" − {REST} · ")
+            low, high = apart.interval(name, level=LEVEL)
+            label = labels[asked.design.category_number(category)]
+            told.append(
+                f"{group}, {label}: {_points(value, '+')} points against the other groups "
+                f"({_points(low)} … {_points(high)}; adjusted p = {apart.adjusted[name]:.2g})."
+            )
+    return tuple(told)
+
+
+def _points(share: float, sign: str = "") -> str:
+    return f"{100 * share:{sign}.1f}".replace("-", "−")
 
 
 def days(store: Store, entry: Entry, question: int) -> tuple[tuple[date, int], ...]:

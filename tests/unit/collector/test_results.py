@@ -72,6 +72,29 @@ def test_groups_are_told_only_where_they_may_be(store: Store) -> None:
     assert [each.name for each in results.groups(store, store.survey("small"), 0)] == ["north"]
 
 
+def test_groups_that_are_shown_are_compared_and_no_others(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "c.db")
+    entry = filled.opened(store, small(minimum=20, groups=("north", "south", "west")))
+    filled.ask(store, entry, 0, [1] * 400, group=0)
+    filled.ask(store, entry, 0, [0] * 400, group=1)
+    filled.ask(store, entry, 0, [1] * 5, group=2)  # too few to be shown
+    filled.ask(store, entry, 0, [1] * 25)
+    store.close("small")
+    entry = store.survey("small")
+    assert [each.name for each in results.groups(store, entry, 0)] == ["north", "south"]
+    told = results.compared(store, entry, 0)
+    assert told[0].startswith("The same in all groups: χ² = ")
+    assert [each.partition(",")[0] for each in told[1:]] == ["north", "south"]
+    assert "points against the other groups" in told[1]
+    assert not any("west" in each for each in told)
+    store.shut()
+
+
+def test_one_group_and_stages_are_not_compared(store: Store) -> None:
+    assert results.compared(store, store.survey("small"), 0) == ()
+    assert results.compared(store, store.survey("working-life"), 2) == ()
+
+
 def test_days_are_counts_of_those_that_have_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     entry, today = store.survey("working-life"), store.today()
     assert results.days(store, entry, 0) == ()

@@ -92,6 +92,7 @@ class QuestionFacts:
     results: Results | None
     why: str
     groups: tuple[GroupResult, ...]
+    compared: tuple[str, ...]
     hidden: tuple[str, ...]
     next_step: int
     complete: bool
@@ -221,6 +222,7 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         results=result,
         why=why,
         groups=groups,
+        compared=results.compared(store, entry, number),
         hidden=tuple(name for name in survey.groups if name not in {shown.name for shown in groups}),
         next_step=store.next_step(entry.id, number, selected),
         complete=bool(store.stages_complete(entry.id, number)),
