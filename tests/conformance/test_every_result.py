@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import inspect
+import io
 import json
 import pickle
 from collections.abc import Callable
@@ -12,11 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import deniable as dn
 from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
 from deniable.estimates import Caution, Interval, Result, Summary, cross_table, estimate_deck
+from deniable.estimates.charts import DARK
 from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
@@ -38,7 +42,10 @@ from deniable.tallies.stages import count_stages
 from tests.support.sets import with_sums
 
 PROPERTIES = ("params", "bse", "warnings")
-METHODS = ("cov_params", "conf_int", "summary", "to_frame", "to_json", "from_json", "plot", "_repr_html_")
+METHODS = (
+    "cov_params", "conf_int", "summary", "to_frame", "to_json", "from_json", "plot", "_repr_html_", "to_csv", "to_html",
+    "to_latex", "to_markdown",
+)  # fmt: skip
 RISKY = "=<b>&|_%"  # a name that means something to HTML, Markdown, LaTeX and spreadsheets
 
 
@@ -232,8 +239,9 @@ def lacking(kind: type[Any]) -> list[str]:
 
 
 def test_every_type_is_tried() -> None:
+    tried = {type(made(name)[0]) for name in MADE}  # first: a type is known once its module is loaded
     ours = {kind for kind in _types() if kind.__module__.startswith("deniable.")}
-    assert {type(made(name)[0]) for name in MADE} == ours
+    assert tried == ours
     names = [kind.type for kind in ours]
     assert len(set(names)) == len(names)
 
@@ -398,14 +406,32 @@ def test_the_picture_has_a_title_and_labels(result: Result) -> None:
     assert "90% intervals" in axes.get_xlabel()
     assert [each.get_text() for each in axes.get_yticklabels()] == [row.name for row in result.summary().rows]
     assert result.plot(title="Who smokes?").axes[0].get_title(loc="left") == "Who smokes?"
+    assert to_hex(result.plot(dark=True).get_facecolor()) == DARK["#ffffff"]
 
 
 def test_notebooks_are_shown_an_escaped_table(result: Result) -> None:
     page = result._repr_html_()
-    assert page.startswith("<table>")
+    assert page == result.to_html()
+    assert page.startswith('<div class="deniable"><style>')
+    assert "<table><caption>" in page
     assert "<b>" not in page
     if RISKY in result.params:
         assert "=&lt;b&gt;&amp;|_%" in page
+
+
+def test_every_format_has_every_number(result: Result) -> None:
+    rows = list(csv.DictReader(io.StringIO(result.to_csv())))
+    assert [row["name"].removeprefix("'") for row in rows] == list(result.params)
+    told = [float(row["estimate"] or "nan") for row in rows]
+    assert told == pytest.approx(list(result.params.values()), nan_ok=True)
+    summary = result.summary()
+    for text in (summary.to_latex(), summary.to_markdown()):
+        assert len([line for line in text.splitlines() if line.count("&") > 1 or line.count(" | ") > 1]) > len(
+            summary.rows
+        )
+    assert r"\begin{tabular}" in result.to_latex()
+    assert result.to_markdown().startswith("**")
+    assert "<b>" not in result.to_markdown().replace(r"\<b\>", "")
 
 
 def test_a_result_is_a_frozen_value(result: Result) -> None:

@@ -1,13 +1,17 @@
-"""Results as pictures, and how all pictures look: their colours, and axes without clutter."""
+"""Results as pictures, and how all pictures look: their colours on light and on dark, and axes without clutter."""
 
 from __future__ import annotations
 
+import io
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import matplotlib
 import numpy as np
+from matplotlib.colors import to_hex, to_rgba_array
+from matplotlib.figure import Figure
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
@@ -15,17 +19,75 @@ from deniable.estimates.shares import ShareRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 INK, GRID, ACCENT, PALE, TRUTH = "#1f2933", "#e4e7eb", "#2563a8", "#b9cfe6", "#d1495b"
 LINES = (ACCENT, TRUTH, "#2f7d5b", "#8a5a00", "#6b3fa0", "#3b8ea5", "#a33b82", "#5c6670")
 """Colours of lines, in this order; told apart also by people who see few colours, as far as their number allows."""
 
+DARK = {
+    "#ffffff": "#14191f", "#000000": "#e6eaee", INK: "#e6eaee", GRID: "#37424d", ACCENT: "#6aa5e0", PALE: "#38597a",
+    TRUTH: "#ff8a80", "#2f7d5b": "#6fd3a0", "#8a5a00": "#e0b050", "#6b3fa0": "#b79cf0", "#3b8ea5": "#7cc7da",
+    "#a33b82": "#ee8fcf", "#5c6670": "#aab4be",
+}  # fmt: skip
+"""What each colour becomes on a dark background."""
+
+_PAINTED = ("facecolor", "edgecolor", "color", "markerfacecolor", "markeredgecolor")  # what is coloured of an artist
 MOST_BARS = 40  # intervals that a reader can tell apart
 _FEW_BARS = 12  # up to so many have room between them
 _LETTERS = 40  # of a name beside its interval; the picture keeps room for the numbers
 _TITLE = 88  # letters in a line of the title
+
+
+class Picture(Figure):
+    """A figure of matplotlib that shows itself in a notebook, light or dark as its reader has it."""
+
+    def _repr_svg_(self) -> str:
+        told = io.StringIO()
+        with matplotlib.rc_context({"svg.hashsalt": "deniable"}):
+            self.savefig(told, format="svg", metadata={"Date": None, "Creator": "deniable"})
+        return _adaptive(told.getvalue())
+
+
+def _adaptive(svg: str) -> str:
+    """Return an SVG whose colours follow what its reader prefers."""
+    lights, darks = ("".join(f"--d{at}:{each};" for at, each in enumerate(side)) for side in (DARK, DARK.values()))
+    for at, light in enumerate(DARK):
+        svg = svg.replace(light, f"var(--d{at})")
+    style = f"<style>svg{{{lights}}}@media(prefers-color-scheme:dark){{svg{{{darks}}}}}</style>"
+    return svg.replace("<defs>", f"{style}<defs>", 1)
+
+
+def darkened(figure: Figure) -> Figure:
+    """Return a figure with each of our colours changed to the one for a dark background.
+
+    Example:
+        >>> to_hex(darkened(Picture()).get_facecolor())
+        '#14191f'
+    """
+    for artist in figure.findobj():
+        for name in _PAINTED:
+            read, write = getattr(artist, f"get_{name}", None), getattr(artist, f"set_{name}", None)
+            if read is not None and write is not None:
+                write(_dark(read()))
+    for axes in figure.axes:
+        axes.tick_params(which="both", colors=DARK[INK], grid_color=DARK[GRID])
+    return figure
+
+
+def _dark(color: Any) -> Any:
+    """Return what one or several colours become; what is none of ours stays, and so does how clear it is."""
+    if isinstance(color, str) and color in ("none", "auto"):
+        return color
+    found = to_rgba_array(color)
+    for row in found:
+        row[:3] = to_rgba_array(DARK.get(to_hex(row), to_hex(row)))[0, :3]
+    return found if len(found) != 1 else tuple(found[0])
+
+
+def drawable(text: str) -> str:
+    """Return a text that a picture shows as it is: a dollar sign begins no formula."""
+    return text.replace("$", r"\$")
 
 
 def plain(axes: Axes) -> None:
@@ -43,7 +105,8 @@ def chart(
     truth: Mapping[str, float] | None = None,
     level: float = 0.95,
     title: str = "",
-) -> Figure:
+    dark: bool = False,
+) -> Picture:
     """Draw each number with its interval; above a share, pale, what a direct question would have had.
 
     Args:
@@ -51,12 +114,11 @@ def chart(
         truth: true values, where they are known because they were simulated.
         level: of the intervals; a summary has its own.
         title: of the picture; by default what was asked and of how many.
+        dark: light on dark, for slides and dark pages.
 
     Raises:
         InvalidRequest: neither a result nor a summary.
     """
-    from matplotlib.figure import Figure
-
     if not isinstance(result, Result | Summary):
         raise InvalidRequest(
             f"there is no picture of a {type(result).__name__}; expected what estimate() returns, or its summary()."
@@ -64,12 +126,14 @@ def chart(
     summary = result.summary(level=level) if isinstance(result, Result) else result
     rows = largest(summary.rows, MOST_BARS)
     height = max(len(rows), 1) * (0.5 if len(rows) <= _FEW_BARS else 0.28)
-    figure = Figure(figsize=(8, 1.7 + height), layout="constrained")
+    figure = Picture(figsize=(8, 1.7 + height), layout="constrained")
     axes = figure.add_subplot()
     _draw_rows(axes, rows, truth or {})
     _label(axes, summary, len(rows), title)
     if truth or any(isinstance(row, ShareRow) for row in rows):
-        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
+    if dark:
+        darkened(figure)
     return figure
 
 
@@ -88,17 +152,23 @@ def save(figure: Figure, path: str | Path) -> Path:
 
 
 def _label(axes: Axes, summary: Summary[Row], shown: int, title: str) -> None:
-    told = textwrap.fill(title or summary.title, _TITLE)
+    longest = max((len(each.get_text()) for each in axes.get_yticklabels()), default=0)
+    told = textwrap.fill(title or summary.title, _TITLE - longest)
     everything = len(summary.rows) + summary.left_out
     if shown < everything:
         told += f"\nthe {shown} largest of {everything:,}"
-    axes.set_title(told, loc="left", color=INK, fontsize=11)
+    axes.set_title(drawable(told), loc="left", color=INK, fontsize=11)
     of = "share of respondents" if summary.quantity == "share" else summary.quantity
     axes.set_xlabel(f"{of}, with {summary.percent} intervals", color=INK)
     if summary.quantity in PERCENTAGES:
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
     else:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+
+
+def _shortened(name: str) -> str:
+    told = " ".join(name.split()) if "\n" in name else name
+    return told if len(told) <= _LETTERS else f"{told[: _LETTERS - 1]}…"
 
 
 def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float]) -> None:
@@ -114,7 +184,7 @@ def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float]) -> N
         if row.name in truth:
             label = "truth" if first else None
             axes.plot([truth[row.name]], [height], "|", color=TRUTH, markersize=16, markeredgewidth=2.2, label=label)
-    axes.set_yticks(heights, [textwrap.shorten(row.name, _LETTERS, placeholder=" …") for row in rows])
+    axes.set_yticks(heights, [drawable(_shortened(row.name)) for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.6)
     axes.axvline(0, color=INK, linewidth=0.8)
     plain(axes)

@@ -14,6 +14,7 @@ from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Summary
 from deniable.estimates.shares import Estimate, ShareRow, remake
+from deniable.rendering import Sheet
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +45,10 @@ class Grid(Result):
     column_totals: Vector
     column_errors: Vector
 
-    def _repr_html_(self) -> str:
-        from deniable.estimates.formats import html_table
-
-        heads, *cells = self._cells()
-        return html_table(self.summary().title, heads, cells)
+    def _sheet(self) -> Sheet:
+        heads, *cells = map(tuple, self._cells())
+        summary = self.summary()._sheet()
+        return Sheet(summary.title, heads, tuple(cells), summary.notes, names=summary.names, values=summary.values)
 
     def __str__(self) -> str:
         return _lines(self._cells())

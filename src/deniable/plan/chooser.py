@@ -31,6 +31,7 @@ from deniable.order.admissibility import unchanged
 from deniable.plan.devices import Device, best_device
 from deniable.plan.staircase import MOST_PATTERNED, staircase
 from deniable.plan.variances import variance
+from deniable.rendering import Rendered, Sheet, shown_number
 
 GOALS = ("error", "category", "unchanged", "wire", "device")
 """What can be wished for; `optimal` tells what each one means."""
@@ -59,7 +60,7 @@ class ConsideredDesign:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Rendered):
     """What was chosen, and why.
 
     Attributes:
@@ -77,6 +78,12 @@ class Choice:
     candidates: tuple[ConsideredDesign, ...]
     reasons: tuple[str, ...]
     device: Device | None = None
+
+    def _sheet(self) -> Sheet:
+        rows = [(one.name, one.design.epsilon, one.risk, one.unchanged, one.size) for one in self.candidates]
+        cells = tuple((name, exact.shown_above(epsilon, 4), *map(shown_number, rest)) for name, epsilon, *rest in rows)
+        heads = ("design", "ε", "n · variance", "unchanged", "bytes")
+        return Sheet(f"{self.design.name}, for {self.demand}", heads, cells, self.reasons, values=tuple(rows))
 
     def __str__(self) -> str:
         wide = max(len(candidate.name) for candidate in self.candidates)

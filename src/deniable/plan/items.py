@@ -17,6 +17,7 @@ from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.plan.chooser import optimal
 from deniable.plan.variances import Shares, SharesOfItems, variance
 from deniable.records.drawn.designs import DrawnDesign, drawn_items
+from deniable.rendering import Rendered, Sheet, shown_number
 
 ITEM_GOALS = ("shares", "associations")
 """What can be wished for of several questions; `optimal_items` tells what each one means."""
@@ -43,7 +44,7 @@ class ConsideredItems:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemsChoice:
+class ItemsChoice(Rendered):
     """How several questions are asked best, and why.
 
     Attributes:
@@ -59,6 +60,15 @@ class ItemsChoice:
     epsilon: float
     candidates: tuple[ConsideredItems, ...]
     reasons: tuple[str, ...]
+
+    def _sheet(self) -> Sheet:
+        rows = [(one.each, one.design.epsilon, one.shares, one.associations) for one in self.candidates]
+        cells = tuple(
+            (str(each), exact.shown_above(epsilon, 4), *map(shown_number, rest)) for each, epsilon, *rest in rows
+        )
+        heads = ("questions", "ε", "n · variance, one", "n · variance, two")
+        title = f"Best for {self.goal}: {self.candidates[0].each} for each respondent"
+        return Sheet(title, heads, cells, self.reasons, values=tuple(rows))
 
     def __str__(self) -> str:
         rows = [

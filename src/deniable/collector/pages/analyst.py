@@ -28,7 +28,7 @@ from deniable.collector.settings import Collector
 from deniable.collector.small_cells import counts_shown, published
 from deniable.collector.store import Entry, Store, Token
 from deniable.errors import NotAllowed, NotEstimable
-from deniable.files.spreadsheets import safe_cell
+from deniable.files.cells import safe_cell
 from deniable.survey import Question
 
 
