@@ -246,6 +246,55 @@ def _names(parts: Sequence[Factor]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
+_ESTIMATORS = {
+    "inversion": "inverting the probabilities of the device, which is linear and unbiased",
+    "likelihood": "maximum likelihood",
+    "customary": "the unbiased estimate that is customary for bits",
+    "projection": "projecting onto shares from 0 to 100% that sum to 100%",
+    "normalization": "setting what is negative to 0 and scaling the rest to 100%",
+    "information": "weighing responses by how much each tells",
+    "linear": "weighing responses linearly and without bias",
+    "strata": "estimating each group of respondents on its own and adding up",
+    "fixed": "inverting the probabilities of the device, times how seldom an item is looked at",
+    "conditional": "inverting the probabilities of the device among the responses about each item",
+    "deck": "the mean of the numbers that were sent, under the law of the dealt cards",
+    "regression": "regression of the bits on the candidates",
+}
+_INTERVALS = {
+    "score": "score intervals",
+    "normal": "normal approximation",
+    "chebyshev": "Chebyshev's inequality",
+    "exact": "exact intervals after Clopper and Pearson",
+    "profile": "profile likelihood",
+    "wide": "score and profile likelihood together",
+    "given-found": "conditional on having been found",
+    "bracket": "all values that some distribution in the intervals of the shares has",
+    "together": "all values that go with the intervals of both means",
+}
+
+
+def estimator(method: str) -> str:
+    """Tell in plain words how numbers were estimated; a method without words of its own is told by its name.
+
+    Example:
+        >>> estimator("likelihood")
+        'maximum likelihood'
+        >>> estimator("inversion, projection").partition("; then ")[2]
+        'projecting onto shares from 0 to 100% that sum to 100%'
+    """
+    return "; then ".join(_ESTIMATORS.get(step, step) for step in method.split(", "))
+
+
+def interval_name(method: str) -> str:
+    """Tell in plain words which intervals these are; a method without words of its own is told by its name.
+
+    Example:
+        >>> interval_name("score"), interval_name("profile")
+        ('score intervals', 'profile likelihood')
+    """
+    return ", ".join(_INTERVALS.get(each, each) for each in method.split(", "))
+
+
 _NOBODY = 0.005
 
 
