@@ -121,7 +121,8 @@ def chart(
     """
     if not isinstance(result, Result | Summary):
         raise InvalidRequest(
-            f"there is no picture of a {type(result).__name__}; expected what estimate() returns, or its summary()."
+            f"there is no picture of a {type(result).__name__}; expected what estimate() returns, or its summary().",
+            "Designs, tallies and plans draw themselves: thing.plot().",
         )
     summary = result.summary(level=level) if isinstance(result, Result) else result
     rows = largest(summary.rows, MOST_BARS)

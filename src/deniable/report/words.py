@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from deniable import exact
+from deniable.channel import Sets
 from deniable.designs import Design, Factor
 from deniable.designs.proofs import MOST_CELLS, proofs
 from deniable.errors import InvalidRequest
@@ -94,6 +95,8 @@ def frequencies(design: Design) -> tuple[str, ...]:
         "Of 100 people whose answer is 'red', about 50 send 'red' and about 25 send each of 'green' and 'blue'."
     """
     answers = range(min(design.channel.answers, _MOST_SENTENCES))
+    if isinstance(design.channel, Sets) and design.channel.responses > _MOST_SENTENCES:
+        return (_about_sets(design, design.channel),)
     if design.channel.exchangeable and design.channel.answers > _MOST_SENTENCES:
         return (_sentence(design, 0, _ALIKE),)
     if design.channel.responses * len(answers) > MOST_CELLS:
@@ -170,6 +173,16 @@ def _sentence(design: Design, answer: int, more: str = "") -> str:
     base = base_for(min(group.probability for group in sent if group.probability))
     parts = [_part(group, base, last=group is sent[-1] and len(sent) > 1) for group in sent]
     return f"Of {base:,} people whose answer is {design.categories[answer]!r:.40}, {_joined(parts)}{more}."
+
+
+def _about_sets(design: Design, channel: Sets) -> str:
+    """Tell of responses that are sets how often they hold the answer, and how often any one other category."""
+    base = base_for(channel.stray_rate)
+    hits, strays = (round(rate * base) for rate in (channel.hit_rate, channel.stray_rate))
+    return (
+        f"Of {base:,} people whose answer is {design.categories[0]!r:.40}, about {hits:,} send a set that holds it and "
+        f"about {strays:,} send a set that holds any one other category{_ALIKE}."
+    )
 
 
 def _part(group: SentAlike, base: int, *, last: bool) -> str:
@@ -306,9 +319,14 @@ def about(row: Row, label: str = "") -> str:
         'About 12% answer “yes”: between 9% and 16%.'
         >>> about(Row("yes", -0.01, 0.02, -0.05, 0.024), "Yes")
         'Hardly anybody answers “Yes”: at most 3%.'
+        >>> about(Row("yes", 1.09, 0.03, 1.01, 1.13))
+        'Nearly everybody answers “yes”, and the interval lies above 100%: look at the responses.'
     """
     name, width = label or row.name, row.high - row.low
     low, high = percent(row.low, width, math.floor), percent(row.high, width, math.ceil)
+    if row.high <= 0 or row.low >= 1:
+        who, end = ("Hardly anybody", "below 0%") if row.high <= 0 else ("Nearly everybody", "above 100%")
+        return f"{who} answers “{name}”, and the interval lies {end}: look at the responses."
     if row.estimate < _NOBODY and row.low <= 0:
         return f"Hardly anybody answers “{name}”: at most {high}."
     if row.estimate > 1 - _NOBODY and row.high >= 1:
