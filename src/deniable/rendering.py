@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -28,12 +29,14 @@ _TEX = {
     "δ": r"$\delta$", "±": r"$\pm$", "≤": r"$\le$", "·": r"$\cdot$", "∞": r"$\infty$", "×": r"$\times$", "—": "---",
     "−": "$-$",
 }  # fmt: skip
+_MINUS = re.compile(r"(?<![\w}\])-])-(?=\d)")  # before a number, and no hyphen
 # The colours are the reader's: `currentColor`, and one blue that stands out from white and from black alike.
 _STYLE = (
     ".deniable{overflow-x:auto}.deniable table{border-collapse:collapse;color:inherit;background:none}"
     ".deniable caption{text-align:left;font-weight:600;padding-bottom:.5em;color:inherit}"
     ".deniable th,.deniable td{text-align:right;padding:.25em .75em;border-bottom:1px solid #8886;background:none;"
-    "font-variant-numeric:tabular-nums}.deniable th:first-child{text-align:left;overflow-wrap:anywhere}"
+    "font-variant-numeric:tabular-nums}.deniable td{white-space:nowrap}"
+    ".deniable th:first-child{text-align:left;overflow-wrap:anywhere}"
     ".deniable p{max-width:60em;margin:.5em 0}"
 )
 
@@ -298,4 +301,5 @@ def _markdown(text: str) -> str:
 
 
 def _tex(text: str) -> str:
-    return "".join(_TEX.get(letter, letter) for letter in _line(text))
+    told = "".join(_TEX.get(letter, letter) for letter in _line(text))
+    return _MINUS.sub("$-$", told)

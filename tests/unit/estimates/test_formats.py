@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,11 @@ def test_markdown_and_latex_escape_names() -> None:
     assert r"50\% \& more \{x\} & " in latex
     assert latex.count(r"\\") == 1 + len(RISKY)
     assert "3 sent no response" in text(".md")
+    below = dn.estimate(dn.Tally(dn.warner(2), [200, 30])).to_latex()
+    assert "no & " in below
+    assert re.search(r"yes & (\$-\$)?\d", below)
+    assert re.search(r"\$-\$0\.\d+ \\dots", below)  # a minus sign, no hyphen
+    assert not re.search(r"[ &]-\d", below)
 
 
 def test_html_stands_alone_and_runs_nothing() -> None:
