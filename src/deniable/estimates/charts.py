@@ -119,12 +119,7 @@ def chart(
     Raises:
         InvalidRequest: neither a result nor a summary.
     """
-    if not isinstance(result, Result | Summary):
-        raise InvalidRequest(
-            f"there is no picture of a {type(result).__name__}; expected what estimate() returns, or its summary().",
-            "Designs, tallies and plans draw themselves: thing.plot().",
-        )
-    summary = result.summary(level=level) if isinstance(result, Result) else result
+    summary = _summarized(result, level)
     rows = largest(summary.rows, MOST_BARS)
     height = max(len(rows), 1) * (0.5 if len(rows) <= _FEW_BARS else 0.28)
     figure = Picture(figsize=(8, 1.7 + height), layout="constrained")
@@ -136,6 +131,93 @@ def chart(
     if dark:
         darkened(figure)
     return figure
+
+
+def forest(
+    results: Mapping[str, Result | Summary[Row]],
+    name: str | None = None,
+    *,
+    level: float = 0.95,
+    title: str = "",
+    dark: bool = False,
+) -> Picture:
+    """Draw several results on one scale: of groups of people, of designs, of waves.
+
+    Args:
+        results: the results, or their summaries, by what they are called.
+        name: the number of each result that is drawn; by default all that the first one has.
+        level: of the intervals; a summary has its own.
+        title: of the picture.
+        dark: light on dark, for slides and dark pages.
+
+    Raises:
+        InvalidRequest: no results, results of different quantities, or none with a number of this name.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from deniable.estimates import estimate
+        >>> from deniable.tallies import Tally
+        >>> both = {each: estimate(Tally(warner(2), [90, 10])) for each in ("men", "women")}
+        >>> [label.get_text() for label in forest(both, "yes").axes[0].get_yticklabels()]
+        ['men', 'women']
+    """
+    known = {each: _summarized(result, level) for each, result in results.items()}
+    if len({summary.quantity for summary in known.values()}) != 1:
+        raise InvalidRequest("a forest is of one quantity; expected at least one result, and all of the same quantity.")
+    first = next(iter(known.values()))
+    names = [name] if name is not None else [row.name for row in largest(first.rows, MOST_BARS // len(known) or 1)]
+    rows = [(number, each, _found(known[each], number)) for number in names for each in known]
+    drawn = [(number, each, row) for number, each, row in rows if row is not None]
+    if not drawn:
+        raise InvalidRequest(f"{name!r:.40} was not estimated in any of these; expected a name that one of them has.")
+    figure = Picture(figsize=(8, 1.7 + 0.34 * len(drawn)), layout="constrained")
+    axes = figure.add_subplot()
+    palette = LINES * (len(known) // len(LINES) + 1) if len(names) > 1 else [ACCENT] * len(known)
+    colors = dict(zip(known, palette, strict=False))
+    heights = _stacked(drawn, apart=len(names) > 1)
+    for height, (number, each, row) in zip(heights, drawn, strict=True):
+        label = each if number == names[0] and len(names) > 1 else None
+        axes.plot([row.low, row.high], [height] * 2, color=colors[each], linewidth=2.2)
+        axes.plot([row.estimate], [height], "o", color=colors[each], markersize=6, label=label)
+    told = [number if len(names) > 1 else each for number, each, _ in drawn]
+    places = [
+        (height, text)
+        for at, (height, text) in enumerate(zip(heights, told, strict=True))
+        if told[at - 1] != text or at == 0
+    ]
+    axes.set_yticks([height for height, _ in places], [drawable(_shortened(text)) for _, text in places])
+    axes.set_ylim(heights[-1] + 0.6, -0.6)
+    _label(
+        axes, first, len(names), title or (name or first.quantity), everything=len(first.rows) if name is None else 1
+    )
+    _under(axes)
+    if len(names) > 1:
+        figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9, labelcolor=INK)
+    if dark:
+        darkened(figure)
+    return figure
+
+
+def _stacked(drawn: Sequence[tuple[str, str, Row]], *, apart: bool) -> list[float]:
+    """Return a height for each row; those of another number stand a little apart."""
+    heights, at = [], 0.0
+    for before, (number, _, _) in zip([None, *drawn], drawn, strict=False):
+        at += 0.0 if before is None else 1.6 if apart and before[0] != number else 1.0
+        heights.append(at)
+    return heights
+
+
+def _found(summary: Summary[Row], name: str) -> Row | None:
+    return next((row for row in summary.rows if row.name == name), None)
+
+
+def _summarized(result: Result | Summary[Row], level: float) -> Summary[Row]:
+    if not isinstance(result, Result | Summary):
+        raise InvalidRequest(
+            f"there is no picture of a {type(result).__name__}; expected what estimate() returns, or its summary().",
+            "Designs, tallies and plans draw themselves: thing.plot().",
+        )
+    return result.summary(level=level) if isinstance(result, Result) else result
 
 
 def largest(rows: Sequence[Row], count: int) -> Sequence[Row]:
@@ -152,10 +234,10 @@ def save(figure: Figure, path: str | Path) -> Path:
     return target
 
 
-def _label(axes: Axes, summary: Summary[Row], shown: int, title: str) -> None:
+def _label(axes: Axes, summary: Summary[Row], shown: int, title: str, everything: int | None = None) -> None:
     longest = max((len(each.get_text()) for each in axes.get_yticklabels()), default=0)
     told = textwrap.fill(title or summary.title, _TITLE - longest)
-    everything = len(summary.rows) + summary.left_out
+    everything = len(summary.rows) + summary.left_out if everything is None else everything
     if shown < everything:
         told += f"\nthe {shown} largest of {everything:,}"
     axes.set_title(drawable(told), loc="left", color=INK, fontsize=11)
@@ -187,6 +269,11 @@ def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float]) -> N
             axes.plot([truth[row.name]], [height], "|", color=TRUTH, markersize=16, markeredgewidth=2.2, label=label)
     axes.set_yticks(heights, [drawable(_shortened(row.name)) for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.6)
+    _under(axes)
+
+
+def _under(axes: Axes) -> None:
+    """Draw where 0 is, and a grid for the numbers alone."""
     axes.axvline(0, color=INK, linewidth=0.8)
     plain(axes)
     axes.grid(visible=False, axis="y")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,3 +100,15 @@ def test_what_is_neither_is_refused() -> None:
         methods([1, 2])  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest, match="nothing was estimated in a Tally"):
         sentence(dn.Tally(dn.warner(1), [1, 2]))  # type: ignore[arg-type]
+
+
+def test_the_guide_shows_what_is_written() -> None:
+    design = dn.k_ary(["never", "once", "often"], p="3/5")
+    result = dn.estimate(dn.Tally(design, [523, 261, 216], missing=12))
+    page = Path(__file__).parents[3] / "docs" / "guides" / "papers.md"
+    quoted = [
+        line.removeprefix(">").strip() for line in page.read_text(encoding="utf-8").splitlines() if line[:1] == ">"
+    ]
+    paragraph, told = (" ".join(part.split()) for part in "\n".join(quoted).split("\n\n"))
+    assert paragraph == methods(result)
+    assert told == sentence(result, "often")
