@@ -252,7 +252,7 @@ def _channels(shown: Sequence[ChannelView], title: str) -> Picture:
     )
     for at, panel in enumerate(shown, 1):
         axes = figure.add_subplot(lines, beside, at)
-        _cells(axes, panel.chances, panel.responses, panel.answers, highest)
+        _cells(axes, panel.chances, panel.responses, panel.given, highest)
         axes.set_xlabel(panel.across, color=INK)
         axes.set_ylabel("response" if at % beside == 1 or beside == 1 else "", color=INK)
         if panel.title:

@@ -179,9 +179,9 @@ def _clauses(design: AnyDesign, name: str) -> list[tuple[str, str]]:
 
 
 def _clause(view: ChannelView) -> str:
-    if len(view.answers) * len(view.responses) > _MOST_CHANCES:
+    if len(view.given) * len(view.responses) > _MOST_CHANCES:
         return (
-            f"there are {len(view.responses)} responses to {len(view.answers)} answers, with probabilities as the "
+            f"there are {len(view.responses)} responses to {len(view.given)} answers, with probabilities as the "
             "design's table has them"
         )
     if view.across == "category":
@@ -190,14 +190,14 @@ def _clause(view: ChannelView) -> str:
             f"the answer {view.responses[0]} with probability {written(hit)}, and any one other category with "
             f"probability {written(stray)}"
         )
-    return "; ".join(_column(view, number) for number in range(len(view.answers)))
+    return "; ".join(_column(view, number) for number in range(len(view.given)))
 
 
 def _column(view: ChannelView, number: int) -> str:
     sent = [(row[number], response) for row, response in zip(view.chances, view.responses, strict=True) if row[number]]
     parts = [f"“{response}” is sent with probability {written(chance)}" for chance, response in sent[:1]]
     parts += [f"“{response}” with {written(chance)}" for chance, response in sent[1:]]
-    return f"given the answer “{view.answers[number]}”, {_names(parts)}"
+    return f"given the answer “{view.given[number]}”, {_names(parts)}"
 
 
 def written(chance: Fraction) -> str:

@@ -48,7 +48,7 @@ def _of_design(design: Design) -> Sheet:
     notes = (*words.promise(design), *([design.caveat] if design.caveat else []))
     if more or design.factors:
         return _of_parts(f"{design!r}", [(factor.attribute, factor.design) for factor in design.factors], notes)
-    return _of_panel(f"{design!r}", panel, notes, whole=panel.answers == tuple(design.categories))
+    return _of_panel(f"{design!r}", panel, notes, whole=panel.given == tuple(design.categories))
 
 
 @sheet_of.register
@@ -200,7 +200,7 @@ def _of_panel(title: str, panel: ChannelView, notes: tuple[str, ...], *, whole: 
             (name, *(f"{float(each):.1%}" for each in row), *(words.factor(each) for each in odds[at : at + 1]))
         )
         values.append((name, *map(float, row), *map(float, odds[at : at + 1])))
-    heads = (panel.title or "response", *panel.answers, *(["odds change at most by"] if whole else []))
+    heads = (panel.title or "response", *panel.given, *(["odds change at most by"] if whole else []))
     about = (*([panel.note] if panel.note else []), *notes)
     said = f"Probability of each response, given each {panel.across}."
     return Sheet(title, heads, tuple(cells), (said, *about), values=tuple(values))
@@ -211,7 +211,7 @@ def _of_parts(title: str, parts: Sequence[tuple[str, Design]], notes: tuple[str,
         (name, design.name, exact.shown_above(design.epsilon, 4), len(design.categories), words.factor(design.parity))
         for name, design in parts
     ]
-    heads = ("", "design", "ε", "answers", "odds change at most by")
+    heads = ("", "design", "ε", "possible answers", "odds change at most by")
     values = tuple((row[0], row[1], design.epsilon, *row[3:]) for row, (_, design) in zip(rows, parts, strict=True))
     return Sheet(title, heads, columns_of(rows), notes, values=values)
 

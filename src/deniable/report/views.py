@@ -37,7 +37,7 @@ class ChannelView(NamedTuple):
 
     Attributes:
         title: which part of a design it is; empty where it is all of it.
-        answers: the columns.
+        given: the columns: what a respondent may truly be.
         responses: the rows.
         chances: the exact probability of each response given each answer.
         across: what the columns are.
@@ -45,10 +45,10 @@ class ChannelView(NamedTuple):
     """
 
     title: str
-    answers: tuple[str, ...]
+    given: tuple[str, ...]
     responses: tuple[str, ...]
     chances: tuple[tuple[Fraction, ...], ...]
-    across: str = "answer"
+    across: str = "true answer"
     note: str = ""
 
     @property
@@ -89,7 +89,7 @@ def _of_design(design: Design, *, pictured: bool = False) -> tuple[ChannelView, 
         return (_two_levels(channel),)
     most = (MOST_PICTURED, MOST_PICTURED) if pictured else (MOST_RESPONSES, MOST_ANSWERS)
     found = _written(design, *most)
-    if (len(found.responses), len(found.answers)) == (channel.responses, channel.answers):
+    if (len(found.responses), len(found.given)) == (channel.responses, channel.answers):
         return (found,)
     told = f"The first of {channel.answers:,} answers and {channel.responses:,} responses."
     return (found._replace(note=told),)
@@ -135,14 +135,14 @@ def _of_parts(parts: Sequence[tuple[str, Design]], *, pictured: bool) -> tuple[C
     return tuple(_of_design(design, pictured=pictured)[0]._replace(title=name) for name, design in parts[:MOST_PANELS])
 
 
-def _written(design: Design, most_responses: int, most_answers: int) -> ChannelView:
+def _written(design: Design, most_responses: int, most_given: int) -> ChannelView:
     """Return the first rows and columns of a channel; responses that are never sent have no row."""
     channel = design.channel
     sent = (number for number in range(channel.responses) if channel.possible(number))
-    down, across = list(islice(sent, most_responses)), range(min(channel.answers, most_answers))
+    down, across = list(islice(sent, most_responses)), range(min(channel.answers, most_given))
     chances = tuple(tuple(channel.probability(i, given=j) for j in across) for i in down)
-    answers, responses = (tuple(design.categories[j] for j in across), tuple(design.symbols[i] for i in down))
-    return ChannelView("", answers, responses, chances)
+    given, responses = (tuple(design.categories[j] for j in across), tuple(design.symbols[i] for i in down))
+    return ChannelView("", given, responses, chances)
 
 
 def _two_levels(channel: TwoLevel) -> ChannelView:
