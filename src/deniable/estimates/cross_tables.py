@@ -19,6 +19,7 @@ from deniable.estimates.independence import Significance, highest, likelihood_ra
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.results import Caution, Columns, Result, Summary
 from deniable.estimates.shares import Estimate, ShareRow, fitted, remake
+from deniable.rendering import Sheet
 from deniable.tallies import Tally, marginal
 from deniable.tallies.columns import column_of
 from deniable.tallies.responses import Responses
@@ -113,11 +114,10 @@ class Grid(Result):
             return self.row_labels, self.row_totals, self.row_errors
         return self.column_labels, self.column_totals, self.column_errors
 
-    def _repr_html_(self) -> str:
-        from deniable.estimates.formats import html_table
-
-        heads, *cells = self._cells()
-        return html_table(self.summary().title, heads, cells)
+    def _sheet(self) -> Sheet:
+        heads, *cells = map(tuple, self._cells())
+        summary = self.summary()._sheet()
+        return Sheet(summary.title, heads, tuple(cells), summary.notes, names=summary.names, values=summary.values)
 
     def __str__(self) -> str:
         return _lines(self._cells())
