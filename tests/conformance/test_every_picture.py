@@ -71,6 +71,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "tallies of stages": lambda: count_stages(
         _ladder(), [["a"] * 60 + [RISKY] * 40, ["a"] * 50 + [None] * 50], reached=[1] * 50 + [0] * 50
     ),
+    "weighted tally": lambda: dn.tally(_design(), ["once", RISKY, None, "once"], weights=[1, 2.5, 3, 4]),
+    "tally of groups": lambda: dn.tally(_design(), ["once", RISKY, None, "once"], by=[RISKY, None, "=1+1", ""]),
+    "sensitivity": lambda: dn.estimate(dn.Tally(dn.warner(1, categories=["no", RISKY]), [150, 90])).sensitivity(),
     "tally of items": lambda: KeyValueTally(MADE["items"](), np.array([[10, 15, 5], [15, 8, 7]]), 60),
     "tally of edges": lambda: dn.tally(MADE["edges"](), ["0 tax", "1/2 tax", f"1 {RISKY}"]),
     "tally of strings": lambda: StringTally(MADE["strings"](), np.full((4, 16), 30), np.full(4, 100)),

@@ -29,7 +29,9 @@ from deniable.report.views import MOST_ANSWERS, MOST_RESPONSES, ChannelView, cha
 from deniable.survey import Survey
 from deniable.tallies import Tally
 from deniable.tallies.decks import DeckTally
+from deniable.tallies.groups import GroupedTally, group_name
 from deniable.tallies.stages import StageTallies
+from deniable.tallies.weighted import WeightedTally
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,6 +95,18 @@ def _of_order(order: Order, *, title: str = "") -> Picture:
 def _of_counts(tally: Tally | DrawnTally | DeckTally, *, title: str = "") -> Picture:
     rows = list(zip(cell_names(tally), map(float, tally.counts.tolist()), strict=True))
     return _bars(rows, title or counted_title(tally), "times sent")
+
+
+@picture_of.register
+def _of_weighted(tally: WeightedTally, *, title: str = "") -> Picture:
+    rows = list(zip(tally.design.symbols, map(float, tally.weights), strict=True))
+    return _bars(rows, title or counted_title(tally), "sum of weights")
+
+
+@picture_of.register
+def _of_groups(tally: GroupedTally, *, title: str = "") -> Picture:
+    rows = [(group_name(group), float(each.respondents)) for group, each in tally.items()]
+    return _bars(rows, title or counted_title(tally), "responses")
 
 
 @picture_of.register

@@ -119,9 +119,9 @@ def _design_of(thing: Any) -> AnyDesign | None:
         return thing
     known = [getattr(thing, each.name) for each in dataclasses.fields(thing)] if dataclasses.is_dataclass(thing) else []
     for kind in (AnyDesign, AdditiveTally, Result):
-        for each in known:
-            if isinstance(each, kind):
-                return _design_of(each)
+        found = [_design_of(each) for each in known if isinstance(each, kind)]
+        if found:
+            return found[0] if all(each == found[0] for each in found) else None
     return None
 
 

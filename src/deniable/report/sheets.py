@@ -24,7 +24,9 @@ from deniable.report import words
 from deniable.report.views import ChannelView, channel_views
 from deniable.tallies import Tally
 from deniable.tallies.decks import DeckTally
+from deniable.tallies.groups import GroupedTally, group_name
 from deniable.tallies.stages import StageTallies
+from deniable.tallies.weighted import WeightedTally
 
 
 @singledispatch
@@ -107,6 +109,31 @@ def _of_drawn_tally(tally: DrawnTally) -> Sheet:
 @sheet_of.register
 def _of_deck_tally(tally: DeckTally) -> Sheet:
     return _counted(tally, cell_names(tally), tally.counts.tolist())
+
+
+@sheet_of.register
+def _of_weighted(tally: WeightedTally) -> Sheet:
+    everybody = float(sum(tally.weights)) or 1.0
+    rows = [
+        (name, count, float(weight), float(weight) / everybody)
+        for name, count, weight in zip(tally.design.symbols, tally.counts.tolist(), tally.weights, strict=True)
+    ]
+    return Sheet(
+        counted_title(tally),
+        ("response", "count", "weight", "share of the weight"),
+        tuple((name, f"{count:,}", f"{weight:,.6g}", f"{share:.1%}") for name, count, weight, share in rows),
+        _nothing_sent(tally),
+        values=tuple(rows),
+        sizes=tuple(row[2] for row in rows),
+    )
+
+
+@sheet_of.register
+def _of_groups(tally: GroupedTally) -> Sheet:
+    rows = [(group_name(group), each.respondents, each.missing) for group, each in tally.items()]
+    sizes = tuple(float(row[1]) for row in rows)
+    heads = ("group", "responses", "sent nothing")
+    return Sheet(counted_title(tally), heads, columns_of(rows), values=tuple(rows), sizes=sizes)
 
 
 @sheet_of.register
