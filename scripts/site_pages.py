@@ -209,8 +209,8 @@ def cli_index(found: dict[str, Any]) -> str:
     lines = [
         "# Shell reference",
         "",
-        "`deniable COMMAND -h` prints the same. Completion for bash, zsh and fish: `deniable --install-completion bash`, or",
-        "`deniable --show-completion bash` to read it first ([how](../../shell.md)).",
+        "`deniable COMMAND -h` prints the same. Completion for bash, zsh and fish:",
+        "`deniable --install-completion bash`, or `deniable --show-completion bash` to read it first ([how](../../shell.md)).",
         "",
         "| command | what it does |",
         "| --- | --- |",
