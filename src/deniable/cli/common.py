@@ -108,7 +108,7 @@ def _is_file_to_write(parameter: inspect.Parameter) -> bool:
     return parameter.name in ("out", "chart") and parameter.default is None
 
 
-class _Held(io.StringIO):
+class _HeldOutput(io.StringIO):
     """What a command prints, for a stream that is told later; whoever asks is told about that stream."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -126,7 +126,7 @@ def held_back() -> Iterator[None]:
     Of a command that is refused nothing is printed; where a disk fails, what was found is.
     """
     stream = sys.stdout
-    sys.stdout = held = _Held(stream)
+    sys.stdout = held = _HeldOutput(stream)
     refused = False
     try:
         yield
