@@ -19,6 +19,7 @@ import deniable
 
 ROOT = Path(__file__).parents[1]
 BIBLIOGRAPHY = ROOT / "docs" / "theory" / "references.bib"
+REPORT = ROOT / "reproduced" / "report.html"  # of `deniable reproduce all --out reproduced`, which takes minutes
 KEY = re.compile(r"(?<!\])\[([A-Z][A-Za-z]*\d{2}[a-z]?)\](?![(\[:])")
 
 PAPERS = {  # files of the root that are pages, too
@@ -285,6 +286,8 @@ def linked(markdown: str, place: str) -> str:
         return markdown
     if place == "reference/index.md":
         markdown += _rooms_and_commands()
+    if place == "guides/reproduce.md" and REPORT.exists():
+        markdown = markdown.replace("\n\n", "\n\n**[The whole report, with its figures](report.html)**\n\n", 1)
     markdown = markdown.replace("references.bib)", "references.md)")
     parts = re.split(r"(^```.*?^```$|^(?: {4}.*\n?)+|`[^`\n]+`)", markdown, flags=re.MULTILINE | re.DOTALL)
     parts[::2] = [KEY.sub(lambda key: f"[\\[{key[1]}\\]]({bibliography_at}#{key[1]})", part) for part in parts[::2]]
@@ -313,6 +316,8 @@ def on_files(files: Any, config: Any) -> Any:
 
     for place, text in pages().items():
         files.append(File.generated(config, place, content=text))
+    if REPORT.exists():
+        files.append(File.generated(config, "guides/report.html", content=REPORT.read_text(encoding="utf-8")))
     return files
 
 

@@ -90,6 +90,13 @@ def test_completion_is_printed_for_each_shell(kind: str, tmp_path: Path) -> None
     assert "http" not in found.stdout
 
 
+def test_completion_is_installed_where_the_shell_looks(tmp_path: Path) -> None:
+    found = shell("deniable --install-completion fish", tmp_path, HOME=str(tmp_path))
+    assert found.returncode == 0, found.stderr
+    (written,) = tmp_path.rglob("deniable.fish")
+    assert "_DENIABLE_COMPLETE=complete_fish" in written.read_text()
+
+
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [("deniable es", "estimate"), ("deniable design war", "warner"), ("deniable tally --thr", "--threads")],
