@@ -44,7 +44,8 @@ def audit(
         str, typer.Option("--answers", "-a", metavar="A,B,C|@FILE", help="What to ask about; by default all it knows.")
     ] = "",
     categories: Annotated[
-        str, typer.Option("--categories", "-c", metavar="A,B,C|NUMBER", help="Of a family: its categories.")
+        str,
+        typer.Option("--categories", "-c", metavar="A,B,C|NUMBER", help="For a family: its categories, or how many."),
     ] = "",
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The ε that is claimed.")] = None,
     delta: Annotated[float, typer.Option(help="The δ that is claimed beside it.")] = 0.0,

@@ -74,7 +74,7 @@ def answer(
     ],
     budget: Budget = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Of a planned question, keep the answer for stages beyond the plan.")
+        bool, typer.Option("--keep", help="For a planned question: keep the answer, for stages beyond the plan.")
     ] = False,
     as_json: Json = False,
 ) -> None:
