@@ -148,8 +148,11 @@ def _progress() -> Iterator[Progress]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     err = messages()
+    if not err.is_terminal:
+        yield lambda _check, _share: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+    with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task("beginning", total=1.0)
 
         def told(check: str, share: float) -> None:

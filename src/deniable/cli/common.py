@@ -243,13 +243,16 @@ def progress(title: str, *, unit: str = "rows") -> Iterator[Progress]:
     )
 
     err = messages()
+    if not err.is_terminal:
+        yield lambda _rows, _share: None
+        return
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
         TextColumn(f"{{task.fields[rows]:,}} {unit}, {{task.fields[rate]:,.0f}}/s"), TimeElapsedColumn(),
         TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
     began = time.monotonic()
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+    with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task(title, total=None, rows=0, rate=0.0)
 
         def told(rows: int, share: float | None) -> None:
