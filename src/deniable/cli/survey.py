@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     help="Surveys in a collector's database: check, create, open, close, export …",
-    add_completion=False,
     **PLAIN,
 )
 
@@ -350,7 +349,7 @@ def verify(
 @guarded
 def scripts(
     address: Annotated[
-        str, typer.Argument(metavar="[ADDRESS]", help="A collector, such as https://survey.example, to compare with.")
+        str, typer.Argument(metavar="ADDRESS", help="A collector, such as https://survey.example, to compare with.")
     ] = "",
 ) -> None:
     """Print the hashes of the scripts of this version; or fetch those of a collector, and compare."""

@@ -14,7 +14,8 @@ from deniable.channel import Channel
 from deniable.designs import Design, product
 from deniable.designs.labels import Labels, Numbered
 from deniable.errors import InvalidDesign, InvalidRequest
-from deniable.plan.chooser import optimal, people_times
+from deniable.plan.chooser import optimal
+from deniable.plan.planned import more_people
 from deniable.plan.variances import Shares, SharesOfItems, variance
 from deniable.records.drawn.designs import DrawnDesign, drawn_items
 from deniable.rendering import Rendered, Sheet, shown_number
@@ -173,7 +174,7 @@ def _told(goal: str, ordered: Sequence[ConsideredItems], size: int) -> tuple[str
     other = next((one for one in ordered if one.each == (size if best.each < size else 1)), None)
     if other is not None and np.isfinite(getattr(other, goal)):
         words = "Splitting ε over all of them" if other.each == size else "One drawn at random"
-        reasons.append(f"{words} would take {people_times(getattr(other, goal) / getattr(best, goal))}.")
+        reasons.append(f"{words} would take {more_people(getattr(other, goal) / getattr(best, goal))}.")
     pairs = min(ordered, key=lambda one: one.associations)
     if best.each == 1 and np.isfinite(pairs.associations):
         reasons.append(

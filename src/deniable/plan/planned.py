@@ -130,6 +130,18 @@ def _cell(name: str, cell: str | float) -> str:
     return exact.shown_above(cell, 4) if name == "ε" and isinstance(cell, float) else shown_number(cell)
 
 
+def more_people(ratio: float) -> str:
+    """Tell by how much a number of people is larger; small differences in percent.
+
+    Example:
+        >>> [more_people(ratio) for ratio in (1.0001, 1.04, 3.5)]
+        ['as many people', '4 % more people', '3.5 times as many people']
+    """
+    if ratio >= 1.995:
+        return f"{ratio:.3g} times as many people"
+    return f"{100 * (ratio - 1):.2g} % more people" if ratio > 1.0005 else "as many people"
+
+
 def percent(share: float) -> str:
     """Return a share in percent, with three digits."""
     return f"{100 * share:.3g} %"

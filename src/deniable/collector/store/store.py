@@ -380,7 +380,7 @@ class Store:
             return credentials.issue(tables, token)
 
     def rotate_token(self, name: str) -> str:
-        """Return a new token in the place of one, which stops to work.
+        """Return a new token in the place of one, which stops working.
 
         Raises:
             InvalidRequest: there is none of this name.
