@@ -53,6 +53,95 @@ def check(file: SurveyFile, as_json: Json = False) -> None:
 
 @app.command()
 @guarded
+def new(
+    template: Annotated[str, typer.Option("--template", "-t", metavar="NAME", help="What to start from.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="A file for the survey, .toml.")
+    ] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option("--language", "-l", help="A language to keep, as often as needed; all of them, unless you say."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a survey to start from: wordings, a design and a harmless question. Without a template, list them."""
+    from deniable.survey.templates import TEMPLATES, survey_template, template_title
+
+    if not template:
+        for name in TEMPLATES:
+            console().print(f"{name}: {template_title(name)}", markup=False, soft_wrap=True)
+        return
+    text = survey_template(template, languages=language or ())
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write(out, text.rstrip("\n"), force=force)
+    say(f"wrote {out}. Change it, then: deniable survey check {out}")
+
+
+@app.command()
+@guarded
+def harmless(as_json: Json = False) -> None:
+    """List harmless questions with the exact share of those who say yes: p of crosswise, b of simmons."""
+    from deniable.survey.harmless import HARMLESS
+
+    if as_json:
+        keys = ("name", "share", "texts", "note")
+        print_json({"questions": [{key: _text(getattr(each, key)) for key in keys} for each in HARMLESS]})
+        return
+    for each in HARMLESS:
+        console().print(f"{each.name}  {each.share} = {float(each.share):.4f}", markup=False, soft_wrap=True)
+        for language, text in each.texts.items():
+            console().print(f"  {language}: {text}", markup=False, soft_wrap=True)
+    for note in dict.fromkeys(each.note for each in HARMLESS):
+        say(note)
+
+
+def _text(value: object) -> object:
+    """Return a fact for JSON: an exact share as text."""
+    from fractions import Fraction
+
+    return str(value) if isinstance(value, Fraction) else value
+
+
+class CodebookForm(StrEnum):
+    """How a codebook is written."""
+
+    CSV = "csv"
+    MARKDOWN = "md"
+    JSON = "json"
+
+
+@app.command()
+@guarded
+def codebook(
+    file: SurveyFile,
+    form: Annotated[
+        CodebookForm | None,
+        typer.Option("--format", "-f", help="csv; md, to read; json, as DDI names it. As --out ends, or md."),
+    ] = None,
+    language: Annotated[str, typer.Option("--language", "-l", help="One of the survey's; its first, by default.")] = "",
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")] = None,
+    force: Force = False,
+) -> None:
+    """Write the codebook of a survey: questions, texts, codes, designs, ε and Bayes factors."""
+    from deniable.survey.codebook import FORMATS
+
+    ending = form.value if form else out.suffix.lower().lstrip(".") if out else "md"
+    if ending not in FORMATS:
+        raise InvalidRequest(
+            f"cannot write a codebook to {out}; expected a name that ends in .{', .'.join(FORMATS)}, or --format."
+        )
+    text = FORMATS[ending](_read(file).codebook(language)).rstrip("\n")
+    if out is None:
+        typer.echo(text)
+        return
+    write(out, text, force=force)
+    say(f"wrote {out}")
+
+
+@app.command()
+@guarded
 def create(
     file: SurveyFile,
     opened: Annotated[bool, typer.Option("--open", help="Open it at once.")] = False,

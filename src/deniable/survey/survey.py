@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
 from os import PathLike
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import documents
 from deniable.chance import SYSTEM, Source, pick
@@ -21,6 +21,9 @@ from deniable.survey.keys import Keys
 from deniable.survey.limits import BUDGET, CEILING
 from deniable.survey.question import Question, check_slug
 from deniable.survey.texts import SurveyTexts
+
+if TYPE_CHECKING:
+    from deniable.survey.codebook import Codebook
 
 ADMISSIONS = ("open", "invitation")
 """Who may respond: everybody, or whoever holds an invitation, once."""
@@ -158,6 +161,16 @@ class Survey(HashedDocument):
                 "each respondent is asked some of the questions, and a question has a physical device; expected the "
                 "browser's, which also draws what is asked."
             )
+
+    def codebook(self, language: str = "") -> Codebook:
+        """Return the codebook of the survey in one of its languages; in the default one, unless you say.
+
+        Raises:
+            InvalidRequest: it is not asked in that language.
+        """
+        from deniable.survey.codebook import Codebook
+
+        return Codebook(self, language or self.language)
 
     def as_pilot(self) -> Survey:
         """Return the same survey as a pilot: with a name, and so a hash, of its own, and without days.
