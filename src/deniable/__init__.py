@@ -206,6 +206,7 @@ _HOMES = {
             "Question",
             "QuestionTexts",
             "Survey",
+            "SurveyArm",
             "SurveyTexts",
             "harmless_question",
             "survey_template",

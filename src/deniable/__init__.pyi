@@ -143,6 +143,7 @@ from deniable.survey import HarmlessQuestion as HarmlessQuestion
 from deniable.survey import Question as Question
 from deniable.survey import QuestionTexts as QuestionTexts
 from deniable.survey import Survey as Survey
+from deniable.survey import SurveyArm as SurveyArm
 from deniable.survey import SurveyTexts as SurveyTexts
 from deniable.survey import harmless_question as harmless_question
 from deniable.survey import survey_template as survey_template

@@ -49,7 +49,7 @@ def faults(page: Page) -> list[str]:
 def test_nothing_keeps_anybody_out(visit: Coming, language: str) -> None:
     """Every part of every page at once, on the narrowest screen: 0 violations, and nothing to scroll sideways."""
     with visit(viewport=NARROW, color_scheme="dark" if language in ("de", "ar") else "light") as found:
-        for path in ("several", "stages", "bait", "dependent", "physical?group=North"):
+        for path in ("several", "stages", "bait", "dependent", "arms", "physical?group=North"):
             page = found.go(f"/s/{path}{'&' if '?' in path else '?'}lang={language}")
             found.wait()
             page.evaluate(SHOW_ALL)

@@ -527,12 +527,20 @@ def _show(survey: Survey) -> None:
         last = question.designs[-1]
         table.add_row(question.name, last.name, str(question.stages), epsilon_words(last.epsilon, spoken))
     out.print(table)
+    odds = sum(arm.odds for arm in survey.arms)
+    for arm, hand in zip(survey.arms, survey.hands, strict=False):
+        own = survey.together({each.name: each.disclosure.parity for each in hand if not each.check})
+        asked = f"{', '.join(each.name for each in hand)}; ε ≤ {epsilon_words(own.epsilon, spoken)}"
+        out.print(f"The arm {arm.name}, {arm.odds} of {odds} respondents: {asked}.", markup=False, soft_wrap=True)
     total = epsilon_words(survey.disclosure.epsilon, spoken)
     out.print(f"A respondent who answers everything, at the finest stages, reveals at most ε = {total}.")
     words, worst = spoken.words["disclosure"], survey.worst
     out.print(f"\nWhat respondents are told, in their language:\n{words['title']}", markup=False)
     for question in survey.questions:
-        out.print(f"- {question.disclosure.line(question.name, spoken)}", markup=False)
+        if question.check:
+            out.print(f"- {question.name}: {spoken.words['question']['check']}", markup=False)
+        else:
+            out.print(f"- {question.disclosure.line(question.name, spoken)}", markup=False)
     out.print(fill(words["worst"], question=worst.name), *worst.disclosure.response_words(spoken), markup=False)
     if len(survey.questions) > 1:
         out.print(*survey.disclosure.together_words(spoken), markup=False)

@@ -12,7 +12,7 @@ from deniable.attacks import doubts, fabricated, swing
 from deniable.collector.small_cells import counts_shown, groups_shown
 from deniable.collector.store import Entry, Store
 from deniable.designs import NumberDesign
-from deniable.errors import NotEstimable
+from deniable.errors import NotAllowed, NotEstimable
 from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, plausible, stages
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
@@ -113,6 +113,34 @@ class GroupResult:
     numbers: tuple[Row, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ShareDifference:
+    """By how much the share of a category is larger than in another arm: with its standard error and interval."""
+
+    label: str
+    value: float
+    error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArmComparison:
+    """A question beside one that asks the same of other people.
+
+    Attributes:
+        question: the other one.
+        design: what it is called; "direct" where answers are sent as they are.
+        respondents: of the other one.
+        differences: this question less the other one, a category each; empty where one of the two is not shown yet.
+    """
+
+    question: str
+    design: str
+    respondents: int
+    differences: tuple[ShareDifference, ...]
+
+
 def read(store: Store, entry: Entry, question: int, group: int | None = None) -> Results:
     """Return the results of a question.
 
@@ -129,7 +157,7 @@ def read(store: Store, entry: Entry, question: int, group: int | None = None) ->
         level=LEVEL,
         method=summary.method,
         epsilon=summary.epsilon,
-        sentence=_sentence(shares, numbers),
+        sentence=_sentence(shares, numbers, asked.check),
         shares=shares,
         notes=numbers.notes if numbers else summary.notes,
         protection=_protection(asked),
@@ -154,12 +182,33 @@ def groups(store: Store, entry: Entry, question: int) -> tuple[GroupResult, ...]
             GroupResult(
                 entry.survey.groups[number],
                 _counts(estimate).respondents,
-                _sentence(shares, numbers),
+                _sentence(shares, numbers, asked.check),
                 shares,
                 numbers.rows if numbers else (),
             )
         )
     return tuple(results)
+
+
+def comparisons(store: Store, entry: Entry, question: int) -> tuple[ArmComparison, ...]:
+    """Compare a question with those that ask the same of other people, by what is shown of each."""
+    survey = entry.survey
+    asked = survey.questions[question]
+    others = [each for each in survey.questions if each.name == asked.compare or each.compare == asked.name]
+    return tuple(_compared(store, entry, question, survey.number(other.name)) for other in others)
+
+
+def _compared(store: Store, entry: Entry, question: int, number: int) -> ArmComparison:
+    asked, other = (entry.survey.questions[each] for each in (question, number))
+    try:
+        own, beside = (_estimated(counts_shown(store, entry, each)) for each in (question, number))
+    except (NotAllowed, NotEstimable):
+        return ArmComparison(other.name, other.design.name, 0, ())
+    found = []
+    for category, label in zip(asked.design.categories, asked.labels(entry.survey.language), strict=True):
+        more = own.contrast({category: 1.0}) - beside.contrast({category: 1.0})
+        found.append(ShareDifference(label, more.value, more.error, *more.interval(level=LEVEL)))
+    return ArmComparison(other.name, other.design.name, _counts(beside).respondents, tuple(found))
 
 
 def days(store: Store, entry: Entry, question: int) -> tuple[tuple[date, int], ...]:
@@ -194,10 +243,13 @@ def _numbers(estimate: Estimate | Combined) -> Summary[Row] | None:
     return NumberEstimate(estimate).summary(level=LEVEL)
 
 
-def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None) -> str:
-    """Tell the mean of a number; else about "yes", or about the answer that most people give."""
+def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None, check: str = "") -> str:
+    """Tell the mean of a number, or who got a check right; else about "yes", or the answer that most people give."""
     if numbers:
         return words.about_mean(numbers.rows[0])
+    if check:
+        right = next(share for share in shares if share.row.name == check)
+        return f"The right answer: {words.about(right.row, right.label)}"
     chosen = shares[1] if len(shares) == 2 else max(shares, key=lambda share: share.row.estimate)
     return words.about(chosen.row, chosen.label)
 

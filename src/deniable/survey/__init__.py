@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deniable.survey.arms import SurveyArm
 from deniable.survey.codebook import Codebook
 from deniable.survey.harmless import HARMLESS, HarmlessQuestion, harmless_question
 from deniable.survey.keys import Keys
@@ -23,6 +24,7 @@ __all__ = [
     "Question",
     "QuestionTexts",
     "Survey",
+    "SurveyArm",
     "SurveyTexts",
     "harmless_question",
     "survey_template",

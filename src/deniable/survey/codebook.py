@@ -63,7 +63,7 @@ class Codebook:
         >>> from deniable.survey import QuestionTexts, SurveyTexts
         >>> smokes = Question("smokes", warner(p="3/4"), {"en": QuestionTexts("Do you smoke?")})
         >>> print(Codebook(Survey("habits", {"en": SurveyTexts("Habits")}, (smokes,)), "en").to_csv().splitlines()[1])
-        smokes,Do you smoke?,browser,warner,1,1.099,no,no,no,no,3/4,3,3
+        smokes,Do you smoke?,,,,browser,warner,1,1.099,no,no,no,no,3/4,3,3
     """
 
     survey: Survey
@@ -94,12 +94,25 @@ class Codebook:
         """Return a table with a row for each question, stage, answer and response."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(("question", "text", "device", "design", "stage", "epsilon", *CodebookCell._fields))
+        writer.writerow(
+            (
+                "question",
+                "text",
+                "arms",
+                "check",
+                "compare",
+                "device",
+                "design",
+                "stage",
+                "epsilon",
+                *CodebookCell._fields,
+            )
+        )
         for question in self.survey.questions:
             for stage, design in enumerate(question.designs, 1):
                 about = (
-                    question.name, self._text(question), question.device, design.name, stage,
-                    epsilon_words(design.epsilon),
+                    question.name, self._text(question), " ".join(self._arms(question)), question.check,
+                    question.compare, question.device, design.name, stage, epsilon_words(design.epsilon),
                 )  # fmt: skip
                 for cell in self.cells(question, design) or [("",) * len(CodebookCell._fields)]:
                     writer.writerow([safe_cell(_plain(each)) for each in (*about, *cell)])
@@ -118,6 +131,10 @@ class Codebook:
                 yield f"{_inline(getattr(texts, name))}\n"
         total = epsilon_words(survey.disclosure.epsilon)
         yield f"All responses of one respondent together have ε ≤ {total}.\n"
+        odds = sum(arm.odds for arm in survey.arms)
+        for arm in survey.arms:
+            yield f"- The arm `{arm.name}` is drawn for {arm.odds} of {odds} respondents."
+        yield from [""] if survey.arms else ()
         for question in survey.questions:
             yield from self._chapter(question)
 
@@ -128,7 +145,7 @@ class Codebook:
         for each in (texts.help, texts.instructions):
             if each:
                 yield f"{_inline(each)}\n"
-        yield f"Drawn by: {question.device}.\n"
+        yield from (f"{each}\n" for each in self._about(question))
         for stage, design in enumerate(question.designs, 1):
             number = f"Stage {stage}: design" if question.ladder else "Design"
             yield f"{number} `{design.name}`, `{design.hash}`, ε = {epsilon_words(design.epsilon)}.\n"
@@ -146,6 +163,19 @@ class Codebook:
             yield ""
         if question.design.caveat:
             yield f"{question.design.caveat}\n"
+
+    def _about(self, question: Question) -> Iterator[str]:
+        yield f"Drawn by: {question.device}."
+        if self._arms(question):
+            yield f"Asked in: {', '.join(f'`{name}`' for name in self._arms(question))}."
+        if question.check:
+            yield f"A comprehension check: the answer is sent as it is, and {_inline(question.check)} is right."
+        if question.compare:
+            yield f"Compared with `{question.compare}`, which asks the same of other people."
+
+    def _arms(self, question: Question) -> tuple[str, ...]:
+        """Return the arms that name a question; none where everybody is asked it."""
+        return tuple(arm.name for arm in self.survey.arms if question.name in arm.questions)
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Return the codebook with the element names of DDI Codebook 2.5, as JSON.
@@ -170,6 +200,7 @@ class Codebook:
                 "epsilon": epsilon_words(survey.disclosure.epsilon),
                 "minimum": survey.minimum,
                 "admission": survey.admission,
+                "arms": [arm.to_body() for arm in survey.arms],
             },
         }
         return json.dumps(body, ensure_ascii=False, indent=indent)
@@ -187,6 +218,9 @@ class Codebook:
             "catgry": [{"catValu": symbol, "labl": label} for symbol, label in symbols],
             "deniable": {
                 "device": question.device,
+                "arms": list(self._arms(question)),
+                "check": question.check,
+                "compare": question.compare,
                 "stages": [self._stage(question, each) for each in question.designs],
             },
         }

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from deniable.errors import InvalidRequest
 
-TEMPLATES = ("yes-no", "three-questions", "dice", "crosswise", "unrelated")
+TEMPLATES = ("yes-no", "three-questions", "dice", "crosswise", "unrelated", "validation")
 """The surveys that there are to start from."""
 
 _TEXTS = re.compile(r"\[(?:questions\.)?texts\.([A-Za-z-]+)\]")

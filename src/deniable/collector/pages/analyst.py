@@ -23,7 +23,7 @@ from deniable.collector import planner, results
 from deniable.collector.charts import DaysChart, SharesChart, days_chart, shares_chart
 from deniable.collector.pages.render import render
 from deniable.collector.refusals import Refused
-from deniable.collector.results import FAKES, CategoryResult, GroupResult, Results, capital
+from deniable.collector.results import FAKES, ArmComparison, CategoryResult, GroupResult, Results, capital
 from deniable.collector.settings import Collector
 from deniable.collector.small_cells import counts_shown, published
 from deniable.collector.store import Entry, Store, Token
@@ -93,6 +93,7 @@ class QuestionFacts:
     why: str
     groups: tuple[GroupResult, ...]
     hidden: tuple[str, ...]
+    comparisons: tuple[ArmComparison, ...]
     next_step: int
     complete: bool
     days: tuple[tuple[date, int], ...]
@@ -222,6 +223,7 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         why=why,
         groups=groups,
         hidden=tuple(name for name in survey.groups if name not in {shown.name for shown in groups}),
+        comparisons=() if group else results.comparisons(store, entry, number),
         next_step=store.next_step(entry.id, number, selected),
         complete=bool(store.stages_complete(entry.id, number)),
         days=results.days(store, entry, number),

@@ -38,6 +38,7 @@ from deniable.errors import DeniableError
 from deniable.survey import Question, Survey
 from deniable.survey.catalogue import LANGUAGES, Locale, fill, locale
 from deniable.survey.disclosure import Disclosure
+from deniable.survey.survey import worst_of
 from deniable.survey.tools import Tool, tool_for
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
@@ -145,6 +146,8 @@ class AskedQuestion:
         disclosure: what responses to it reveal at most, all stages together.
         tool: a physical device that makes this design, where the survey does not say how to use one.
         amount: what a number that is entered must be; None where categories are chosen from.
+        direct: whether the answer is sent as it is.
+        check: whether it is about the device, and not about the respondent.
     """
 
     name: str
@@ -159,6 +162,8 @@ class AskedQuestion:
     disclosure: Disclosure
     tool: Tool | None
     amount: Amount | None
+    direct: bool
+    check: bool
 
     def called(self, stage: Odds, number: int) -> str:
         """Return what a row of the odds is called: a response, or a category in a set."""
@@ -182,6 +187,27 @@ class Trial:
     labels: tuple[str, ...]
     same: bool
     amount: Amount | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmTelling:
+    """What respondents are told before they answer: those of one arm, or all where there are no arms.
+
+    Attributes:
+        arm: which one; empty where there are no arms.
+        questions: what reveals something about them, when they are asked it.
+        worst: the one of these whose responses reveal most.
+        together: what all responses reveal at most.
+        direct: whether no device is used at all.
+        trial: a harmless question, if a device runs in the page.
+    """
+
+    arm: str
+    questions: tuple[AskedQuestion, ...]
+    worst: AskedQuestion
+    together: Disclosure
+    direct: bool
+    trial: Trial | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +236,7 @@ class SurveyPage(Page):
         invited: whether an invitation is needed.
         questions: what is asked.
         each: how many of the questions are drawn for a respondent; 0 where all are asked.
-        worst: the question whose responses reveal most.
-        together: what all responses reveal at most.
-        trial: a harmless question, if the device runs in the page.
+        tellings: what is told before; one for each arm, where there are some.
         form: where everything can be sent without script, or at least withdrawn.
         notice: why nothing is taken now, and how to go on; empty where responses are taken.
         definition: of a preview, the whole definition: nothing is asked of the collector; else empty.
@@ -231,9 +255,7 @@ class SurveyPage(Page):
     invited: bool
     questions: tuple[AskedQuestion, ...]
     each: int
-    worst: AskedQuestion
-    together: Disclosure
-    trial: Trial | None
+    tellings: tuple[ArmTelling, ...]
     form: Form | None
     notice: str
     definition: str
@@ -318,13 +340,31 @@ def survey_page(
         invited=survey.admission == "invitation",
         questions=questions,
         each=survey.each or 0,
-        worst=questions[survey.number(survey.worst.name)],
-        together=survey.disclosure,
-        trial=trial(survey, language),
+        tellings=_tellings(survey, questions, language),
         form=form,
         notice=notice,
         marked="preview" if preview else _marked(survey),
         definition=survey.to_json() if preview else "",
+    )
+
+
+def _tellings(survey: Survey, questions: Sequence[AskedQuestion], language: str) -> tuple[ArmTelling, ...]:
+    named = {question.name: question for question in questions}
+    arms = [arm.name for arm in survey.arms] or [""]
+    return tuple(_telling(survey, arm, hand, named, language) for arm, hand in zip(arms, survey.hands, strict=True))
+
+
+def _telling(
+    survey: Survey, arm: str, hand: Sequence[Question], named: Mapping[str, AskedQuestion], language: str
+) -> ArmTelling:
+    about = [question for question in hand if not question.check]
+    return ArmTelling(
+        arm=arm,
+        questions=tuple(named[question.name] for question in about),
+        worst=named[worst_of(hand).name],
+        together=survey.together({question.name: question.disclosure.parity for question in about}),
+        direct=all(question.direct for question in about),
+        trial=trial(hand, language),
     )
 
 
@@ -352,6 +392,8 @@ def asked_question(question: Question, language: str) -> AskedQuestion:
         if physical and not texts.instructions
         else None,
         amount=None if physical else _amount(question.design, language),
+        direct=question.direct,
+        check=bool(question.check),
     )
 
 
@@ -359,9 +401,9 @@ def _amount(design: Design, language: str) -> Amount | None:
     return Amount.of(design, locale(language)) if isinstance(design, NumberDesign) else None
 
 
-def trial(survey: Survey, language: str) -> Trial | None:
+def trial(questions: Sequence[Question], language: str) -> Trial | None:
     """Return a harmless question for the device in the page whose first response reveals most; None without one."""
-    drawn = [question for question in survey.questions if question.device == "browser"]
+    drawn = [question for question in questions if question.device == "browser" and not question.direct]
     if not drawn:
         return None
     worst = max(drawn, key=lambda question: question.design.parity)
@@ -523,8 +565,11 @@ async def post(request: Request) -> Response:
 
 
 def works_without_script(survey: Survey) -> bool:
-    """Say whether a survey can be taken part in without script: only if no answer would have to be sent for it."""
-    return all(question.device == "physical" for question in survey.questions)
+    """Say whether a survey can be taken part in without script: only if no answer would have to be sent for it.
+
+    An arm is drawn by the script.
+    """
+    return not survey.arms and all(question.device == "physical" for question in survey.questions)
 
 
 async def send(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> SubmissionBody:

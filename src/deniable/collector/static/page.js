@@ -183,7 +183,8 @@ function said(question) {
 /** Return the last response to a question in words. */
 function spoken(question) {
   const last = lastOf(question);
-  const sentence = question.device === "physical" ? words.sent.words_physical : words.sent.words;
+  const own = question.device === "physical" || question.designs[0].name === "direct"; // no device in the page
+  const sentence = own ? words.sent.words_physical : words.sent.words;
   const texts = question.texts[language];
   return last ? fill(sentence, { response: called(question, last, texts, words.try.empty) }) : words.sent.skipped;
 }
@@ -301,10 +302,17 @@ function listen() {
 function deal(survey) {
   state.hand ??= drawHand(survey).map((each) => each.name);
   kept.save();
+  const arm = survey.arms.find(({ hand }) => String(hand) === String(state.hand)); // no two are asked the same
+  for (const each of all("template[data-arm]")) {
+    each.replaceWith(...(each.dataset.arm === arm?.name ? [each.content] : []));
+  }
   asked = survey.questions.filter((each) => state.hand.includes(each.name));
   const sections = all("[data-step=question]", place);
   const dealt = sections.filter((each) => state.hand.includes(each.dataset.question));
-  if (sections.length) find("[data-next]", dealt.at(-1)).textContent = find("[data-next]", sections.at(-1)).textContent;
+  for (const each of all("[data-next]", dealt.at(-1))) each.textContent = each.dataset.send;
+  if (dealt.length > 1) {
+    dealt.forEach((each, at) => (find("h2", each).textContent = fill(words.title, { number: at + 1, count: dealt.length })));
+  }
   for (const each of sections) if (!dealt.includes(each)) each.remove();
   steps = all("[data-step]", place);
 }
@@ -312,7 +320,7 @@ function deal(survey) {
 async function start() {
   const survey = await definition(api, hash, link);
   ({ questions: asked, keys } = survey);
-  if (survey.each < asked.length) deal(survey);
+  if (survey.each < asked.length || survey.arms.length) deal(survey);
   find("#unnamed").hidden = link.has("definition");
   find("#needs-script")?.remove();
   for (const each of all("[data-script]")) each.hidden = false;
