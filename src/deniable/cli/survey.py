@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -204,6 +205,23 @@ def preview(
     with _store(settings, database, address=address) as (store, chosen):
         typer.echo(f"{chosen.base}/preview/{store.survey(name).survey.name}")
     say("Sign in there with the token of an analyst or administrator: deniable survey token NAME.")
+
+
+@app.command()
+@guarded
+def kiosk(
+    name: Name,
+    group: Annotated[str, typer.Option("--group", help="The group of all who use the device.")] = "",
+    address: Annotated[str | None, typer.Option("--address", help="What people type to get to the collector.")] = None,
+    database: Database = None,
+    settings: SettingsFile = None,
+) -> None:
+    """Print the link for a device that many people use, such as an interviewer's tablet: it keeps nothing of them."""
+    with _store(settings, database, address=address) as (store, chosen):
+        entry = store.survey(name)
+        if group:
+            entry.survey.group(group)
+        typer.echo(f"{replace(entry.link(chosen.base), group=group).text}&kiosk")
 
 
 @app.command("list")

@@ -293,3 +293,14 @@ def test_an_author_signs_offline_and_receipts_are_verified(database: Path, tmp_p
     receipt.write_text(json.dumps(saved).replace('"yes"', '"no"'))
     assert run("survey", "verify", receipt, "--definition", definition).exit_code != 0
     assert run("survey", "sign", definition, "--key", definition, "--out", tmp_path / "x").exit_code != 0
+
+
+def test_a_link_for_a_shared_device(database: Path) -> None:
+    link = done("survey", "kiosk", "small", "--group", "north", "--database", database).stdout.strip()
+    where, _, behind = link.partition("#")
+    assert where.endswith("/s/small?group=north")
+    assert behind.startswith("definition=")
+    assert behind.endswith("&kiosk")
+    assert (
+        "there is no group 'east'" in run("survey", "kiosk", "small", "--group", "east", "--database", database).stderr
+    )

@@ -18,11 +18,12 @@ const words = JSON.parse(find("#words").textContent);
 const { name, hash, language } = place.dataset;
 const api = `/api/surveys/${name}`;
 const preview = "definition" in place.dataset; // nothing is sent or kept, and no later visit is waited for
-const kept = open(hash, preview);
+const link = new URLSearchParams(location.hash.slice(1)); // what the link names: a fragment reaches no log
+const shared = link.has("kiosk") && !preview; // one device, many people: nothing is kept between them
+const kept = open(hash, preview || shared);
 const { state } = kept;
 let steps = all("[data-step]", place);
 const done = find("#done");
-const link = new URLSearchParams(location.hash.slice(1)); // what the link names: a fragment reaches no log
 let [asked, keys] = [[], null]; // the questions with their designs; what receipts and tokens are verified with
 let step = 0;
 let busy = false;
@@ -161,6 +162,7 @@ function finish() {
   for (const each of all("input[type=radio]", place)) each.checked = false;
   for (const each of all("[data-step=question] :is(select, [data-amount])", place)) each.value = "";
   for (const each of [place, ...all("#intro, .withdrawal")]) each.hidden = true;
+  find("#next-person").hidden = !shared;
   if (!state.messages.length) return (find("#status").textContent = words.sent.nothing);
   done.hidden = false;
   find("#clear").hidden = false;
@@ -168,7 +170,7 @@ function finish() {
   find("#message").textContent = state.messages.map((each) => JSON.stringify(each, null, 2)).join("\n\n");
   find("#key").textContent = state.key;
   const also = Object.keys(state.answers).length ? ` ${words.sent.kept_answer}` : "";
-  find("#kept").textContent = kept.lasting ? words.sent.kept + also : words.sent.unkept;
+  find("#kept").textContent = kept.lasting ? words.sent.kept + also : shared ? words.kiosk.unkept : words.sent.unkept;
   return focusOn(find("h2", done));
 }
 
@@ -317,7 +319,17 @@ function deal(survey) {
   steps = all("[data-step]", place);
 }
 
+/** Make the page one of a device that many people use. */
+async function shareDevice() {
+  const { share } = await import("./page/kiosk.js"); // only such a device loads it
+  const touched = () => step > 0 || find("#agree")?.checked || place.hidden;
+  const { seconds, afresh } = share(link, { language, touched });
+  find("#kiosk").textContent = fill(words.kiosk.lead, { seconds });
+  find("#hand-on").addEventListener("click", afresh);
+}
+
 async function start() {
+  if (shared) await shareDevice();
   const survey = await definition(api, hash, link);
   ({ questions: asked, keys } = survey);
   if (survey.each < asked.length || survey.arms.length) deal(survey);
