@@ -226,7 +226,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         store.create(survey)
         store.open(survey.name)
     traffic: list[str] = []
-    with listening(recorded(make_app(Settings(database=str(file), rate=0, hold=0), store), traffic)) as address:
+    with listening(
+        recorded(make_app(Settings(database=str(file), rate=0, hold=0, listed=True), store), traffic)
+    ) as address:
         yield Running(store, address, file, traffic)
     store.shut()
 

@@ -500,6 +500,9 @@ def _store(
     try:
         store = open_store(settings.database)
         try:
+            served = store.database.noted()
+            if not settings.address and served.startswith("http"):  # links lead to where it is, or was, served
+                settings = read_settings(file, database=database, **given | {"address": served})
             yield store, settings
         finally:
             store.shut()

@@ -304,3 +304,20 @@ def test_a_link_for_a_shared_device(database: Path) -> None:
     assert (
         "there is no group 'east'" in run("survey", "kiosk", "small", "--group", "east", "--database", database).stderr
     )
+
+
+def test_links_lead_to_where_the_collector_was_served(database: Path) -> None:
+    store = open_store(database)
+    seat = store.database.take_seat(1)
+    assert seat is not None
+    seat.note("http://127.0.0.1:9321")
+    for address, expected in (
+        ((), "http://127.0.0.1:9321/s/small"),
+        (("--address", "https://x.example"), "https://x.example/s/small"),
+    ):
+        assert done("survey", "kiosk", "small", "--database", database, *address).stdout.startswith(expected)
+    seat.note("http://127.0.0.1:80")
+    assert store.database.noted() == "http://127.0.0.1:80", "what was there before is gone"
+    seat.close()
+    store.shut()
+    assert "http://127.0.0.1:80/s/small" in done("survey", "kiosk", "small", "--database", database).stdout

@@ -82,10 +82,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Overview(Page):
-    """All open surveys: address, title and introduction of each."""
+    """All open surveys: address, title and introduction of each; none where they are not listed."""
 
     TEMPLATE: ClassVar[str] = "respondent/overview.html"
     surveys: tuple[tuple[str, str, str], ...]
+    listed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,9 +453,11 @@ def harmless_number(design: NumberDesign) -> NumberDesign:
 
 
 async def overview(request: Request) -> HTMLResponse:
-    """List the surveys that take responses today."""
+    """List the surveys that take responses today, where this collector lists them."""
     language, links = _languages(request, LANGUAGES)
-    entries = await asyncio.to_thread(Collector.of(request).store.surveys)
+    collector = Collector.of(request)
+    listed = collector.settings.listed
+    entries = await asyncio.to_thread(collector.store.surveys) if listed else []
     day, surveys = today(), []
     for entry in entries:
         if entry.takes(day) and not entry.survey.pilot:  # who is to try a pilot is given its link
@@ -463,7 +466,7 @@ async def overview(request: Request) -> HTMLResponse:
             behind = entry.link("").text.partition("#")[2]
             surveys.append((f"/s/{survey.name}?{urlencode({'lang': language})}#{behind}", texts.title, texts.intro))
     title = locale(language).words["overview"]["title"]
-    return await asyncio.to_thread(_html, page(Overview, language, title, links, surveys=tuple(surveys)))
+    return await asyncio.to_thread(_html, page(Overview, language, title, links, surveys=tuple(surveys), listed=listed))
 
 
 PAGES_KEPT = 200

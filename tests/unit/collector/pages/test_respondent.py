@@ -139,8 +139,9 @@ def test_what_was_sent_without_script_tells_what_it_reveals(language: str) -> No
 
 
 def test_pages_without_anything_to_show() -> None:
-    empty = render(page(Overview, "de", "Titel", surveys=()))
-    assert locale("de").words["overview"]["none"] in empty
+    for listed, said in ((True, "none"), (False, "unlisted")):
+        empty = render(page(Overview, "de", "Titel", surveys=(), listed=listed))
+        assert locale("de").words["overview"][said] in empty
 
 
 @pytest.mark.parametrize(("p00", "certain"), [("1", True), ("3/4", False)])
