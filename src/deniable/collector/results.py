@@ -249,7 +249,8 @@ def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None, ch
         return words.about_mean(numbers.rows[0])
     if check:
         right = next(share for share in shares if share.row.name == check)
-        return f"The right answer: {words.about(right.row, right.label)}"
+        told = words.about(right.row, right.label)
+        return f"The right answer: {told[:1].lower()}{told[1:]}"
     chosen = shares[1] if len(shares) == 2 else max(shares, key=lambda share: share.row.estimate)
     return words.about(chosen.row, chosen.label)
 
