@@ -32,8 +32,8 @@ class CodebookCell(NamedTuple):
     """One answer and one response of a design.
 
     Attributes:
-        answer: a category.
-        answer_label: what it is called.
+        category: an answer that can be given.
+        category_label: what it is called.
         response: a symbol.
         response_label: what it is called.
         probability: of the response, given the answer.
@@ -41,8 +41,8 @@ class CodebookCell(NamedTuple):
         factor_high: the same, at most; for two answers it is the same number.
     """
 
-    answer: str
-    answer_label: str
+    category: str
+    category_label: str
     response: str
     response_label: str
     probability: Fraction
@@ -84,9 +84,9 @@ class Codebook:
         called = question.symbols(self.language) if design is question.design else design.symbols
         return tuple(
             CodebookCell(
-                answer, labels[x], symbol, called[y], channel.probability(y, given=x), *channel.bayes_factors(y, x)
+                category, labels[x], symbol, called[y], channel.probability(y, given=x), *channel.bayes_factors(y, x)
             )
-            for x, answer in enumerate(design.categories)
+            for x, category in enumerate(design.categories)
             for y, symbol in enumerate(design.symbols)
         )
 
@@ -157,9 +157,9 @@ class Codebook:
             yield "| answer | response | probability | Bayes factors of the answer, at least and at most |"
             yield "| --- | --- | --- | --- |"
             for cell in cells:
-                answer, response = _named(cell.answer, cell.answer_label), _named(cell.response, cell.response_label)
+                held, response = _named(cell.category, cell.category_label), _named(cell.response, cell.response_label)
                 factors = f"{shown(cell.factor_low)}, {shown(cell.factor_high)}"
-                yield f"| {answer} | {response} | {_readable(cell.probability)} | {factors} |"
+                yield f"| {held} | {response} | {_readable(cell.probability)} | {factors} |"
             yield ""
         if question.design.caveat:
             yield f"{question.design.caveat}\n"

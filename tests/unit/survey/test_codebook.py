@@ -31,15 +31,15 @@ def test_the_table_has_every_cell_of_every_stage() -> None:
         design = question.designs[int(row["stage"]) - 1]
         assert row["text"] == question.texts["de"].text
         assert row["design"] == design.name
-        answer, response = row["answer"], row["response"]
+        answer, response = row["category"], row["response"]
         assert Fraction(row["probability"]) == design.probability(response, given=answer)
         assert (Fraction(row["factor_low"]), Fraction(row["factor_high"])) == design.bayes_factors(response, answer)
-        assert row["answer_label"] == question.labels("de")[design.category_number(answer)]
+        assert row["category_label"] == question.labels("de")[design.category_number(answer)]
 
 
 def test_a_response_that_proves_something_has_its_factors() -> None:
     rows = list(csv.DictReader(io.StringIO(_asked(triangular("1/4")).codebook().to_csv())))
-    assert [(row["answer"], row["response"], row["factor_low"]) for row in rows] == [
+    assert [(row["category"], row["response"], row["factor_low"]) for row in rows] == [
         ("no", "neither", "inf"),
         ("no", "at least one", "1/4"),
         ("yes", "neither", "0"),
@@ -60,7 +60,7 @@ def test_what_is_too_large_is_named_and_not_listed() -> None:
     survey = _asked(local_hashing([str(each) for each in range(500)], epsilon=1))
     assert "500 answers and " in survey.codebook().to_markdown()
     (row,) = csv.DictReader(io.StringIO(survey.codebook().to_csv()))
-    assert (row["design"], row["answer"], row["probability"]) == ("local_hashing", "", "")
+    assert (row["design"], row["category"], row["probability"]) == ("local_hashing", "", "")
     (variable,) = json.loads(survey.codebook().to_json())["codeBook"]["dataDscr"]["var"]
     assert variable["catgry"] == []
 
