@@ -156,10 +156,15 @@ from deniable.release.market import Prices as Prices
 from deniable.release.panel import Panel as Panel
 from deniable.responses.stages import degrade as degrade
 from deniable.responses.stages import upgrade as upgrade
+from deniable.survey import Codebook as Codebook
+from deniable.survey import HarmlessQuestion as HarmlessQuestion
 from deniable.survey import Question as Question
 from deniable.survey import QuestionTexts as QuestionTexts
 from deniable.survey import Survey as Survey
+from deniable.survey import SurveyArm as SurveyArm
 from deniable.survey import SurveyTexts as SurveyTexts
+from deniable.survey import harmless_question as harmless_question
+from deniable.survey import survey_template as survey_template
 from deniable.survey.packages import survey_design as survey_design
 from deniable.tallies import Tally as Tally
 from deniable.tallies.decks import DeckTally as DeckTally

@@ -171,6 +171,15 @@ def caveats(thing: Any) -> tuple[str, ...]:
     """Return what a guarantee rests on or leaves out, in sentences."""
     if isinstance(thing, Survey):
         told = [f"{question.name}: {each}" for question in thing.questions for each in caveats(question.about)]
+        told += [
+            f"{question.name}: a comprehension check, which is about the device; it is counted here all the same."
+            for question in thing.questions
+            if question.check
+        ]
+        if thing.arms:
+            told.append(
+                "Each respondent is asked the questions of one arm; all questions are counted here all the same."
+            )
         return (*told, "Other things that a survey learns, such as a group or the time of a response, are not covered.")
     if isinstance(thing, Ladder):
         return caveats(thing.designs[-1])

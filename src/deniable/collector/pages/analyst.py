@@ -24,7 +24,7 @@ from deniable.collector import planner, results
 from deniable.collector.charts import DaysChart, SharesChart, days_chart, largest, shares_chart
 from deniable.collector.pages.render import render
 from deniable.collector.refusals import Refused
-from deniable.collector.results import FAKES, CategoryResult, GroupResult, Results, capital
+from deniable.collector.results import FAKES, ArmResult, CategoryResult, GroupResult, Results, capital
 from deniable.collector.settings import Collector
 from deniable.collector.small_cells import counts_shown, published
 from deniable.collector.store import Entry, Store, Token
@@ -97,6 +97,7 @@ class QuestionFacts:
     groups: tuple[GroupResult, ...]
     compared: tuple[str, ...]
     hidden: tuple[str, ...]
+    comparisons: tuple[ArmResult, ...]
     next_step: int
     complete: bool
     days: tuple[tuple[date, int], ...]
@@ -238,6 +239,7 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         groups=groups,
         compared=results.compared(store, entry, number),
         hidden=tuple(name for name in survey.groups if name not in {shown.name for shown in groups}),
+        comparisons=() if group else results.comparisons(store, entry, number),
         next_step=store.next_step(entry.id, number, selected),
         complete=bool(store.stages_complete(entry.id, number)),
         days=results.days(store, entry, number),
