@@ -103,6 +103,7 @@ def _told(error: Any) -> int:
 
 
 _EXTRAS = {  # what each brings: installed if all of these can be imported
+    "analysis": ("formulaic", "pandas"),
     "fast": ("numba",),
     "collect": ("uvicorn", "starlette", "msgspec", "jinja2", "prometheus_client"),
     "duckdb": ("duckdb",),

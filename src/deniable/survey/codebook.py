@@ -19,7 +19,7 @@ from deniable import exact
 from deniable.designs import Design
 from deniable.designs.proofs import shown
 from deniable.errors import InvalidRequest
-from deniable.files.spreadsheets import safe_cell
+from deniable.files.cells import safe_cell
 from deniable.survey.disclosure import epsilon_words
 from deniable.survey.question import Question
 from deniable.survey.survey import Survey
