@@ -244,7 +244,7 @@ class GroupedEstimate(Result):
         asked = None if self._have_shares else "mean"
         if asked and asked not in self.names:
             return ()
-        return (f"The same in all groups: {self.homogeneity(asked)}.",)
+        return (f"Test that all groups are alike: {self.homogeneity(asked)}.",)
 
     @property
     def _have_shares(self) -> bool:
