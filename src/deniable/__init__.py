@@ -208,8 +208,16 @@ _HOMES = {
         ),
         "survey.packages": ("survey_design",),
         "tallies": ("Tally",),
+        "tallies.collected": (
+            "CollectedColumn",
+            "read_responses",
+            "tally_column",
+            "tally_columns",
+        ),
+        "tallies.counts": ("Declared",),
         "tallies.decks": ("DeckTally",),
         "tallies.responses": ("Responses",),
+        "tallies.separate": ("SeparateTallies",),
         "tallies.stages": ("StageTallies",),
         "verbs": (
             "estimate",

@@ -144,8 +144,14 @@ from deniable.survey import Survey as Survey
 from deniable.survey import SurveyTexts as SurveyTexts
 from deniable.survey.packages import survey_design as survey_design
 from deniable.tallies import Tally as Tally
+from deniable.tallies.collected import CollectedColumn as CollectedColumn
+from deniable.tallies.collected import read_responses as read_responses
+from deniable.tallies.collected import tally_column as tally_column
+from deniable.tallies.collected import tally_columns as tally_columns
+from deniable.tallies.counts import Declared as Declared
 from deniable.tallies.decks import DeckTally as DeckTally
 from deniable.tallies.responses import Responses as Responses
+from deniable.tallies.separate import SeparateTallies as SeparateTallies
 from deniable.tallies.stages import StageTallies as StageTallies
 from deniable.verbs import estimate as estimate
 from deniable.verbs import respond as respond

@@ -17,6 +17,7 @@
     └── MissingExtra           an optional package is not installed      (ImportError)
 
     ImplausibleResponses       a warning: responses that the design does not explain
+    UnknownValues              a warning: values of a column that are no symbols
 
 An error raised at the respondent's side never repeats the answer.
 """
@@ -123,3 +124,7 @@ class MissingExtra(DeniableError, ImportError):
 
 class ImplausibleResponses(UserWarning):
     """The responses are not what the design sends, beyond chance; the message names likely causes."""
+
+
+class UnknownValues(UserWarning):
+    """Some rows of a column that was collected elsewhere hold what is no symbol; they are not counted as responses."""

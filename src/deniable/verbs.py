@@ -609,4 +609,6 @@ def _refuse_tally(given: object) -> NoReturn:
     hint = "Count what was sent: dn.estimate(dn.tally(design, responses))."
     if hasattr(given, "columns") and hasattr(given, "design"):
         hint = "Count them first: dn.estimate(dn.tally(responses))."
+    if hasattr(given, "together"):
+        hint = "Estimate each of .groups(column), or .together(column) for everybody."
     raise InvalidRequest(f"estimate was given a {type(given).__name__}; expected a tally, as tally() returns.", hint)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deniable.cli import collected
 from deniable.cli.common import (
-    DesignFile,
     Force,
     Json,
     check_out,
@@ -46,7 +46,13 @@ ResultFile = Annotated[
 
 @guarded
 def estimate(
-    design: DesignFile,
+    design: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DESIGN",
+            help="The design of the tally; or the mapping file (.toml) with which several columns were counted.",
+        ),
+    ],
     tally: Annotated[
         Path, typer.Argument(metavar="TALLY", help="A tally, as written by `deniable tally`, or - for stdin.")
     ],
@@ -87,9 +93,15 @@ def estimate(
     """Estimate the share of each category, with intervals and with what privacy cost.
 
     With a ladder in place of the design, and the counts of its stages, everybody counts with the finest response sent.
+    Of tallies that were counted apart, by --by or with a mapping file, each column and group is estimated by itself.
     """
     check_files(out, chart, force=force)
-    made = _fitted(design, read_counts(tally), method, population, candidates)
+    counts = read_counts(tally)
+    if collected.are_separate(counts):
+        told = {"level": level, "method": interval, "simultaneous": simultaneous}
+        _show_apart(_apart(design, counts, method, population), told, out, chart, force=force, as_json=as_json)
+        return
+    made = _fitted(design, counts, method, population, candidates)
     if as_json:
         print_json(made.to_json(level=level, method=interval, simultaneous=simultaneous, indent=2))
     else:
@@ -146,6 +158,36 @@ def _fitted(path: Path, counts: bytes, method: str | None, population: int | Non
             )
         options["candidates"] = None if candidates is None else candidates.read_text(encoding="utf-8").splitlines()
     return fit(tally_type(known).from_json(counts, known), **options)
+
+
+def _apart(path: Path, counts: bytes, method: str | None, population: int | None) -> collected.SeparateResults:
+    from deniable.tallies.separate import SeparateTallies
+    from deniable.verbs import estimate as fit
+
+    options: dict[str, Any] = {"method": method, "population": population}
+    tallies = SeparateTallies.from_json(counts, collected.read_designs(path))
+    return collected.SeparateResults.of(tallies, lambda each: fit(each, **options))
+
+
+def _show_apart(
+    found: collected.SeparateResults,
+    told: dict[str, Any],
+    out: Path | None,
+    chart: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    if chart is not None:
+        raise InvalidRequest("a picture shows one estimate, and these are several; expected no --chart.")
+    text = "" if out is None else found.written(out, told)
+    if as_json:
+        print_json(found.to_json(told))
+    else:
+        found.print(show, told)
+    if out is not None:
+        write(out, text, force=force)
+        say(f"wrote {out}")
 
 
 def show(summary: Any) -> None:

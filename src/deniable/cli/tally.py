@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli import warehouses
+from deniable.cli import collected, warehouses
 from deniable.cli.common import (
-    DesignFile,
     Force,
     Json,
     check_out,
     guarded,
-    print_tally,
     progress,
     read_any_design,
     say,
@@ -27,28 +25,49 @@ from deniable.errors import InvalidRequest
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign
 
+DesignOrMapping = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DESIGN",
+        help="A design, as written by `deniable design`; or a mapping file (.toml) for several columns.",
+    ),
+]
+
 
 @guarded
 def tally(
-    design: DesignFile,
+    design: DesignOrMapping,
     responses: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="FILE…",
-            help="Responses (Parquet, Arrow, CSV, NDJSON; a file, a folder or a 'pattern*'), tallies (.json), or - for "
-            "stdin.",
+            help="Responses (Parquet, Arrow, CSV, NDJSON, Excel, SPSS, Stata; a file, a folder or a 'pattern*'), "
+            "tallies (.json), or - for stdin.",
         ),
     ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", metavar="NAME", help="Which column holds the responses; with --sql of several in their order."
+            "--column",
+            metavar="NAME",
+            help="Which column holds the responses; with a mapping file, or --sql, it may be repeated.",
         ),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="COLUMN", help="Count apart by the values of this column. May be repeated."),
+    ] = None,
+    values: collected.Values = None,
+    missing: collected.MissingValues = None,
     codes: Annotated[
         bool | None,
-        typer.Option("--codes/--no-codes", help="Whole numbers in a file that does not say so are codes, or labels."),
+        typer.Option(
+            "--codes/--no-codes",
+            help="Whole numbers are codes, the numbers of the symbols from 0, or labels. By default a file says it; "
+            "those of one that was collected elsewhere are labels.",
+        ),
     ] = None,
+    sheet: collected.Sheet = None,
     threads: Annotated[
         int | None, typer.Option("--threads", min=1, help="How many threads count; by default one for each core.")
     ] = None,
@@ -61,7 +80,6 @@ def tally(
     dialect: warehouses.Dialect = "duckdb",
     table: warehouses.Table = "",
     schema: warehouses.Schema = "",
-    by: warehouses.By = None,
     labels: warehouses.Labels = False,
     unchecked: warehouses.Unchecked = False,
     reached: warehouses.Reached = "",
@@ -69,41 +87,108 @@ def tally(
 ) -> None:
     """Count the responses of one file or of several, which add up. Files of another design are refused.
 
+    A file that was collected elsewhere names no design: with --column you vouch for the one you hand over, and the
+    tally says so. Values that are no symbols are counted apart and shown, never guessed; --value says what they mean.
+
     Responses in a database are counted there: --sql prints the query, and --from-sql reads what it returned.
     """
-    known = read_any_design(design)
-    if sql:
-        asked = warehouses.TableOptions(table, schema, columns or (), by or (), dialect, labels, unchecked, reached)
-        asked.show(known)
-        return
-    if from_sql is not None:
-        warehouses.show_counts(known, from_sql, out, force=force, as_json=as_json)
+    words = collected.ColumnOptions(design, columns or (), values or (), missing or (), codes is True, sheet)
+    known = None if words.mapped else read_any_design(design)
+    if sql or from_sql is not None:
+        if known is None:
+            raise InvalidRequest("a query counts one column; expected a design, not a mapping file.")
+        if sql:
+            asked = warehouses.TableOptions(table, schema, columns or (), by or (), dialect, labels, unchecked, reached)
+            asked.show(known)
+        else:
+            warehouses.show_counts(known, from_sql, out, by or (), force=force, as_json=as_json)  # type: ignore[arg-type]  # is there
         return
     if not responses:
         raise InvalidRequest("there are no files; expected files of responses, or --sql, or --from-sql.")
     check_out(out, force=force)
-    if columns and len(columns) > 1:
+    if known is not None and columns and len(columns) > 1:
         raise InvalidRequest(
-            f"there are {len(columns)} of --column; expected one.", "Each has a design, and a tally, of its own."
+            f"there are {len(columns)} of --column and one design; expected one.",
+            "For several columns write a mapping file, which names the design of each, and hand it over as DESIGN.",
         )
     if len({Path(path).resolve() for path in responses}) < len(responses):
         say("a file is named more than once; its responses count as often.")
-    question = columns[0] if columns else ""
-    total = sum(_count(known, path, question, codes, threads) for path in responses)
-    print_tally(total, as_json=as_json)
+    counting = _Counting(words, known, by or [], codes, threads)
+    total = collected.added([counting.count(path) for path in responses])
+    collected.tell_unknown(counting.unknown, counting.designs)
+    collected.print_tallies(total, as_json=as_json)
+    collected.tell_declared(total)
     if out is not None:
         write(out, total.to_json(indent=2), force=force)
         say(f"wrote {out}")
 
 
-def _count(design: AnyDesign, path: str, question: str, codes: bool | None, threads: int | None) -> Any:
-    from deniable.engines import Local
-    from deniable.engines.files import tally_file
-    from deniable.engines.response_files import tally_type
+class _Counting:
+    """Counts one file after another, and keeps which values were no symbols."""
 
-    if path.lower().endswith(".json"):
-        return tally_type(design).from_json(Path(path).read_bytes(), design)
-    engine = Local(threads=threads or os.cpu_count() or 1)
-    given: Any = sys.stdin.buffer if path == "-" else path
-    with progress(f"counting {Path(path).name}") as told:
-        return tally_file(design, given, question=question, codes=codes, engine=engine, progress=told)
+    def __init__(
+        self,
+        words: collected.ColumnOptions,
+        known: AnyDesign | None,
+        by: list[str],
+        codes: bool | None,
+        threads: int | None,
+    ) -> None:
+        self.unknown: dict[str, Counter[str]] = {}
+        self.designs: list[Any] = collected.read_designs(words.design) if known is None else [known]
+        self._words = words
+        self._known = known
+        self._by = by
+        self._codes = codes
+        self._threads = threads or os.cpu_count() or 1
+
+    def count(self, path: str) -> Any:
+        if path.lower().endswith(".json"):
+            return self._written(Path(path))
+        given: Any = path
+        if path == "-":
+            given = collected.read_stream(whole=self._known is None or bool(self._words.columns))
+        if self._known is None:
+            return self._elsewhere(given, path)
+        question = self._words.named_question(given, self._known)
+        if path == "-" and self._words.columns:
+            given.seek(0)
+        return self._elsewhere(given, path) if question is None else self._ours(given, path, question)
+
+    def _written(self, path: Path) -> Any:
+        from deniable.engines.response_files import tally_type
+        from deniable.tallies.separate import SeparateTallies
+
+        text = path.read_bytes()
+        if collected.are_separate(text) or self._known is None:
+            return SeparateTallies.from_json(text, self.designs)
+        return tally_type(self._known).from_json(text, self._known)
+
+    def _ours(self, given: Any, path: str, question: str) -> Any:
+        """Count a file that names the design of its responses."""
+        from deniable.engines import Local
+        from deniable.engines.files import tally_file
+        from deniable.engines.response_files import tally_groups
+
+        words = self._words
+        if words.values or words.missing or words.sheet:
+            raise InvalidRequest(
+                "--value, --missing and --sheet are for files that were collected elsewhere, and this one names its "
+                "design; expected none of them."
+            )
+        options: dict[str, Any] = {"question": question, "codes": self._codes, "engine": Local(threads=self._threads)}
+        with progress(f"counting {Path(path).name}") as told:
+            if self._by:
+                return tally_groups(self._known, given, self._by, progress=told, **options)  # type: ignore[arg-type]
+            return tally_file(self._known, given, progress=told, **options)  # type: ignore[arg-type]  # there is one
+
+    def _elsewhere(self, given: Any, path: str) -> Any:
+        """Count a file that does not."""
+        from deniable.tallies.collected import count_columns
+
+        questions = self._words.questions(self._known)
+        with progress(f"counting {Path(path).name}") as told:
+            found = count_columns(questions, given, by=self._by, sheet=self._words.sheet, progress=told)
+        for column, counted in found.unknown.items():
+            self.unknown.setdefault(column, Counter()).update(counted)
+        return found.tallies if self._known is None or self._by else found.tallies.together()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deniable.cli import collected
 from deniable.cli.common import check_out, console, print_json, print_tally, say, write
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -25,9 +26,6 @@ Dialect = Annotated[
 ]
 Table = Annotated[str, typer.Option("--table", metavar="NAME", help="Of --sql: the table of responses.")]
 Schema = Annotated[str, typer.Option("--schema", metavar="NAME", help="Of --sql: the schema of the table.")]
-By = Annotated[
-    list[str] | None, typer.Option("--by", metavar="COLUMN", help="Of --sql: count apart by the values of this column.")
-]
 Labels = Annotated[bool, typer.Option("--labels", help="Of --sql: the responses are stored as text.")]
 Unchecked = Annotated[bool, typer.Option("--no-design", help="Of --sql: the table has no column 'design' to look at.")]
 Reached = Annotated[
@@ -75,24 +73,34 @@ class TableOptions:
         typer.echo(f"{text};")
 
 
-def show_counts(design: AnyDesign, path: Path, out: Path | None, *, force: bool, as_json: bool) -> None:
+def show_counts(
+    design: AnyDesign, path: Path, out: Path | None, by: Sequence[str], *, force: bool, as_json: bool
+) -> None:
     """Print the tally of what a query returned, or of each group of it, and write it where that is asked for.
 
     Raises:
         Incompatible: counts of another design.
         InvalidResponse: the table holds what the design cannot send.
         UnreadableFile: no counts.
-        InvalidRequest: counts of several groups, which no one file holds.
+        InvalidRequest: counts of several groups of a type whose groups no one file holds.
     """
     from deniable.engines.sql import read_counts
+    from deniable.engines.sql.queries import GROUP
+    from deniable.tallies.separate import SeparateTallies
 
     check_out(out, force=force)
-    found = read_counts(design, *_read(path))
+    names, rows = _read(path)
+    found = read_counts(design, names, rows)
+    grouped = [name for name in names if name.startswith(GROUP)]
     if not isinstance(found, dict):
         print_tally(found, as_json=as_json)
+    elif design.asks == "categories":
+        found = SeparateTallies.of_groups("response", by if len(by) == len(grouped) else grouped, found)
+        collected.print_tallies(found, as_json=as_json)
     elif out is not None:
         raise InvalidRequest(
-            f"there are {len(found):,} groups, and a file holds one tally; expected no --out.", "Take --json instead."
+            f"there are {len(found):,} groups, and a file holds one tally of this type; expected no --out.",
+            "Take --json instead.",
         )
     elif as_json:
         groups = [{"group": group, "tally": json.loads(tally.to_json())} for group, tally in found.items()]

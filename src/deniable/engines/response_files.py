@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import InvalidResponse
+from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.files.columns import File, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
+from deniable.tallies.collected import check_columns
 from deniable.tallies.counting import tally as tally_categories
 from deniable.tallies.files import Progress, counted_batches, metadata_key
 from deniable.tallies.responses import Responses
+from deniable.tallies.separate import SeparateTallies
 
 if TYPE_CHECKING:
     from deniable.engines import Engine
@@ -68,6 +70,59 @@ def tally_file(
     counter = _StretchCounter(design, count, format, options, len(tasks), progress)
     with ThreadPoolExecutor(max(1, min(getattr(chosen, "threads", 1), len(tasks)))) as pool:
         return sum(pool.map(counter.count, tasks), start=_empty(design))
+
+
+def tally_groups(
+    design: Design,
+    responses: Paths | File,
+    by: Sequence[str],
+    format: str | None = None,
+    *,
+    question: str = "",
+    codes: bool | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> SeparateTallies:
+    """Count the responses of one file or of many as `tally_file` does, apart by the values of columns beside them.
+
+    Args:
+        design: what the responses were drawn with, about categories.
+        responses: as for `tally_file`.
+        by: columns, or what folders name, by whose values to count apart.
+        format: of files whose names do not tell.
+        question: which of several questions.
+        codes: what whole numbers are.
+        engine: where to count.
+        progress: told after each batch.
+
+    Raises:
+        As `tally_file`; and InvalidRequest for a column that is not there, or a design that asks for something else.
+    """
+    if design.asks != "categories":
+        raise InvalidRequest(f"groups are counted of categories, and this design asks for {design.asks}.")
+    count = partial(_count, _chosen(engine))
+    given = find_inputs(responses) if isinstance(responses, str | os.PathLike | Sequence) else [responses]
+    total: dict[tuple[str | None, ...], Any] = {}
+    for each in given:
+        folders = each.named if isinstance(each, Input) else {}
+        own = [name for name in by if name not in folders]
+        with open_columns(each.path if isinstance(each, Input) else each, format) as opened:
+            check_columns(opened, own)
+            for rows, parts in _grouped(opened, design, count, own, question=question, codes=codes):
+                for values, part in parts.items():
+                    found = dict(zip(own, values, strict=True)) | folders
+                    group = tuple(found[name] for name in by)
+                    total[group] = total[group] + part if group in total else part
+                if progress:
+                    progress(rows, opened.share)
+    return SeparateTallies.of_groups(question or "response", by, total)
+
+
+def _grouped(
+    opened: Any, design: Design, count: Any, own: Sequence[str], **options: Any
+) -> Iterator[tuple[int, dict[tuple[str | None, ...], Any]]]:
+    for rows, found in counted_batches(opened, design, count, by=own, size=_BATCH, **options):
+        yield rows, found if own else {(): found}
 
 
 def _chosen(engine: Engine | None) -> Engine:

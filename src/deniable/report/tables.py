@@ -79,9 +79,15 @@ def tally_table(tally: Tally | DrawnTally) -> Table:
         table.add_row(_plain(symbol), f"{count:,}", f"{count / max(1, tally.respondents):.1%}")
     if len(tally.counts) > _MOST_ROWS:
         table.add_row(f"… {len(tally.counts) - _MOST_ROWS:,} more", "", "")
-    if tally.missing:
+    declared = getattr(tally, "declared", None)
+    if tally.missing or (declared and declared.unknown):
         table.add_section()
+    if tally.missing:
         table.add_row("nothing sent", f"{tally.missing:,}", "")
+    for reason, times in declared.reasons if declared else ():
+        table.add_row(f"  of these: {_plain(reason)}", f"{times:,}", "")
+    if declared and declared.unknown:
+        table.add_row("no symbol", f"{declared.unknown:,}", "")
     return table
 
 

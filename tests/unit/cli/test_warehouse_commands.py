@@ -62,12 +62,13 @@ def test_groups_labels_and_a_schema(warehouse: InDuckDB, design: Path, tmp_path:
     words = ("--schema", "main", "--table", "sent", "--column", "r", "--by", "g", "--labels", "--no-design")
     query = done("tally", design, "--sql", *words).stdout
     path = brought(warehouse.rows(query), tmp_path / "counts.csv")
-    groups = json.loads(done("tally", design, "--from-sql", path, "--json").stdout)["groups"]
-    tallies = [dn.Tally.from_json(json.dumps(each["tally"]), DESIGN) for each in groups]
-    assert {each["group"] for each in groups} == {"x", None}
-    assert sum(tallies) == dn.tally(SENT)
-    assert "x" in done("tally", design, "--from-sql", path).stdout
-    assert "2 groups" in run("tally", design, "--from-sql", path, "--out", tmp_path / "t.json").stderr
+    told = done("tally", design, "--from-sql", path, "--by", "g", "--out", tmp_path / "t.json", "--json").stdout
+    apart = dn.SeparateTallies.from_json(told, DESIGN)
+    assert (apart.by, set(apart.groups())) == (("g",), {"x", None})
+    assert apart.together() == dn.tally(SENT)
+    assert dn.SeparateTallies.from_json((tmp_path / "t.json").read_text(), DESIGN) == apart
+    assert "group_1 = x" in done("tally", design, "--from-sql", path).stdout
+    assert "g = x" in done("estimate", design, tmp_path / "t.json").stdout
 
 
 def test_a_ladder_in_the_words_of_every_database(tmp_path: Path) -> None:
