@@ -25,6 +25,24 @@ An error raised at the respondent's side never repeats the answer.
 from __future__ import annotations
 
 
+def quoted(value: object, most: int = 40) -> str:
+    """Return a value for a message, in quotation marks that are closed also where it is cut.
+
+    Example:
+        >>> quoted("yes"), quoted("a long answer", most=9), quoted(12.5)
+        ("'yes'", "'a long…'", '12.5')
+    """
+    text = repr(value)
+    if len(text) <= most:
+        return text
+    if not isinstance(value, str):
+        return f"{text[: most - 1]}…"
+    cut = value[:most]
+    while len(repr(cut)) >= most:
+        cut = cut[:-1]
+    return f"{repr(cut)[:-1]}…{repr(cut)[-1]}"
+
+
 class DeniableError(Exception):
     """Base of all errors of this package.
 

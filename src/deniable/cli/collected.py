@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.common import console, print_tally, read_any_design, say
-from deniable.errors import IncompatibleTallies, InvalidRequest, NotEstimable
+from deniable.errors import IncompatibleTallies, InvalidRequest, NotEstimable, quoted
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign
@@ -78,7 +78,7 @@ class ColumnOptions:
         absent = [each for each in self.columns if each not in found]
         if absent:
             raise InvalidRequest(
-                f"{self.design.name} says nothing about the column {absent[0]!r:.80}; expected one of "
+                f"{self.design.name} says nothing about the column {quoted(absent[0], 80)}; expected one of "
                 f"{', '.join(found):.400}."
             )
         return {each: found[each] for each in self.columns or found}

@@ -12,7 +12,7 @@ import typer
 from deniable.cli import collected
 from deniable.cli.common import Force, Json, console, guarded, print_json, say
 from deniable.cli.estimates import Level, ResultFile, check_files, write_result
-from deniable.errors import InvalidRequest, UnknownValues
+from deniable.errors import InvalidRequest, UnknownValues, quoted
 
 if TYPE_CHECKING:
     from deniable.tallies.collected import CollectedColumn
@@ -43,7 +43,7 @@ def crosstab(
 
     check_files(out, None, force=force)
     if rows == columns:
-        raise InvalidRequest(f"the column {rows!r:.80} is named twice; expected two columns.")
+        raise InvalidRequest(f"the column {quoted(rows, 80)} is named twice; expected two columns.")
     words = collected.ColumnOptions(mapping, (rows, columns), sheet=sheet)
     if not words.mapped:
         raise InvalidRequest(f"{mapping.name} is no mapping file; expected a name that ends in .toml.")
@@ -65,7 +65,9 @@ def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | Non
     from deniable.tallies.collected import read_responses
 
     if asked.devices:
-        raise InvalidRequest(f"the rows of {column!r:.80} differ in their device; expected one design for all of them.")
+        raise InvalidRequest(
+            f"the rows of {quoted(column, 80)} differ in their device; expected one design for all of them."
+        )
     design = asked.designs[None]
     options: dict[str, Any] = {"values": asked.values, "missing": asked.missing, "codes": asked.codes, "sheet": sheet}
     question = collected.ColumnOptions(file, (column,), sheet=sheet).named_question(str(file), design)

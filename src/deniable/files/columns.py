@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from deniable import documents
-from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.files.spreadsheets import plain_batch
 
 if TYPE_CHECKING:
@@ -486,7 +486,9 @@ def open_columns(file: File, format: str | None = None, *, sheet: str | None = N
         OSError: the file is not there, or may not be read.
     """
     if format is not None and format not in (*FORMATS, *READ_ALONE):
-        raise InvalidRequest(f"the format is {format!r:.20}; expected one of {', '.join((*FORMATS, *READ_ALONE))}.")
+        raise InvalidRequest(
+            f"the format is {quoted(format, 20)}; expected one of {', '.join((*FORMATS, *READ_ALONE))}."
+        )
     with ExitStack() as closing:
         if isinstance(file, str | os.PathLike):
             path = Path(file)

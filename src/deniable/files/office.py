@@ -15,7 +15,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import IO, TYPE_CHECKING, Any
 
-from deniable.errors import InvalidRequest, MissingExtra
+from deniable.errors import InvalidRequest, MissingExtra, quoted
 from deniable.files.columns import BATCH, ColumnFile, Meanings
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class ExcelFile(ColumnFile):
             )
         if sheet is not None and sheet not in book.sheetnames:
             listed = ", ".join(map(repr, book.sheetnames))
-            raise InvalidRequest(f"{self.name} has no sheet {sheet!r:.40}; expected one of {listed:.400}.")
+            raise InvalidRequest(f"{self.name} has no sheet {quoted(sheet)}; expected one of {listed:.400}.")
         return book[sheet or there[0]]
 
     @property

@@ -75,10 +75,11 @@ def tally_table(tally: Tally | DrawnTally) -> Table:
     table.add_column("response", overflow="fold")
     table.add_column("count", justify="right", style="bold cyan")
     table.add_column("share", justify="right", style="dim")
-    for symbol, count in zip(_cells(tally), tally.counts[:_MOST_ROWS].tolist(), strict=True):
+    counts = _counts_by_category(tally)
+    for symbol, count in zip(_cells(tally), counts[:_MOST_ROWS], strict=False):
         table.add_row(_plain(symbol), f"{count:,}", f"{count / max(1, tally.respondents):.1%}")
-    if len(tally.counts) > _MOST_ROWS:
-        table.add_row(f"… {len(tally.counts) - _MOST_ROWS:,} more", "", "")
+    if len(counts) > _MOST_ROWS:
+        table.add_row(f"… {len(counts) - _MOST_ROWS:,} more", "", "")
     declared = getattr(tally, "declared", None)
     if tally.missing or (declared and declared.unknown):
         table.add_section()
@@ -98,9 +99,23 @@ def _cells(tally: Tally | DrawnTally) -> list[str]:
     channel = tally.design.channel
     if channel.cells == channel.responses:
         return list(tally.design.symbols[:_MOST_ROWS])
-    if channel.cells == channel.answers:
+    if channel.cells == channel.answers or _by_size(tally):
         return [f"holds {category}" for category in tally.design.categories[:_MOST_ROWS]]
     return [f"cell {number}" for number in range(min(len(tally.counts), _MOST_ROWS))]
+
+
+def _by_size(tally: Tally | DrawnTally) -> bool:
+    """Say whether sets of each size are counted apart."""
+    return isinstance(tally.design, Design) and bool(getattr(tally.design.channel, "by_size", False))
+
+
+def _counts_by_category(tally: Tally | DrawnTally) -> list[int]:
+    """Return the counts that are shown: of sets that are counted by size, how many hold each category."""
+    counts = tally.counts
+    if isinstance(tally.design, Design) and _by_size(tally):
+        # A line for each size: how many sets have it, and how many of those hold each category.
+        counts = counts.reshape(-1, len(tally.design.categories) + 1)[:, 1:].sum(axis=0)
+    return [int(count) for count in counts]
 
 
 def _table(title: str) -> Table:

@@ -21,7 +21,7 @@ import numpy as np
 
 from deniable.designs import Design
 from deniable.designs.labels import shown
-from deniable.errors import InvalidRequest, InvalidResponse, UnknownValues, UnreadableFile
+from deniable.errors import InvalidRequest, InvalidResponse, UnknownValues, UnreadableFile, quoted
 from deniable.files.columns import ColumnFile, File, Meanings, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.files.office import cell_text
@@ -85,7 +85,7 @@ def _check_symbol(design: Design, symbol: str) -> None:
         design.symbol_number(symbol)
     except InvalidResponse:
         raise InvalidRequest(
-            f"a value is said to mean {symbol!r:.40}; expected a symbol of the design: {shown(design.symbols)}."
+            f"a value is said to mean {quoted(symbol)}; expected a symbol of the design: {shown(design.symbols)}."
         ) from None
 
 
@@ -300,7 +300,7 @@ def told_values(counted: Counter[str]) -> str:
 
 
 def _listed(counted: Counter[str]) -> str:
-    values = [f"{value!r:.40} ({times:,})" for value, times in counted.most_common(_SHOWN_VALUES)]
+    values = [f"{quoted(value)} ({times:,})" for value, times in counted.most_common(_SHOWN_VALUES)]
     more = f", and {len(counted) - _SHOWN_VALUES:,} other values" if len(counted) > _SHOWN_VALUES else ""
     return ", ".join(values) + more
 
@@ -360,7 +360,7 @@ def check_columns(columns: ColumnFile, wanted: Sequence[str]) -> None:
         if times != 1:
             listed = ", ".join(map(repr, columns.names[:100]))
             raise InvalidRequest(
-                f"{columns.name} has {times or 'no'} columns called {name!r:.80}; expected one.",
+                f"{columns.name} has {times or 'no'} columns called {quoted(name, 80)}; expected one.",
                 f"It has {listed:.2000}."
                 if columns.named or _are_names(columns.names)
                 else "Its first line does not look like names of columns; write them there.",
@@ -447,8 +447,8 @@ class _Reading:
         found = list(dict.fromkeys(each for each in names if self._is_symbol(each)))
         if len(found) > 1 and label is not None:
             raise InvalidResponse(
-                f"the value {number!r:.40} is a symbol, and so is what the file calls it, {label!r:.40}; expected to "
-                "know which is meant.",
+                f"the value {quoted(number)} is a symbol, and so is what the file calls it, {quoted(label)}; expected "
+                "to know which is meant.",
                 "Say which value means which symbol: --value VALUE=SYMBOL, or values={…}.",
             )
         return _Read(found[0]) if found else _Read(unknown=True)
@@ -542,8 +542,8 @@ def _device(asked: CollectedColumn, column: str, columns: ColumnFile, device: st
             return each
     known = shown([str(each) for each in asked.designs])
     raise InvalidResponse(
-        f"a row of {columns.name} was asked with {named!r:.40} in {asked.devices!r:.40}; expected one of {known}.",
-        f"Name the design of each device for the column {column!r:.40}.",
+        f"a row of {columns.name} was asked with {quoted(named)} in {quoted(asked.devices)}; expected one of {known}.",
+        f"Name the design of each device for the column {quoted(column)}.",
     )
 
 
@@ -553,9 +553,9 @@ def _nothing_known(column: str, counted: Counter[str], asked: CollectedColumn) -
     words = " ".join(f"--value {value:.40}=…" for value in sorted(few)[:3])
     hint = f"Say which value means which symbol: {words}; in Python with values={{…}}."
     if not asked.codes and not asked.values and all(re.fullmatch(r"\d+(\.0+)?", each) for each in few):
-        hint += f" Or --codes, if they number the symbols: 0 for {symbols[0]!r:.40}, 1 for {symbols[1]!r:.40}."
+        hint += f" Or --codes, if they number the symbols: 0 for {quoted(symbols[0])}, 1 for {quoted(symbols[1])}."
     return InvalidResponse(
-        f"no row of the column {column!r:.80} holds a symbol of the design; expected {shown(symbols)}. There are "
+        f"no row of the column {quoted(column, 80)} holds a symbol of the design; expected {shown(symbols)}. There are "
         f"{_listed(counted)}.",
         hint,
     )
@@ -604,16 +604,16 @@ def _checked(path: Path, given: Any, known: Sequence[str], where: str) -> dict[s
         raise UnreadableFile(f"{path.name}: {where} is no table; expected {', '.join(known)}.")
     for name, value in given.items():
         if name not in known:
-            raise UnreadableFile(f"{path.name}: {where} has {name!r:.40}; expected {', '.join(known)}.")
+            raise UnreadableFile(f"{path.name}: {where} has {quoted(name)}; expected {', '.join(known)}.")
         if not isinstance(value, kinds[name]):  # type: ignore[arg-type]  # types, or a tuple of them
             raise UnreadableFile(f"{path.name}: {name!r} of {where} is a {type(value).__name__}.")
     return given
 
 
 def _column(path: Path, column: str, about: Any, common: Mapping[str, Any]) -> CollectedColumn:
-    own = _checked(path, about, ("design", "devices", "values", "missing", "codes"), f"the column {column!r:.80}")
+    own = _checked(path, about, ("design", "devices", "values", "missing", "codes"), f"the column {quoted(column, 80)}")
     if "design" not in own:
-        raise UnreadableFile(f"{path.name}: the column {column!r:.80} has no design; expected its file.")
+        raise UnreadableFile(f"{path.name}: the column {quoted(column, 80)} has no design; expected its file.")
     named = own["design"]
     designs = {device: _design(path, each) for device, each in named.items()} if isinstance(named, dict) else None
     meant = own if {"values", "codes"} & set(own) else common

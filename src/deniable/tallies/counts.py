@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable import documents
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, InvalidResponse
+from deniable.errors import InvalidRequest, InvalidResponse, quoted
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 
 MOST_CELLS = 1 << 28
@@ -63,7 +63,7 @@ class Declared:
         if self.unknown:
             told.append(f"{self.unknown:,} rows hold what is no symbol of the design, and take no part.")
         if self.reasons:
-            listed = ", ".join(f"{why!r:.40} {times:,}" for why, times in self.reasons)
+            listed = ", ".join(f"{quoted(why)} {times:,}" for why, times in self.reasons)
             told.append(f"Why responses are missing, where the file says so: {listed}.")
         return tuple(told)
 
@@ -93,7 +93,7 @@ class Tally(AdditiveTally[Design]):
         counts = read_only(self.counts, (channel.cells,), "one for each cell of the tally")
         for number in (self.missing, self.respondents):
             if isinstance(number, bool) or not isinstance(number, int | np.integer):
-                raise InvalidResponse(f"a number of people is {number!r:.40}; expected a whole number.")
+                raise InvalidResponse(f"a number of people is {quoted(number)}; expected a whole number.")
         if self.missing < 0:
             raise InvalidResponse("a count is negative; expected 0 or more.")
         object.__setattr__(self, "missing", int(self.missing))

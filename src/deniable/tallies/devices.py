@@ -7,7 +7,7 @@ from typing import Any
 
 from deniable.designs import Design
 from deniable.designs.labels import shown
-from deniable.errors import InvalidRequest, InvalidResponse
+from deniable.errors import InvalidRequest, InvalidResponse, quoted
 from deniable.tallies.counting import tally
 from deniable.tallies.counts import Tally
 
@@ -48,6 +48,6 @@ def count_devices(
     for number, (row, device) in enumerate(zip(rows, asked, strict=True)):
         if device not in groups:
             known = shown([str(each) for each in designs])
-            raise InvalidResponse(f"row {number:,} was asked with {device!r:.40}; expected one of {known}.")
+            raise InvalidResponse(f"row {number:,} was asked with {quoted(device)}; expected one of {known}.")
         groups[device].append(row)
     return [tally(designs[device], each, codes=codes) for device, each in groups.items()]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 from deniable import documents
 from deniable.designs import Design
 from deniable.documents import Sealed
-from deniable.errors import IncompatibleTallies, InvalidRequest, UnreadableFile
+from deniable.errors import IncompatibleTallies, InvalidRequest, UnreadableFile, quoted
 from deniable.tallies.counts import Tally
 
 Group: TypeAlias = str | tuple[str | None, ...] | None
@@ -54,7 +54,9 @@ class SeparateTallies(Sealed):
     def __post_init__(self) -> None:
         for key in self.tallies:
             if len(key.group) != len(self.by):
-                raise InvalidRequest(f"a group has {len(key.group)} values; expected one for each of {self.by!r:.80}.")
+                raise InvalidRequest(
+                    f"a group has {len(key.group)} values; expected one for each of {quoted(self.by, 80)}."
+                )
         places = {column: place for place, column in enumerate(self.columns)}
         ordered = sorted(self.tallies.items(), key=lambda each: (places[each[0].column], _order(each[0])))
         object.__setattr__(self, "tallies", dict(ordered))
@@ -127,7 +129,7 @@ class SeparateTallies(Sealed):
         if column is None and len(self.columns) == 1:
             return self.columns[0]
         if column not in self.columns:
-            raise InvalidRequest(f"the column is {column!r:.40}; expected one of {_named(self.columns):.400}.")
+            raise InvalidRequest(f"the column is {quoted(column)}; expected one of {_named(self.columns):.400}.")
         return str(column)
 
     def to_body(self) -> dict[str, Any]:
