@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from deniable import exact
 from deniable.designs import Design
 from deniable.report import words
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from deniable.estimates import Row, ShareRow, Summary
     from deniable.records.drawn.tallies import DrawnTally
     from deniable.tallies import Tally
+    from deniable.tallies.base import Counts
 
 _MOST_COLUMNS = 12  # that a terminal can hold
 _MOST_ROWS = 40  # that a reader looks through
@@ -76,7 +79,7 @@ def tally_table(tally: Tally | DrawnTally) -> Table:
     table.add_column("count", justify="right", style="bold cyan")
     table.add_column("share", justify="right", style="dim")
     counts = _counts_by_category(tally)
-    for symbol, count in zip(_cells(tally), counts[:_MOST_ROWS], strict=False):
+    for symbol, count in zip(_cells(tally), counts[:_MOST_ROWS].tolist(), strict=False):
         table.add_row(_plain(symbol), f"{count:,}", f"{count / max(1, tally.respondents):.1%}")
     if len(counts) > _MOST_ROWS:
         table.add_row(f"… {len(counts) - _MOST_ROWS:,} more", "", "")
@@ -109,13 +112,13 @@ def _by_size(tally: Tally | DrawnTally) -> bool:
     return isinstance(tally.design, Design) and bool(getattr(tally.design.channel, "by_size", False))
 
 
-def _counts_by_category(tally: Tally | DrawnTally) -> list[int]:
+def _counts_by_category(tally: Tally | DrawnTally) -> Counts:
     """Return the counts that are shown: of sets that are counted by size, how many hold each category."""
     counts = tally.counts
     if isinstance(tally.design, Design) and _by_size(tally):
         # A line for each size: how many sets have it, and how many of those hold each category.
-        counts = counts.reshape(-1, len(tally.design.categories) + 1)[:, 1:].sum(axis=0)
-    return [int(count) for count in counts]
+        return np.asarray(counts.reshape(-1, len(tally.design.categories) + 1)[:, 1:].sum(axis=0))
+    return counts
 
 
 def _table(title: str) -> Table:
