@@ -92,22 +92,23 @@ class ColumnOptions:
             found[value] = symbol
         return found
 
-    def named_question(self, path: Any, known: AnyDesign) -> str | None:
-        """Return which question of a file is meant that names the design of its responses; None where it does not."""
-        from deniable.files.columns import DESIGN, RESPONSE, open_columns
-        from deniable.files.inputs import find_inputs
-        from deniable.tallies.files import metadata_key
 
-        if not self.columns:
-            return ""
-        (column,) = self.columns
-        first = find_inputs(path)[0].path if isinstance(path, str) else path
-        with open_columns(first, sheet=self.sheet) as opened:
-            if opened.has(f"{column}.{known.columns[0]}") or opened.named_design(metadata_key(column)) is not None:
-                return column
-            if column == RESPONSE and (opened.has(DESIGN) or opened.named_design(metadata_key()) is not None):
-                return ""
-        return None
+def named_question(given: Any, column: str, design: AnyDesign, sheet: str | None) -> str | None:
+    """Return which question of a file is meant that names the design of its responses; None where it does not."""
+    from deniable.files.columns import DESIGN, RESPONSE, open_columns
+    from deniable.files.inputs import find_inputs
+    from deniable.tallies.files import metadata_key
+
+    first = find_inputs(given)[0].path if isinstance(given, str) else given
+    with open_columns(first, sheet=sheet) as opened:
+        found: str | None = None
+        if opened.has(f"{column}.{design.columns[0]}") or opened.named_design(metadata_key(column)) is not None:
+            found = column
+        elif column == RESPONSE and (opened.has(DESIGN) or opened.named_design(metadata_key()) is not None):
+            found = ""
+    if not isinstance(given, str):
+        given.seek(0)
+    return found
 
 
 def read_designs(path: Path) -> list[Any]:

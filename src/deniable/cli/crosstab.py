@@ -70,7 +70,7 @@ def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | Non
         )
     design = asked.designs[None]
     options: dict[str, Any] = {"values": asked.values, "missing": asked.missing, "codes": asked.codes, "sheet": sheet}
-    question = collected.ColumnOptions(file, (column,), sheet=sheet).named_question(str(file), design)
+    question = collected.named_question(str(file), column, design, sheet)
     if question is not None:
         tally_file(design, file, question=question)  # which refuses rows of another design
         column, options = f"{question}.{RESPONSE}" if question else RESPONSE, {"codes": guess(file.name) in TYPED}

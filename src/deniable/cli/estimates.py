@@ -101,6 +101,10 @@ def estimate(
         told = {"level": level, "method": interval, "simultaneous": simultaneous}
         _show_apart(_apart(design, counts, method, population), told, out, chart, force=force, as_json=as_json)
         return
+    if design.suffix.lower() == ".toml":
+        raise InvalidRequest(
+            f"{design.name} is a mapping file, and this tally was not counted with one; expected its design."
+        )
     made = _fitted(design, counts, method, population, candidates)
     if as_json:
         print_json(made.to_json(level=level, method=interval, simultaneous=simultaneous, indent=2))
@@ -133,7 +137,8 @@ def read_counts(path: Path) -> bytes:
         name = "what stdin holds" if str(path) == "-" else path.name
         raise InvalidRequest(
             f"{name}: these are responses, not counts; expected a tally.",
-            f"Tally them first: deniable tally DESIGN {path} --out tally.json.",
+            f"Tally them first: deniable tally DESIGN {path} --out tally.json, with --column where they were collected "
+            "elsewhere.",
         )
     return text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,8 @@ from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign
+    from deniable.tallies.collected import CollectedColumn
+    from deniable.tallies.separate import SeparateTallies
 
 DesignOrMapping = Annotated[
     Path,
@@ -149,11 +152,31 @@ class _Counting:
         if path == "-":
             given = collected.read_stream(whole=self._known is None or bool(self._words.columns))
         if self._known is None:
-            return self._elsewhere(given, path)
-        question = self._words.named_question(given, self._known)
-        if path == "-" and self._words.columns:
-            given.seek(0)
-        return self._elsewhere(given, path) if question is None else self._ours(given, path, question)
+            return self._mapped(given, path)
+        words = self._words
+        question = (
+            "" if not words.columns else collected.named_question(given, words.columns[0], self._known, words.sheet)
+        )
+        if question is not None:
+            return self._ours(self._known, given, path, question)
+        found = self._elsewhere(words.questions(self._known), given, path)
+        return found if self._by else found.together()
+
+    def _mapped(self, given: Any, path: str) -> Any:
+        """Count columns with a design each; where a file names that of a column, under it alone."""
+        from deniable.tallies.separate import SeparateTallies, TallyKey
+
+        elsewhere, found = {}, []
+        for column, asked in self._words.questions(None).items():
+            design = asked.designs.get(None)
+            sheet = self._words.sheet
+            question = None if design is None else collected.named_question(given, column, design, sheet)
+            if design is None or question is None:
+                elsewhere[column] = asked
+                continue
+            counted = self._ours(design, given, path, question)
+            found.append(counted if self._by else SeparateTallies((), {TallyKey(column): counted}))
+        return collected.added([*found, *([self._elsewhere(elsewhere, given, path)] if elsewhere else [])])
 
     def _written(self, path: Path) -> Any:
         from deniable.engines.response_files import tally_type
@@ -164,7 +187,7 @@ class _Counting:
             return SeparateTallies.from_json(text, self.designs)
         return tally_type(self._known).from_json(text, self._known)
 
-    def _ours(self, given: Any, path: str, question: str) -> Any:
+    def _ours(self, design: AnyDesign, given: Any, path: str, question: str) -> Any:
         """Count a file that names the design of its responses."""
         from deniable.engines import Local
         from deniable.engines.files import tally_file
@@ -179,16 +202,15 @@ class _Counting:
         options: dict[str, Any] = {"question": question, "codes": self._codes, "engine": Local(threads=self._threads)}
         with progress(f"counting {Path(path).name}") as told:
             if self._by:
-                return tally_groups(self._known, given, self._by, progress=told, **options)  # type: ignore[arg-type]
-            return tally_file(self._known, given, progress=told, **options)  # type: ignore[arg-type]  # there is one
+                return tally_groups(design, given, self._by, progress=told, **options)
+            return tally_file(design, given, progress=told, **options)
 
-    def _elsewhere(self, given: Any, path: str) -> Any:
+    def _elsewhere(self, questions: Mapping[str, CollectedColumn], given: Any, path: str) -> SeparateTallies:
         """Count a file that does not."""
         from deniable.tallies.collected import count_columns
 
-        questions = self._words.questions(self._known)
         with progress(f"counting {Path(path).name}") as told:
             found = count_columns(questions, given, by=self._by, sheet=self._words.sheet, progress=told)
         for column, counted in found.unknown.items():
             self.unknown.setdefault(column, Counter()).update(counted)
-        return found.tallies if self._known is None or self._by else found.tallies.together()
+        return found.tallies

@@ -73,7 +73,7 @@ def tally_file(
 
 
 def tally_groups(
-    design: Design,
+    design: AnyDesign,
     responses: Paths | File,
     by: Sequence[str],
     format: str | None = None,
@@ -119,7 +119,7 @@ def tally_groups(
 
 
 def _grouped(
-    opened: Any, design: Design, count: Any, own: Sequence[str], **options: Any
+    opened: Any, design: AnyDesign, count: Any, own: Sequence[str], **options: Any
 ) -> Iterator[tuple[int, dict[tuple[str | None, ...], Any]]]:
     for rows, found in counted_batches(opened, design, count, by=own, size=_BATCH, **options):
         yield rows, found if own else {(): found}

@@ -43,10 +43,8 @@ class ExcelFile(ColumnFile):
 
     def __init__(self, stream: IO[bytes], name: str, sheet: str | None) -> None:
         super().__init__(name, None)
-        self._read = 0
         self._sheet = self._chosen(stream, sheet)
-        header = next(self._sheet.iter_rows(values_only=True), ())
-        named = [cell_text(cell) or "" for cell in header]
+        named = [cell_text(cell) or "" for cell in _first_row(self._sheet)]
         while named and not named[-1]:
             named.pop()
         if not named:
@@ -64,7 +62,9 @@ class ExcelFile(ColumnFile):
                 book: Any = load_workbook(stream, read_only=True, data_only=True)
         except Exception:  # whatever it meets in a file that is no workbook
             raise self.damaged("it is not a complete workbook of Excel") from None
-        there = [each.title for each in book.worksheets if each.max_row != 1 or each.max_column != 1]
+        for each in book.worksheets:
+            each.reset_dimensions()  # some programs write that a sheet has one cell, and fill many
+        there = [each.title for each in book.worksheets if any(map(cell_text, _first_row(each)))]
         if sheet is None and len(there) != 1:
             listed = ", ".join(map(repr, there)) or "none"
             raise InvalidRequest(
@@ -83,8 +83,7 @@ class ExcelFile(ColumnFile):
 
     @property
     def share(self) -> float | None:
-        rows = self._sheet.max_row
-        return self._read / rows if rows else None
+        return None
 
     def batches(
         self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
@@ -97,11 +96,14 @@ class ExcelFile(ColumnFile):
         rows = self._sheet.iter_rows(min_row=2, max_col=len(self._names), values_only=True)
         try:
             while block := list(islice(rows, size)):
-                self._read += len(block)
                 columns = [pa.array([_at(row, place) for row in block], pa.string()) for place in places]
                 yield pa.record_batch(columns, names=wanted)
         except (OSError, ValueError, KeyError, EOFError):
             raise self.damaged() from None
+
+
+def _first_row(sheet: Any) -> Sequence[Any]:
+    return next(sheet.iter_rows(max_row=1, values_only=True), ())
 
 
 def _at(row: Sequence[Any], place: int) -> str | None:

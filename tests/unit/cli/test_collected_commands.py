@@ -150,6 +150,10 @@ def test_several_columns_go_through_a_mapping_file(folder: Path) -> None:
     assert {each["column"] for each in one["tallies"]} == {"q4"}
     summed = done(*words, folder / "both.json", "--json").stdout
     assert dn.SeparateTallies.from_json(summed, [DESIGN, OTHER]) == both + both
+    done("tally", folder / "other.json", folder / "answers.csv", "--column", "q4", "--out", folder / "q4.json")
+    assert (
+        "this tally was not counted with one" in run("estimate", folder / "questions.toml", folder / "q4.json").stderr
+    )
     for more, message in (
         (("--column", "q5"), "says nothing about the column 'q5'; expected one of q3, q4"),
         (("--codes",), "a mapping file says what values mean"),
@@ -160,7 +164,7 @@ def test_several_columns_go_through_a_mapping_file(folder: Path) -> None:
 
 def test_two_columns_against_each_other(folder: Path) -> None:
     rng = np.random.default_rng(7)
-    first = ["yes" if each else "no" for each in rng.random(4000) < 0.5]
+    first = ["yes" if each else "no" for each in rng.random(20_000) < 0.5]
     sent = {
         "q3": [{"yes": "1", "no": "2"}[each] for each in dn.respond_all(DESIGN, first)],
         "q4": list(dn.respond_all(OTHER, first)),
@@ -171,7 +175,8 @@ def test_two_columns_against_each_other(folder: Path) -> None:
     assert "Cramér's V" in told.stdout
     assert told.stderr.count("is declared in the mapping file") == 2
     made: Any = json.loads((folder / "table.json").read_text())
-    # Half say yes to both: the share of each equal pair is 1/2, of each unequal pair 0; errors are about 0.03.
+    # Half would say yes to both: the share of each equal pair is 1/2, of each unequal pair 0. A product of both scores
+    # has a standard deviation below 3, a share one below 0.022: 0.25 is eleven of them, a false alarm rarer than 1e-9.
     assert [each["estimate"] for each in made["rows"]] == pytest.approx([0.5, 0.0, 0.0, 0.5], abs=0.25)
     for words, message in (
         ((folder / "questions.toml", path, "q3", "q3"), "named twice"),
@@ -190,6 +195,10 @@ def test_columns_of_our_own_against_each_other(folder: Path, format: str) -> Non
     told = done("crosstab", folder / "questions.toml", sent, "q3", "q4")
     assert told.stdout.startswith("q3 by q4")
     assert "declared" not in told.stderr
+    both = json.loads(done("tally", folder / "questions.toml", sent, "--json").stdout)["tallies"]
+    assert [(each["column"], each["tally"]["respondents"]) for each in both] == [("q3", 1000), ("q4", 1000)]
+    assert all("declared" not in each["tally"] for each in both), "the file names both designs"
     swapped = '[columns.q3]\ndesign = "other.json"\n[columns.q4]\ndesign = "design.json"\n'
     (folder / "swapped.toml").write_text(swapped)
     assert run("crosstab", folder / "swapped.toml", sent, "q3", "q4").exit_code == 3
+    assert run("tally", folder / "swapped.toml", sent).exit_code == 3

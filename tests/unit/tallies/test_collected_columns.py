@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -195,6 +196,20 @@ def test_sheets_are_named(tmp_path: Path) -> None:
         assert dn.tally_column(DESIGN, path, "q", sheet="data").respondents == 2
     with pytest.raises(InvalidRequest, match="no workbook"):
         dn.tally_column(DESIGN, csv_file("q\nyes\n"), "q", sheet="data")
+
+
+def test_a_sheet_that_says_it_has_one_cell_is_read_whole(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "a.xlsx", {"q": ["yes", "no"], "r": ["N", None]})
+    told = tmp_path / "told.xlsx"
+    with zipfile.ZipFile(path) as whole, zipfile.ZipFile(told, "w") as changed:
+        for name in whole.namelist():
+            text = whole.read(name)
+            if name.endswith("sheet1.xml"):
+                assert b'ref="A1:B3"' in text
+                text = text.replace(b'ref="A1:B3"', b'ref="A1"')
+            changed.writestr(name, text)
+    assert dn.tally_column(DESIGN, told, "q", by="r") == dn.tally_column(DESIGN, path, "q", by="r")
+    assert dn.tally_column(DESIGN, told, "q").respondents == 2
 
 
 @pytest.mark.parametrize("ending", ["xlsx", "sav", "dta"])
