@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -158,7 +159,7 @@ def tell_unknown(unknown: dict[str, Counter[str]], designs: Sequence[Any]) -> No
         say(f"Warning: {column}: {told_values(counted)}. They are counted apart, and take no part.")
         near = {value: symbols[value.strip().casefold()] for value in counted if value.strip().casefold() in symbols}
         if near:
-            words = " ".join(f"--value '{value}={symbol}'" for value, symbol in near.items())
+            words = " ".join(f"--value {shlex.quote(f'{value}={symbol}')}" for value, symbol in near.items())
             say(f"If they are meant so, say it, with all other values: {words:.400}")
 
 

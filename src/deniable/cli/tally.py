@@ -195,10 +195,8 @@ class _Counting:
 
         words = self._words
         if words.values or words.missing or words.sheet:
-            raise InvalidRequest(
-                "--value, --missing and --sheet are for files that were collected elsewhere, and this one names its "
-                "design; expected none of them."
-            )
+            why = "this one names its design; expected none of them" if words.columns else "expected --column with them"
+            raise InvalidRequest(f"--value, --missing and --sheet are for files that were collected elsewhere; {why}.")
         options: dict[str, Any] = {"question": question, "codes": self._codes, "engine": Local(threads=self._threads)}
         with progress(f"counting {Path(path).name}") as told:
             if self._by:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tomllib
 import warnings
 from collections import Counter
@@ -550,7 +551,7 @@ def _device(asked: CollectedColumn, column: str, columns: ColumnFile, device: st
 def _nothing_known(column: str, counted: Counter[str], asked: CollectedColumn) -> InvalidResponse:
     symbols = next(iter(asked.designs.values())).symbols
     few = [value for value, _ in counted.most_common(_SHOWN_VALUES)]
-    words = " ".join(f"--value {value:.40}=…" for value in sorted(few)[:3])
+    words = " ".join(f"--value {shlex.quote(f'{value:.40}=')}…" for value in sorted(few)[:3])
     hint = f"Say which value means which symbol: {words}; in Python with values={{…}}."
     if not asked.codes and not asked.values and all(re.fullmatch(r"\d+(\.0+)?", each) for each in few):
         hint += f" Or --codes, if they number the symbols: 0 for {quoted(symbols[0])}, 1 for {quoted(symbols[1])}."

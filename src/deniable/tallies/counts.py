@@ -61,7 +61,8 @@ class Declared:
         """Tell whoever reads an estimate what its numbers rest on."""
         told = [f"The design was declared by whoever counted: the file of these {self.rows:,} rows does not name it."]
         if self.unknown:
-            told.append(f"{self.unknown:,} rows hold what is no symbol of the design, and take no part.")
+            rows = "row holds" if self.unknown == 1 else "rows hold"
+            told.append(f"{self.unknown:,} {rows} what is no symbol of the design: no part of the estimate.")
         if self.reasons:
             listed = ", ".join(f"{quoted(why)} {times:,}" for why, times in self.reasons)
             told.append(f"Why responses are missing, where the file says so: {listed}.")
