@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +16,7 @@ import pyreadstat
 import pytest
 
 import deniable as dn
-from deniable.errors import InvalidRequest, InvalidResponse, UnknownValues, UnreadableFile
+from deniable.errors import InvalidRequest, InvalidResponse, MissingExtra, UnknownValues, UnreadableFile
 from deniable.files.columns import open_columns
 from tests.support import answers
 
@@ -223,6 +224,15 @@ def test_what_is_no_such_file_is_said_to_be_damaged(tmp_path: Path, ending: str)
     packed.write_bytes(gzip.compress(whole))
     with pytest.raises(UnreadableFile, match="expected a file"):
         dn.tally_column(DESIGN, packed, "q3", values=MEANT)
+
+
+@pytest.mark.parametrize(("ending", "package"), [("xlsx", "openpyxl"), ("sav", "pyreadstat"), ("dta", "pyreadstat")])
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, package: str) -> None:
+    path = written(tmp_path / f"a.{ending}")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=f"the package '{package}'") as refused:
+        dn.tally_column(DESIGN, path, "q3", values=MEANT)
+    assert "deniable[elsewhere]" in refused.value.hint
 
 
 def test_many_rows_come_in_batches(tmp_path: Path) -> None:
