@@ -2,8 +2,8 @@
 
 `import deniable as dn` is all that a user needs. The four verbs and everything they take and return are names of `dn`;
 the namespaces are few: `dn.plan` and `dn.simulate` before anybody is asked, `dn.fieldkit` to ask on paper,
-`dn.criteria` and `dn.attacks` for what is promised and what an attacker learns, `dn.report` for words and pictures,
-`dn.engines` for where rows run, `dn.errors`.
+`dn.criteria` and `dn.attacks` for what is promised and what an attacker learns, `dn.compliance` for people who do not
+follow the device, `dn.report` for words and pictures, `dn.engines` for where rows run, `dn.errors`.
 
 Names are loaded when they are first used, so that `import deniable` stays light. Type checkers and editors read them in
 `__init__.pyi`; a test holds that both say the same.
@@ -102,11 +102,26 @@ _HOMES = {
             "DeckEstimate",
             "Estimate",
             "Interval",
+            "Posterior",
             "Result",
+            "Sensitivity",
             "Summary",
             "TwoSamples",
+            "compliance",
             "cross_table",
+            "posterior",
             "unrelated_two_samples",
+        ),
+        "estimates.groups": (
+            "Differences",
+            "GroupedEstimate",
+        ),
+        "estimates.cross_tables": ("independence",),
+        "estimates.independence": ("Significance",),
+        "estimates.measures": (
+            "Correlation",
+            "TableMeasure",
+            "correlation",
         ),
         "estimates.stages": (
             "Combined",
@@ -216,6 +231,7 @@ _HOMES = {
         ),
         "tallies.counts": ("Declared",),
         "tallies.decks": ("DeckTally",),
+        "tallies.groups": ("GroupedTally",),
         "tallies.responses": ("Responses",),
         "tallies.separate": ("SeparateTallies",),
         "tallies.stages": ("StageTallies",),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from deniable.engines import Engine
     from deniable.estimates import DeckEstimate, Estimate
     from deniable.estimates.covariances import Matrix
+    from deniable.estimates.groups import GroupedEstimate
     from deniable.estimates.stages import Combined, Mixed
     from deniable.exact import Rational
     from deniable.order.ladders import Ladder
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from deniable.records.strings.tallies import NoisyTally, StringTally
     from deniable.tallies import Tally
     from deniable.tallies.decks import DeckTally
+    from deniable.tallies.groups import GroupedTally
     from deniable.tallies.responses import Responses
     from deniable.tallies.stages import StageTallies
 
@@ -338,6 +340,15 @@ def tally(design: DrawnDesign, responses: object) -> DrawnTally: ...
 def tally(
     design: Mapping[Any, Design], responses: object, *, devices: object, codes: bool | None = None
 ) -> list[Tally]: ...
+@overload
+def tally(
+    design: AnyDesign | Responses[Any],
+    responses: object = None,
+    *,
+    by: object,
+    codes: bool | None = None,
+    reached: object = None,
+) -> GroupedTally: ...
 def tally(
     design: AnyDesign | Responses[Any] | Mapping[Any, Design],
     responses: object = None,
@@ -345,6 +356,7 @@ def tally(
     codes: bool | None = None,
     reached: object = None,
     devices: object = None,
+    by: object = None,
 ) -> Any:
     """Count responses. Tallies of one design add up in any order, also by `sum()`.
 
@@ -353,7 +365,8 @@ def tally(
     Spark, or a mapping from each response to how often it was sent. Each is a label, a code (the number of a symbol,
     from 0) or a `Response`; sets of categories may also be rows of packed bits, or of 0 and 1. An iterable is read
     once, in constant memory. What is missing (None, NaN, null, masked) is counted in `missing` and never guessed.
-    `tally({"RR": one, "DQ": other}, responses, devices=column)` counts people who were asked with different devices.
+    `tally({"RR": one, "DQ": other}, responses, devices=column)` counts people who were asked with different devices,
+    and `tally(design, responses, by=column)` groups of people apart.
 
     Args:
         design: what the responses were drawn with; or `Responses`, alone; or a design for each device by name.
@@ -363,6 +376,8 @@ def tally(
         reached: of a ladder: for each respondent the number of the last stage that was released, counted from 0; the
             last one for everybody, if it is not given.
         devices: of designs by name: what each respondent was asked with; a tally for each comes back.
+        by: the group of each respondent, row by row; a `GroupedTally` comes back. Of several columns a table, or a
+            mapping from names to columns.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the first such row.
@@ -377,6 +392,8 @@ def tally(
     """
     from deniable.tallies.responses import Responses
 
+    if by is not None:
+        return _count_groups(design, responses, by, codes=codes, reached=reached, devices=devices)
     if isinstance(design, Mapping):
         return _count_devices(design, responses, devices, codes=codes, reached=reached)
     options = {"codes": codes, "reached": reached, "devices": devices}
@@ -442,6 +459,15 @@ def estimate(
 def estimate(tally: DrawnTally, *, method: str = "inversion", population: int | None = None) -> DrawnEstimate: ...
 @overload
 def estimate(
+    tally: GroupedTally,
+    *,
+    method: str | None = None,
+    guess: Mapping[str, float] | Sequence[float] | None = None,
+    scaling: str | None = None,
+    quantiles: Sequence[float] | None = None,
+) -> GroupedEstimate: ...
+@overload
+def estimate(
     tally: Sequence[Tally],
     *,
     method: str = "information",
@@ -469,7 +495,7 @@ def estimate(
     Args:
         tally: the counts, of any type; or the responses to a design for categories, which are counted first. The
             likelihood of sets of more than 12 categories needs them: their tally keeps sums. Several tallies of people
-            who were asked with different devices are taken together.
+            who were asked with different devices are taken together; groups are estimated apart and compared.
         candidates: of strings: those that may be there; with `Prefixes` they are discovered, if they are not given.
         method: of shares "inversion" (unbiased), "likelihood" (shares in the simplex) or "customary"; of the stages of
             a ladder and of several devices "information", "likelihood", "linear" (exactly unbiased) or "strata", which
@@ -503,11 +529,14 @@ def estimate(
         "quantiles": quantiles,
     }
     from deniable.tallies.base import AdditiveTally
+    from deniable.tallies.groups import GroupedTally
 
     if isinstance(tally, list | tuple) and tally and all(_counts_shares(each) for each in tally):
         from deniable.estimates.stages import pool
 
         return _checked(pool, (tally,), options)
+    if isinstance(tally, GroupedTally):
+        return _estimate_groups(tally, options)
     if _are_shares_sent(tally):
         return _call("estimate", tally.design, (_count(tally, {}),), {**options, "sent": tally})
     of_samples = hasattr(tally, "noisy") and hasattr(tally, "asks")  # RAPPOR's samples have no design of their own
@@ -539,6 +568,11 @@ def _parameters(function: Callable[..., Any]) -> dict[str, bool]:
 
 
 def _checked(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    return function(*given, **_used(function, given, options))
+
+
+def _used(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given, if they are all that a function takes and needs."""
     used = {name: option for name, option in options.items() if option is not None}
     known = _parameters(function)
     for name in used:
@@ -551,7 +585,7 @@ def _checked(function: Callable[..., Any], given: tuple[Any, ...], options: Mapp
     for name in list(known)[len(given) :]:
         if known[name] and name not in used:
             raise InvalidRequest(*_NEEDED[name])
-    return function(*given, **used)
+    return used
 
 
 def _asked(given: Any) -> str:
@@ -584,6 +618,37 @@ def _count_devices(
     return count_devices(designs, responses, devices, codes=codes)
 
 
+def _count_groups(
+    design: Any, responses: Any, by: Any, *, codes: bool | None, reached: Any, devices: object
+) -> GroupedTally:
+    from deniable.tallies.groups import tally_by
+    from deniable.tallies.responses import Responses
+
+    if devices is not None or isinstance(design, Mapping):
+        raise InvalidRequest(
+            "there are several devices and groups; expected one of the two.",
+            "Count each device's groups on their own: dn.tally(design, responses, by=groups).",
+        )
+    sent = design if isinstance(design, Responses) and responses is None else responses
+    of = sent.design if sent is design else design
+    if getattr(of, "asks", None) not in _HOMES or sent is None or _is_of_spark(sent):
+        raise InvalidRequest(
+            "groups are counted of a design's responses, row by row; expected both, or Responses alone.",
+            "Where rows lie elsewhere, count them there: dn.engines.spark.tally(design, frame, by=column).",
+        )
+
+    def count(rows: Any, stages: Any) -> Any:
+        return tally(of, rows, codes=codes, reached=stages)  # type: ignore[call-overload]  # of whatever type
+
+    return tally_by(count, of, sent, by, reached)
+
+
+def _estimate_groups(tally: GroupedTally, options: Mapping[str, Any]) -> GroupedEstimate:
+    from deniable.estimates.groups import estimate_groups
+
+    return estimate_groups(tally, **_used(_function(tally.design.asks, "estimate"), (tally,), options))
+
+
 def _refuse_design(verb: str, given: object) -> NoReturn:
     hints = {
         "respond": "For example dn.respond(dn.warner(epsilon=1), 'yes').",
@@ -606,9 +671,11 @@ def _are_shares_sent(given: object) -> bool:
 
 
 def _refuse_tally(given: object) -> NoReturn:
+    from deniable.tallies.separate import SeparateTallies
+
     hint = "Count what was sent: dn.estimate(dn.tally(design, responses))."
     if hasattr(given, "columns") and hasattr(given, "design"):
         hint = "Count them first: dn.estimate(dn.tally(responses))."
-    if hasattr(given, "together"):
-        hint = "Estimate each of .groups(column), or .together(column) for everybody."
+    if isinstance(given, SeparateTallies):
+        hint = "Estimate column by column: {column: dn.estimate(tallies[column]) for column in tallies.columns}."
     raise InvalidRequest(f"estimate was given a {type(given).__name__}; expected a tally, as tally() returns.", hint)

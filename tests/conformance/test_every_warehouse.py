@@ -165,7 +165,7 @@ def test_an_empty_table_is_an_empty_tally(warehouse: Warehouse) -> None:
         sent = typed(name)
         warehouse.load(stored(rows_of(sent, [False] * len(sent)), region=pa.array([], pa.string())))
         assert same(counted(warehouse, sent.design), type(dn.tally(sent)).empty(sent.design))
-        assert counted(warehouse, sent.design, by="region") == {}
+        assert counted(warehouse, sent.design, by="region") == dn.GroupedTally.empty(sent.design)
 
 
 def test_rows_of_another_design_are_never_counted(warehouse: Warehouse) -> None:

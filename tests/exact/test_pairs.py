@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimates import cross_table
+from deniable.estimates import cross_table, independence
+from deniable.estimates.independence import TableSide, white
 from deniable.estimates.linear import floats
 from deniable.records.pairs import estimates
 from deniable.records.pairs.scores import OTHER, scores
@@ -102,24 +103,24 @@ def test_two_categorical_questions_have_the_table_of_their_product() -> None:
 @pytest.mark.parametrize(("ranks", "rows"), [((1, 1), 6), ((2, 3), 6), ((2, 2), 7)])
 def test_mean_and_variance_of_the_statistic_are_those_of_all_pairings(ranks: tuple[int, int], rows: int) -> None:
     rng = np.random.default_rng(rows)
-    one, two = (estimates._white(rng.exponential(size=(rows, rank)) ** 2) for rank in ranks)
+    one, two = (white(rng.exponential(size=(rows, rank)) ** 2) for rank in ranks)
     every = [
         (rows - 1) * float(((one.T @ two[list(order)]) ** 2).sum()) for order in itertools.permutations(range(rows))
     ]
     assert np.mean(every) == pytest.approx(math.prod(ranks), rel=1e-9)
-    assert np.var(every) == pytest.approx(estimates._variances(one, two)[0], rel=1e-9)
+    assert np.var(every) == pytest.approx(TableSide.of(one).variances(TableSide.of(two), rows)[0], rel=1e-9)
 
 
 def test_counted_pairings_approach_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """With 19,999 of them a p-value is right within 7 standard errors but for once in 10^11 runs."""
     rng = np.random.default_rng(8)
-    one, two = (estimates._white(rng.exponential(size=(6, 2)) ** 2) for _ in range(2))
+    one, two = (white(rng.exponential(size=(6, 2)) ** 2) for _ in range(2))
     seen = float(((one.T @ two) ** 2).sum())
     every = np.mean(
         [float(((one.T @ two[list(order)]) ** 2).sum()) >= seen - 1e-9 for order in itertools.permutations(range(6))]
     )
     monkeypatch.setattr(estimates, "_PERMUTATIONS", 19_999)
-    monkeypatch.setattr(estimates, "_NEAR", -1.0)
+    monkeypatch.setattr(independence, "NEAR", -1.0)
     from tests.support.seeded import seeded
 
     told = estimates._test(one, two, seeded("pairings"))

@@ -120,6 +120,24 @@ def test_plagiarism_asked_with_a_crosswise_device_and_directly() -> None:
     )
 
 
+def test_minarets_asked_with_a_lie_detector() -> None:
+    """RRreg: prevalence .87070 (.04112), honesty .63581 (.01734); asked directly, .432877 of 365 people.
+
+    The detector's share is the upper end of an interval: below .5536 nobody who always says no would be a member.
+    """
+    designs = {"0": dn.direct(), "1": dn.mangat("2/12"), "2": dn.mangat("10/12")}
+    conditions = [cell.removesuffix(".0") for cell in column("minarets", "condition")]
+    direct, first, second = dn.tally(designs, words(column("minarets", "rrt")), devices=conditions)
+    found = dn.compliance.lie_detector([first, second])
+    assert [each.respondents for each in (direct, first, second)] == [365, 564, 692]
+    assert found.params == pytest.approx({"yes": 0.87070, "truthful": 0.63581}, abs=5e-6)
+    assert found.bse == pytest.approx({"yes": 0.04112, "truthful": 0.01734}, abs=5e-6)
+    assert dn.estimate(direct).params["yes"] == pytest.approx(0.432877, abs=5e-7)
+    low = dn.compliance.cheating_detection([first, second]).params["yes, honest"]
+    assert low == pytest.approx(0.5536, abs=5e-5)
+    assert low > dn.estimate(direct).interval("yes").high
+
+
 def test_kuk_with_25_cards() -> None:
     """Members draw red with 0.6, others with 0.2, 25 times each; the mean share of red is the customary estimate.
 
@@ -168,9 +186,8 @@ def test_nigeria_from_the_shell(tmp_path: Path) -> None:
         assert (yes["estimate"], yes["error"]) == pytest.approx((0.26191, 0.01442), abs=5e-6)
     words = ("tally", design, rows_of("nigeria"), "--column", "rr.q1", "--codes", "--by", "civic", "--out", counted)
     done(*words, "--force")
-    groups = json.loads(counted.read_text())["tallies"]
-    assert sum(each["tally"]["respondents"] for each in groups) == 2435
-    assert [each["group"] for each in groups] == [["False"], ["True"], [None]]
+    groups = dn.GroupedTally.from_json(counted.read_text(), dn.Design.from_json(design.read_text()))
+    assert (groups.respondents, groups.by, list(groups)) == (2435, ("civic",), ["False", "True", None])
 
 
 def test_six_questions_by_a_mapping_file(tmp_path: Path) -> None:

@@ -443,7 +443,7 @@ def test_a_ledger_keeps_no_byte_of_what_it_erased(end: str, planned: bool, tmp_p
         waiting = sorted({*numbers(ledger.database, WAITING)} - {*out})  # a stage may be equal to the next one
         halves = [each[64:] for each in numbers(ledger.database, SECRETS)]
         assert on_disk(tmp_path, answers) == len(answers) == 30, "this finds them"
-        assert on_disk(tmp_path, waiting) == len(waiting) >= 20 * planned
+        assert on_disk(tmp_path, waiting) == len(waiting) >= 3 * planned  # each of 30 with 2 in 3; fewer: 10⁻¹¹
         assert on_disk(tmp_path, halves) == 30
         if end == "withdraw all":
             ledger.withdraw()

@@ -70,7 +70,7 @@ def test_any_partition_of_what_was_collected_elsewhere_gives_the_same_groups(par
     order.shuffle(parts)
     total: Any = sum(tally_column(DESIGN, _written(part), "q", by="region", missing=["99"]) for part in parts)
     assert total == tally_column(DESIGN, _written(together), "q", by="region", missing=["99"])
-    for region, found in total.groups().items():
+    for region, found in total.items():
         cells = [cell for cell, where in together if where == (region or "")]
         reasons = (("99", cells.count("99")),)
         assert found.counts.tolist() == [cells.count(symbol) for symbol in DESIGN.symbols]

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import deniable as dn
+from deniable.estimates.independence import TableSide, white
 from deniable.records.pairs import estimates
 from deniable.records.pairs.scores import SentBits, scores, whole
 from tests.support.seeded import seeded
@@ -29,7 +30,7 @@ def rejections(runs: int) -> int:
             for _ in range(2)
         ]
         one, two = (scores(each, whole(each), listed).values for each in sent)
-        found += estimates._test(estimates._white(one), estimates._white(two), source)["p_value"] <= 0.05
+        found += estimates._test(white(one), white(two), source)["p_value"] <= 0.05
     return found
 
 
@@ -40,7 +41,7 @@ def test_the_level_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     most = binom.isf(ALARM, runs, 0.05)
     assert 0 < rejections(runs) <= most
     chi_squared = 2.0 * 12**2  # the fault: the variance of a χ², whatever the scores
-    monkeypatch.setattr(estimates, "_variances", lambda *_: (chi_squared, chi_squared))
+    monkeypatch.setattr(TableSide, "variances", lambda *_: (chi_squared, chi_squared))
     assert rejections(runs) > most
 
 

@@ -121,13 +121,50 @@ AMOUNT = _survey(
 )
 """A number in a range."""
 
+_PARTS = {
+    "en": ["Do you smoke?", "Which animal is it?"],
+    "de": ["Rauchen Sie?", "Welches Tier ist es?"],
+}
+TOGETHER = _survey(
+    "together",
+    {
+        "name": "habits",
+        "design": {"family": "product", "designs": {"smokes": {"family": "warner", "epsilon": 1}, "animal": _HALF}},
+        "texts": {
+            each: {
+                "text": "Two questions, one response",
+                "parts": [
+                    {"text": _PARTS.get(each, _PARTS["en"])[0]} | ({"labels": ["No", "Yes"]} if each == "en" else {}),
+                    {"text": _PARTS.get(each, _PARTS["en"])[1], "help": "One of three."},
+                ],
+            }
+            for each in LANGUAGES
+        },
+    },
+)
+"""Two questions that are asked one by one and answered together."""
+
 CLOSED = _survey("closed", _question("animal", design=_HALF))
 """Closed after somebody has taken part."""
 
 DRAFT = _survey("draft", _question("animal", design=_HALF))
 """Never opened."""
 
-ALL = (BROWSER, SEVERAL, PHYSICAL, STAGES, INVITED, INVITED_PHYSICAL, BAIT, DEPENDENT, DRAWN, CROSSED, AMOUNT, CLOSED)
+ALL = (
+    BROWSER,
+    SEVERAL,
+    PHYSICAL,
+    STAGES,
+    INVITED,
+    INVITED_PHYSICAL,
+    BAIT,
+    DEPENDENT,
+    DRAWN,
+    CROSSED,
+    AMOUNT,
+    TOGETHER,
+    CLOSED,
+)
 
 
 @dataclass
@@ -157,13 +194,13 @@ class Visit:
         """Wait until the script shows a step, or what was sent."""
         self.page.wait_for_selector("[data-progress]:visible, #done:visible, #status:not(:empty)")
 
-    def take_part(self, survey: str, *answers: int | str, keep: bool = False) -> str:
+    def take_part(self, survey: str, *answers: int | str | list[int], keep: bool = False) -> str:
         """Open a survey and go through it."""
         self.go(f"/s/{survey}")
         self.wait()
         return self.answer(*answers, keep=keep)
 
-    def answer(self, *answers: int | str, keep: bool = False) -> str:
+    def answer(self, *answers: int | str | list[int], keep: bool = False) -> str:
         """Go through all steps with answers by number, a negative one for none, or as text where an amount is entered;
         return what the page complains of."""
         return str(self.page.evaluate(_THROUGH, {"answers": answers, "keep": keep}))
@@ -257,7 +294,9 @@ async ({ answers, keep }) => {
       const answer = answers[number];
       number += 1;
       const [list, amount] = [section.querySelector("select"), section.querySelector("[data-amount]")];
-      if (typeof answer === "string") amount.value = answer;
+      const parts = section.querySelectorAll("[data-part]");
+      if (Array.isArray(answer)) answer.forEach((each, at) => parts[at].querySelectorAll("input")[each]?.click());
+      else if (typeof answer === "string") amount.value = answer;
       else if (list && answer >= 0) list.selectedIndex = answer + 1;
       else if (answer >= 0) section.querySelectorAll("input[type=radio]")[answer].click();
       if (keep) section.querySelector("[data-keep]").click();

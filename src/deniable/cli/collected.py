@@ -1,4 +1,4 @@
-"""Responses that were collected elsewhere, in the shell: what the options say about columns, and tallies kept apart."""
+"""Responses that were collected elsewhere, in the shell: what options say about columns; groups and columns apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -21,6 +21,8 @@ from deniable.errors import IncompatibleTallies, InvalidRequest, NotEstimable, q
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign
     from deniable.tallies.collected import CollectedColumn
+    from deniable.tallies.groups import Group
+    from deniable.tallies.separate import SeparateTallies
 
 Values = Annotated[
     list[str] | None,
@@ -126,24 +128,40 @@ def read_stream(*, whole: bool) -> IO[bytes]:
     return io.BytesIO(sys.stdin.buffer.read()) if whole else sys.stdin.buffer
 
 
-def are_separate(text: bytes) -> bool:
-    """Say whether a document holds tallies that are kept apart."""
+def read_tally(text: bytes, designs: Sequence[AnyDesign]) -> Any:
+    """Read a tally of one of these designs, whatever it is: of everybody, by groups, or of several columns."""
+    from deniable.tallies.groups import GroupedTally, tally_type
     from deniable.tallies.separate import SeparateTallies
 
-    return f"/{SeparateTallies.SCHEMA}/".encode() in text[:200]
+    if _has_schema(text, SeparateTallies):
+        return SeparateTallies.from_json(text, designs)
+    design = next((each for each in designs if each.hash.encode() in text), designs[0])
+    kind: Any = GroupedTally if _has_schema(text, GroupedTally) else tally_type(design)
+    return kind.from_json(text, design)
+
+
+def _has_schema(text: bytes, kind: Any) -> bool:
+    return f"/{kind.SCHEMA}/".encode() in text[:200]
+
+
+def plainest(tallies: SeparateTallies) -> Any:
+    """Return the tally of one column that was asked with one design as it is; others as they are."""
+    if len(tallies.tallies) > 1 or next(iter(tallies.tallies)).device is not None:
+        return tallies
+    return tallies[tallies.columns[0]]
 
 
 def added(tallies: Iterable[Any]) -> Any:
     """Return the sum of tallies.
 
     Raises:
-        IncompatibleTallies: some are kept apart by group or column, and others are not.
+        IncompatibleTallies: some are by group or column, and others are not.
     """
     found = list(tallies)
     if len({type(each) for each in found}) > 1:
         raise IncompatibleTallies(
-            "some tallies are kept apart by group or column, and others are not; expected one or the other.",
-            "Count all files with the same --by, or none.",
+            "some tallies are by group or column, and others are not; expected one or the other.",
+            "Count all files with the same --by and --column, or none.",
         )
     return sum(found[1:], start=found[0])
 
@@ -165,10 +183,7 @@ def tell_unknown(unknown: dict[str, Counter[str]], designs: Sequence[Any]) -> No
 
 def tell_declared(tally: Any) -> None:
     """Tell that the design was declared, where it was."""
-    from deniable.tallies.separate import SeparateTallies
-
-    found = tally.tallies.values() if isinstance(tally, SeparateTallies) else [tally]
-    declared = [getattr(each, "declared", None) for each in found]
+    declared = [getattr(each, "declared", None) for _, each in _titled(tally)]
     rows = sum(each.rows for each in declared if each is not None)
     if rows:
         say(f"The design of {rows:,} rows was declared by whoever counted: their file does not name it.")
@@ -176,47 +191,78 @@ def tell_declared(tally: Any) -> None:
 
 def print_tallies(tally: Any, *, as_json: bool) -> None:
     """Print a tally, or each of those that are kept apart under what it counts."""
-    from deniable.tallies.separate import SeparateTallies
-
-    if as_json or not isinstance(tally, SeparateTallies):
-        print_tally(tally, as_json=as_json)
+    if as_json:
+        print_tally(tally, as_json=True)
         return
-    for key, each in tally.tallies.items():
-        console().print(heading(tally.by, key.column, key.group, key.device), markup=False, style="bold")
+    for title, each in _titled(tally):
+        if title:
+            console().print(title, markup=False, style="bold")
         print_tally(each, as_json=False)
 
 
-def heading(by: Sequence[str], column: str, group: Sequence[str | None], device: str | None = None) -> str:
-    """Name what a tally, or an estimate, is of."""
-    groups = [f"{name} = {'(none)' if each is None else each}" for name, each in zip(by, group, strict=True)]
-    return ", ".join([column, *groups, *([] if device is None else [f"asked with {device}"])])
+def _titled(tally: Any, *words: str) -> Iterator[tuple[str, Any]]:
+    """Yield tallies of everybody, each with what it counts."""
+    from deniable.tallies.groups import GroupedTally
+    from deniable.tallies.separate import SeparateTallies
+
+    if isinstance(tally, SeparateTallies):
+        for key, each in tally.tallies.items():
+            yield from _titled(each, key.column, *([] if key.device is None else [f"asked with {key.device}"]))
+    elif isinstance(tally, GroupedTally):
+        for group, each in tally.items():
+            yield ", ".join([*words, group_title(tally.by, group)]), each
+    else:
+        yield ", ".join(words), tally
+
+
+def group_title(by: Sequence[str], group: Group) -> str:
+    """Name a group, with the columns that groups are made by where they are known.
+
+    Example:
+        >>> group_title(("region", "sex"), ("north", None)), group_title((), "north")
+        ('region = north, sex = (none)', 'north')
+    """
+    from deniable.tallies.groups import group_name
+
+    return ", ".join(_words(_valued(by, group))) if by else group_name(group)
+
+
+def _valued(by: Sequence[str], group: Group) -> dict[str, Any]:
+    return dict(zip(by, group if isinstance(group, tuple) else (group,), strict=True))
+
+
+def _words(group: Mapping[str, Any]) -> list[str]:
+    from deniable.tallies.groups import group_name
+
+    return [f"{name} = {group_name(each)}" for name, each in group.items()]
 
 
 @dataclass(frozen=True)
 class SeparateResults:
-    """An estimate for each column and group; in place of it, why there is none.
+    """An estimate for each column; in place of it, why there is none.
+
+    Of a column whose groups were asked with several devices there is one for each group.
 
     Attributes:
-        by: the columns that groups are made by.
-        rows: column, group, and a result or what keeps it from being made.
+        rows: a column, one of its groups (the values of columns, by name) or nothing, and a result or what keeps it
+            from being made.
     """
 
-    by: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[str | None, ...], Any], ...]
+    rows: tuple[tuple[str, dict[str, Any], Any], ...]
 
     @classmethod
-    def of(cls, tallies: Any, fit: Callable[[Any], Any]) -> SeparateResults:
-        """Estimate every column and group by itself."""
-        return cls(tallies.by, tuple(_fitted(tallies, fit)))
+    def of(cls, tallies: SeparateTallies, fit: Callable[[Any], Any]) -> SeparateResults:
+        """Estimate every column by itself."""
+        return cls(tuple(_fitted(tallies, fit)))
 
-    def print(self, show: Callable[[Any], None], told: dict[str, Any]) -> None:
+    def print(self, show: Callable[[Any], None]) -> None:
         """Print every estimate under what it is of."""
         for column, group, found in self.rows:
-            console().print(heading(self.by, column, group), markup=False, style="bold")
+            console().print(", ".join([column, *_words(group)]), markup=False, style="bold")
             if isinstance(found, NotEstimable):
                 console().print(f"No estimate: {found.problem}", markup=False)
             else:
-                show(found.summary(**told))
+                show(found)
             console().print()
 
     def to_json(self, told: dict[str, Any]) -> str:
@@ -224,7 +270,7 @@ class SeparateResults:
         rows = [
             {
                 "column": column,
-                "group": dict(zip(self.by, group, strict=True)),
+                **({"group": group} if group else {}),
                 **(
                     {"problem": found.problem}
                     if isinstance(found, NotEstimable)
@@ -233,10 +279,10 @@ class SeparateResults:
             }
             for column, group, found in self.rows
         ]
-        return json.dumps({"by": list(self.by), "estimates": rows}, ensure_ascii=False, indent=2)
+        return json.dumps({"estimates": rows}, ensure_ascii=False, indent=2)
 
     def written(self, path: Path, told: dict[str, Any]) -> str:
-        """Return what a file of this name holds: JSON, or CSV with a line for each share of each group.
+        """Return what a file of this name holds: JSON, or CSV with a line for each number of each column.
 
         Raises:
             InvalidRequest: another ending.
@@ -252,24 +298,34 @@ class SeparateResults:
         from deniable.estimates.formats import to_csv
         from deniable.files.spreadsheets import safe_cell
 
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
+        lines: list[dict[str, Any]] = []
         for column, group, found in self.rows:
-            if isinstance(found, NotEstimable):
-                continue
-            head, *lines = csv.reader(io.StringIO(to_csv(found.summary(**told))))
-            if not out.tell():
-                writer.writerow(["column", *map(safe_cell, self.by), *head])
-            for line in lines:
-                writer.writerow([safe_cell(column), *(safe_cell(each or "") for each in group), *line])
+            if not isinstance(found, NotEstimable):
+                own = {"column": safe_cell(column), "group": safe_cell(", ".join(_words(group)))}
+                lines += [own | line for line in csv.DictReader(io.StringIO(to_csv(found.summary(**told))))]
+        out = io.StringIO()
+        names = list(dict.fromkeys(name for line in lines for name in line))
+        writer = csv.DictWriter(out, names, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
         return out.getvalue().removesuffix("\n")
 
 
-def _fitted(tallies: Any, fit: Callable[[Any], Any]) -> Iterator[tuple[str, tuple[str | None, ...], Any]]:
+def _fitted(tallies: SeparateTallies, fit: Callable[[Any], Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
     for column in tallies.columns:
-        for group, counted in tallies.groups(column).items():
-            values = (group,) if len(tallies.by) == 1 else group
+        for group, counted in _groups(tallies, column):
             try:
-                yield column, values, fit(counted)
+                yield column, group, fit(counted)
             except NotEstimable as error:
-                yield column, values, error
+                yield column, group, error
+
+
+def _groups(tallies: SeparateTallies, column: str) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield what is estimated of a column: all of it at once, but groups with several devices one by one."""
+    found = tallies[column]
+    if not isinstance(found, dict):
+        yield {}, found
+        return
+    by = next(each.by for key, each in tallies.tallies.items() if key.column == column)  # type: ignore[attr-defined]  # groups
+    for group, devices in found.items():
+        yield _valued(by, group), devices

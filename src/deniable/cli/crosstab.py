@@ -29,6 +29,10 @@ def crosstab(
     ],
     rows: Annotated[str, typer.Argument(metavar="ROWS", help="The column that goes down.")],
     columns: Annotated[str, typer.Argument(metavar="COLUMNS", help="The column that goes across.")],
+    method: Annotated[
+        str,
+        typer.Option("--method", metavar="inversion|likelihood", help="The unbiased table, or one in the simplex."),
+    ] = "inversion",
     level: Level = 0.95,
     sheet: collected.Sheet = None,
     out: ResultFile = None,
@@ -39,7 +43,8 @@ def crosstab(
 
     Both columns are inverted together, so that the table is that of the answers and not of the responses.
     """
-    from deniable.records.pairs.estimates import association
+    from deniable.estimates.cross_tables import cross_table
+    from deniable.tallies.counts import Declared
 
     check_files(out, None, force=force)
     if rows == columns:
@@ -48,18 +53,21 @@ def crosstab(
     if not words.mapped:
         raise InvalidRequest(f"{mapping.name} is no mapping file; expected a name that ends in .toml.")
     asked = words.questions(None)
-    found = association(*(_responses(asked[each], file, each, sheet) for each in (rows, columns)))
-    named = replace(found, rows=rows, columns=columns)
+    (first, vouched), (second, also) = (_responses(asked[each], file, each, sheet) for each in (rows, columns))
+    found = cross_table(first, second, rows=rows, columns=columns, method=method)
+    if vouched or also:
+        counted = replace(found.estimate.tally, declared=Declared(len(first)))
+        found = cross_table(counted, method=method)
     if as_json:
-        print_json(named.to_json(level=level, indent=2))
+        print_json(found.to_json(level=level, indent=2))
     else:
-        console().print(str(named), markup=False, soft_wrap=True)
+        console().print(found.text(level=level), markup=False, soft_wrap=True)
     if out is not None:
-        write_result(named, out, level=level, force=force)
+        write_result(found, out, level=level, force=force)
 
 
-def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | None) -> Responses[Any]:
-    """Read a column row by row; of a file that names its designs, under the one that it names."""
+def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | None) -> tuple[Responses[Any], bool]:
+    """Read a column row by row, and say whether its design was declared; where the file names one, it is under that."""
     from deniable.engines.files import tally_file
     from deniable.files.columns import RESPONSE, TYPED, guess
     from deniable.tallies.collected import read_responses
@@ -81,4 +89,4 @@ def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | Non
         sent = read_responses(design, file, column, **options)
     for each in told:
         say(f"Warning: {each.message}")
-    return sent
+    return sent, question is None

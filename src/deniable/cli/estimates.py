@@ -17,7 +17,6 @@ from deniable.cli.common import (
     console,
     guarded,
     print_json,
-    read_any_design,
     say,
     write,
 )
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
 
     from deniable.estimates import Result, Row, Summary
 
+_FEW_GROUPS = 5  # whose pairs, ten of them, are read at a glance
+_MOST_COMPARED = 50  # groups whose differences are shown without being asked for
 PICTURES = (".png", ".svg", ".pdf")
 
 Level = Annotated[float, typer.Option("--level", help="How often an interval holds the truth.")]
@@ -85,6 +86,14 @@ def estimate(
     candidates: Annotated[
         Path | None, typer.Option("--candidates", metavar="FILE", help="Of strings: those that may be there, in lines.")
     ] = None,
+    differences: Annotated[
+        str | None,
+        typer.Option(
+            "--differences",
+            metavar="pairs|rest",
+            help="Of groups: in place of their shares, by how much each differs from each other one, or from the rest.",
+        ),
+    ] = None,
     chart: Chart = None,
     out: ResultFile = None,
     force: Force = False,
@@ -93,27 +102,28 @@ def estimate(
     """Estimate the share of each category, with intervals and with what privacy cost.
 
     With a ladder in place of the design, and the counts of its stages, everybody counts with the finest response sent.
-    Of tallies that were counted apart, by --by or with a mapping file, each column and group is estimated by itself.
+    Of a tally by groups, as --by counts it, each group is estimated, tested against the others, and compared with them.
+    Of several columns, counted with a mapping file, each is estimated by itself.
     """
+    from deniable.tallies.separate import SeparateTallies
+
     check_files(out, chart, force=force)
-    counts = read_counts(tally)
-    if collected.are_separate(counts):
-        told = {"level": level, "method": interval, "simultaneous": simultaneous}
-        _show_apart(_apart(design, counts, method, population), told, out, chart, force=force, as_json=as_json)
+    counted = collected.read_tally(read_counts(tally), collected.read_designs(design))
+    told: dict[str, Any] = {"level": level, "method": interval, "simultaneous": simultaneous}
+    options: dict[str, Any] = {"method": method, "population": population}
+    if isinstance(counted, SeparateTallies):
+        found = collected.SeparateResults.of(counted, lambda each: _fitted(each, options, candidates, differences))
+        _show_apart(found, told, out, chart, force=force, as_json=as_json)
         return
-    if design.suffix.lower() == ".toml":
-        raise InvalidRequest(
-            f"{design.name} is a mapping file, and this tally was not counted with one; expected its design."
-        )
-    made = _fitted(design, counts, method, population, candidates)
+    made = _fitted(counted, options, candidates, differences)
     if as_json:
-        print_json(made.to_json(level=level, method=interval, simultaneous=simultaneous, indent=2))
+        print_json(made.to_json(**told, indent=2))
     else:
-        show(made.summary(level=level, method=interval, simultaneous=simultaneous))
+        _show_result(made, told)
     if chart is not None:
         save_picture(made.plot(level=level, method=interval), chart)
     if out is not None:
-        write_result(made, out, level=level, method=interval, simultaneous=simultaneous, force=force)
+        write_result(made, out, **told, force=force)
 
 
 def check_files(out: Path | None, chart: Path | None, *, force: bool) -> None:
@@ -150,28 +160,38 @@ def _are_responses(head: bytes) -> bool:
     return head.startswith(BINARY) or b'"response":' in first or {b"response", b"design"} <= header
 
 
-def _fitted(path: Path, counts: bytes, method: str | None, population: int | None, candidates: Path | None) -> Any:
-    from deniable.engines.response_files import tally_type
+def _fitted(counted: Any, options: dict[str, Any], candidates: Path | None, differences: str | None) -> Any:
+    from deniable.estimates.groups import GroupedEstimate
     from deniable.verbs import estimate as fit
 
-    known = read_any_design(path)
-    options: dict[str, Any] = {"method": method, "population": population}
-    if known.asks == "strings":
-        if candidates is None and not hasattr(known.bloom, "alphabet"):
+    design = getattr(counted, "design", None)  # None of several devices
+    if design is not None and design.asks == "strings":
+        if candidates is None and not hasattr(design.bloom, "alphabet"):
             raise InvalidRequest(
                 "strings are found among candidates, and there are none; expected --candidates FILE, one on each line."
             )
-        options["candidates"] = None if candidates is None else candidates.read_text(encoding="utf-8").splitlines()
-    return fit(tally_type(known).from_json(counts, known), **options)
+        listed = None if candidates is None else candidates.read_text(encoding="utf-8").splitlines()
+        options = {**options, "candidates": listed}
+    made: Any = fit(counted, **options)
+    if differences is None:
+        return made
+    if not isinstance(made, GroupedEstimate) or differences not in ("pairs", "rest"):
+        raise InvalidRequest(
+            f"--differences {differences:.40}: expected pairs or rest, with a tally by groups.",
+            "Count groups apart: deniable tally DESIGN FILE --by COLUMN.",
+        )
+    return made.pairwise() if differences == "pairs" else made.against_rest()
 
 
-def _apart(path: Path, counts: bytes, method: str | None, population: int | None) -> collected.SeparateResults:
-    from deniable.tallies.separate import SeparateTallies
-    from deniable.verbs import estimate as fit
+def _show_result(made: Any, told: dict[str, Any]) -> None:
+    """Print a result; of a few groups also by how much they differ, in pairs, of more each from the rest."""
+    from deniable.estimates.groups import GroupedEstimate
 
-    options: dict[str, Any] = {"method": method, "population": population}
-    tallies = SeparateTallies.from_json(counts, collected.read_designs(path))
-    return collected.SeparateResults.of(tallies, lambda each: fit(each, **options))
+    show(made.summary(**told))
+    if isinstance(made, GroupedEstimate) and 1 < len(made.groups) <= _MOST_COMPARED:
+        console().print()
+        apart = made.pairwise() if len(made.groups) <= _FEW_GROUPS else made.against_rest()
+        show(apart.summary(level=told["level"], simultaneous=told["simultaneous"]))
 
 
 def _show_apart(
@@ -189,7 +209,7 @@ def _show_apart(
     if as_json:
         print_json(found.to_json(told))
     else:
-        found.print(show, told)
+        found.print(lambda made: _show_result(made, told))
     if out is not None:
         write(out, text, force=force)
         say(f"wrote {out}")

@@ -147,7 +147,7 @@ class _Counting:
 
     def count(self, path: str) -> Any:
         if path.lower().endswith(".json"):
-            return self._written(Path(path))
+            return collected.read_tally(Path(path).read_bytes(), self.designs)
         given: Any = path
         if path == "-":
             given = collected.read_stream(whole=self._known is None or bool(self._words.columns))
@@ -159,14 +159,13 @@ class _Counting:
         )
         if question is not None:
             return self._ours(self._known, given, path, question)
-        found = self._elsewhere(words.questions(self._known), given, path)
-        return found if self._by else found.together()
+        return collected.plainest(self._elsewhere(words.questions(self._known), given, path))
 
     def _mapped(self, given: Any, path: str) -> Any:
         """Count columns with a design each; where a file names that of a column, under it alone."""
         from deniable.tallies.separate import SeparateTallies, TallyKey
 
-        elsewhere, found = {}, []
+        elsewhere, ours = {}, {}
         for column, asked in self._words.questions(None).items():
             design = asked.designs.get(None)
             sheet = self._words.sheet
@@ -174,24 +173,14 @@ class _Counting:
             if design is None or question is None:
                 elsewhere[column] = asked
                 continue
-            counted = self._ours(design, given, path, question)
-            found.append(counted if self._by else SeparateTallies((), {TallyKey(column): counted}))
-        return collected.added([*found, *([self._elsewhere(elsewhere, given, path)] if elsewhere else [])])
-
-    def _written(self, path: Path) -> Any:
-        from deniable.engines.response_files import tally_type
-        from deniable.tallies.separate import SeparateTallies
-
-        text = path.read_bytes()
-        if collected.are_separate(text) or self._known is None:
-            return SeparateTallies.from_json(text, self.designs)
-        return tally_type(self._known).from_json(text, self._known)
+            ours[TallyKey(column)] = self._ours(design, given, path, question)
+        found = SeparateTallies(ours)
+        return collected.plainest(found + self._elsewhere(elsewhere, given, path) if elsewhere else found)
 
     def _ours(self, design: AnyDesign, given: Any, path: str, question: str) -> Any:
         """Count a file that names the design of its responses."""
         from deniable.engines import Local
         from deniable.engines.files import tally_file
-        from deniable.engines.response_files import tally_groups
 
         words = self._words
         if words.values or words.missing or words.sheet:
@@ -199,9 +188,7 @@ class _Counting:
             raise InvalidRequest(f"--value, --missing and --sheet are for files that were collected elsewhere; {why}.")
         options: dict[str, Any] = {"question": question, "codes": self._codes, "engine": Local(threads=self._threads)}
         with progress(f"counting {Path(path).name}") as told:
-            if self._by:
-                return tally_groups(design, given, self._by, progress=told, **options)
-            return tally_file(design, given, progress=told, **options)
+            return tally_file(design, given, by=self._by, progress=told, **options)
 
     def _elsewhere(self, questions: Mapping[str, CollectedColumn], given: Any, path: str) -> SeparateTallies:
         """Count a file that does not."""

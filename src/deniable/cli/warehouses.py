@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli import collected
-from deniable.cli.common import check_out, console, print_json, print_tally, say, write
+from deniable.cli.common import check_out, say, write
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
@@ -82,33 +82,13 @@ def show_counts(
         Incompatible: counts of another design.
         InvalidResponse: the table holds what the design cannot send.
         UnreadableFile: no counts.
-        InvalidRequest: counts of several groups of a type whose groups no one file holds.
+        InvalidRequest: --by names another number of columns than the counts have groups by.
     """
     from deniable.engines.sql import read_counts
-    from deniable.engines.sql.queries import GROUP
-    from deniable.tallies.separate import SeparateTallies
 
     check_out(out, force=force)
-    names, rows = _read(path)
-    found = read_counts(design, names, rows)
-    grouped = [name for name in names if name.startswith(GROUP)]
-    if not isinstance(found, dict):
-        print_tally(found, as_json=as_json)
-    elif design.asks == "categories":
-        found = SeparateTallies.of_groups("response", by if len(by) == len(grouped) else grouped, found)
-        collected.print_tallies(found, as_json=as_json)
-    elif out is not None:
-        raise InvalidRequest(
-            f"there are {len(found):,} groups, and a file holds one tally of this type; expected no --out.",
-            "Take --json instead.",
-        )
-    elif as_json:
-        groups = [{"group": group, "tally": json.loads(tally.to_json())} for group, tally in found.items()]
-        print_json({"groups": groups})
-    else:
-        for group, tally in found.items():
-            console().print(str(group), markup=False)
-            print_tally(tally, as_json=False)
+    found = read_counts(design, *_read(path), by=by)
+    collected.print_tallies(found, as_json=as_json)
     if out is not None:
         write(out, found.to_json(indent=2), force=force)
         say(f"wrote {out}")

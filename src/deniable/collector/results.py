@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -13,16 +14,22 @@ from deniable.collector.small_cells import counts_shown, groups_shown
 from deniable.collector.store import Entry, Store
 from deniable.designs import NumberDesign
 from deniable.errors import NotEstimable
-from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, plausible, stages
+from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, plausible, stages
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
 from deniable.records.numbers.estimates import NumberEstimate
 from deniable.report import words
 from deniable.survey import Question
-from deniable.tallies import Tally
+from deniable.tallies import Tally, marginal
 from deniable.tallies.stages import StageTallies
 
 LEVEL = 0.95
+MOST_TABLED = 4
+"""Questions answered together of which each two are set against each other: six tables."""
+
+MOST_TABLE_CELLS = 100
+"""Cells of a table on a page."""
+
 FAKES = (0.01, 0.05)
 """Shares of fabricated responses for which it is told how far they can have moved an estimate."""
 
@@ -51,6 +58,40 @@ class StageResult:
     seen: int
     finest: int
     weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class MarginResult:
+    """One of several questions that were answered together, by itself.
+
+    Attributes:
+        attribute: what programs call it.
+        text: the question.
+        labels: what its answers are called.
+        rows: the share of each.
+    """
+
+    attribute: str
+    text: str
+    labels: tuple[str, ...]
+    rows: tuple[ShareRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairResult:
+    """Two questions that were answered together, against each other.
+
+    Attributes:
+        rows: the place of the one that goes down among the margins.
+        columns: the place of the one that goes across.
+        cells: the share of each pair of answers, row by row.
+        notes: whether they are independent, and how they hang together.
+    """
+
+    rows: int
+    columns: int
+    cells: tuple[tuple[Row, ...], ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +127,8 @@ class Results:
         signals: what looks wrong.
         stages: of a question that is released gradually.
         numbers: where a number is asked for: its mean, deviation and quantiles; `shares` are then those of its levels.
+        margins: of several questions that were answered together: each by itself.
+        pairs: each two of them against each other.
     """
 
     respondents: int
@@ -100,6 +143,8 @@ class Results:
     signals: tuple[Signal, ...]
     stages: tuple[StageResult, ...]
     numbers: tuple[Row, ...] = ()
+    margins: tuple[MarginResult, ...] = ()
+    pairs: tuple[PairResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +182,8 @@ def read(store: Store, entry: Entry, question: int, group: int | None = None) ->
         signals=(*_fabricated(store, entry, question, counts, group), *_compliance(estimate)),
         stages=_stages(estimate),
         numbers=numbers.rows if numbers else (),
+        margins=_margins(asked, entry.survey.language, estimate),
+        pairs=_pairs(estimate),
     )
 
 
@@ -192,6 +239,39 @@ def _numbers(estimate: Estimate | Combined) -> Summary[Row] | None:
     if isinstance(estimate, Combined) or not isinstance(estimate.design, NumberDesign):
         return None
     return NumberEstimate(estimate).summary(level=LEVEL)
+
+
+def _margins(asked: Question, language: str, estimate: Estimate | Combined) -> tuple[MarginResult, ...]:
+    """Return each of several questions that were answered together by itself, with its own words if it has any."""
+    if isinstance(estimate, Combined) or not estimate.design.factors:
+        return ()
+    texts = asked.texts[language].parts
+    labels = asked.part_labels(language) if texts else [tuple(each.categories) for _, each in estimate.design.factors]
+    return tuple(
+        MarginResult(
+            attribute,
+            texts[at].text if texts else attribute,
+            labels[at],
+            fitted(marginal(estimate.tally, attribute)).summary(level=LEVEL).rows,
+        )
+        for at, attribute in enumerate(estimate.design.attributes)
+    )
+
+
+def _pairs(estimate: Estimate | Combined) -> tuple[PairResult, ...]:
+    """Return the table of each two of several questions; of very many, or with very many cells, none."""
+    if isinstance(estimate, Combined) or len(estimate.design.factors) > MOST_TABLED:
+        return ()
+    found, names = [], estimate.design.attributes
+    for rows, columns in itertools.combinations(range(len(names)), 2):
+        table = cross_table(estimate.tally, rows=names[rows], columns=names[columns])
+        if table.shares.size > MOST_TABLE_CELLS:
+            continue
+        told = table.summary(level=LEVEL)
+        width = table.shares.shape[1]
+        cells = [told.rows[at : at + width] for at in range(0, len(told.rows), width)]
+        found.append(PairResult(rows, columns, tuple(cells), table.association_words(level=LEVEL)))
+    return tuple(found)
 
 
 def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None) -> str:

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import InvalidRequest, InvalidResponse
+from deniable.errors import InvalidResponse
 from deniable.files.columns import File, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.tallies.collected import check_columns
 from deniable.tallies.counting import tally as tally_categories
 from deniable.tallies.files import Progress, counted_batches, metadata_key
+from deniable.tallies.groups import GroupedTally, check_groups, tallies_by_values, tally_type
 from deniable.tallies.responses import Responses
-from deniable.tallies.separate import SeparateTallies
 
 if TYPE_CHECKING:
     from deniable.engines import Engine
@@ -37,6 +37,7 @@ def tally_file(
     *,
     question: str = "",
     codes: bool | None = None,
+    by: str | Sequence[str] = (),
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Any:
@@ -49,6 +50,8 @@ def tally_file(
         question: which of several questions; its columns are called `smokes.response` and so on.
         codes: what whole numbers are; True for codes, False for labels. By default codes, and refused where symbols
             that are numbers make the two differ and a file does not say that it is one of ours.
+        by: columns, or what folders name, by whose values to count apart: a `GroupedTally` comes back, whose groups are
+            called by text.
         engine: where to count; all cores of this machine by default.
         progress: told after each batch.
 
@@ -56,12 +59,15 @@ def tally_file(
         Incompatible: the responses were drawn with another design.
         UnreadableFile: truncated, or not a file of responses.
         InvalidResponse: something that the design cannot send; the message names the row.
-        InvalidRequest: there is no such file.
+        InvalidRequest: there is no such file, no such column of groups, or groups of a deck.
         OSError: a file is not there, or may not be read.
     """
     chosen = _chosen(engine)
     count = partial(_count, chosen)
     options: dict[str, Any] = {"question": question, "codes": codes, "size": _BATCH}
+    if by:
+        names = (by,) if isinstance(by, str) else tuple(by)
+        return _tally_groups(design, responses, names, format, count, options, progress)
     if not isinstance(responses, str | os.PathLike | Sequence):
         with open_columns(responses, format) as opened:
             parts = (part for _, part in counted_batches(opened, design, count, **options))
@@ -72,35 +78,16 @@ def tally_file(
         return sum(pool.map(counter.count, tasks), start=_empty(design))
 
 
-def tally_groups(
+def _tally_groups(
     design: AnyDesign,
     responses: Paths | File,
-    by: Sequence[str],
-    format: str | None = None,
-    *,
-    question: str = "",
-    codes: bool | None = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> SeparateTallies:
-    """Count the responses of one file or of many as `tally_file` does, apart by the values of columns beside them.
-
-    Args:
-        design: what the responses were drawn with, about categories.
-        responses: as for `tally_file`.
-        by: columns, or what folders name, by whose values to count apart.
-        format: of files whose names do not tell.
-        question: which of several questions.
-        codes: what whole numbers are.
-        engine: where to count.
-        progress: told after each batch.
-
-    Raises:
-        As `tally_file`; and InvalidRequest for a column that is not there, or a design that asks for something else.
-    """
-    if design.asks != "categories":
-        raise InvalidRequest(f"groups are counted of categories, and this design asks for {design.asks}.")
-    count = partial(_count, _chosen(engine))
+    by: tuple[str, ...],
+    format: str | None,
+    count: Any,
+    options: dict[str, Any],
+    progress: Progress | None,
+) -> GroupedTally:
+    check_groups(design)
     given = find_inputs(responses) if isinstance(responses, str | os.PathLike | Sequence) else [responses]
     total: dict[tuple[str | None, ...], Any] = {}
     for each in given:
@@ -108,21 +95,14 @@ def tally_groups(
         own = [name for name in by if name not in folders]
         with open_columns(each.path if isinstance(each, Input) else each, format) as opened:
             check_columns(opened, own)
-            for rows, parts in _grouped(opened, design, count, own, question=question, codes=codes):
-                for values, part in parts.items():
+            for rows, part in counted_batches(opened, design, count, by=own, **options):
+                for values, tally in (part if own else {(): part}).items():
                     found = dict(zip(own, values, strict=True)) | folders
                     group = tuple(found[name] for name in by)
-                    total[group] = total[group] + part if group in total else part
+                    total[group] = total[group] + tally if group in total else tally
                 if progress:
                     progress(rows, opened.share)
-    return SeparateTallies.of_groups(question or "response", by, total)
-
-
-def _grouped(
-    opened: Any, design: AnyDesign, count: Any, own: Sequence[str], **options: Any
-) -> Iterator[tuple[int, dict[tuple[str | None, ...], Any]]]:
-    for rows, found in counted_batches(opened, design, count, by=own, size=_BATCH, **options):
-        yield rows, found if own else {(): found}
+    return tallies_by_values(design, total, by)
 
 
 def _chosen(engine: Engine | None) -> Engine:
@@ -306,22 +286,6 @@ _LABELLED: dict[str, Callable[[Engine, Any, Mapping[str, Any]], Any]] = {
     "numbers": _count_numbers,
     "drawn items": partial(_count_texts, "records.drawn.tallies"),
 }
-_TALLIES = {
-    "categories": "tallies.counts.Tally",
-    "ladder": "tallies.stages.StageTallies",
-    "deck": "tallies.decks.DeckTally",
-    "key-value": "records.key_value.tallies.KeyValueTally",
-    "edges": "records.edges.tallies.EdgeTally",
-    "strings": "records.strings.tallies.StringTally",
-    "numbers": "records.numbers.tallies.NumberTally",
-    "drawn items": "records.drawn.tallies.DrawnTally",
-}
-
-
-def tally_type(design: AnyDesign) -> Any:
-    """Return the class of a design's tallies."""
-    module, _, name = _TALLIES[design.asks].rpartition(".")
-    return getattr(import_module(f"deniable.{module}"), name)
 
 
 def _empty(design: AnyDesign) -> Any:

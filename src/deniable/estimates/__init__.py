@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from deniable.estimates import compliance
 from deniable.estimates.cross_tables import CrossTable, cross_table
 from deniable.estimates.decks import DeckEstimate, deck_variance, estimate_deck
 from deniable.estimates.intervals import Interval, coverage
 from deniable.estimates.inverses import left_inverse, mean_inverse
 from deniable.estimates.largest_risk import Minimax, minimax
 from deniable.estimates.likelihood import Convergence
+from deniable.estimates.posteriors import Posterior, posterior
 from deniable.estimates.results import Caution, Result, Row, Summary
+from deniable.estimates.sensitivity import Sensitivity
 from deniable.estimates.shares import Estimate, ShareRow, covariance, estimate
 from deniable.estimates.two_samples import TwoSamples, best_split, unrelated_two_samples
 
@@ -20,12 +23,15 @@ __all__ = [
     "Estimate",
     "Interval",
     "Minimax",
+    "Posterior",
     "Result",
     "Row",
+    "Sensitivity",
     "ShareRow",
     "Summary",
     "TwoSamples",
     "best_split",
+    "compliance",
     "covariance",
     "coverage",
     "cross_table",
@@ -35,5 +41,6 @@ __all__ = [
     "left_inverse",
     "mean_inverse",
     "minimax",
+    "posterior",
     "unrelated_two_samples",
 ]

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import ncx2
 
-from deniable.designs import Design
-from deniable.errors import InvalidRequest
+from deniable.designs import Design, product
+from deniable.errors import Incompatible, InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Interval
-from deniable.estimates.results import Caution, Result, Summary
-from deniable.estimates.shares import Estimate, ShareRow, remake
+from deniable.estimates.independence import Significance, highest, likelihood_ratio, response_scores, score_test
+from deniable.estimates.intervals import Interval, one_of
+from deniable.estimates.results import Caution, Columns, Result, Summary
+from deniable.estimates.shares import Estimate, ShareRow, fitted, remake
+from deniable.tallies import Tally, marginal
+from deniable.tallies.columns import column_of
+from deniable.tallies.responses import Responses
+
+if TYPE_CHECKING:
+    from deniable.estimates.measures import TableMeasure
+
+MOST_PAIRS = 1_000_000
+"""Pairs of responses that are counted in a table of two columns."""
+
+
+OTHER = "(other)"
+"""The label of all strings that are not listed."""
+
+_FAINT = 3.0  # standard errors below which a share is not told from 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +64,55 @@ class Grid(Result):
     column_totals: Vector
     column_errors: Vector
 
+    @property
+    def cramers_v(self) -> float:
+        """Cramér's V: 0 for independent questions, 1 where one answer tells the other.
+
+        Implements: φ² = Σ (π_ab − π_a·π_b)² / (π_a·π_b), less what the errors of the shares add to it on average, and
+        V = √(φ² / (m − 1)), with m the smaller number of answers [Cra46]. Below 0 it counts as 0, above 1 as 1.
+        Answers too rare to be told from 0 count together (`pooled`); where fewer than two are left it is not a number.
+        """
+        found = _Strength.of(self)
+        return found.v(found.total - found.expected)
+
+    def cramers_v_interval(self, *, level: float = 0.95) -> Interval:
+        """Return an interval for Cramér's V.
+
+        Why: the sum of squares is, but for a factor, nearly a noncentral χ²; all noncentralities that explain it are in
+        the interval. It begins at 0 where independent questions explain it.
+
+        Raises:
+            InvalidRequest: a level outside (0, 1).
+        """
+        found, tail = _Strength.of(self), (1 - one_of(1, level)) / 2
+        return Interval(*(found.v(found.scale * found.noncentrality(each)) for each in (1 - tail, tail)))
+
+    def _faint(self, axis: int) -> list[str]:
+        """Return the answers whose shares are below three of their errors."""
+        return [label for label, share, error in zip(*self._margin(axis), strict=True) if share < _FAINT * error]
+
+    def pooled(self, axis: int) -> Matrix:
+        """Return which answers Cramér's V counts together, a row for each group: those too rare to be told from 0.
+
+        They go to all other strings, or to the rarest answer that is not one of them.
+
+        Args:
+            axis: 1 for the answers to the first question, over whose rows the table is summed; 0 for the second.
+        """
+        labels, shares, _ = self._margin(axis)
+        faint = np.isin(labels, self._faint(axis))
+        joined = faint | (np.arange(len(labels)) == np.where(faint, np.inf, shares).argmin())
+        if labels[-1] == OTHER:
+            joined = faint | (np.arange(len(labels)) == len(labels) - 1)
+        apart = np.eye(len(labels))[~joined]
+        return np.vstack([apart, joined.astype(np.float64)])
+
+    def _margin(self, axis: int) -> tuple[tuple[str, ...], Vector, Vector]:
+        """Return the labels of a margin, its shares and their errors; what is summed over is the axis."""
+        if axis:
+            return self.row_labels, self.row_totals, self.row_errors
+        return self.column_labels, self.column_totals, self.column_errors
+
     def _repr_html_(self) -> str:
         from deniable.estimates.formats import html_table
 
@@ -65,9 +134,73 @@ class Grid(Result):
         return [head, *body, foot]
 
 
+class _Strength(NamedTuple):
+    """The sum of squares behind Cramér's V.
+
+    Attributes:
+        total: Σ (π_ab − π_a·π_b)² / (π_a·π_b), of the estimated shares.
+        expected: what their errors add to it on average.
+        scale: by which it is nearly a noncentral χ².
+        labels: the smaller number of answers.
+    """
+
+    total: float
+    expected: float
+    scale: float
+    labels: int
+
+    @classmethod
+    def of(cls, made: Grid) -> _Strength:
+        groups = [made.pooled(axis) for axis in (1, 0)]
+        joined = np.kron(*groups)
+        table = groups[0] @ made.shares @ groups[1].T
+        down, across = table.sum(axis=1), table.sum(axis=0)
+        if min(table.shape) < 2 or min(down.min(), across.min()) <= 0:
+            return cls(math.nan, math.nan, math.nan, 2)
+        scale = np.sqrt(np.outer(down, across)).reshape(-1, 1)
+        apart = np.kron(np.eye(len(down)) - down[:, None], np.eye(len(across)) - across[:, None]) / scale
+        spread = apart @ joined @ made.cov_params() @ joined.T @ apart.T
+        away = apart @ table.reshape(-1)
+        total, expected = float(away @ away), float(np.trace(spread))
+        along = float(away @ spread @ away) / max(total, 1e-300)
+        return cls(total, expected, max(along, float((spread**2).sum()) / expected), min(table.shape))
+
+    def v(self, squares: float) -> float:
+        """Return Cramér's V for a sum of squares."""
+        if math.isnan(squares):
+            return math.nan
+        return math.sqrt(min(max(squares, 0.0) / (self.labels - 1), 1.0))
+
+    def noncentrality(self, chance: float) -> float:
+        """Return the noncentrality at which a χ² is below what was seen with this chance."""
+        seen, freedom = self.total / self.scale, self.expected / self.scale
+        if math.isnan(seen):
+            return math.nan
+
+        def excess(far: float) -> float:
+            return float(ncx2.cdf(seen, freedom, far)) - chance
+
+        if excess(0.0) <= 0:
+            return 0.0
+        return float(brentq(excess, 0.0, 2 * seen + 40 * math.sqrt(seen + 1) + 100))
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow(ShareRow):
+    """The share of one pair of answers.
+
+    Attributes:
+        unbiased: the unbiased share, beside one that was brought into the simplex.
+    """
+
+    COLUMNS: ClassVar[Columns] = (ShareRow.COLUMNS[0], ("unbiased",), *ShareRow.COLUMNS[1:])
+
+    unbiased: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class CrossTable(Grid):
-    """Shares of all combinations of two attributes that everybody answered.
+    """Shares of all combinations of two attributes that everybody answered, and how they hang together.
 
     Attributes:
         estimate: what the table shows; `estimate.cov_params()` is the covariance of all cells.
@@ -97,10 +230,107 @@ class CrossTable(Grid):
     def warnings(self) -> tuple[Caution, ...]:
         return self.estimate.warnings
 
+    @property
+    def unbiased(self) -> CrossTable:
+        """The unbiased table, for one whose shares were brought into the simplex."""
+        return cross_table(self.estimate.tally) if self.estimate.bounded else self
+
+    def independence(self, *, method: str = "score") -> Significance:
+        """Test whether the two attributes are independent.
+
+        Implements: the score test of the table of responses, or G²: twice what the log-likelihood of the joint shares
+        is above that of both margins [Wil38].
+
+        Args:
+            method: "score", which is exact where responses are few, or "likelihood".
+
+        Raises:
+            InvalidRequest: another method.
+        """
+        return independence(self.estimate.tally, method=method)
+
+    def odds_ratio(self, rows: tuple[str, str] | None = None, columns: tuple[str, str] | None = None) -> TableMeasure:
+        """Return the odds ratio π_ac·π_bd / (π_ad·π_bc) of two rows a, b and two columns c, d.
+
+        Args:
+            rows: two answers of the attribute that goes down; the first two by default.
+            columns: two answers of the one that goes across.
+
+        Raises:
+            InvalidRequest: answers that the table does not have.
+        """
+        from deniable.estimates.measures import TableMeasure
+
+        return TableMeasure(self, "odds ratio", self._chosen(rows, 0), self._chosen(columns, 1))
+
+    def correlation(self, rows: Sequence[float] | None = None, columns: Sequence[float] | None = None) -> TableMeasure:
+        """Return the correlation of numbers that stand for the answers.
+
+        Args:
+            rows: a number for each answer of the attribute that goes down; 0, 1, 2 and so on by default.
+            columns: a number for each answer of the one that goes across.
+
+        Raises:
+            InvalidRequest: other numbers of numbers, or all of them alike.
+        """
+        from deniable.estimates.measures import TableMeasure
+
+        return TableMeasure(self, "correlation", *map(_numbers, (rows, columns), self.shares.shape))
+
+    def share(self, column: str, *, among: str) -> TableMeasure:
+        """Return the share of a column among the people of a row: of drinkers among those who smoke.
+
+        Raises:
+            InvalidRequest: answers that the table does not have.
+        """
+        from deniable.estimates.measures import TableMeasure
+
+        chosen = _place(self.row_labels, among), _place(self.column_labels, column)
+        return TableMeasure(self, "share", (float(chosen[0]),), (float(chosen[1]),))
+
+    def _chosen(self, given: tuple[str, str] | None, axis: int) -> tuple[float, ...]:
+        labels = (self.row_labels, self.column_labels)[axis]
+        if given is None:
+            return (0.0, 1.0)
+        places = tuple(float(_place(labels, each)) for each in given)
+        if len(set(places)) != 2:
+            raise InvalidRequest(f"there are {len(places)} answers to be compared; expected two different ones.")
+        return places
+
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> Summary[ShareRow]:
-        return self.estimate.summary(level=level, method=method, simultaneous=simultaneous)
+    ) -> Summary[CellRow]:
+        told = self.estimate.summary(level=level, method=method, simultaneous=simultaneous)
+        beside = self.unbiased.params if self.estimate.bounded else {}
+        fields = {each.name for each in dataclasses.fields(ShareRow)}
+        rows = tuple(
+            CellRow(**{name: getattr(row, name) for name in fields}, unbiased=beside.get(row.name)) for row in told.rows
+        )
+        return dataclasses.replace(told, rows=rows, notes=(*told.notes, *self.association_words(level=level)))  # type: ignore[return-value]
+
+    def association_words(self, *, level: float = 0.95) -> tuple[str, ...]:
+        """Return in words how both attributes hang together: the test, an odds ratio, Cramér's V."""
+        low, high = self.cramers_v_interval(level=level)
+        found = [f"Independent: {self.independence()}."]
+        if self.shares.shape == (2, 2):
+            ratio = self.odds_ratio()
+            ends = ratio.conf_int(level=level)["odds ratio"]
+            found.append(f"Odds ratio: {ratio.value:.3g} ({ends.low:.3g} … {ends.high:.3g}).")
+        if not math.isnan(self.cramers_v):
+            found.append(f"Cramér's V: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).")
+        return tuple(found)
+
+    def text(self, *, level: float = 0.95) -> str:
+        """Return the table for people: shares with their errors, margins, how both hang together, what calls for care.
+
+        Args:
+            level: how often the intervals of the odds ratio and of Cramér's V hold the truth.
+        """
+        words = self.association_words(level=level)
+        return "\n".join([super().__str__(), *words, *(f"Warning: {each}" for each in self.warnings)])
+
+    def __str__(self) -> str:
+        return self.text()
 
     @property
     def _design_hash(self) -> str:
@@ -111,7 +341,7 @@ class CrossTable(Grid):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Design) -> CrossTable:
-        return cross_table(remake(design, source))
+        return _table_of(remake(design, source))
 
     def covariance(self, one: tuple[str, str], two: tuple[str, str]) -> float:
         """Return the covariance of two cells, each named by its row and its column."""
@@ -122,28 +352,69 @@ class CrossTable(Grid):
         return vector(np.arange(len(self.estimate.value)) == number)
 
 
-def cross_table(estimate: Estimate) -> CrossTable:
-    """Return the estimate of two attributes as a table, the first going down and the second across.
+def cross_table(
+    given: Estimate | Tally | Responses[Any] | tuple[Design, Any],
+    second: object = None,
+    *,
+    rows: str | None = None,
+    columns: str | None = None,
+    method: str = "inversion",
+) -> CrossTable:
+    """Set two attributes against each other: a table of joint shares with its margins, and how they hang together.
+
+    `cross_table(estimate)` and `cross_table(tally)` are of a `product`. `cross_table(smokes, drinks)` is of two columns
+    of the same rows: each `Responses`, or a design with what was sent, such as `(design, frame["drinks"])`; or, one of
+    the two, a column of what is openly known of each respondent, such as `frame["sex"]`.
+
+    Args:
+        given: an estimate or a tally of several attributes, or the first of two columns.
+        second: the second column.
+        rows: the attribute that goes down: which of a product, if it has more than two; or what to call the first
+            column.
+        columns: the attribute that goes across.
+        method: "inversion" for the unbiased table, or "likelihood" for one in the simplex, with the unbiased one
+            beside it; of an estimate its own.
 
     Raises:
-        InvalidRequest: an estimate of another number of attributes.
+        InvalidRequest: another number of attributes, nothing to set against the first, or a column of one answer.
+        Incompatible: columns of different lengths.
+        InvalidResponse: something that a design cannot send.
 
     Example:
         >>> from deniable.designs import product, warner
-        >>> from deniable.estimates import estimate
         >>> from deniable.tallies import Tally
         >>> both = product({"smokes": warner(p="3/4"), "drinks": warner(p="3/4")})
-        >>> print(cross_table(estimate(Tally(both, [400, 200, 250, 150]))))
+        >>> print(cross_table(Tally(both, [400, 200, 250, 150])))
         smokes by drinks             no            yes            all
         no                0.600 ± 0.044  0.100 ± 0.036  0.700 ± 0.031
         yes               0.200 ± 0.039  0.100 ± 0.032  0.300 ± 0.031
         all               0.800 ± 0.030  0.200 ± 0.030
+        Independent: χ² = 1.83 with 1 degree of freedom, p = 0.176.
+        Odds ratio: 3 (0.557 … 19.9).
+        Cramér's V: 0.146 (0.000 … 0.536).
     """
+    if isinstance(given, Estimate) and second is None:
+        if rows is None and columns is None:
+            return _table_of(given)
+        method = given.method.partition(",")[0]
+        given = given.tally
+    if not isinstance(given, Tally):
+        given = _joined(given, second, rows, columns)
+    elif second is not None:
+        raise InvalidRequest("a tally of several attributes was given with a second column; expected one of the two.")
+    elif rows is not None or columns is not None:
+        if rows is None or columns is None:
+            raise InvalidRequest("one attribute was named; expected rows= and columns=, or neither.")
+        given = marginal(given, rows, columns)
+    return _table_of(fitted(given, method=method))
+
+
+def _table_of(estimate: Estimate) -> CrossTable:
     factors = estimate.design.factors
     if len(factors) != 2:
         raise InvalidRequest(
             f"the estimate is of {max(1, len(factors))} attributes; expected 2, for rows and columns.",
-            "Estimate the tally of two of them: estimate(tally.marginal(counted, 'smokes', 'drinks')).",
+            "Say which: cross_table(tally, rows='smokes', columns='drinks').",
         )
     (rows, down), (columns, across) = factors
     shape = (len(down.categories), len(across.categories))
@@ -161,6 +432,84 @@ def cross_table(estimate: Estimate) -> CrossTable:
         column_totals=shares.sum(axis=0),
         column_errors=_margin_errors(estimate, shape, 1),
     )
+
+
+def independence(given: Tally | Estimate, *, method: str | None = None) -> Significance:
+    """Test whether the attributes of a product are independent: two of them, or all of more.
+
+    Implements: of two attributes the score test of the table of responses. Of any number G²: twice what the
+    log-likelihood of the joint shares is above that of all margins [Wil38].
+
+    Args:
+        given: a tally of several attributes, or its estimate.
+        method: "score" for two attributes, the default for two; "likelihood" for any number.
+
+    Raises:
+        InvalidRequest: one attribute, or a method that does not go with their number.
+
+    Example:
+        >>> from deniable.designs import product, warner
+        >>> three = Tally(product([warner(2)] * 3), [90, 20, 25, 15, 30, 10, 12, 40])
+        >>> print(independence(three))
+        G² = 76.83 with 4 degrees of freedom, p = 8.16e-16
+    """
+    tally = given if isinstance(given, Tally) else given.tally
+    factors = tally.design.factors
+    chosen = method or ("score" if len(factors) == 2 else "likelihood")
+    if len(factors) < 2 or chosen not in ("score", "likelihood") or (chosen == "score" and len(factors) > 2):
+        raise InvalidRequest(
+            f"the method is {chosen!r:.40} for {max(1, len(factors))} attributes; expected score for two of them, or "
+            "likelihood for two or more."
+        )
+    if chosen == "score":
+        shape = [each.channel.responses for _, each in factors]
+        return score_test(vector(tally.counts).reshape(shape), *(response_scores(each) for _, each in factors))
+    margins = [marginal(tally, name) for name, _ in factors]
+    alone = sum(highest(each.design, vector(each.counts)) for each in margins)
+    sizes = [len(each.categories) for _, each in factors]
+    freedom = math.prod(sizes) - 1 - sum(each - 1 for each in sizes)
+    return likelihood_ratio(highest(tally.design, vector(tally.counts)) - alone, freedom)
+
+
+def _joined(first: object, second: object, rows: str | None, columns: str | None) -> Tally:
+    """Return the tally of two columns as one of a product."""
+    one, two = (column_of(each) for each in (first, second))
+    if one.open and two.open:
+        raise InvalidRequest(
+            "neither column holds responses; expected at least one that was drawn with a design.",
+            "Hand over what respond_all() returned, or (design, column).",
+        )
+    if len(one.codes) != len(two.codes):
+        raise Incompatible(
+            f"there are {len(one.codes):,} and {len(two.codes):,} rows; expected one of each for every respondent."
+        )
+    names = (rows or one.name or "first", columns or two.name or "second")
+    if names[0] == names[1]:
+        raise InvalidRequest("both columns have one name; expected rows= and columns= to tell them apart.")
+    both = product({names[0]: one.design, names[1]: two.design})
+    sizes = one.design.channel.responses, two.design.channel.responses
+    if math.prod(sizes) > MOST_PAIRS:
+        raise InvalidRequest(
+            f"there are {math.prod(sizes):,} pairs of responses; expected at most {MOST_PAIRS:,}.",
+            "Use dn.association(), which needs no table.",
+        )
+    there = (one.codes >= 0) & (two.codes >= 0)
+    pairs = one.codes[there] * sizes[1] + two.codes[there]
+    return Tally(both, np.bincount(pairs, minlength=math.prod(sizes)), int((~there).sum()))
+
+
+def _numbers(given: Sequence[float] | None, size: int) -> tuple[float, ...]:
+    found = tuple(map(float, range(size) if given is None else given))
+    if len(found) != size or len(set(found)) < 2 or not all(map(math.isfinite, found)):
+        raise InvalidRequest(f"there are {len(found)} numbers; expected one for each of {size} answers, not all alike.")
+    return found
+
+
+def _place(labels: Sequence[str], given: str) -> int:
+    if given not in labels:
+        some = ", ".join(map(repr, labels[:5]))
+        raise InvalidRequest(f"{given!r:.40} is no answer of this table; expected one such as {some:.200}.")
+    return labels.index(given)
 
 
 def _margin_errors(estimate: Estimate, shape: tuple[int, int], axis: int) -> Vector:

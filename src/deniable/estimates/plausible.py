@@ -18,6 +18,27 @@ RATE = 0.01
 IMPLAUSIBLE, FEW = "implausible", "few"
 
 
+_USUAL = {
+    "correlated_question": "the answers to the other question are not what was assumed, or people refuse a yes to it",
+    "crosswise": "people send one of the two responses whatever applies to them, or the harmless share is not p",
+    "devore": "people whom the device told to say yes said no",
+    "forced_response": "people whom the device told to say yes said no",
+    "mangat": "people whom the device told to say yes said no",
+    "mangat_unrelated": "the unrelated share of yes is smaller than b, or people refuse a yes to that question too",
+    "simmons": "the unrelated share of yes is smaller than b, or people refuse a yes to that question too",
+    "warner": "people took the statement for its opposite, or the responses are coded the other way round",
+}
+"""What a share of the second answer below 0 usually means, by family of design, as validation studies find it."""
+
+
+def usual_cause(design: Design, number: int) -> str:
+    """Tell in a sentence what a share below 0 usually means with a design; empty where nothing is known of it."""
+    if len(design.categories) != 2 or design.name not in _USUAL or number != 1:
+        return ""
+    told = design.name.replace("_", " ")
+    return f" Estimates below 0 with {told} usually mean that {_USUAL[design.name]}."
+
+
 def implausible(design: Design, basis: Basis) -> tuple[Caution, ...]:
     """Return a doubt for each category of which there are fewer than none.
 
@@ -36,7 +57,8 @@ def implausible(design: Design, basis: Basis) -> tuple[Caution, ...]:
             f"the share of {design.categories[j]!r} is estimated at {basis.unbiased[j]:.3g}, {-distance[j]:.1f} "
             "standard errors below 0: fewer responses point to it than the device alone would send. Likely causes: "
             "respondents did not follow the device (for instance, they refused a response that looks like an "
-            "admission), another design was used, or the responses are coded the other way round.",
+            "admission), another design was used, or the responses are coded the other way round."
+            + usual_cause(design, j),
         )
         for j in np.flatnonzero(distance < limit).tolist()
     )

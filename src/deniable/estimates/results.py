@@ -311,7 +311,8 @@ def _finite(value: Any) -> Any:
 
 def _head(summary: Summary[Row], field: str) -> str:
     if field.endswith("low"):
-        return "asked directly" if field == "direct_low" else f"{summary.percent} interval"
+        kind = "credible interval" if summary.interval.startswith("credible") else "interval"
+        return {"direct_low": "asked directly", "prior_low": "prior interval"}.get(field, f"{summary.percent} {kind}")
     names = {"estimate": summary.quantity, "effective": "worth", "frequency_error": "error", "weight_error": "error"}
     return names.get(field, field.replace("_", " "))
 

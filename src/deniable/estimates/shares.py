@@ -26,6 +26,7 @@ from deniable.estimates.linear import Linear
 from deniable.estimates.plausible import IMPLAUSIBLE, few, implausible
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.estimates.rows import SentSets
+from deniable.estimates.sensitivity import SHARES, Sensitivity, sensitivity
 from deniable.estimates.supported import customary
 from deniable.tallies import Tally
 from deniable.tallies.responses import Responses
@@ -170,6 +171,39 @@ class Estimate(Result):
 
     def _bounded(self, value: Vector, step: str) -> Estimate:
         return replace(self, value=value, method=f"{self.method}, {step}", bounded=True)
+
+    def sensitivity(
+        self,
+        kind: str | None = None,
+        *,
+        category: str | None = None,
+        symbol: str | None = None,
+        shares: Sequence[float] = SHARES,
+        level: float = 0.95,
+    ) -> Sensitivity:
+        """Return what a share would be if some people did not follow the device, as a curve over how many.
+
+        Implements: with a share c of people whose responses count for r in the unbiased share, the others have
+        (π̂ − c·r)/(1 − c); if a share c of members alone send the response that speaks against it, everybody has
+        π̂/(1 − c + c·r). The share of people with whom it reaches 0 or 1 is where the estimate breaks down.
+
+        Args:
+            kind: what these people do: "always_no", "always_yes", "carriers_no" or "random"; all, if it is not given.
+            category: whose share; that of the last category, if it is not given.
+            symbol: instead of a kind, the response that they always send.
+            shares: how many of them there may be.
+            level: of the intervals.
+
+        Raises:
+            InvalidRequest: a kind that does not exist, or shares outside of [0, 1).
+
+        Example:
+            >>> from deniable.designs import forced_response
+            >>> found = estimate(Tally(forced_response("2/3", "1/6", "1/6"), [230, 70])).sensitivity(shares=[0.1])
+            >>> [(each.kind, round(each.points[0].estimate, 4)) for each in found.curves]
+            [('always_no', 0.1389), ('always_yes', -0.0278), ('carriers_no', 0.1143), ('random', 0.0556)]
+        """
+        return sensitivity(self, kind, category=category, symbol=symbol, shares=shares, level=level)
 
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False

@@ -275,9 +275,8 @@ class Mixed(Pooled):
         return ""
 
     def _source(self) -> dict[str, Any]:
-        pairs = [(json.loads(each.design.to_json()), json.loads(each.to_json())) for each in self.tallies]
         return {
-            "groups": [{"design": design, "tally": tally} for design, tally in pairs],
+            "groups": groups_body(self.tallies),
             "method": self.method,
             "guess": self.guess,
             "population": self.population,
@@ -285,13 +284,29 @@ class Mixed(Pooled):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: None) -> Mixed:  # noqa: ARG003 - each group has its own
-        tallies = []
-        for each in documents.field(source, "groups", list):
-            group = documents.field({"group": each}, "group", dict)
-            known = Design.from_json(json.dumps(documents.field(group, "design", dict)))
-            tallies.append(Tally.from_json(json.dumps(documents.field(group, "tally", dict)), known))
         method = documents.field(source, "method", str)
-        return pool(tallies, method=method, guess=source.get("guess"), population=source.get("population"))
+        return pool(
+            groups_from_body(source), method=method, guess=source.get("guess"), population=source.get("population")
+        )
+
+
+def groups_body(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
+    """Return tallies of different designs for JSON, each beside its design."""
+    return [{"design": json.loads(each.design.to_json()), "tally": json.loads(each.to_json())} for each in tallies]
+
+
+def groups_from_body(source: Mapping[str, Any]) -> list[Tally]:
+    """Read what `groups_body` wrote, from the field "groups".
+
+    Raises:
+        UnreadableFile: something else.
+    """
+    tallies = []
+    for each in documents.field(source, "groups", list):
+        group = documents.field({"group": each}, "group", dict)
+        known = Design.from_json(json.dumps(documents.field(group, "design", dict)))
+        tallies.append(Tally.from_json(json.dumps(documents.field(group, "tally", dict)), known))
+    return tallies
 
 
 def combine(

@@ -9,6 +9,7 @@ from deniable.designs.proofs import proofs
 from deniable.estimates.covariances import Vector
 from deniable.estimates.intervals import wilson
 from deniable.estimates.results import Summary
+from deniable.estimates.sensitivity import breakdown_sentence
 from deniable.estimates.shares import Estimate, ShareRow
 from deniable.estimates.simplex import projection
 
@@ -77,6 +78,8 @@ def _notes(estimate: Estimate, overall: float, simultaneous: bool) -> tuple[str,
     notes = [cost(estimate.respondents, overall)]
     if not estimate.bounded and (estimate.value < 0).any():
         notes.append("A share below 0 is the price of an estimate without bias.")
+    if doubt := breakdown_sentence(estimate):
+        notes.append(doubt)
     if simultaneous:
         notes.append("The intervals hold all together with this level.")
     if estimate.tally.missing:

@@ -11,6 +11,7 @@ import numpy as np
 from deniable import exact
 from deniable.designs import Design
 from deniable.errors import InvalidRequest
+from deniable.estimates.sensitivity import KINDS
 from deniable.plan.detection import (
     DecidingResponse,
     deciding_response,
@@ -24,14 +25,6 @@ from deniable.plan.planned import Line, Planned, percent
 from deniable.plan.variances import between, variance, whole
 
 _NORMAL = NormalDist()
-
-KINDS = {
-    "always_no": "of people always send the response that speaks against it",
-    "always_yes": "of people always send the response that speaks for it",
-    "carriers_no": "of those who hold the answer send the response that speaks against it",
-    "random": "of people send any response at random",
-}
-"""How people may fail to follow a device, in words; the share of them comes before."""
 
 _CURVE = (1, 2, 5)  # numbers of respondents of a curve, times powers of ten
 

@@ -121,6 +121,8 @@ def _built(parameters: dict[str, Any]) -> Design:
     builders = {name: each.build for name, each in FAMILIES.items()} | {"number_design": number_design}
     if not isinstance(family, str) or family not in builders:
         raise InvalidRequest(f"the family is {family!r:.40}; expected one of {', '.join(sorted(builders))}.")
+    if family == "product" and "designs" in parameters:
+        parameters["designs"] = _factors(parameters["designs"])
     expected = ", ".join(inspect.signature(builders[family]).parameters)
     try:
         return builders[family](**parameters)
@@ -128,6 +130,18 @@ def _built(parameters: dict[str, Any]) -> Design:
         raise InvalidRequest(
             f"{family} cannot be built of {', '.join(parameters) or 'nothing'}; expected {expected}."
         ) from None
+
+
+def _factors(given: object) -> Any:
+    """Return the designs of a product: by attribute, or in a list; each with a family of its own, or written out."""
+    if isinstance(given, list):
+        return [_factor(each) for each in given]
+    return {name: _factor(each) for name, each in _table(given, "the designs of the product").items()}
+
+
+def _factor(given: object) -> Design:
+    table = _table(given, "a design of the product")
+    return Design.from_json(_sealed(table, None)) if "schema" in table else _built(dict(table))
 
 
 def _sealed(given: object, folder: Path | None) -> str:

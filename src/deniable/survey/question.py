@@ -10,6 +10,7 @@ from typing import Any
 
 from deniable import documents
 from deniable.designs import Design, NumberDesign
+from deniable.designs.labels import Combinations
 from deniable.errors import Incompatible, InvalidRequest
 from deniable.order.ladders import Ladder
 from deniable.survey import disclosure as told
@@ -17,7 +18,7 @@ from deniable.survey import texts as spoken
 from deniable.survey.catalogue import locale
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import CEILING
-from deniable.survey.texts import QuestionTexts
+from deniable.survey.texts import PartTexts, QuestionTexts
 from deniable.survey.tools import tool_for
 
 DEVICES = ("browser", "physical")
@@ -61,6 +62,7 @@ class Question:
         told.check_acknowledged(what, self.disclosure, CEILING, self.acknowledge)
         if self.device == "physical":
             self._check_physical()
+        self._check_parts()
         if self.ladder and isinstance(self.design, NumberDesign):
             raise InvalidRequest(
                 f"{self.name!r} asks for a number in {self.stages} stages; expected one stage.",
@@ -71,6 +73,8 @@ class Question:
             self._check_labels(texts)
         object.__setattr__(self, "texts", {tag: self._translated(tag, texts) for tag, texts in self.texts.items()})
         self._check_instructions()
+        for tag in self.texts:
+            self.labels(tag)  # whose parts must not hold what separates them
 
     @property
     def ladder(self) -> Ladder | None:
@@ -114,7 +118,15 @@ class Question:
 
     def labels(self, language: str) -> Sequence[str]:
         """Return what the categories are called in a language."""
-        return self.texts[language].labels or self.design.categories
+        texts = self.texts[language]
+        if texts.parts:
+            return Combinations(self.part_labels(language))
+        return texts.labels or self.design.categories
+
+    def part_labels(self, language: str) -> tuple[tuple[str, ...], ...]:
+        """Return what the answers to each attribute are called in a language, of a question in parts."""
+        given = zip(self.texts[language].parts, self.design.factors, strict=True)
+        return tuple(tuple(texts.labels or part.categories) for texts, (_, part) in given)
 
     def symbols(self, language: str) -> Sequence[str]:
         """Return what the responses of the coarsest stage are called in a language."""
@@ -164,6 +176,32 @@ class Question:
                 "from by hand."
             )
 
+    def _check_parts(self) -> None:
+        """Refuse parts that are not those of the design, in every language or in none."""
+        counts = {len(texts.parts) for texts in self.texts.values()}
+        if not any(counts):
+            return
+        attributes = len(self.design.factors)
+        if counts != {attributes} or self.device == "physical":
+            raise InvalidRequest(
+                f"{self.name!r} has {' or '.join(map(str, sorted(counts)))} parts; expected {attributes or 'none'}, "
+                "one for each attribute of its design, in every language, and a device in the browser.",
+                "Build the design with the family product, and write a part for each of its attributes.",
+            )
+        for texts in self.texts.values():
+            for words, (attribute, part) in zip(texts.parts, self.design.factors, strict=True):
+                if words.labels and len(words.labels) != part.channel.answers:
+                    raise InvalidRequest(
+                        f"the part {attribute!r} of {self.name!r} has {len(words.labels)} labels; expected "
+                        f"{part.channel.answers}, one for each."
+                    )
+                if part.symbols != part.categories:
+                    raise InvalidRequest(
+                        f"the part {attribute!r} of {self.name!r} sends {part.symbols[0]!r:.40} and the like; expected "
+                        "responses that are called as its answers are.",
+                        "Take a design such as warner or k_ary for a part.",
+                    )
+
     def _check_instructions(self) -> None:
         """Refuse a physical device that nobody says how to use, and instructions for one that runs by itself."""
         told_in = [tag for tag, texts in self.texts.items() if texts.instructions]
@@ -198,6 +236,8 @@ class Question:
         if isinstance(self.design, NumberDesign):
             return self._with_numbers(language, texts)
         design, channel = self.design, self.design.channel
+        if texts.parts:
+            return replace(texts, parts=self._translated_parts(language, texts, english=english))
         labels, symbols = texts.labels, texts.symbols
         if not labels and not english and channel.answers <= len(WORDS) and WORDS.issuperset(design.categories):
             labels = self._words(language, design.categories, "labels")
@@ -207,6 +247,15 @@ class Question:
             if said and (not english if said <= WORDS else len(self.texts) > 1):
                 symbols = self._words(language, design.symbols, "symbols")
         return replace(texts, labels=labels, symbols=symbols)
+
+    def _translated_parts(self, language: str, texts: QuestionTexts, *, english: bool) -> tuple[PartTexts, ...]:
+        """Return parts whose answers are called as people of the language do."""
+        return tuple(
+            words
+            if words.labels or english or not WORDS.issuperset(part.categories)
+            else replace(words, labels=self._words(language, part.categories, "labels"))
+            for words, (_, part) in zip(texts.parts, self.design.factors, strict=True)
+        )
 
     def _with_numbers(self, language: str, texts: QuestionTexts) -> QuestionTexts:
         """Return texts in which levels are written as numbers are in the language, where that is otherwise."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ _MOST_LETTERS = 20_000  # in one text; a page of a book has about 2,000
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
-_T = TypeVar("_T", "SurveyTexts", "QuestionTexts")
+_T = TypeVar("_T", "SurveyTexts", "QuestionTexts", "PartTexts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,26 @@ class SurveyTexts:
 
 
 @dataclass(frozen=True, slots=True)
+class PartTexts:
+    """The words of one of several questions that are answered together, as one response.
+
+    Attributes:
+        text: the question.
+        help: what helps to understand it.
+        labels: what its answers are called, one for each in their order; none where they are called as they are.
+    """
+
+    text: str
+    help: str = ""
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_text(self.text, "the text of a part of a question")
+        check_text(self.help, "help", empty=True)
+        object.__setattr__(self, "labels", _labels(self.labels, "labels"))
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionTexts:
     """The words of one question.
 
@@ -51,6 +71,8 @@ class QuestionTexts:
             tell by itself.
         labels: what the categories are called, one for each in their order; none where they are called as they are.
         symbols: what the responses are called, the same way, where they are not called as the categories are.
+        parts: of a `product`: the words of each of its attributes, in their order, which are then asked one by one and
+            answered together; none where their combinations are chosen from.
     """
 
     text: str
@@ -58,18 +80,26 @@ class QuestionTexts:
     instructions: str = ""
     labels: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
+    parts: tuple[PartTexts, ...] = ()
 
     def __post_init__(self) -> None:
         check_text(self.text, "the text of a question")
         check_text(self.help, "help", empty=True)
         check_text(self.instructions, "instructions", empty=True)
         for name in ("labels", "symbols"):
-            labels = tuple(getattr(self, name))
-            for label in labels:
-                check_text(label, name)
-            if len(set(labels)) < len(labels):
-                raise InvalidRequest(f"{name} holds one of its texts twice; expected different ones.")
-            object.__setattr__(self, name, labels)
+            object.__setattr__(self, name, _labels(getattr(self, name), name))
+        object.__setattr__(self, "parts", tuple(self.parts))
+        if self.parts and self.labels:
+            raise InvalidRequest("a question in parts has labels of its own; expected labels in its parts alone.")
+
+
+def _labels(given: Sequence[str], name: str) -> tuple[str, ...]:
+    labels = tuple(given)
+    for label in labels:
+        check_text(label, name)
+    if len(set(labels)) < len(labels):
+        raise InvalidRequest(f"{name} holds one of its texts twice; expected different ones.")
+    return labels
 
 
 def check_text(text: object, name: str, *, empty: bool = False) -> None:
@@ -113,14 +143,18 @@ def check_spoken(texts: Mapping[str, object], languages: tuple[str, ...], name: 
 
 def to_body(texts: Mapping[str, Any]) -> dict[str, Any]:
     """Return texts for JSON, by language; what is empty is left out."""
-    return {
-        language: {
-            field.name: list(value) if isinstance(value, tuple) else value
-            for field in fields(spoken)
-            if (value := getattr(spoken, field.name))
-        }
-        for language, spoken in texts.items()
-    }
+    return {language: _body(spoken) for language, spoken in texts.items()}
+
+
+def _body(spoken: Any) -> dict[str, Any]:
+    given = {field.name: getattr(spoken, field.name) for field in fields(spoken)}
+    return {name: _written(value) for name, value in given.items() if value}
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_body(each) if isinstance(each, PartTexts) else each for each in value]
+    return value
 
 
 def from_body(kind: type[_T], given: object, name: str) -> dict[str, _T]:
@@ -141,7 +175,12 @@ def _spoken(kind: type[_T], given: Mapping[str, Any], name: str) -> _T:
     if unknown or first not in given:
         what = f"{sorted(unknown)[0]!r:.40} is no text" if unknown else f"{first!r} is missing"
         raise InvalidRequest(f"in the texts of {name} {what}; expected {', '.join(sorted(names))}.")
-    for field in ("labels", "symbols"):
+    for field in ("labels", "symbols", "parts"):
         if field in given and not isinstance(given[field], list | tuple):
             raise InvalidRequest(f"{field} of {name} is no list; expected a list of texts.")
-    return kind(**given)
+    if "parts" not in given:
+        return kind(**given)
+    if not all(isinstance(each, Mapping) for each in given["parts"]):
+        raise InvalidRequest(f"a part of {name} is no table; expected a text, and perhaps labels and help.")
+    parts = tuple(_spoken(PartTexts, each, f"a part of {name}") for each in given["parts"])
+    return kind(**{**given, "parts": parts})

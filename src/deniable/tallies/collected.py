@@ -26,8 +26,9 @@ from deniable.errors import InvalidRequest, InvalidResponse, UnknownValues, Unre
 from deniable.files.columns import ColumnFile, File, Meanings, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.files.office import cell_text
-from deniable.tallies.counts import Declared, Tally
+from deniable.tallies.counts import Declared, Tally, zeros
 from deniable.tallies.files import Progress
+from deniable.tallies.groups import GroupedTally, tallies_by_values
 from deniable.tallies.responses import Responses
 from deniable.tallies.running import Running
 from deniable.tallies.separate import SeparateTallies, TallyKey
@@ -116,7 +117,7 @@ def tally_column(
     sheet: str | None = None,
     format: str | None = None,
     progress: Progress | None = None,
-) -> SeparateTallies: ...
+) -> GroupedTally: ...
 def tally_column(
     design: Design,
     file: Paths | File,
@@ -129,7 +130,7 @@ def tally_column(
     sheet: str | None = None,
     format: str | None = None,
     progress: Progress | None = None,
-) -> Tally | SeparateTallies:
+) -> Tally | GroupedTally:
     """Count a column of responses that were collected elsewhere, with a design that you vouch for.
 
     Cells are compared as text, and 1.0 is read as 1. Empty cells, and values that the file itself calls missing, are
@@ -151,7 +152,7 @@ def tally_column(
         progress: told after each batch.
 
     Returns:
-        A tally; with `by` a tally for each group.
+        A tally; with `by` a `GroupedTally`.
 
     Raises:
         InvalidRequest: a column that is not there (those that are there are listed), or a symbol that is none.
@@ -173,7 +174,8 @@ def tally_column(
     asked = CollectedColumn(design, dict(values or {}), tuple(missing), codes)
     found = count_columns({column: asked}, file, by=by or (), sheet=sheet, format=format, progress=progress)
     found.warn()
-    return found.tallies if by is not None else found.tallies.together()
+    tally: Tally | GroupedTally = found.tallies[column]
+    return tally
 
 
 def tally_columns(
@@ -206,7 +208,7 @@ def tally_columns(
         >>> from deniable.designs import mangat, warner
         >>> asked = {"q3": CollectedColumn(warner(p="3/4")), "q4": CollectedColumn(mangat("2/3"), codes=True)}
         >>> found = tally_columns(asked, BytesIO(b"q3,q4\\nyes,1\\nno,0\\n"))
-        >>> found.columns, found.together("q4").counts.tolist()
+        >>> found.columns, found["q4"].counts.tolist()
         (('q3', 'q4'), [1, 1])
     """
     asked = read_mapping(Path(questions)) if isinstance(questions, str | os.PathLike) else questions
@@ -277,7 +279,7 @@ class CountedColumns(NamedTuple):
     """What was counted, and which values were no symbols: those are told where the file is, and not written down.
 
     Attributes:
-        tallies: by column, group and device.
+        tallies: by column and device; with groups a `GroupedTally` for each.
         unknown: of each column, values that are no symbol, and how often they occur.
     """
 
@@ -467,7 +469,7 @@ class _ColumnCounter:
     def __init__(self, questions: Mapping[str, CollectedColumn], by: tuple[str, ...]) -> None:
         self._questions = questions
         self._by = by
-        self._tallies: dict[TallyKey, Tally] = {}
+        self._tallies: dict[TallyKey, dict[tuple[str | None, ...], Tally]] = {}
         self._unknown: dict[str, Counter[str]] = {}
 
     def add(self, columns: ColumnFile, batch: pa.RecordBatch) -> None:
@@ -482,19 +484,20 @@ class _ColumnCounter:
             counted = table.group_by(table.column_names).aggregate([([], "count_all")]).to_pylist()
             meanings = columns.meanings(column)
             readings = {device: _Reading(asked, meanings, each) for device, each in asked.designs.items()}
-            cells: dict[TallyKey, Counter[str | None]] = {}
+            cells: dict[tuple[str | None, tuple[str | None, ...]], Counter[str | None]] = {}
             for row in counted:
                 text, *rest = (row[name] for name in table.column_names)
                 device = _device(asked, column, columns, rest.pop(0)) if asked.devices else None
                 named = zip(rest, groups.values(), strict=True)
                 group = tuple(None if each is None else _called(known, each) for each, known in named)
-                cells.setdefault(TallyKey(column, group, device), Counter())[text] += row["count_all"]
-            for key, found in cells.items():
-                part = self._part(key, readings[key.device], asked.designs[key.device], found)
-                self._tallies[key] = self._tallies[key] + part if key in self._tallies else part
+                cells.setdefault((device, group), Counter())[text] += row["count_all"]
+            for (device, group), found in cells.items():
+                part = self._part(column, readings[device], asked.designs[device], found)
+                own = self._tallies.setdefault(TallyKey(column, device), {})
+                own[group] = own[group] + part if group in own else part
 
-    def _part(self, key: TallyKey, reading: _Reading, design: Design, counted: Counter[str | None]) -> Tally:
-        """Return the tally of the values of one key."""
+    def _part(self, column: str, reading: _Reading, design: Design, counted: Counter[str | None]) -> Tally:
+        """Return the tally of the values of one group and device."""
         running = Running(design, codes=False)
         unknown, reasons, symbols = 0, Counter[str](), Counter[str]()
         for text, times in counted.items():
@@ -503,7 +506,7 @@ class _ColumnCounter:
                 symbols[read.symbol] += times
             elif read.unknown:
                 unknown += times
-                self._unknown.setdefault(key.column, Counter())[reading.called(text)] += times
+                self._unknown.setdefault(column, Counter())[reading.called(text)] += times
             else:
                 running.add_missing(times)
                 if read.reason is not None:
@@ -519,16 +522,26 @@ class _ColumnCounter:
         Raises:
             InvalidResponse: of some column no row holds a symbol, and some hold something else.
         """
-        for column, counted in self._unknown.items():
-            if not any(each.respondents for key, each in self._tallies.items() if key.column == column):
-                raise _nothing_known(column, counted, self._questions[column])
+        counted = dict.fromkeys(self._questions, 0)
+        for key, groups in self._tallies.items():
+            counted[key.column] += sum(each.respondents for each in groups.values())
+        for column, unknown in self._unknown.items():
+            if not counted[column]:
+                raise _nothing_known(column, unknown, self._questions[column])
+        found: dict[TallyKey, Tally | GroupedTally] = {}
         for column, asked in self._questions.items():
-            if not any(key.column == column for key in self._tallies) and not self._by:
-                for device, design in asked.designs.items():
-                    self._tallies[TallyKey(column, (), device)] = Tally(
-                        design, Tally.empty(design).counts, respondents=0, declared=Declared(0)
-                    )
-        return CountedColumns(SeparateTallies(self._by, self._tallies), self._unknown)
+            rows = any(key.column == column for key in self._tallies)
+            for device, design in asked.designs.items():
+                key = TallyKey(column, device)
+                if key in self._tallies or not rows:
+                    found[key] = self._whole(design, self._tallies.get(key, {}))
+        return CountedColumns(SeparateTallies(found), self._unknown)
+
+    def _whole(self, design: Design, groups: Mapping[tuple[str | None, ...], Tally]) -> Tally | GroupedTally:
+        """Return the tally of one column and device, by groups where they were asked for."""
+        if self._by:
+            return tallies_by_values(design, groups, self._by)
+        return groups[()] if groups else Tally(design, zeros(design), respondents=0, declared=Declared(0))
 
 
 def _called(meanings: Meanings, text: str) -> str:

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
 from tests.support import answers
 from tests.support.commands import done, run
+from tests.support.warehouses import as_labels
 
 DESIGN = dn.warner(p="3/4")
 OTHER = dn.warner(p="2/3")
@@ -82,36 +85,61 @@ def test_what_is_wrong_is_said(folder: Path, words: tuple[str, ...], message: st
 
 def test_groups_are_counted_written_added_and_estimated(folder: Path) -> None:
     words = ("tally", folder / "design.json", folder / "answers.csv", "--column", "q3", *VALUES, "--by", "region")
-    shown = done(*words, "--out", folder / "g.json").stdout
-    assert "q3, region = N" in shown
-    apart = dn.SeparateTallies.from_json((folder / "g.json").read_text(), DESIGN)
-    assert {name: each.counts.tolist() for name, each in apart.groups().items()} == {"N": [0, 50], "S": [25, 0]}
+    told = done(*words, "--out", folder / "g.json")
+    assert "region = N" in told.stdout
+    assert "The design of 100 rows was declared" in told.stderr
+    groups = dn.GroupedTally.from_json((folder / "g.json").read_text(), DESIGN)
+    assert groups.by == ("region",)
+    assert {name: each.counts.tolist() for name, each in groups.items()} == {"N": [0, 50], "S": [25, 0]}
     both = done("tally", folder / "design.json", folder / "g.json", folder / "answers.csv", *words[3:], "--json").stdout
-    assert dn.SeparateTallies.from_json(both, DESIGN) == apart + apart
-    mixed = answers.write(folder / "m.csv", {"q": ["yes", "no"] * 60, "region": ["N", "N", "S", "S"] * 30})
-    done("tally", folder / "design.json", mixed, "--column", "q", "--by", "region", "--out", folder / "m.json")
-    told = json.loads(done("estimate", folder / "design.json", folder / "m.json", "--json").stdout)
-    assert [each["group"] for each in told["estimates"]] == [{"region": "N"}, {"region": "S"}]
-    expected = dn.estimate(dn.Tally(DESIGN, [30, 30])).params["yes"]
-    assert [each["result"]["rows"][1]["estimate"] for each in told["estimates"]] == [expected] * 2
-    done("estimate", folder / "design.json", folder / "m.json", "--out", folder / "m.out.csv")
-    lines = list(csv.DictReader(io.StringIO((folder / "m.out.csv").read_text())))
-    assert [(each["column"], each["region"], each["name"]) for each in lines] == [
-        ("q", region, name) for region in "NS" for name in ("no", "yes")
-    ]
-    for option in (("--chart", folder / "c.png"), ("--out", folder / "m.html")):
-        assert run("estimate", folder / "design.json", folder / "m.json", *option).exit_code == 2
+    assert dn.GroupedTally.from_json(both, DESIGN) == groups + groups
     plain = ("tally", folder / "design.json", folder / "answers.csv", "--column", "q3", *VALUES, folder / "g.json")
-    assert "some tallies are kept apart" in run(*plain).stderr
+    assert "some tallies are by group or column" in run(*plain).stderr
+    pairs = ("tally", folder / "other.json", folder / "answers.csv", "--column", "q4", "--by", "region", "--by", "q3")
+    assert "region = S, q3 = (none)" in done(*pairs).stdout
+
+
+def test_groups_are_estimated_tested_and_compared(folder: Path) -> None:
+    rows = {"q": ["yes", "no"] * 60 + ["yes"] * 40, "region": ["N", "N", "S", "S"] * 30 + ["S"] * 40}
+    path, design = answers.write(folder / "m.csv", rows), folder / "design.json"
+    done("tally", design, path, "--column", "q", "--by", "region", "--out", folder / "m.json")
+    counted = dn.Tally(DESIGN, [30, 30]), dn.Tally(DESIGN, [30, 70])
+    expected = dn.estimate(dn.GroupedTally.from_json((folder / "m.json").read_text(), DESIGN))
+    assert expected.params["N · yes"] == dn.estimate(counted[0]).params["yes"]
+    assert expected.params["S · yes"] == dn.estimate(counted[1]).params["yes"]
+    shown = " ".join(done("estimate", design, folder / "m.json").stdout.split())
+    for said in (
+        "2 groups of region, 160 respondents",
+        f"The same in all groups: {expected.homogeneity()}",
+        "Differences between each pair of groups",
+        "N − S · yes",
+        "declared by whoever counted: the file of these 160 rows",
+    ):
+        assert said in shown
+    told = json.loads(done("estimate", design, folder / "m.json", "--json").stdout)
+    assert [each["name"] for each in told["rows"]] == list(expected.params)
+    for against, found in (("pairs", expected.pairwise()), ("rest", expected.against_rest())):
+        done("estimate", design, folder / "m.json", "--differences", against, "--out", folder / f"{against}.csv")
+        lines = list(csv.DictReader(io.StringIO((folder / f"{against}.csv").read_text())))
+        assert [(each["name"], float(each["adjusted"])) for each in lines] == list(found.adjusted.items())
+    done("estimate", design, folder / "m.json", "--chart", folder / "c.png", "--out", folder / "m.html")
+    assert (folder / "c.png").stat().st_size > 0
+    for option, message in (
+        (("--differences", "all"), "expected pairs or rest"),
+        (("--population", "1000"), "population does not go with groups"),
+    ):
+        assert message in run("estimate", design, folder / "m.json", *option).stderr
+    done("tally", design, path, "--column", "q", "--out", folder / "plain.json")
+    refused = run("estimate", design, folder / "plain.json", "--differences", "pairs")
+    assert (refused.exit_code, "with a tally by groups" in refused.stderr) == (2, True)
 
 
 def test_a_group_without_responses_does_not_stop_the_others(folder: Path) -> None:
     sent = answers.write(folder / "a.csv", {"q": ["yes", "no", "yes", "no", None], "g": ["a"] * 4 + ["b"]})
     done("tally", folder / "design.json", sent, "--column", "q", "--by", "g", "--out", folder / "g.json")
-    shown = done("estimate", folder / "design.json", folder / "g.json").stdout
-    assert "No estimate: there are no responses" in shown
-    told = json.loads(done("estimate", folder / "design.json", folder / "g.json", "--json").stdout)["estimates"]
-    assert [sorted(each) for each in told] == [["column", "group", "result"], ["column", "group", "problem"]]
+    shown = " ".join(done("estimate", folder / "design.json", folder / "g.json").stdout.split())
+    assert "1 groups have fewer than 2 responses: b" in shown
+    assert "a · yes" in shown
 
 
 @pytest.mark.parametrize("format", answers.FORMATS)
@@ -120,8 +148,8 @@ def test_groups_of_our_own_files_are_checked_row_by_row(folder: Path, format: st
     sent = answers.write(folder / f"r.{format}", rows)
     for column in ((), ("--column", "response")):
         told = done("tally", folder / "design.json", sent, "--by", "region", *column, "--json").stdout
-        apart = dn.SeparateTallies.from_json(told, DESIGN)
-        assert apart.groups() == {
+        groups = dn.GroupedTally.from_json(told, DESIGN)
+        assert dict(groups.items()) == {
             "N": dn.Tally(DESIGN, [0, 1]),
             "S": dn.Tally(DESIGN, [1, 0], 1),
             None: dn.Tally(DESIGN, [0, 1]),
@@ -135,10 +163,39 @@ def test_groups_of_our_own_files_are_checked_row_by_row(folder: Path, format: st
     assert "county" in refused.stderr
 
 
-def test_groups_of_what_is_no_category_are_refused(folder: Path) -> None:
-    ladder = dn.ladder([dn.warner(1), dn.warner(2)])
-    (folder / "ladder.json").write_text(ladder.to_json())
-    assert "this design asks for ladder" in run("tally", folder / "ladder.json", folder, "--by", "region").stderr
+GROUPED: dict[str, tuple[Any, list[Any]]] = {
+    "categories": (dn.warner(1), ["yes", "no", None, "yes"]),
+    "sets of categories": (dn.unary(["tea", "milk", "water"], 2), ["tea", "milk", None, "tea"]),
+    "ladder": (dn.ladder([dn.warner(1), dn.warner(2)]), ["yes", "no", None, "yes"]),
+    "numbers": (dn.number_design(0, 9, 1), [1, 2, None, 9]),
+    "key-value": (dn.lpp_ddagger(["tea", "milk"], 2), [{"tea": 1}, {"milk": -1}, None, {}]),
+    "edges": (dn.one_edge(["tax", "roads"], 2), [{"tax": 1}, {"roads": 0}, None, {"tax": 1}]),
+    "strings": (dn.string_design(dn.Bloom(8, cohorts=2), 2), ["a", "b", None, "c"]),
+    "drawn items": (dn.drawn_items({"a": dn.warner(1), "b": dn.warner(2)}), [{"a": "yes", "b": "no"}, None] * 2),
+}
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+@pytest.mark.parametrize("asked", GROUPED)
+def test_groups_of_every_type_of_design(folder: Path, asked: str, format: str) -> None:
+    design, held = GROUPED[asked]
+    assert design.asks in asked
+    sent, regions = dn.respond_all(design, held), ["N", "S", "S", None]
+    table = (sent.to_arrow() if format == "parquet" else as_labels(sent)).append_column("region", [regions])
+    path = folder / f"sent.{format}"
+    if format == "parquet":
+        pq.write_table(table, path)
+    else:
+        answers.write(path, table.to_pydict())
+    (folder / "d.json").write_text(design.to_json())
+    told = done("tally", folder / "d.json", path, "--by", "region", "--json").stdout
+    assert dn.GroupedTally.from_json(told, design) == dn.tally(sent, by=pd.Series(regions, name="region"))
+
+
+def test_a_deck_has_no_groups(folder: Path) -> None:
+    (folder / "deck.json").write_text(dn.Deck((1, 1, 2), people=4).to_json())
+    refused = run("tally", folder / "deck.json", folder / "answers.csv", "--by", "region")
+    assert (refused.exit_code, "a deck is dealt to all of its people at once" in refused.stderr) == (2, True)
 
 
 def test_several_columns_go_through_a_mapping_file(folder: Path) -> None:
@@ -148,20 +205,55 @@ def test_several_columns_go_through_a_mapping_file(folder: Path) -> None:
     assert dn.SeparateTallies.from_json((folder / "both.json").read_text(), [DESIGN, OTHER]) == both
     told = json.loads(done("estimate", folder / "questions.toml", folder / "both.json", "--json").stdout)["estimates"]
     assert [each["column"] for each in told] == ["q3", "q4"]
-    one = json.loads(done(*words, "--column", "q4", "--by", "region", "--json").stdout)
-    assert {each["column"] for each in one["tallies"]} == {"q4"}
+    done(*words, "--by", "region", "--out", folder / "apart.json")
+    shown = done("estimate", folder / "questions.toml", folder / "apart.json").stdout
+    assert shown.count("2 groups of region") == 2
+    assert shown.count("Differences between each pair of groups") == 2
+    done("estimate", folder / "questions.toml", folder / "apart.json", "--out", folder / "apart.csv")
+    lines = list(csv.DictReader(io.StringIO((folder / "apart.csv").read_text())))
+    names = [f"{region} · {answer}" for region in "NS" for answer in ("no", "yes")]
+    assert [(each["column"], each["name"]) for each in lines] == [(q, name) for q in ("q3", "q4") for name in names]
+    for option in (("--chart", folder / "c.png"), ("--out", folder / "m.html")):
+        assert run("estimate", folder / "questions.toml", folder / "both.json", *option).exit_code == 2
+    one = done(*words, "--column", "q4", "--by", "region", "--json").stdout
+    assert (
+        dn.GroupedTally.from_json(one, OTHER)
+        == dn.tally_columns(folder / "questions.toml", folder / "answers.csv", by="region")["q4"]
+    ), "one column with one design is what it is by itself"
     summed = done(*words, folder / "both.json", "--json").stdout
     assert dn.SeparateTallies.from_json(summed, [DESIGN, OTHER]) == both + both
     done("tally", folder / "other.json", folder / "answers.csv", "--column", "q4", "--out", folder / "q4.json")
-    assert (
-        "this tally was not counted with one" in run("estimate", folder / "questions.toml", folder / "q4.json").stderr
-    )
+    by_mapping = done(*words, "--column", "q4", "--json").stdout
+    assert dn.Tally.from_json(by_mapping, OTHER) == dn.Tally.from_json((folder / "q4.json").read_text(), OTHER)
+    assert "declared" in done("estimate", folder / "questions.toml", folder / "q4.json").stdout
     for more, message in (
         (("--column", "q5"), "says nothing about the column 'q5'; expected one of q3, q4"),
         (("--codes",), "a mapping file says what values mean"),
         (("--sql", "--table", "t"), "expected a design, not a mapping file"),
     ):
         assert message in run(*words, *more).stderr
+
+
+def test_rows_that_differ_in_their_device(folder: Path) -> None:
+    mapping = folder / "devices.toml"
+    mapping.write_text('[columns.q]\ndevices = "m"\ndesign = { A = "design.json", B = "other.json" }\n')
+    sent = answers.write(folder / "d.csv", {"q": ["yes", "no"] * 40, "m": ["A", "A", "B", "B"] * 20, "r": ["N"] * 80})
+    done("tally", mapping, sent, "--out", folder / "d.json")
+    counted = dn.SeparateTallies.from_json((folder / "d.json").read_text(), [DESIGN, OTHER])
+    (whole,) = json.loads(done("estimate", mapping, folder / "d.json", "--json").stdout)["estimates"]
+    assert whole["result"]["rows"][1]["estimate"] == dn.estimate(counted["q"]).params["yes"]
+    shown = done("tally", mapping, sent, "--by", "r", "--out", folder / "r.json").stdout
+    assert "q, asked with A, r = N" in shown
+    (north,) = json.loads(done("estimate", mapping, folder / "r.json", "--json").stdout)["estimates"]
+    assert (north["group"], north["result"]["rows"]) == ({"r": "N"}, whole["result"]["rows"])
+
+
+def test_a_column_without_responses_does_not_stop_the_others(folder: Path) -> None:
+    sent = answers.write(folder / "a.csv", {"q3": ["1", "2"] * 9, "q4": [None] * 18})
+    done("tally", folder / "questions.toml", sent, "--out", folder / "t.json")
+    assert "No estimate: " in done("estimate", folder / "questions.toml", folder / "t.json").stdout
+    told = json.loads(done("estimate", folder / "questions.toml", folder / "t.json", "--json").stdout)["estimates"]
+    assert [sorted(each) for each in told] == [["column", "result"], ["column", "problem"]]
 
 
 def test_two_columns_against_each_other(folder: Path) -> None:
@@ -174,9 +266,13 @@ def test_two_columns_against_each_other(folder: Path) -> None:
     path = answers.write(folder / "both.csv", sent)
     told = done("crosstab", folder / "questions.toml", path, "q3", "q4", "--out", folder / "table.json")
     assert told.stdout.startswith("q3 by q4")
-    assert "Cramér's V" in told.stdout
+    for said in ("Independent: χ²", "Odds ratio: ", "Cramér's V", "\nall"):
+        assert said in told.stdout
     assert told.stderr.count("is declared in the mapping file") == 2
     made: Any = json.loads((folder / "table.json").read_text())
+    assert any("declared by whoever counted: the file of these 20,000 rows" in each for each in made["notes"])
+    narrow = done("crosstab", folder / "questions.toml", path, "q3", "q4", "--level", "0.5", "--method", "likelihood")
+    assert narrow.stdout.splitlines()[-1] != told.stdout.splitlines()[-1]
     # Half would say yes to both: the share of each equal pair is 1/2, of each unequal pair 0. A product of both scores
     # has a standard deviation below 3, a share one below 0.022: 0.25 is eleven of them, a false alarm rarer than 1e-9.
     assert [each["estimate"] for each in made["rows"]] == pytest.approx([0.5, 0.0, 0.0, 0.5], abs=0.25)

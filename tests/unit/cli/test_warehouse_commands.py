@@ -63,12 +63,16 @@ def test_groups_labels_and_a_schema(warehouse: InDuckDB, design: Path, tmp_path:
     query = done("tally", design, "--sql", *words).stdout
     path = brought(warehouse.rows(query), tmp_path / "counts.csv")
     told = done("tally", design, "--from-sql", path, "--by", "g", "--out", tmp_path / "t.json", "--json").stdout
-    apart = dn.SeparateTallies.from_json(told, DESIGN)
-    assert (apart.by, set(apart.groups())) == (("g",), {"x", None})
-    assert apart.together() == dn.tally(SENT)
-    assert dn.SeparateTallies.from_json((tmp_path / "t.json").read_text(), DESIGN) == apart
-    assert "group_1 = x" in done("tally", design, "--from-sql", path).stdout
-    assert "g = x" in done("estimate", design, tmp_path / "t.json").stdout
+    found = dn.GroupedTally.from_json(told, DESIGN)
+    assert (found.by, set(found)) == (("g",), {"x", None})
+    assert found.overall == dn.tally(SENT)
+    assert dn.GroupedTally.from_json((tmp_path / "t.json").read_bytes(), DESIGN) == found
+    assert "g = x" in done("tally", design, "--from-sql", path, "--by", "g").stdout
+    assert "\nx\n" in "\n" + done("tally", design, "--from-sql", path).stdout
+    assert "x · 16" in done("estimate", design, tmp_path / "t.json").stdout
+    refused = run("tally", design, "--from-sql", path, "--by", "g", "--by", "h")
+    assert refused.exit_code == 2
+    assert "expected one for each of 'g', 'h'" in refused.stderr
 
 
 def test_a_ladder_in_the_words_of_every_database(tmp_path: Path) -> None:

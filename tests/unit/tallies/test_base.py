@@ -40,6 +40,7 @@ COUNTED: list[AdditiveTally[Any]] = [
     tally_drawn(dn.drawn_items([dn.warner(1), dn.warner(2)]), ["1: yes", "2: no", None]),
     tally_strings(STRINGS, [StringResponse(STRINGS.hash, 1, "b0110")]),
     StringTally(STRINGS, [[1, 0, 0, 0], [0, 0, 0, 0]], [2, 0], missing=3),  # type: ignore[arg-type]
+    dn.tally(dn.warner(1), ["yes", "no", None], by=["north", "south", "north"]),
 ]
 EMPTY = {
     Tally: dn.warner(2),
@@ -49,6 +50,7 @@ EMPTY = {
     DrawnTally: dn.drawn_items([dn.warner(2), dn.warner(1)]),
     NumberTally: number_design(0, 81, 1),
     StringTally: string_design(Bloom(4, cohorts=2), 2),
+    dn.GroupedTally: dn.warner(2),
 }
 
 

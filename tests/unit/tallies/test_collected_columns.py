@@ -63,12 +63,12 @@ def test_every_format_gives_the_same_tally(tmp_path: Path, ending: str) -> None:
     expected = dn.Tally(DESIGN, [1, 3], missing=1, declared=dn.Declared(5))
     assert dn.tally_column(DESIGN, path, "q3", values=MEANT) == expected
     regions = dn.tally_column(DESIGN, path, "q3", values=MEANT, by="region")
-    assert {name: each.counts.tolist() for name, each in regions.groups().items()} == {
+    assert {name: each.counts.tolist() for name, each in regions.items()} == {
         "N": [0, 2],
         "S": [1, 0],
         None: [0, 1],
     }
-    assert regions.together() == expected
+    assert regions.overall == expected
     assert list(dn.read_responses(DESIGN, path, "q3", values=MEANT)) == ["yes", "no", None, "yes", "yes"]
     bare = tmp_path / "answers"
     path.rename(bare)
@@ -99,8 +99,8 @@ def test_labels_and_user_missing_values_are_kept(tmp_path: Path, ending: str, va
     path = labelled(tmp_path / f"answers.{ending}")
     with pytest.warns(UnknownValues, match=r"q3: 1 row holds what is no symbol of the design: '7' \(1\)"):
         found: Any = dn.tally_column(DESIGN, path, "q3", values=values, by="region")
-    assert set(found.groups()) == {"north", "south"}
-    total = found.together()
+    assert set(found) == {"north", "south"}
+    total = found.overall
     assert (total.counts.tolist(), total.missing) == ([2, 1], 3)
     assert total.declared == dn.Declared(7, 1, (("Don't know", 1), ("Refused", 1)))
     with pytest.warns(UnknownValues):
@@ -182,8 +182,8 @@ def test_a_wrong_column_lists_those_there_are(tmp_path: Path) -> None:
 def test_an_export_of_qualtrics_has_three_lines_of_header() -> None:
     rows = 'Q3,Q4\n"Have you\never?",Where?\n"{""ImportId"":""QID3""}","{""ImportId"":""QID4""}"\nyes,N\nno,S\n'
     found: Any = dn.tally_column(DESIGN, csv_file(rows), "Q3", by="Q4")
-    assert found.together() == dn.Tally(DESIGN, [1, 1], declared=dn.Declared(2))
-    assert set(found.groups()) == {"N", "S"}
+    assert found.overall == dn.Tally(DESIGN, [1, 1], declared=dn.Declared(2))
+    assert set(found) == {"N", "S"}
     assert list(dn.read_responses(DESIGN, csv_file(rows), "Q3")) == ["yes", "no"]
 
 
@@ -252,7 +252,7 @@ def test_folders_name_groups(tmp_path: Path) -> None:
         (tmp_path / f"region={region}").mkdir()
         pq.write_table(pa.table({"q": rows}), tmp_path / f"region={region}/part.parquet")
     found: Any = dn.tally_column(DESIGN, tmp_path, "q", by="region")
-    assert {name: each.counts.tolist() for name, each in found.groups().items()} == {"N": [1, 1], "S": [2, 0]}
+    assert {name: each.counts.tolist() for name, each in found.items()} == {"N": [1, 1], "S": [2, 0]}
 
 
 def test_sets_are_counted_in_their_cells() -> None:
@@ -309,13 +309,13 @@ codes = true
 def test_several_columns_with_a_design_each(tmp_path: Path) -> None:
     found = dn.tally_columns(mapping(tmp_path, WHOLE), csv_file(ROWS))
     assert found.columns == ("a", "b", "c")
-    assert found.together("a") == dn.Tally(DESIGN, [1, 2], 1, declared=dn.Declared(4, reasons=(("99", 1),)))
-    assert found.together("b") == dn.Tally(THREE, [1, 1, 1], 1, declared=dn.Declared(4, reasons=(("-9", 1),)))
-    devices = {each.design.name: each for each in found.together("c")}
+    assert found["a"] == dn.Tally(DESIGN, [1, 2], 1, declared=dn.Declared(4, reasons=(("99", 1),)))
+    assert found["b"] == dn.Tally(THREE, [1, 1, 1], 1, declared=dn.Declared(4, reasons=(("-9", 1),)))
+    devices = {each.design.name: each for each in found["c"]}
     assert devices["warner"] == dn.Tally(DESIGN, [1, 1], declared=dn.Declared(2))
     assert devices["direct"] == dn.Tally(dn.direct(), [0, 1], 1, declared=dn.Declared(2))
     apart = dn.tally_columns(mapping(tmp_path, WHOLE), csv_file(ROWS), by=["model", "a"])
-    assert apart.groups("b")["RR", "1"].respondents == 1
+    assert apart["b"]["RR", "1"].respondents == 1
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,17 @@ def _held(design: NumberDesign) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedPart:
+    """One of several questions that are answered together; as `AskedQuestion` where they share a field."""
+
+    text: str
+    help: str
+    labels: tuple[str, ...]
+    few: bool
+    physical: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AskedQuestion:
     """A question as it is shown.
 
@@ -145,6 +156,7 @@ class AskedQuestion:
         disclosure: what responses to it reveal at most, all stages together.
         tool: a physical device that makes this design, where the survey does not say how to use one.
         amount: what a number that is entered must be; None where categories are chosen from.
+        parts: the questions that are asked one by one and answered together; none where there is one.
     """
 
     name: str
@@ -159,6 +171,7 @@ class AskedQuestion:
     disclosure: Disclosure
     tool: Tool | None
     amount: Amount | None
+    parts: tuple[AskedPart, ...]
 
     def called(self, stage: Odds, number: int) -> str:
         """Return what a row of the odds is called: a response, or a category in a set."""
@@ -352,6 +365,16 @@ def asked_question(question: Question, language: str) -> AskedQuestion:
         if physical and not texts.instructions
         else None,
         amount=None if physical else _amount(question.design, language),
+        parts=_parts(question, language),
+    )
+
+
+def _parts(question: Question, language: str) -> tuple[AskedPart, ...]:
+    texts = question.texts[language].parts
+    labels = question.part_labels(language) if texts else ()
+    return tuple(
+        AskedPart(words.text, words.help, called, len(called) <= _MOST_SIDE_BY_SIDE)
+        for words, called in zip(texts, labels, strict=True)
     )
 
 

@@ -96,14 +96,30 @@ async function consent() {
 function chosen(section) {
   const field = find("[data-amount]", section);
   if (field) return amount(field.value, words.decimal) || null;
-  return find("input[type=radio]:checked, select", section)?.value || null;
+  const parts = all("[data-part]", section);
+  return parts.length ? joined(parts) : picked(section);
+}
+
+const picked = (within) => find("input[type=radio]:checked, select", within)?.value || null;
+
+/** Return the number of what was chosen in all parts together, the last one fastest; null where one is left open. */
+function joined(parts) {
+  const numbers = parts.map(picked);
+  if (numbers.includes(null)) return null;
+  return String(parts.reduce((number, { dataset }, at) => number * BigInt(dataset.part) + BigInt(numbers[at]), 0n));
+}
+
+/** Return the first field in which nothing was chosen. */
+function unanswered(section) {
+  const part = all("[data-part]", section).find((each) => picked(each) === null);
+  return find("input[type=radio], select", part ?? section);
 }
 
 function answered(section) {
   const field = find("[data-amount]", section);
   const question = asked.find((each) => each.name === section.dataset.question);
   if (field && !question.designs[0].scale.holds(chosen(section))) return complain(field.dataset.amount, field);
-  if (chosen(section) === null) return complain(words.choose, find("input[type=radio], select", section));
+  if (chosen(section) === null) return complain(words.choose, unanswered(section));
   return onward();
 }
 

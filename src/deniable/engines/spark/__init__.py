@@ -157,7 +157,7 @@ def tally(
         reached: of a ladder: the column that says the last stage that was released to each respondent, counted from 0.
 
     Returns:
-        The tally that `deniable.tally` makes of these responses, exactly; with `by` a dict with a tally for each group,
+        The tally that `deniable.tally` makes of these responses, exactly; with `by` a `GroupedTally`, each group
         under the value of its column or a tuple of values.
 
     Raises:

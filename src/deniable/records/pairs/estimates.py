@@ -9,17 +9,16 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import gamma, ncx2
 
 from deniable import chance, documents, exact
 from deniable.designs import AnyDesign
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.cross_tables import Grid
+from deniable.estimates.independence import TableSide, white
 from deniable.estimates.intervals import Interval, one_of, wilson
 from deniable.estimates.results import Caution, Row, Summary, around
-from deniable.records.pairs.scores import OTHER, ScoredRows, scores, whole
+from deniable.records.pairs.scores import ScoredRows, scores, whole
 from deniable.tallies.responses import Responses
 
 __all__ = ["Association", "PairedDesigns", "association"]
@@ -29,8 +28,6 @@ MOST_CELLS = 1_000
 
 _PIECE = 1 << 13  # rows whose products are formed at a time, to bound memory
 _PERMUTATIONS = 999
-_NEAR = 0.05  # how far the variance of the statistic may be from that of normal scores for a closed form
-_FAINT = 3.0  # standard errors below which a share is not told from 0
 _SAME = 50  # from so many rows on, cohorts that agree in all of them are no chance
 
 
@@ -133,61 +130,12 @@ class Association(Grid):
         return dict(zip(self._names, map(Interval, low, high), strict=True))
 
     @property
-    def cramers_v(self) -> float:
-        """Cramér's V: 0 for independent questions, 1 where one answer tells the other.
-
-        Implements: φ² = Σ (π_ab − π_a·π_b)² / (π_a·π_b), less what the errors of the shares add to it on average, and
-        V = √(φ² / (m − 1)), with m the smaller number of answers [Cra46]. Below 0 it counts as 0, above 1 as 1.
-        Answers too rare to be told from 0 count together (`pooled`); where fewer than two are left it is not a number.
-        """
-        found = _Strength.of(self)
-        return found.v(found.total - found.expected)
-
-    def cramers_v_interval(self, *, level: float = 0.95) -> Interval:
-        """Return an interval for Cramér's V.
-
-        Why: the sum of squares is, but for a factor, nearly a noncentral χ²; all noncentralities that explain it are in
-        the interval. It begins at 0 where independent questions explain it.
-
-        Raises:
-            InvalidRequest: a level outside (0, 1).
-        """
-        found, tail = _Strength.of(self), (1 - one_of(1, level)) / 2
-        return Interval(*(found.v(found.scale * found.noncentrality(each)) for each in (1 - tail, tail)))
-
-    @property
     def warnings(self) -> tuple[Caution, ...]:
         faint = [label for axis in (1, 0) for label in self._faint(axis)]
         if not faint:
             return ()
         text = f"{len(faint)} answers are too rare to be told from 0; Cramér's V counts them together with another."
         return (Caution("faint", text),)
-
-    def _faint(self, axis: int) -> list[str]:
-        """Return the answers whose shares are below three of their errors."""
-        return [label for label, share, error in zip(*self._margin(axis), strict=True) if share < _FAINT * error]
-
-    def pooled(self, axis: int) -> Matrix:
-        """Return which answers Cramér's V counts together, a row for each group: those too rare to be told from 0.
-
-        They go to all other strings, or to the rarest answer that is not one of them.
-
-        Args:
-            axis: 1 for the answers to the first question, over whose rows the table is summed; 0 for the second.
-        """
-        labels, shares, _ = self._margin(axis)
-        faint = np.isin(labels, self._faint(axis))
-        joined = faint | (np.arange(len(labels)) == np.where(faint, np.inf, shares).argmin())
-        if labels[-1] == OTHER:
-            joined = faint | (np.arange(len(labels)) == len(labels) - 1)
-        apart = np.eye(len(labels))[~joined]
-        return np.vstack([apart, joined.astype(np.float64)])
-
-    def _margin(self, axis: int) -> tuple[tuple[str, ...], Vector, Vector]:
-        """Return the labels of a margin, its shares and their errors; what is summed over is the axis."""
-        if axis:
-            return self.row_labels, self.row_totals, self.row_errors
-        return self.column_labels, self.column_totals, self.column_errors
 
     def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
         """Return a table of all pairs of answers."""
@@ -238,57 +186,6 @@ class Association(Grid):
 
 _ARRAYS = ("shares", "covariance", "own", "others")
 _PLAIN = ("statistic", "freedom", "p_value", "permutations", "respondents", "missing")
-
-
-class _Strength(NamedTuple):
-    """The sum of squares behind Cramér's V.
-
-    Attributes:
-        total: Σ (π_ab − π_a·π_b)² / (π_a·π_b), of the estimated shares.
-        expected: what their errors add to it on average.
-        scale: by which it is nearly a noncentral χ².
-        labels: the smaller number of answers.
-    """
-
-    total: float
-    expected: float
-    scale: float
-    labels: int
-
-    @classmethod
-    def of(cls, made: Association) -> _Strength:
-        groups = [made.pooled(axis) for axis in (1, 0)]
-        joined = np.kron(*groups)
-        table = groups[0] @ made.shares @ groups[1].T
-        down, across = table.sum(axis=1), table.sum(axis=0)
-        if min(table.shape) < 2 or min(down.min(), across.min()) <= 0:
-            return cls(math.nan, math.nan, math.nan, 2)
-        scale = np.sqrt(np.outer(down, across)).reshape(-1, 1)
-        apart = np.kron(np.eye(len(down)) - down[:, None], np.eye(len(across)) - across[:, None]) / scale
-        spread = apart @ joined @ made.covariance @ joined.T @ apart.T
-        away = apart @ table.reshape(-1)
-        total, expected = float(away @ away), float(np.trace(spread))
-        along = float(away @ spread @ away) / max(total, 1e-300)
-        return cls(total, expected, max(along, float((spread**2).sum()) / expected), min(table.shape))
-
-    def v(self, squares: float) -> float:
-        """Return Cramér's V for a sum of squares."""
-        if math.isnan(squares):
-            return math.nan
-        return math.sqrt(min(max(squares, 0.0) / (self.labels - 1), 1.0))
-
-    def noncentrality(self, chance: float) -> float:
-        """Return the noncentrality at which a χ² is below what was seen with this chance."""
-        seen, freedom = self.total / self.scale, self.expected / self.scale
-        if math.isnan(seen):
-            return math.nan
-
-        def excess(far: float) -> float:
-            return float(ncx2.cdf(seen, freedom, far)) - chance
-
-        if excess(0.0) <= 0:
-            return 0.0
-        return float(brentq(excess, 0.0, 2 * seen + 40 * math.sqrt(seen + 1) + 100))
 
 
 def association(
@@ -350,7 +247,7 @@ def association(
     return Association.of(
         (one.labels, two.labels),
         **_table(one, two),
-        **_test(_white(one.values), _white(two.values), source),
+        **_test(white(one.values), white(two.values), source),
         respondents=int(there.sum()),
         missing=int((~there).sum()),
         design=pair.hash,
@@ -425,15 +322,6 @@ def _positive(matrix: Matrix) -> Matrix:
     return found
 
 
-def _white(values: Matrix) -> Matrix:
-    """Return scores turned so that they are uncorrelated, each with mean 0 and squares that sum to 1."""
-    centred = values - values.mean(axis=0)
-    sizes, directions = np.linalg.eigh(centred.T @ centred)
-    kept = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
-    found: Matrix = centred @ (directions[:, kept] / np.sqrt(sizes[kept]))
-    return found
-
-
 def _test(one: Matrix, two: Matrix, source: chance.Source) -> dict[str, Any]:
     """Test whether two sets of white scores are uncorrelated, against all ways to pair their rows.
 
@@ -444,27 +332,10 @@ def _test(one: Matrix, two: Matrix, source: chance.Source) -> dict[str, Any]:
     rows, freedom = len(one), one.shape[1] * two.shape[1]
     statistic = (rows - 1) * float(((one.T @ two) ** 2).sum())
     told = {"statistic": statistic, "freedom": freedom}
-    variance, normal = _variances(one, two) if rows > 3 and freedom else (math.inf, 0.0)
-    if normal and abs(variance - normal) <= _NEAR * normal:
-        return {
-            **told,
-            "p_value": float(gamma.sf(statistic, freedom**2 / variance, scale=variance / freedom)),
-            "permutations": 0,
-        }
+    closed = TableSide.of(one).closed(TableSide.of(two), rows, statistic)
+    if closed is not None:
+        return {**told, "p_value": closed, "permutations": 0}
     draws = np.random.Generator(np.random.PCG64(int.from_bytes(source.read(32), "little")))
     paired = (float(((one.T @ two[draws.permutation(rows)]) ** 2).sum()) for _ in range(_PERMUTATIONS))
     as_large = sum((rows - 1) * each >= statistic * (1 - 1e-9) for each in paired)
     return {**told, "p_value": (1 + as_large) / (1 + _PERMUTATIONS), "permutations": _PERMUTATIONS}
-
-
-def _variances(one: Matrix, two: Matrix) -> tuple[float, float]:
-    """Return the variance of the statistic over all pairings of the rows, and what it were for normal scores.
-
-    Implements: [KHL95], for two projections, of which both traces are the rank.
-    """
-    n = len(one)
-    (p, first), (q, second) = ((each.shape[1], float(((each**2).sum(axis=1) ** 2).sum())) for each in (one, two))
-    normal = 2 * p * (n - 1 - p) * q * (n - 1 - q) / ((n - 1) ** 2 * (n + 1) * (n - 2))
-    tails = [n * (n + 1) * squares - (n - 1) * rank * (rank + 2) for rank, squares in ((p, first), (q, second))]
-    more = tails[0] * tails[1] / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
-    return (n - 1) ** 2 * (normal + more), (n - 1) ** 2 * normal

@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from deniable.designs import Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.cross_tables import OTHER
 from deniable.estimates.inverses import left_inverse
 from deniable.records.strings.designs import StringDesign
 from deniable.records.strings.estimates import Candidates
 from deniable.records.strings.regression import Floats, Regression, alike, places_of, seeds_of
 from deniable.tallies.responses import Responses
-
-OTHER = "(other)"
-"""The label of all strings that are not listed."""
 
 
 class ScoredRows(NamedTuple):

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 import deniable as dn
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
-from deniable.records.pairs import estimates
+from deniable.estimates import independence
 from tests.support.seeded import seeded
 
 N = 4_000
@@ -175,7 +175,7 @@ def test_too_few_are_refused() -> None:
 
 
 def test_the_same_bytes_give_the_same_p_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimates, "_NEAR", 0.0)
+    monkeypatch.setattr(independence, "NEAR", 0.0)
     one, two = both(0.01)
     told = [dn.association(one, two, rows=NAMES, source=seeded("pairs")) for _ in range(2)]
     assert told[0].permutations == 999

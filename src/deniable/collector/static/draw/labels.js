@@ -1,7 +1,7 @@
 /** What answers and responses are called. Each kind has `size`, `at(number)` and `find(label)`, null where unknown. */
 import { check, invalid, list, object, size, string } from "./wire.js";
 
-const SEPARATOR = " · ";
+export const SEPARATOR = " · "; // between the labels of several attributes
 const MOST_CATEGORIES = 1n << 24n; // of which a response can be a set
 
 /** Read labels from a file: a list, how many there are, or `{bits: …}` for sets of categories. */

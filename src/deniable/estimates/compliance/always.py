@@ -1,0 +1,326 @@
+"""People who always send one response, whatever the device says: two groups with different devices tell their share.
+
+The cheating detection model, its symmetric form, the stochastic lie detector, the unrelated question with cheating and
+one-sayers of the crosswise model are one likelihood: λ_g = π·v_g + β·u_g + γ·s, where s is 1 for the response that they
+always send, and π + β + γ = 1. They differ in what the γ are taken for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from deniable import documents, exact
+from deniable.designs import Design, binary, crosswise, simmons
+from deniable.errors import InvalidRequest
+from deniable.estimates.compliance.fits import TriangleFit, counted, one_each, read_tallies
+from deniable.estimates.compliance.triangle import Triangle, WeightShare
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.stages import groups_from_body
+from deniable.tallies import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class _Always(TriangleFit):
+    """Honest members, honest others, and people who always send one response.
+
+    Attributes:
+        says: the response that they always send.
+    """
+
+    says: str
+
+    @cached_property
+    def triangle(self) -> Triangle:
+        """The likelihood: a law for honest members, honest others, and those who always send one response."""
+        alone = np.array([[float(symbol == self.says)] for symbol in self.tallies[0].design.symbols])
+        laws = [np.hstack([each.design.channel.floats()[:, ::-1], alone]) for each in self.tallies]
+        counts = np.concatenate([each.counts for each in self.tallies]).astype(np.float64)
+        return Triangle(np.vstack(laws), counts, (2,) * len(self.tallies))
+
+    @cached_property
+    def moment(self) -> tuple[Vector, Matrix]:
+        """The weights that solve two groups' shares, or fit more of them best, and their covariance.
+
+        Implements: weighted least squares of λ̂_g on the three laws, where V(λ̂_g) = λ̂_g(1 − λ̂_g)/(n_g − 1); with two
+        groups it is the solution of two equations.
+        """
+        sizes = vector([each.respondents for each in self.tallies])
+        seen = vector([each.counts[1] for each in self.tallies]) / sizes
+        rates = self.triangle.laws[1::2]
+        slopes, rest = rates[:, :2] - rates[:, 2:], rates[:, 2]
+        smoothed = (seen * sizes + 0.5) / (sizes + 1)
+        precision = sizes / (smoothed * (1 - smoothed))
+        solve = np.linalg.solve((slopes.T * precision) @ slopes, slopes.T * precision)
+        both = solve @ (seen - rest)
+        spread = solve @ np.diag(seen * (1 - seen) / (sizes - 1)) @ solve.T
+        whole = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
+        found = np.array([*both, 1 - both.sum()])
+        return np.where(np.abs(found) < 1e-12, 0.0, found), vector(whole @ spread @ whole.T)  # no rounding below 0
+
+    @property
+    def _categories(self) -> tuple[str, str]:
+        no, yes = self.tallies[0].design.categories
+        return no, yes
+
+    def _source(self) -> dict[str, Any]:
+        return super()._source() | {"says": self.says}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - each group has its own
+        return cls(tuple(groups_from_body(source)), documents.field(source, "says", str))
+
+    @property
+    def _ends(self) -> str:
+        """The two ends of the interval in which the share of members lies."""
+        honest, _, cheaters = self.weights.tolist()
+        _, yes = self._categories
+        return (
+            f"The share of {yes!r} lies between {honest:.4f}, if nobody of those who always send {self.says!r} is one, "
+            f"and {honest + cheaters:.4f}, if all of them are. The cheating detection model tells the lower end, the "
+            "stochastic lie detector the upper one: both are one likelihood, and no response can tell which is true."
+        )
+
+    @property
+    def _outside(self) -> str:
+        return (
+            "By chance, or because the groups contradict the model: other probabilities of the device than those used, "
+            f"groups that differ in other ways, or people who do something else than always send {self.says!r}."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Cheating(_Always):
+    """Shares of honest members, of honest others, and of people who always send one response.
+
+    The share of honest members is a lower bound of the share of all members; "at most" is the upper one.
+    """
+
+    type: ClassVar = "cheating"
+
+    @cached_property
+    def parts(self) -> dict[str, WeightShare]:
+        no, yes = self._categories
+        return {
+            f"{yes}, honest": WeightShare((1, 0, 0)),
+            f"{no}, honest": WeightShare((0, 1, 0)),
+            f"always {self.says}": WeightShare((0, 0, 1)),
+            f"{yes} at most": WeightShare((1, 0, 1)),
+            f"{yes} among honest": WeightShare((1, 0, 0), (1, 1, 0)),
+        }
+
+    @property
+    def _title(self) -> str:
+        return f"cheating detection, people who always send {self.says!r}"
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        _, yes = self._categories
+        return (f"{f'{yes}, honest'!r} is a lower bound of the share of {yes!r}.", self._ends)
+
+
+@dataclass(frozen=True, eq=False)
+class LieDetector(_Always):
+    """The share of members if all who always send one response are members, and how many members tell the truth."""
+
+    type: ClassVar = "lie-detector"
+
+    @cached_property
+    def parts(self) -> dict[str, WeightShare]:
+        _, yes = self._categories
+        return {yes: WeightShare((1, 0, 1)), "truthful": WeightShare((1, 0, 0), (1, 0, 1))}
+
+    @property
+    def _title(self) -> str:
+        return "stochastic lie detector"
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        _, yes = self._categories
+        return (
+            f"'truthful' is the share of {yes!r} who say so; all others are taken to follow the device.",
+            self._ends,
+        )
+
+
+_Model = TypeVar("_Model", bound=_Always)
+
+
+def cheating_detection(
+    tallies: Sequence[Tally] | None = None,
+    *,
+    says: str | None = None,
+    forced_yes: Sequence[exact.Rational] | None = None,
+    forced_no: Sequence[exact.Rational] | None = None,
+    yes: Sequence[int] | None = None,
+    respondents: Sequence[int] | None = None,
+) -> Cheating:
+    """Estimate how many people cheat by always sending one response, from groups with different devices.
+
+    Implements: the cheating detection model [CD98], and its symmetric form where there is a forced no too; any designs
+    with two answers and two responses will do, and more than two groups leave a test of the model.
+
+    Guarantee: numbers and intervals inside the simplex. The share of honest members is a lower bound.
+
+    Args:
+        tallies: the counts of each group, whose designs are the devices.
+        says: the response that cheaters always send; the first one, such as "no" or "different", if it is not given.
+        forced_yes: instead of tallies, the probability of a forced yes in each group …
+        forced_no: … of a forced no; 0, if it is not given …
+        yes: … how many said yes …
+        respondents: … and how many responded.
+
+    Raises:
+        InvalidRequest: designs or numbers that do not fit.
+        NotEstimable: devices that do not tell cheaters apart, or a group of fewer than two.
+
+    Example:
+        >>> found = cheating_detection(forced_yes=["1/5", "4/5"], yes=[90, 190], respondents=[300, 300])
+        >>> {name: round(value, 4) for name, value in found.params.items() if "among" not in name}
+        {'yes, honest': 0.1889, 'no, honest': 0.5556, 'always no': 0.2556, 'yes at most': 0.4444}
+    """
+    if tallies is None:
+        rows = one_each(forced_yes=forced_yes, yes=yes, respondents=respondents)
+        down = [0] * len(rows) if forced_no is None else [each for each, _ in one_each(forced_no=forced_no, yes=yes)]
+        tallies = [counted(_forced(up, no), hits, n) for (up, hits, n), no in zip(rows, down, strict=True)]
+    read = read_tallies(tallies)
+    return _checked(Cheating(read, _symbol(read, says)))
+
+
+def one_sayers(
+    tallies: Sequence[Tally] | None = None,
+    *,
+    says: str = "different",
+    p: exact.Rational | None = None,
+    same: Sequence[int] | None = None,
+    respondents: Sequence[int] | None = None,
+) -> Cheating:
+    """Estimate how many people always say "one of them" in the extended crosswise model, and the share of the others.
+
+    Implements: self-protective one-saying [HHM18]: λ_g becomes (1 − θ)·λ_g; with says="same" it is two-saying.
+
+    Args:
+        tallies: the counts of two groups, whose harmless questions have shares of yes p and 1 − p.
+        says: the response that these people always send.
+        p: instead of tallies, the share of yes to the harmless question of the first group …
+        same: … how many said "same" in each …
+        respondents: … and how many responded.
+
+    Raises:
+        InvalidRequest: designs or numbers that do not fit.
+        NotEstimable: devices that do not tell one-sayers apart, or a group of fewer than two.
+
+    Example:
+        >>> found = one_sayers(p="1/4", same=[170, 75], respondents=[250, 240])
+        >>> round(found.params["always different"], 4), round(found.params["yes among honest"], 4)
+        (0.0075, 0.1297)
+    """
+    given = mirrored_groups(p, same, respondents) if tallies is None else tallies
+    read = read_tallies(given)
+    return _checked(Cheating(read, _symbol(read, says)))
+
+
+def unrelated_cheating(
+    tallies: Sequence[Tally] | None = None,
+    *,
+    p: Sequence[exact.Rational] | None = None,
+    b: exact.Rational | None = None,
+    yes: Sequence[int] | None = None,
+    respondents: Sequence[int] | None = None,
+) -> Cheating:
+    """Estimate how many people always say no to the unrelated question model, from two or more groups.
+
+    Implements: λ_g = (1 − γ)·[p_g·θ + (1 − p_g)·b] with known b [RPU23]; more than two groups leave a test of it.
+
+    Args:
+        tallies: the counts of each group, whose designs are `simmons` with different p.
+        p: instead of tallies, the probability of the sensitive question in each group …
+        b: … the share of yes to the unrelated one, above 0 …
+        yes: … how many said yes …
+        respondents: … and how many responded.
+
+    Raises:
+        InvalidRequest: designs or numbers that do not fit.
+        NotEstimable: devices that do not tell cheaters apart, or a group of fewer than two.
+
+    Example:
+        >>> found = unrelated_cheating(p=["3/4", "1/4"], b="3/10", yes=[52, 60], respondents=[300, 300])
+        >>> round(found.params["yes, honest"], 4), round(found.params["always no"], 4)
+        (0.16, 0.2889)
+    """
+    if tallies is None:
+        if b is None:
+            raise InvalidRequest("expected tallies; or p, b, yes and respondents.")
+        rows = one_each(p=p, yes=yes, respondents=respondents)
+        tallies = [counted(simmons(p=part, b=b), hits, n) for part, hits, n in rows]
+    return cheating_detection(tallies)
+
+
+def lie_detector(
+    tallies: Sequence[Tally] | None = None,
+    *,
+    truth: Sequence[exact.Rational] | None = None,
+    yes: Sequence[int] | None = None,
+    respondents: Sequence[int] | None = None,
+) -> LieDetector:
+    """Estimate a share where members may deny it, and how many of them tell the truth.
+
+    Implements: the stochastic lie detector [MME12]: others say no with a known probability that differs between
+    groups, members say yes with an unknown one. It is the cheating detection model with cheaters counted as members.
+
+    Args:
+        tallies: the counts of each group; designs such as `mangat(p)`, in which every member is to say yes.
+        truth: instead of tallies, the probability with which the others say no in each group …
+        yes: … how many said yes …
+        respondents: … and how many responded.
+
+    Raises:
+        InvalidRequest: designs or numbers that do not fit.
+        NotEstimable: equal devices, or a group of fewer than two.
+
+    Example:
+        >>> found = lie_detector(truth=["1/6", "5/6"], yes=[373, 398], respondents=[564, 692])
+        >>> {name: round(value, 4) for name, value in found.params.items()}
+        {'yes': 0.8707, 'truthful': 0.6358}
+    """
+    if tallies is None:
+        rows = one_each(truth=truth, yes=yes, respondents=respondents)
+        tallies = [counted(binary(part, 1), hits, n) for part, hits, n in rows]
+    read = read_tallies(tallies)
+    return _checked(LieDetector(read, _symbol(read, None)))
+
+
+def mirrored_groups(p: Any, same: object, respondents: object) -> list[Tally]:
+    """Return the two groups of the extended crosswise model, with p and 1 − p.
+
+    Raises:
+        InvalidRequest: numbers that do not fit.
+    """
+    if p is None:
+        raise InvalidRequest("expected tallies; or p, same and respondents.")
+    share = exact.probability(p, name="p")
+    rows = one_each(same=same, respondents=respondents)
+    if len(rows) != 2:
+        raise InvalidRequest(f"there are {len(rows)} groups; expected two, with p and 1 − p.")
+    return [counted(crosswise(part), hits, n) for part, (hits, n) in zip((share, 1 - share), rows, strict=True)]
+
+
+def _forced(up: Any, down: Any) -> Design:
+    forced_yes, forced_no = exact.probability(up, name="forced_yes"), exact.probability(down, name="forced_no")
+    return binary(1 - forced_yes, 1 - forced_no)
+
+
+def _symbol(tallies: Sequence[Tally], says: str | None) -> str:
+    symbols = tallies[0].design.symbols
+    if says is None:
+        return symbols[0]
+    return symbols[tallies[0].design.symbol_number(says)]
+
+
+def _checked(made: _Model) -> _Model:
+    made.triangle  # noqa: B018 - refuses devices that do not tell people apart
+    return made

@@ -1,0 +1,203 @@
+"""A randomized arm against one that was asked directly: what the device brought to light, or spoiled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.stats import chi2
+
+from deniable.errors import InvalidRequest
+from deniable.estimates.compliance.triangle import FitTest
+from deniable.estimates.covariances import Matrix
+from deniable.estimates.intervals import Interval
+from deniable.estimates.likelihood import log_likelihood
+from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.shares import Estimate, fitted
+from deniable.estimates.stages import groups_body, groups_from_body, pool
+from deniable.tallies import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class ArmComparison(Result):
+    """By how much the shares of a randomized arm exceed those of a direct one.
+
+    Attributes:
+        randomized: the counts of the arm with the device.
+        direct: the counts of the arm without.
+    """
+
+    type: ClassVar = "arms"
+
+    randomized: Tally
+    direct: Tally
+
+    @cached_property
+    def arms(self) -> tuple[Estimate, Estimate]:
+        """The unbiased estimate of each arm."""
+        return fitted(self.randomized), fitted(self.direct)
+
+    @property
+    def params(self) -> dict[str, float]:
+        device, direct = self.arms
+        return {name: value - direct.params[name] for name, value in device.params.items()}
+
+    @property
+    def bse(self) -> dict[str, float]:
+        device, direct = self.arms
+        return {name: math.hypot(error, direct.bse[name]) for name, error in device.bse.items()}
+
+    def cov_params(self) -> Matrix:
+        """Return the covariance of the differences: the arms are different people."""
+        device, direct = self.arms
+        return device.cov_params() + direct.cov_params()
+
+    @property
+    def z(self) -> dict[str, float]:
+        """Each difference in standard errors."""
+        return {
+            name: value / error if error else math.nan
+            for (name, value), error in zip(self.params.items(), self.bse.values(), strict=True)
+        }
+
+    @property
+    def p_values(self) -> dict[str, float]:
+        """How often chance alone gives a difference at least as far from 0, under the normal law."""
+        return {name: 2 * NormalDist().cdf(-abs(each)) for name, each in self.z.items()}
+
+    @cached_property
+    def pooled(self) -> dict[str, float]:
+        """The most likely shares if both arms have the same."""
+        return pool([self.randomized, self.direct], method="likelihood").params
+
+    @cached_property
+    def likelihood_ratio(self) -> FitTest:
+        """G² of one share for both arms against one for each, all of them probabilities."""
+        tallies = (self.randomized, self.direct)
+        apart = [list(fitted(each, method="likelihood").params.values()) for each in tallies]
+        together = list(self.pooled.values())
+        gain = sum(_height(each, own) - _height(each, together) for each, own in zip(tallies, apart, strict=True))
+        df = len(together) - 1
+        return FitTest(max(2 * gain, 0.0), df, float(chi2.sf(max(2 * gain, 0.0), df)))
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return an interval for each difference by name.
+
+        Args:
+            level: how often such an interval holds the truth.
+            method: "recovered" from the intervals of both arms (the default), "normal" or "chebyshev".
+            simultaneous: let all intervals together hold with this level (Bonferroni).
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or another method.
+        """
+        names = list(self.params)
+        events = len(names) if simultaneous and len(names) > 2 else 1
+        if method not in (None, "recovered"):
+            return around(self.params, self.bse, level=level, method=method, events=events)
+        each = 1 - (1 - level) / events
+        device, direct = self.arms
+        return {name: (device.contrast({name: 1}) - direct.contrast({name: 1})).interval(level=each) for name in names}
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        device, direct = self.arms
+        return (*device.warnings, *(each for each in direct.warnings if each not in device.warnings))
+
+    @property
+    def sentence(self) -> str:
+        """The result in words, with the assumption that it rests on."""
+        name = list(self.params)[-1]
+        difference, z, p = self.params[name], self.z[name], self.p_values[name]
+        found = [each.params[name] for each in self.arms]
+        more = "more" if difference >= 0 else "less"
+        return (
+            f"With {self.randomized.design.name} the share of {name!r} is estimated {abs(100 * difference):.1f} points "
+            f"{more} than when asked directly ({found[0]:.4f} against {found[1]:.4f}; z = {z:.2f}, p = {p:.2g}). That "
+            "more is nearer to the truth is an assumption: people who answer the device at random, or misunderstand "
+            "it, raise a small share too."
+        )
+
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        """Return a table of the differences, with the tests and what they rest on."""
+        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        errors, tested = self.bse, []
+        if self.randomized.design.channel.own_cells:  # else the tally keeps sums, which have no likelihood
+            ratio = self.likelihood_ratio
+            tested.append(
+                f"Test of equal shares, all between 0 and 1: G² = {ratio.statistic:.3f} with {ratio.df} df, "
+                f"p = {ratio.p_value:.2g}."
+            )
+        missing = self.randomized.missing + self.direct.missing
+        sizes = [each.respondents for each in (self.randomized, self.direct)]
+        return Summary(
+            title=f"{self.randomized.design.name} minus asked directly, {sizes[0]:,} and {sizes[1]:,} respondents",
+            quantity="difference",
+            rows=tuple(
+                Row(name, value, errors[name], ends[name].low, ends[name].high) for name, value in self.params.items()
+            ),
+            notes=(self.sentence, *tested),
+            warnings=self.warnings,
+            level=level,
+            interval=method or "recovered",
+            simultaneous=simultaneous,
+            method="inversion",
+            respondents=sum(sizes),
+            missing=missing,
+            epsilon=max(self.randomized.design.epsilon, self.direct.design.epsilon),
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return ""
+
+    def _source(self) -> dict[str, Any]:
+        return {"groups": groups_body([self.randomized, self.direct])}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: None) -> ArmComparison:  # noqa: ARG003 - each arm has its own
+        return compare_arms(*groups_from_body(source))
+
+
+def compare_arms(randomized: Tally | Estimate, direct: Tally | Estimate) -> ArmComparison:
+    """Compare people who were asked with a device with others who were asked directly.
+
+    Implements: d = π̂ − π̂₀ with V = V̂ + V̂₀, and the likelihood ratio of one share for both.
+
+    Args:
+        randomized: the counts of the arm with the device, or their estimate.
+        direct: the counts of the arm without, such as a tally of `direct()`.
+
+    Raises:
+        InvalidRequest: no tallies, or other categories in the second arm.
+        NotEstimable: an arm of fewer than two people.
+
+    Example:
+        >>> from deniable.designs import crosswise, direct
+        >>> found = compare_arms(Tally(crosswise("1/4"), [140, 260]), Tally(direct(), [320, 30]))
+        >>> round(found.params["yes"], 4), round(found.z["yes"], 3), round(found.likelihood_ratio.statistic, 3)
+        (0.1143, 2.283, 5.44)
+    """
+    tallies = [each.tally if isinstance(each, Estimate) else each for each in (randomized, direct)]
+    if not all(isinstance(each, Tally) for each in tallies):
+        raise InvalidRequest("expected two tallies or estimates: of the arm with the device, and of the direct one.")
+    first, second = tallies
+    if list(first.design.categories) != list(second.design.categories):
+        raise InvalidRequest(
+            "the arms were asked about different answers; expected the same categories in the same order.",
+            "Build the direct arm with dn.direct(categories=…).",
+        )
+    made = ArmComparison(first, second)
+    made.arms  # noqa: B018 - refuses what cannot be estimated
+    return made
+
+
+def _height(tally: Tally, shares: list[float]) -> float:
+    return log_likelihood(tally.counts.astype(np.float64), tally.design.channel.floats() @ np.array(shares))

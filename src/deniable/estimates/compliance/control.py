@@ -1,0 +1,246 @@
+"""Random answering, found out by a control item whose truth is known: the crosswise model with an anchor, and others.
+
+A share g follows the device and the rest send the second response with a known probability κ, to both items. With the
+joint counts of both items the likelihood is that of a triangle: attentive members, attentive others, the inattentive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable import documents, exact
+from deniable.designs import Design, crosswise, product
+from deniable.errors import InvalidRequest, NotEstimable
+from deniable.estimates.compliance.fits import TriangleFit, counted
+from deniable.estimates.compliance.triangle import Triangle, WeightShare
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.stages import groups_from_body
+from deniable.tallies import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class ControlItem(TriangleFit):
+    """A share corrected for random answering, and the share of people who follow the device.
+
+    Attributes:
+        truth: what everybody's answer to the control item is.
+        guess: the probability with which those who do not attend send the second response.
+    """
+
+    type: ClassVar = "control-item"
+
+    truth: str
+    guess: Fraction
+
+    @property
+    def joint(self) -> bool:
+        """Whether the counts of both items together are known."""
+        return len(self.tallies) == 1
+
+    @property
+    def designs(self) -> tuple[Design, Design]:
+        """The design of the item, and that of the control."""
+        if not self.joint:
+            return self.tallies[0].design, self.tallies[1].design
+        item, control = self.tallies[0].design.factors
+        return item.design, control.design
+
+    @property
+    def respondents(self) -> int:
+        return max(each.respondents for each in self.tallies)
+
+    @cached_property
+    def _laws(self) -> tuple[Matrix, Vector, Vector]:
+        """The item's channel, the attentive law of the control, and the law of those who do not attend."""
+        item, control = self.designs
+        guess = float(self.guess)
+        attentive = control.channel.floats()[:, control.category_number(self.truth)]
+        return item.channel.floats(), attentive, vector([1 - guess, guess])
+
+    @cached_property
+    def triangle(self) -> Triangle:
+        """The likelihood; of both items together where their joint counts are known."""
+        item, control, chance = self._laws
+        if self.joint:
+            laws = [np.outer(law, control).ravel() for law in (item[:, 1], item[:, 0])]
+            columns = np.column_stack([*laws, np.outer(chance, chance).ravel()])
+            return Triangle(columns, self.tallies[0].counts.astype(np.float64), (4,))
+        columns = np.vstack([np.column_stack([item[:, ::-1], chance]), np.column_stack([control, control, chance])])
+        counts = np.concatenate([each.counts for each in self.tallies]).astype(np.float64)
+        return Triangle(columns, counts, (2, 2))
+
+    @cached_property
+    def _seen(self) -> tuple[Vector, Matrix]:
+        """The shares of the second response to item and control, and their covariance."""
+        if not self.joint:
+            sizes = vector([each.respondents for each in self.tallies])
+            shares = vector([each.counts[1] for each in self.tallies]) / sizes
+            return shares, np.diag(shares * (1 - shares) / (sizes - 1))
+        n = self.tallies[0].respondents
+        table = self.tallies[0].counts.reshape(2, 2) / n
+        shares = vector([table[1].sum(), table[:, 1].sum()])
+        both = table[1, 1] - shares[0] * shares[1]
+        return shares, (np.diag(shares * (1 - shares)) + both * (1 - np.eye(2))) / (n - 1)
+
+    @cached_property
+    def moment(self) -> tuple[Vector, Matrix]:
+        """The weights that solve the two margins, and their covariance."""
+        item, control, chance = self._laws
+        (said, checked), spread = self._seen
+        u, v, kappa, gap = item[1, 0], item[1, 1], chance[1], control[1] - chance[1]
+        attentive = (checked - kappa) / gap
+        members = (said - kappa - attentive * (u - kappa)) / (v - u)
+        slopes = np.array([[1 / (v - u), -(u - kappa) / (v - u) / gap], [0.0, 1 / gap]])  # of members and attentive
+        turned = np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]) @ slopes
+        return vector([members, attentive - members, 1 - attentive]), vector(turned @ spread @ turned.T)
+
+    @cached_property
+    def parts(self) -> dict[str, WeightShare]:
+        _, yes = self.designs[0].categories
+        return {yes: WeightShare((1, 0, 0), (1, 1, 0)), "attentive": WeightShare((1, 1, 0))}
+
+    def cov_params(self) -> Matrix:
+        """Return the covariance of the moment estimates, by the delta method at those."""
+        at = self.moment[0]
+        slopes = np.array([part.slopes(at) for part in self.parts.values()])
+        if not np.isfinite(slopes).all():
+            return super().cov_params()
+        return vector(slopes @ self.moment[1] @ slopes.T)
+
+    @property
+    def uncorrected(self) -> float:
+        """The share as it is estimated if everybody followed the device, unbiased."""
+        u, v = self._laws[0][1]
+        return float((self._seen[0][0] - u) / (v - u))
+
+    @property
+    def uncorrected_error(self) -> float:
+        """Its standard error."""
+        u, v = self._laws[0][1]
+        return float(np.sqrt(self._seen[1][0, 0]) / abs(v - u))
+
+    @property
+    def _title(self) -> str:
+        return f"{self.designs[0].name} with a control item"
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        _, yes = self.designs[0].categories
+        told = (
+            f"If everybody had followed the device, the share of {yes!r} would be {self.uncorrected:.4f} "
+            f"({self.uncorrected_error:.4f}). That people attend to both items alike, and otherwise send "
+            f"{self.designs[0].symbols[1]!r} with probability {self.guess}, is an assumption."
+        )
+        if self.joint:
+            return (told,)
+        return (told, "Both margins are taken as independent, which of the same people is a little too wide.")
+
+    @property
+    def _outside(self) -> str:
+        return (
+            "By chance, or because the control item is not what it is taken for: its truth, its device, or what those "
+            "who do not attend send, or people attend less to one of the two items."
+        )
+
+    def _source(self) -> dict[str, Any]:
+        return super()._source() | {"truth": self.truth, "guess": str(self.guess)}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: None) -> ControlItem:  # noqa: ARG003 - each has its own
+        tallies = groups_from_body(source)
+        given: Any = tallies[0] if len(tallies) == 1 else tallies
+        return control_item(given, truth=documents.field(source, "truth", str), guess=source["guess"])
+
+
+def control_item(
+    tally: Tally | Sequence[Tally], *, truth: str | None = None, guess: exact.Rational = "1/2"
+) -> ControlItem:
+    """Correct a share for people who answer at random, whom a control item of known truth gives away.
+
+    Implements: [AS23]'s correction of the crosswise model with an anchor, for any two designs with two answers and two
+    responses; moments with the delta method, and the joint likelihood of both items, which is a little more precise.
+
+    Args:
+        tally: the counts of a `product` of the item and of the control, in this order; or a tally of each.
+        truth: everybody's answer to the control; its first category, such as "no", if it is not given.
+        guess: the probability with which people who do not attend send the second response.
+
+    Raises:
+        InvalidRequest: other designs, or a probability that is none.
+        NotEstimable: a control whose attentive responses look like chance, or fewer than two people.
+
+    Example:
+        >>> from deniable.designs import direct
+        >>> both = product({"habit": crosswise("1/4"), "control": direct()})
+        >>> found = control_item(Tally(both, [120, 20, 230, 30]))
+        >>> round(found.params["attentive"], 3), round(found.uncorrected, 3)
+        (0.75, 0.2)
+    """
+    tallies = (tally,) if isinstance(tally, Tally) else tuple(tally)
+    joint = len(tallies) == 1 and len(tallies[0].design.factors) == 2
+    designs = [each.design for each in (tallies[0].design.factors if joint else tallies)]
+    if len(designs) != 2 or any(len(each.categories) != 2 or each.channel.responses != 2 for each in designs):
+        raise InvalidRequest(
+            "expected counts of an item and of a control item, each with two answers and two responses.",
+            'For example a tally of dn.product({"habit": dn.crosswise("1/4"), "control": dn.crosswise("1/4")}).',
+        )
+    if any(each.respondents < 2 for each in tallies):
+        raise NotEstimable("there are fewer than 2 respondents; expected at least 2, to say how sure we are.")
+    known = truth if truth is not None else designs[1].categories[0]
+    if known not in designs[1].categories:
+        raise InvalidRequest(f"the truth of the control is not one of {', '.join(map(repr, designs[1].categories))}.")
+    chance = exact.probability(guess, name="guess")
+    if designs[1].probability(designs[1].symbols[1], given=known) == chance:
+        raise NotEstimable(
+            f"people who attend send {designs[1].symbols[1]!r} to the control as often as those who do not.",
+            "Use a control item, or a device for it, that tells them apart.",
+        )
+    return ControlItem(tallies, known, chance)
+
+
+def anchored_crosswise(
+    *,
+    p: exact.Rational,
+    anchor: exact.Rational | None = None,
+    table: Sequence[Sequence[int]] | None = None,
+    same: int | None = None,
+    anchor_same: int | None = None,
+    respondents: int | None = None,
+    guess: exact.Rational = "1/2",
+) -> ControlItem:
+    """Correct a crosswise estimate with an anchor: the same task about a statement that is false for everybody.
+
+    It is `control_item` for numbers out of a publication; [AS23]. Without an anchor,
+    `dn.estimate(tally).sensitivity("random")` shows the same correction for every share of people who do not attend.
+
+    Args:
+        p: the share of yes to the item's harmless question.
+        anchor: that of the anchor's; p, if it is not given.
+        table: counts, a row for "different" and "same" to the item, a column for the same of the anchor.
+        same: instead of a table, how many said "same" to the item …
+        anchor_same: … to the anchor …
+        respondents: … and how many responded.
+        guess: the probability with which people who do not attend say "same".
+
+    Raises:
+        InvalidRequest: numbers that do not fit.
+        NotEstimable: an anchor that tells nothing, or fewer than two people.
+
+    Example:
+        >>> found = anchored_crosswise(p=0.15, table=[[148, 425], [311, 1116]])
+        >>> round(found.uncorrected, 4), round(found.moments["yes"], 4), round(found.params["yes"], 4)
+        (0.195, 0.1054, 0.1194)
+    """
+    item, control = crosswise(p), crosswise(p if anchor is None else anchor)
+    if table is not None:
+        cells = np.asarray(table)
+        if cells.shape != (2, 2):
+            raise InvalidRequest("the table does not have two rows and two columns; expected different and same.")
+        return control_item(Tally(product({"item": item, "anchor": control}), cells.ravel()), guess=guess)
+    return control_item([counted(item, same, respondents), counted(control, anchor_same, respondents)], guess=guess)

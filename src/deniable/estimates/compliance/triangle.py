@@ -1,0 +1,221 @@
+"""One likelihood for people who follow the device and people who do something else: it is linear in three weights.
+
+Honest members, honest others and people with a law of their own make a triangle of weights, on which the
+log-likelihood of counts is concave. Its maximum is found without a start; intervals are profiles over the triangle, so
+that they never leave it and exist at its border too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.special import xlogy
+from scipy.stats import chi2
+
+from deniable.errors import NotEstimable
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.intervals import Interval, crossings, quantile
+from deniable.estimates.likelihood import climbed, log_likelihood
+
+Weights: TypeAlias = tuple[float, float, float]
+
+EVERYBODY: Weights = (1.0, 1.0, 1.0)
+_IMPOSSIBLE = -1e300  # a log-likelihood below all others that stays a number
+_SLOPE = 1e-9  # by how much a slope may exceed 1 at a maximum
+_MOST_STEPS = 100
+
+
+class WeightShare(NamedTuple):
+    """A number of interest: some of the weights, out of some of them.
+
+    Attributes:
+        of: the weights in it.
+        out_of: the weights that it is a share of.
+    """
+
+    of: Weights
+    out_of: Weights = EVERYBODY
+
+    def at(self, weights: Vector) -> float:
+        """Return its value; not a number where there is nobody that it is a share of."""
+        whole = float(np.dot(self.out_of, weights))
+        return min(max(float(np.dot(self.of, weights)) / whole, 0.0), 1.0) if whole > 0 else float("nan")
+
+    def unbounded(self, weights: Vector) -> float:
+        """Return its value for weights that may lie outside of the triangle."""
+        whole = float(np.dot(self.out_of, weights))
+        return float(np.dot(self.of, weights)) / whole if whole else float("nan")
+
+    def slopes(self, weights: Vector) -> Vector:
+        """Return its derivatives, for the delta method."""
+        whole = float(np.dot(self.out_of, weights))
+        if whole <= 0:
+            return np.full(3, np.nan)
+        return (vector(self.of) - self.unbounded(weights) * vector(self.out_of)) / whole
+
+
+class FitTest(NamedTuple):
+    """A likelihood-ratio test of a model against the counts themselves.
+
+    Attributes:
+        statistic: G², twice the sum of observed · log(observed/expected).
+        df: the degrees of freedom that the model leaves.
+        p_value: how often chance alone gives more; 1 without degrees of freedom.
+    """
+
+    statistic: float
+    df: int
+    p_value: float
+
+    def __str__(self) -> str:
+        if not self.df:
+            return "No degree of freedom is left to test the model."
+        return f"Test of the model: G² = {self.statistic:.3f} with {self.df} df, p = {self.p_value:.2g}."
+
+
+def fit_test(counts: Vector, expected: Vector, df: int) -> FitTest:
+    """Compare counts with those that a model expects."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(counts > 0, counts / np.where(expected > 0, expected, np.nan), 1.0)
+    statistic = max(2 * float(xlogy(counts, np.nan_to_num(ratio, nan=np.inf)).sum()), 0.0)
+    return FitTest(statistic, df, float(chi2.sf(statistic, df)) if df else 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle:
+    """Counts whose probabilities are mixtures of three laws.
+
+    Implements: the boundary-respecting maximum of a concave likelihood on a triangle, and profiles over it.
+
+    Why: where weights reproduce the shares that were seen they are the maximum; otherwise the maximum lies on an edge,
+    where it is the root of a decreasing derivative, or, with more cells than weights, within, where Newton's steps find
+    it. That no slope exceeds 1 proves it: the likelihood is concave.
+
+    Attributes:
+        laws: the probability of each cell under each of the three, a column for each; groups one after another.
+        counts: how often each cell was seen.
+        cells: how many cells each group has.
+    """
+
+    laws: Matrix
+    counts: Vector
+    cells: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if np.linalg.matrix_rank(self.laws, tol=1e-9) < 3:
+            raise NotEstimable(
+                "the groups do not tell people who follow the device from those who do not; expected devices with "
+                "which the three kinds of people respond differently.",
+                "Use two devices with different probabilities, such as a forced yes in 1 of 6 and in 4 of 6.",
+            )
+
+    @cached_property
+    def sizes(self) -> Vector:
+        """How many responses each group sent, beside each of its cells."""
+        ends = np.cumsum((0, *self.cells))
+        groups = [self.counts[first:last].sum() for first, last in pairwise(ends)]
+        return np.repeat(groups, self.cells)
+
+    def height(self, weights: Vector) -> float:
+        """Return the log-likelihood, without the constant that counts ways."""
+        return max(log_likelihood(self.counts, self.laws @ weights), _IMPOSSIBLE)
+
+    def likely(self, moment: Vector | None = None) -> Vector:
+        """Return the most likely weights.
+
+        Args:
+            moment: weights that may reproduce the shares that were seen; they are taken where they are the maximum.
+        """
+        if moment is not None and moment.min() >= 0 and self._is_highest(moment):
+            return moment
+        corners = np.eye(3)
+        edges = [self._best_between(corners[one], corners[two]) for one, two in combinations(range(3), 2)]
+        best = max(edges, key=self.height)
+        if self._is_highest(best):
+            return best
+        within, _ = climbed(self.laws, self.counts, start=np.full(3, 1 / 3))
+        return within
+
+    def fit(self, weights: Vector) -> FitTest:
+        """Test the model: G² of what was seen against what these weights expect."""
+        df = sum(size - 1 for size in self.cells) - 2
+        return fit_test(self.counts, self.sizes * (self.laws @ weights), df)
+
+    def interval(self, part: WeightShare, likely: Vector, confidence: float) -> Interval:
+        """Return all values whose profile log-likelihood is within z²/2 of the maximum.
+
+        Why: weights with one value lie on a line through the triangle, also of a share of a part of the people.
+        """
+        floor = self.height(likely) - quantile(confidence) ** 2 / 2
+        value = part.at(likely)
+        if not np.isfinite(value):  # of nobody: everything fits
+            return Interval(0.0, 1.0)
+
+        def above(at: float) -> float:
+            return self._best_on_line(vector(part.of) - at * vector(part.out_of)) - floor
+
+        return Interval(*crossings(above, value))
+
+    def _is_highest(self, weights: Vector) -> bool:
+        expected, seen = self.laws @ weights, self.counts > 0
+        if (expected[seen] <= 0).any():
+            return False
+        slopes = (self.counts[seen] / expected[seen]) @ self.laws[seen] / self.counts.sum()
+        return bool(slopes.max() <= 1 + _SLOPE)
+
+    def _best_on_line(self, direction: Vector) -> float:
+        """Return the largest log-likelihood of weights at a right angle to a direction."""
+        ends = _line(direction)
+        if len(ends) == 1:
+            return self.height(ends[0])
+        if len(ends) > 2:  # the whole triangle
+            return self.height(self.likely())
+        return self.height(self._best_between(*ends))
+
+    def _best_between(self, one: Vector, two: Vector) -> Vector:
+        seen = self.counts > 0
+        at = _highest(self.counts[seen], self.laws[seen] @ one, self.laws[seen] @ two)
+        return (1 - at) * one + at * two
+
+
+def _line(direction: Vector) -> Sequence[Vector]:
+    """Return the ends of the line of weights at a right angle to a direction: on edges, or at corners."""
+    corners = np.eye(3)
+    direction = np.where(np.abs(direction) < 1e-15, 0.0, direction)
+    found = [corners[at] for at in range(3) if direction[at] == 0]
+    for one, two in combinations(range(3), 2):
+        if direction[one] * direction[two] < 0:
+            part = direction[one] / (direction[one] - direction[two])
+            found.append((1 - part) * corners[one] + part * corners[two])
+    return found
+
+
+def _highest(counts: Vector, one: Vector, two: Vector) -> float:
+    """Return t in [0, 1] at which Σ counts · log((1 − t)·one + t·two) is largest, by Newton's steps in a bracket."""
+    gap = two - one
+
+    def slope(at: float) -> tuple[float, float]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.nan_to_num(gap / (one + at * gap), nan=0.0, posinf=1e200, neginf=-1e200)
+        return float(counts @ ratio), -float(counts @ ratio**2) if np.abs(ratio).max() < 1e100 else -np.inf
+
+    if not len(counts) or slope(0.0)[0] <= 0:
+        return 0.0
+    if slope(1.0)[0] >= 0:
+        return 1.0
+    low, high, at = 0.0, 1.0, 0.5
+    for _ in range(_MOST_STEPS):
+        first, second = slope(at)
+        low, high = (at, high) if first > 0 else (low, at)
+        moved = at - first / second
+        if not low < moved < high:
+            moved = (low + high) / 2
+        if abs(moved - at) <= 1e-15:
+            break
+        at = moved
+    return at

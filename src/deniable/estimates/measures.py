@@ -1,0 +1,451 @@
+"""How strongly two attributes hang together: odds ratios, correlations and conditional shares, freed of the device."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.optimize import minimize
+
+from deniable import documents
+from deniable.designs import Design
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.cross_tables import CrossTable, cross_table
+from deniable.estimates.independence import response_scores
+from deniable.estimates.intervals import Interval, one_of, quantile
+from deniable.estimates.likelihood import log_likelihood
+from deniable.estimates.linear import floats
+from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.tallies.columns import KnownColumn, column_of
+from deniable.tallies.groups import column_values
+
+__all__ = ["Correlation", "TableMeasure", "correlation"]
+
+_MOST_PROFILED = 144  # cells whose likelihood is searched for the ends of an interval
+_STARTS = 5  # corners towards which a search begins, besides the best table
+_TINY = 1e-12
+
+Measure = Callable[[Vector], float]
+
+
+@dataclass(frozen=True, eq=False)
+class TableMeasure(Result):
+    """One number about a table of two attributes: an odds ratio, a correlation, or a share among the people of a row.
+
+    The odds ratio and the share are those of the most likely table, which lies in the simplex; the correlation is that
+    of the table as it is, so that with few people it may leave −1 … 1, or be undefined (not a number).
+
+    Attributes:
+        table: what it is about.
+        name: "odds ratio", "correlation" or "share".
+        rows: which rows, or a number for each of them.
+        columns: which columns, or a number for each of them.
+    """
+
+    type: ClassVar = "table-measure"
+
+    table: CrossTable
+    name: str
+    rows: tuple[float, ...]
+    columns: tuple[float, ...]
+
+    @cached_property
+    def _likely(self) -> CrossTable:
+        tally = self.table.estimate.tally
+        return self.table if self.table.estimate.bounded else cross_table(tally, method="likelihood")
+
+    @property
+    def value(self) -> float:
+        """The number; infinite where an odds ratio is without bound, not a number where it is undefined."""
+        table = self.table if self.name == "correlation" else self._likely
+        return self._told(self._measure(table.shares.reshape(-1)))
+
+    @property
+    def _measure(self) -> Measure:
+        """The measure of shares, on a scale without infinite values: of an odds ratio Yule's Q."""
+        shape, rows, columns = self.table.shares.shape, self.rows, self.columns
+        kinds: dict[str, Measure] = {
+            "odds ratio": lambda shares: _yule(shares.reshape(shape), rows, columns),
+            "correlation": lambda shares: _correlated(shares.reshape(shape), np.array(rows), np.array(columns)),
+            "share": lambda shares: _among(shares.reshape(shape), int(rows[0]), int(columns[0])),
+        }
+        return kinds[self.name]
+
+    def _told(self, measured: float) -> float:
+        if self.name != "odds ratio" or math.isnan(measured):
+            return measured
+        return math.inf if measured >= 1 - 1e-9 else max(1 + measured, 0.0) / (1 - measured)
+
+    @property
+    def params(self) -> dict[str, float]:
+        return {self.name: self.value}
+
+    @cached_property
+    def _error(self) -> float:
+        """The standard error, by the slopes of the measure; not a number at the border."""
+        table = self.table if self.name == "correlation" else self._likely
+        shares = table.shares.reshape(-1)
+        steps = np.eye(len(shares)) * 1e-6
+        with np.errstate(all="ignore"):
+            slopes = np.array(
+                [
+                    (self._told(self._measure(shares + step)) - self._told(self._measure(shares - step))) / 2e-6
+                    for step in steps
+                ]
+            )
+            variance = float(slopes @ table.cov_params() @ slopes)
+        return math.sqrt(variance) if math.isfinite(variance) and variance >= 0 else math.nan
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return {self.name: self._error}
+
+    def cov_params(self) -> Matrix:
+        return np.array([[self._error**2]])
+
+    def conf_int(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,  # noqa: ARG002 - there is one number
+    ) -> dict[str, Interval]:
+        """Return the interval: "profile" (the default), which holds at the border, "normal" or "chebyshev".
+
+        Implements: all values that a table has whose log-likelihood is at most z²/2 below the largest [Wil38].
+
+        Why: the log-likelihood is concave in the shares, so that these tables are a convex set; the ends are where the
+        measure is smallest and largest in it.
+        """
+        if method not in (None, "profile"):
+            return around(self.params, self.bse, level=level, method=method)
+        low, high = _range(self._likely, self._measure, one_of(1, level))
+        value = self.value
+        ends = self._told(low), self._told(high)
+        if not math.isnan(value):
+            ends = min(ends[0], value), max(ends[1], value)
+        return {self.name: Interval(*ends)}
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        told = self.table.warnings
+        value = self.value
+        if math.isnan(value):
+            return (*told, Caution("undefined", f"a margin leaves 0 … 1, so that the {self.name} is undefined."))
+        if self.name == "correlation" and abs(value) > 1:
+            return (*told, Caution("beyond", "the correlation leaves −1 … 1: there are too few responses to tell it."))
+        return told
+
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)[self.name]
+        of = self.table.estimate
+        return Summary(
+            title=f"{self._title}, {of.respondents:,} respondents",
+            quantity=self.name,
+            rows=(Row(self.name, self.value, self._error, *ends),),
+            notes=(f"Independent: {self.table.independence()}.",),
+            warnings=self.warnings,
+            level=level,
+            interval=method or "profile",
+            method=of.method if self.name == "correlation" else "likelihood",
+            respondents=of.respondents,
+            missing=of.tally.missing,
+            epsilon=of.design.epsilon,
+            simultaneous=simultaneous,
+        )
+
+    @property
+    def _title(self) -> str:
+        table = self.table
+        if self.name == "correlation":
+            return f"{table.rows} with {table.columns}"
+        rows, columns = (
+            [labels[int(each)] for each in chosen]
+            for labels, chosen in ((table.row_labels, self.rows), (table.column_labels, self.columns))
+        )
+        if self.name == "share":
+            return f"{table.columns} = {columns[0]} among {table.rows} = {rows[0]}"
+        return f"{table.rows} ({rows[0]}, {rows[1]}) by {table.columns} ({columns[0]}, {columns[1]})"
+
+    @property
+    def _design_hash(self) -> str:
+        return self.table._design_hash
+
+    def _source(self) -> dict[str, Any]:
+        return {
+            "table": self.table._source(),
+            "name": self.name,
+            "rows": list(self.rows),
+            "columns": list(self.columns),
+        }
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Design) -> TableMeasure:
+        table = CrossTable._remade(documents.field(source, "table", dict), design)
+        name = documents.field(source, "name", str)
+        if name not in ("odds ratio", "correlation", "share"):
+            raise UnreadableFile(f"the measure is {name!r:.40}; expected odds ratio, correlation or share.")
+        rows, columns = (tuple(map(float, documents.field(source, each, list))) for each in ("rows", "columns"))
+        return cls(table, name, rows, columns)
+
+
+def _yule(table: Matrix, rows: tuple[float, ...], columns: tuple[float, ...]) -> float:
+    """Return (ad − bc)/(ad + bc), which is −1 for an odds ratio of 0 and 1 for one without bound."""
+    (a, b), (c, d) = ([table[int(row), int(column)] for column in columns] for row in rows)
+    total = a * d + b * c
+    return float((a * d - b * c) / total) if total > 1e-18 else math.nan
+
+
+def _correlated(table: Matrix, rows: Vector, columns: Vector) -> float:
+    down, across = table.sum(axis=1), table.sum(axis=0)
+    means = rows @ down, columns @ across
+    spreads = (rows**2) @ down - means[0] ** 2, (columns**2) @ across - means[1] ** 2
+    if min(spreads) <= _TINY:
+        return math.nan
+    return float((rows @ table @ columns - means[0] * means[1]) / math.sqrt(spreads[0] * spreads[1]))
+
+
+def _among(table: Matrix, row: int, column: int) -> float:
+    total = table[row].sum()
+    return float(table[row, column] / total) if total > _TINY else math.nan
+
+
+def _range(likely: CrossTable, measure: Measure, confidence: float) -> tuple[float, float]:
+    """Return the smallest and the largest measure of all tables whose likelihood is not much below the best.
+
+    Raises:
+        NotEstimable: a table with too many cells to search.
+    """
+    best = likely.shares.reshape(-1)
+    if len(best) > _MOST_PROFILED:
+        raise NotEstimable(
+            f"the table has {len(best):,} cells; expected at most {_MOST_PROFILED} for an interval by likelihood.",
+            'Ask for method="normal".',
+        )
+    matrix, counts = floats(likely.estimate.design.channel), likely.estimate.tally.counts.astype(np.float64)
+    seen = counts > 0
+    matrix, counts = matrix[seen], counts[seen]
+    floor = log_likelihood(counts, matrix @ best) - quantile(confidence) ** 2 / 2
+
+    def room(shares: Vector) -> float:
+        return float(log_likelihood(counts, np.maximum(matrix @ shares, 1e-300)) - floor)
+
+    def slopes(shares: Vector) -> Vector:
+        found: Vector = (counts / np.maximum(matrix @ shares, _TINY)) @ matrix
+        return found
+
+    limits: Any = [
+        {"type": "ineq", "fun": room, "jac": slopes},
+        {"type": "eq", "fun": lambda shares: shares.sum() - 1, "jac": np.ones_like},
+    ]
+    ends = [measure(best)] if not math.isnan(measure(best)) else []
+    even = np.full(len(best), 1 / len(best))
+    for sign in (1.0, -1.0):
+
+        def goal(shares: Vector, sign: float = sign) -> float:
+            found = measure(np.maximum(shares, 0.0))
+            return 0.0 if math.isnan(found) else sign * found
+
+        for start in (best, *(_inward(best, corner, room) for corner in (even, *np.eye(len(best)))[:_STARTS])):
+            found = minimize(
+                goal,
+                0.999 * start + 0.001 * even,
+                method="SLSQP",
+                bounds=[(0, 1)] * len(best),
+                constraints=limits,
+                options={"maxiter": 300, "ftol": 1e-10},
+            )
+            reached = np.maximum(found.x, 0.0) / max(np.maximum(found.x, 0.0).sum(), _TINY)
+            if room(reached) > -1e-4 and not math.isnan(measure(reached)):
+                ends.append(measure(reached))
+    return (min(ends), max(ends)) if ends else (math.nan, math.nan)
+
+
+def _inward(best: Vector, corner: Vector, room: Callable[[Vector], float]) -> Vector:
+    """Return a table on the way from the best one to a corner that is still likely enough."""
+    step = 0.5
+    while step > 1e-6 and room((1 - step) * best + step * corner) < 0:
+        step /= 2
+    return (1 - step) * best + step * corner
+
+
+def correlation(
+    first: object, second: object, *, rows: str | None = None, columns: str | None = None
+) -> Correlation | TableMeasure:
+    """Estimate the correlation of two columns, of which one or both were randomized, freed of the devices.
+
+    Implements: cov(r, c)/√(V(x)·V(c)) with r the unbiased score of a response: a device that draws on its own leaves
+    the covariance as it is, and only the variance of what is correlated has to be freed of it [FT84]. Of two
+    randomized columns both.
+
+    Args:
+        first: `Responses`, a design with what was sent as `(design, column)`, or a column of numbers or of what is
+            openly known. Answers count as 0, 1, 2 and so on.
+        second: the same rows of another.
+        rows: what to call the first.
+        columns: what to call the second.
+
+    Returns:
+        A `Correlation` where one of the two holds numbers; else the correlation of their `cross_table`, whose interval
+        is by likelihood.
+
+    Raises:
+        InvalidRequest: no column that was randomized, or a design for something else.
+        Incompatible: columns of different lengths.
+
+    Example:
+        >>> import deniable as dn
+        >>> sent = dn.Responses(dn.warner(p="3/4"), {"response": np.array([0, 1, 1, 0, 1, 0], np.uint8)})
+        >>> round(dn.correlation(sent, [20, 45, 61, 33, 58, 30]).params["correlation"], 3)
+        1.813
+    """
+    numbers = [_as_numbers(each) for each in (first, second)]
+    if all(each is None for each in numbers):
+        return cross_table(first, second, rows=rows, columns=columns).correlation()  # type: ignore[arg-type]
+    if all(each is not None for each in numbers):
+        raise InvalidRequest(
+            "neither column holds responses; expected at least one that was drawn with a design.",
+            "Hand over what respond_all() returned, or (design, column).",
+        )
+    given, known = (second, numbers[0]) if numbers[0] is not None else (first, numbers[1])
+    assert known is not None
+    return _with_numbers(column_of(given), known)
+
+
+def _as_numbers(given: object) -> Vector | None:
+    """Return a column of numbers, not a number where one is missing; None for a column of something else."""
+    from deniable.tallies.responses import Responses
+
+    if isinstance(given, Responses) or (isinstance(given, tuple) and given and isinstance(given[0], Design)):
+        return None
+    values: list[Any] = column_values(given)
+    if not all(each is None or (isinstance(each, int | float) and not isinstance(each, bool)) for each in values):
+        return None
+    return np.array([math.nan if each is None else float(each) for each in values])
+
+
+def _with_numbers(column: KnownColumn, numbers: Vector) -> Correlation:
+    if len(column.codes) != len(numbers):
+        raise Incompatible(
+            f"there are {len(column.codes):,} and {len(numbers):,} rows; expected one of each for every respondent."
+        )
+    there = (column.codes >= 0) & ~np.isnan(numbers)
+    size = len(column.design.categories)
+    scores = response_scores(column.design)
+    places = np.arange(size, dtype=np.float64)
+    own, squares = (scores @ places)[column.codes[there]], (scores @ places**2)[column.codes[there]]
+    other, n = numbers[there], int(there.sum())
+    if n < 3:
+        raise NotEstimable(f"{n} respondents have both; expected at least 3.")
+    mean, center = own.mean(), other.mean()
+    spread, width = float(squares.mean() - mean**2), float(other.var())
+    moved = (own - mean) * (other - center)
+    if spread <= 0 or width <= 0:
+        value = error = math.nan
+    else:
+        value = float(moved.mean() / math.sqrt(spread * width))
+        # What each respondent adds: to the covariance, and to both variances (the delta method).
+        of_spread = (squares - squares.mean() - 2 * mean * (own - mean)) / spread
+        adds = moved / math.sqrt(spread * width) - value / 2 * (of_spread + (other - center) ** 2 / width)
+        error = float(adds.std(ddof=1) / math.sqrt(n))
+    return Correlation(value, error, n, int((~there).sum()), column.design.hash, column.design.epsilon)
+
+
+@dataclass(frozen=True, eq=False)
+class Correlation(Result):
+    """The correlation of a randomized column with numbers that are openly known.
+
+    Attributes:
+        value: the correlation; with few people it may leave −1 … 1. Not a number where the share is outside of 0 … 1.
+        error: its standard error.
+        respondents: how many rows have both.
+        missing: how many lack one of them.
+        design: the hash of the design.
+        epsilon: the most that a respondent has revealed.
+    """
+
+    type: ClassVar = "correlation"
+
+    value: float
+    error: float
+    respondents: int
+    missing: int
+    design: str
+    epsilon: float = field(default=math.inf)
+
+    @property
+    def params(self) -> dict[str, float]:
+        return {"correlation": self.value}
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return {"correlation": self.error}
+
+    def cov_params(self) -> Matrix:
+        return np.array([[self.error**2]])
+
+    def conf_int(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,  # noqa: ARG002 - there is one number
+    ) -> dict[str, Interval]:
+        """Return the interval: "fisher" on the scale of artanh (the default), "normal" or "chebyshev".
+
+        Where the value leaves −1 … 1 there is no such scale, and the interval is the normal one.
+        """
+        if method not in (None, "fisher") or not abs(self.value) < 1:
+            chosen = None if method == "fisher" else method
+            return around(self.params, self.bse, level=level, method=chosen)
+        far = quantile(one_of(1, level)) * self.error / (1 - self.value**2)
+        low, high = (math.tanh(math.atanh(self.value) + side * far) for side in (-1, 1))
+        return {"correlation": Interval(low, high)}
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        if math.isnan(self.value):
+            return (Caution("undefined", "the estimated share leaves 0 … 1, so that no correlation can be told."),)
+        if abs(self.value) > 1:
+            return (Caution("beyond", "the correlation leaves −1 … 1: there are too few responses to tell it."),)
+        return ()
+
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)["correlation"]
+        return Summary(
+            title=f"Correlation of a randomized answer with a number, {self.respondents:,} respondents",
+            quantity="correlation",
+            rows=(Row("correlation", self.value, self.error, *ends),),
+            notes=(),
+            warnings=self.warnings,
+            level=level,
+            interval=method or ("fisher" if abs(self.value) < 1 else "normal"),
+            method="inversion",
+            respondents=self.respondents,
+            missing=self.missing,
+            epsilon=self.epsilon,
+            simultaneous=simultaneous,
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return self.design
+
+    def _source(self) -> dict[str, Any]:
+        return {
+            "value": None if math.isnan(self.value) else self.value,
+            "error": None if math.isnan(self.error) else self.error,
+            "respondents": self.respondents,
+            "missing": self.missing,
+        }
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Design) -> Correlation:
+        value, error = (math.nan if source.get(each) is None else float(source[each]) for each in ("value", "error"))
+        respondents, missing = (documents.whole(source, each) for each in ("respondents", "missing"))
+        return cls(value, error, respondents, missing, design.hash, design.epsilon)

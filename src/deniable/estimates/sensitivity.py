@@ -1,0 +1,317 @@
+"""What a share would be if some people did not follow the device: a curve over how many, for every design.
+
+Someone who sends responses with a law h of their own counts for r = Σ_y h_y·L_y in the unbiased share, where L_y is
+what the response y counts for. With a share c of them the others have (π̂ − c·r)/(1 − c).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from deniable.errors import InvalidRequest, MissingExtra
+from deniable.estimates.intervals import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from deniable.estimates.shares import Estimate
+
+KINDS = {
+    "always_no": "of people always send the response that speaks against it",
+    "always_yes": "of people always send the response that speaks for it",
+    "carriers_no": "of those who hold the answer send the response that speaks against it",
+    "random": "of people send any response at random",
+}
+"""How people may fail to follow a device, in words; the share of them comes before."""
+
+SHARES = tuple(number / 100 for number in range(0, 51, 5))
+"""Shares of people who do not follow the device, of a curve that is asked for without any."""
+
+_MOST_SCORED = 1 << 12  # responses that are looked at one by one
+
+
+class Behaviour(NamedTuple):
+    """What people do who do not follow the device.
+
+    Attributes:
+        kind: its name.
+        words: in words, after a share.
+        counts_for: what their responses count for in the share, on average.
+        members: whether only those who hold the answer do so.
+    """
+
+    kind: str
+    words: str
+    counts_for: float
+    members: bool
+
+    def share(self, value: float, failing: float) -> float:
+        """Return the share among those who follow the device; of members alone, that of everybody."""
+        if self.members:
+            left = 1 - failing + failing * self.counts_for
+            return value / left if left > 0 else math.inf  # so many cannot be: no share explains the responses
+        return (value - failing * self.counts_for) / (1 - failing)
+
+    def breakdown(self, value: float) -> tuple[float, int] | None:
+        """Return the smallest share of such people with whom it reaches 0 or 1, and which; None if none does."""
+        found = []
+        if self.counts_for and not self.members:
+            found.append((value / self.counts_for, 0))
+        if self.counts_for != 1:
+            found.append(((1 - value) / (1 - self.counts_for), 1))
+        inside = [each for each in found if 0 < each[0] < 1]
+        return min(inside) if inside else None
+
+
+class CurvePoint(NamedTuple):
+    """A share if so many people did not follow the device.
+
+    Attributes:
+        failing: how many did not.
+        estimate: the share among the others; where members alone fail, among everybody.
+        error: its standard error.
+        low: the lower end of its interval.
+        high: the upper end.
+        lowest: the share among everybody if none of them hold the answer; the estimate where members alone fail.
+        highest: if all of them do.
+    """
+
+    failing: float
+    estimate: float
+    error: float
+    low: float
+    high: float
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True)
+class SensitivityCurve:
+    """A share over the share of people who fail to follow the device in one way.
+
+    Attributes:
+        kind: in which way.
+        words: in words, after a share.
+        points: the curve.
+        breakdown: the smallest share of them with whom the share of the category reaches 0 or 1; None if none does.
+        reaches: which of the two.
+    """
+
+    kind: str
+    words: str
+    points: tuple[CurvePoint, ...]
+    breakdown: float | None
+    reaches: int | None
+
+    @property
+    def sentence(self) -> str:
+        """Where the estimate breaks down."""
+        if self.breakdown is None:
+            return f"{self.kind}: no share of such people brings the estimate to 0 or 1."
+        return f"{self.kind}: the estimate reaches {self.reaches} if {_percent(self.breakdown)} {self.words}."
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How a share depends on people who do not follow the device. Print it, draw it, or read its curves.
+
+    Attributes:
+        category: whose share it is.
+        value: the unbiased share if everybody follows.
+        level: of the intervals.
+        curves: one for each way not to follow.
+    """
+
+    category: str
+    value: float
+    level: float
+    curves: tuple[SensitivityCurve, ...]
+
+    @property
+    def breakdown(self) -> dict[str, float | None]:
+        """The share of people with whom the estimate reaches 0 or 1, by kind."""
+        return {each.kind: each.breakdown for each in self.curves}
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return heads and cells of a table for people: a row for each share, a column for each kind."""
+        shares = [point.failing for point in self.curves[0].points]
+        cells = [
+            [_percent(share), *(f"{curve.points[row].estimate:.4f}" for curve in self.curves)]
+            for row, share in enumerate(shares)
+        ]
+        return ["not following", *(each.kind for each in self.curves)], cells
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas table with a row for each kind and share.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra(
+                "a data frame needs the package 'pandas', which is not installed.", "Install it: pip install pandas."
+            ) from None
+        rows = [{"kind": curve.kind, **point._asdict()} for curve in self.curves for point in curve.points]
+        return pd.DataFrame(rows)
+
+    def plot(self, *, title: str = "") -> Figure:
+        """Draw the curves with their intervals over the share of people who do not follow."""
+        from matplotlib.figure import Figure
+
+        from deniable.estimates.charts import INK, LINES, plain
+
+        figure = Figure(figsize=(8, 4.5), layout="constrained")
+        axes = figure.add_subplot()
+        for curve, colour in zip(self.curves, LINES, strict=False):
+            shares, estimates, _, low, high, _, _ = zip(*curve.points, strict=True)
+            axes.plot(shares, estimates, color=colour, linewidth=2.2, label=curve.words.removeprefix("of "))
+            axes.fill_between(shares, low, high, color=colour, alpha=0.12, linewidth=0)
+        for border in (0, 1):
+            axes.axhline(border, color=INK, linewidth=0.8)
+        ends = [each for curve in self.curves for point in curve.points for each in (point.low, point.high)]
+        axes.set_ylim(max(min(ends) - 0.02, -0.3), min(max(ends) + 0.02, 1.3))
+        axes.set_title(title or f"share of {self.category!r} if people do not follow the device", loc="left", color=INK)
+        axes.set_xlabel("share of people who do not follow", color=INK)
+        axes.set_ylabel(f"share, with {100 * self.level:g}% intervals", color=INK)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
+        plain(axes)
+        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
+        return figure
+
+    def __str__(self) -> str:
+        heads, cells = self.table()
+        widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+        lines = ["  ".join(map(str.rjust, row, widths)) for row in (heads, *cells)]
+        title = f"share of {self.category!r} among those who follow, estimated at {self.value:.4f} if all do"
+        return "\n".join([title, *lines, *(each.sentence for each in self.curves)])
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        from deniable.estimates.formats import html_table
+
+        return html_table(f"share of {self.category!r} if people do not follow the device", *self.table())
+
+
+def sensitivity(
+    estimate: Estimate,
+    kind: str | None = None,
+    *,
+    category: str | None = None,
+    symbol: str | None = None,
+    shares: Sequence[float] = SHARES,
+    level: float = 0.95,
+) -> Sensitivity:
+    """Return the curves of a share over that of people who do not follow the device; see `Estimate.sensitivity`."""
+    design = estimate.design
+    number = len(design.categories) - 1 if category is None else design.category_number(category)
+    name = design.categories[number]
+    failing = [float(each) for each in shares]
+    if not failing or any(not 0 <= each < 1 for each in failing):
+        raise InvalidRequest(
+            "a share of people who do not follow is not in [0, 1); expected shares such as 0, 0.1, 0.2."
+        )
+    known = behaviours(estimate, number)
+    if symbol is not None:
+        if kind not in (None, "always"):
+            raise InvalidRequest(f"the kind is {kind!r:.40}; expected none, or 'always', beside a symbol.")
+        known = {"always": _always(estimate, number, symbol)}
+    elif kind is not None:
+        if kind not in known:
+            raise InvalidRequest(f"the kind is {kind!r:.40}; expected one of {', '.join(known)}.")
+        known = {kind: known[kind]}
+    free = _unbounded(estimate)
+    value, error, ends = float(free.value[number]), float(free.errors[number]), free.conf_int(level=level)[name]
+    curves = tuple(_curve(each, value, error, ends, failing) for each in known.values())
+    return Sensitivity(name, value, level, curves)
+
+
+def behaviours(estimate: Estimate, number: int) -> dict[str, Behaviour]:
+    """Return what people may do who do not follow the device, with what that counts for in a category's share.
+
+    Of a design whose tallies keep sums, and of one with very many responses, they are taken to use the device with
+    another answer: the category, another one, or any at random.
+    """
+    design, linear = estimate.design, estimate.basis.linear
+    channel = design.channel
+    against, speaking, chance = 0.0, 1.0, 1 / len(design.categories)
+    if channel.own_cells and channel.responses <= _MOST_SCORED:
+        scores = [float(linear.shares(alone)[number]) for alone in np.eye(channel.responses)]
+        against, speaking, chance = min(scores), max(scores), float(np.mean(scores))
+    counted = {"always_no": against, "always_yes": speaking, "carriers_no": against, "random": chance}
+    return {kind: Behaviour(kind, KINDS[kind], at, kind == "carriers_no") for kind, at in counted.items()}
+
+
+def breakdown_sentence(estimate: Estimate) -> str:
+    """Tell how many people would explain the share of the second of two answers without anybody who holds it.
+
+    Empty where that is not informative: more than two answers, a direct question, or a share that is not above 0.
+    """
+    design, value = estimate.design, float(estimate.basis.unbiased[-1])
+    channel = design.channel
+    if len(design.categories) != 2 or channel.responses > _MOST_SCORED or not 0 < value < 1:
+        return ""
+    if all(channel.probability(at, given=at) == 1 for at in range(2)):
+        return ""
+    known = behaviours(estimate, 1)
+    parts = {
+        "who always send the response that speaks for it": value / known["always_yes"].counts_for,
+        "who respond at random": value / known["random"].counts_for if known["random"].counts_for > 0 else 1.0,
+    }
+    told = [f"{_percent(share)} {words}" for words, share in parts.items() if share < 1]
+    if not told:
+        return ""
+    return (
+        f"This rests on people following the device: if nobody were {design.categories[1]!r}, {' or '.join(told)} "
+        "would explain the same responses; sensitivity() shows the curve."
+    )
+
+
+def _always(estimate: Estimate, number: int, symbol: str) -> Behaviour:
+    channel = estimate.design.channel
+    if not channel.own_cells or channel.responses > _MOST_SCORED:
+        raise InvalidRequest("the responses of this design are not counted one by one; expected a kind, and no symbol.")
+    alone = np.eye(channel.responses)[estimate.design.symbol_number(symbol)]
+    score = float(estimate.basis.linear.shares(alone)[number])
+    return Behaviour(f"always {symbol}", f"of people always send {symbol!r}", score, members=False)
+
+
+def _unbounded(estimate: Estimate) -> Estimate:
+    """Return the unbiased estimate from the same counts."""
+    from deniable.estimates.shares import fitted
+
+    if not estimate.bounded:
+        return estimate
+    method = "customary" if estimate.method.startswith("customary") else "inversion"
+    return fitted(
+        estimate.tally,
+        method=method,
+        population=estimate.population,
+        guess=None if estimate.guess is None else estimate.guess.tolist(),
+        inverse=estimate.inverse,
+    )
+
+
+def _curve(
+    behaviour: Behaviour, value: float, error: float, ends: Interval, failing: Sequence[float]
+) -> SensitivityCurve:
+    points = []
+    for part in failing:
+        found, low, high = (behaviour.share(each, part) for each in (value, *ends))
+        scale = abs(behaviour.share(1.0, part) - behaviour.share(0.0, part))
+        everybody = (found, found) if behaviour.members else ((1 - part) * found, (1 - part) * found + part)
+        points.append(CurvePoint(part, found, scale * error, min(low, high), max(low, high), *everybody))
+    end = behaviour.breakdown(value)
+    return SensitivityCurve(behaviour.kind, behaviour.words, tuple(points), *(end or (None, None)))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

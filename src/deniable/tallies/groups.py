@@ -1,0 +1,378 @@
+"""Counts of several groups of people who were asked with one design: a tally for each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import documents
+from deniable.designs import AnyDesign
+from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile, quoted
+from deniable.tallies import arrow
+from deniable.tallies.base import AdditiveTally
+from deniable.tallies.responses import Responses
+
+__all__ = [
+    "Group",
+    "GroupedTally",
+    "check_groups",
+    "group_name",
+    "group_order",
+    "tallies_by_values",
+    "tally_by",
+    "tally_type",
+]
+
+Group: TypeAlias = Hashable
+"""What a group is called: text, a number, None where nobody said; a tuple of them, for groups by several columns."""
+
+MOST_GROUPS = 100_000
+"""Groups that are told apart: more of them are rather the names of people."""
+
+_TALLIES = {  # by what a design asks: the class of its tallies, below `deniable`
+    "categories": "tallies.counts.Tally",
+    "ladder": "tallies.stages.StageTallies",
+    "deck": "tallies.decks.DeckTally",
+    "key-value": "records.key_value.tallies.KeyValueTally",
+    "edges": "records.edges.tallies.EdgeTally",
+    "strings": "records.strings.tallies.StringTally",
+    "numbers": "records.numbers.tallies.NumberTally",
+    "drawn items": "records.drawn.tallies.DrawnTally",
+}
+
+
+def tally_type(design: AnyDesign) -> Any:
+    """Return the class of a design's tallies."""
+    module, _, name = _TALLIES[design.asks].rpartition(".")
+    return getattr(import_module(f"deniable.{module}"), name)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedTally(AdditiveTally[AnyDesign]):
+    """A tally for each group of people. They add up in any order, group by group; a new group is a further one.
+
+    It reads like a mapping from groups to tallies. Whoever is in it was asked with one design, so that `overall` is the
+    tally that counting everybody at once would have given.
+
+    Attributes:
+        design: what all responses were drawn with.
+        groups: the tally of each group, in the order in which groups are shown; read-only. A group is called by text, a
+            number or None (where nobody said), or by a tuple of them.
+        by: what the columns are called that groups are made by; empty where nobody said.
+
+    Example:
+        >>> import deniable as dn
+        >>> regions = dn.tally(dn.warner(1), ["yes", "no", "no"], by=["north", "south", "south"])
+        >>> {region: each.respondents for region, each in regions.items()}
+        {'north': 1, 'south': 2}
+        >>> regions.overall == dn.tally(dn.warner(1), ["yes", "no", "no"])
+        True
+    """
+
+    SCHEMA: ClassVar[str] = "grouped-tally"
+    design: AnyDesign
+    groups: Mapping[Group, Any] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        groups = {_label(group): each for group, each in self.groups.items()}
+        object.__setattr__(self, "by", tuple(map(str, self.by)))
+        if len(groups) < len(self.groups):
+            raise InvalidRequest("two groups have one name; expected a name for each.")
+        if any(not isinstance(each, AdditiveTally) or each.design != self.design for each in groups.values()):
+            raise IncompatibleTallies(
+                f"a group's tally is not of {self.design!r}; expected one design for all groups.",
+                "Estimate each design's groups on their own, then compare the estimates.",
+            )
+        if not _have_values(groups, self.by):
+            raise InvalidRequest(f"a group has another number of values; expected one for each of {_listed(self.by)}.")
+        object.__setattr__(self, "groups", MappingProxyType(groups))
+
+    @classmethod
+    def empty(cls, design: AnyDesign) -> GroupedTally:
+        return cls(design, {})
+
+    @property
+    def respondents(self) -> int:
+        """How many responses were counted, in all groups."""
+        return sum(each.respondents for each in self.groups.values())
+
+    @property
+    def missing(self) -> int:
+        """How many respondents of all groups sent nothing."""
+        return sum(each.missing for each in self.groups.values())
+
+    @property
+    def overall(self) -> Any:
+        """The tally of all groups together."""
+        return sum(self.groups.values(), tally_type(self.design).empty(self.design))
+
+    def __getitem__(self, group: Group) -> Any:
+        if group not in self.groups:
+            known = ", ".join(repr(each) for each in list(self.groups)[:5])
+            raise InvalidRequest(f"there is no group {group!r:.40}; expected one such as {known:.200}.")
+        return self.groups[group]
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self.groups)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __contains__(self, group: object) -> bool:
+        return group in self.groups
+
+    def keys(self) -> KeysView[Group]:
+        """Return the groups."""
+        return self.groups.keys()
+
+    def values(self) -> ValuesView[Any]:
+        """Return their tallies."""
+        return self.groups.values()
+
+    def items(self) -> ItemsView[Group, Any]:
+        """Return each group with its tally."""
+        return self.groups.items()
+
+    def __add__(self, other: GroupedTally) -> GroupedTally:
+        if not isinstance(other, GroupedTally):
+            return NotImplemented
+        if self.design != other.design:
+            raise IncompatibleTallies(
+                f"cannot add groups of {self.design!r} to groups of {other.design!r}; expected one design.",
+                "Estimate each on its own, then compare or combine the estimates.",
+            )
+        if self.by and other.by and self.by != other.by:
+            raise IncompatibleTallies(
+                f"cannot add groups by {_listed(self.by)} to groups by {_listed(other.by)}; expected the same columns."
+            )
+        both = dict(self.groups)
+        for group, each in other.groups.items():
+            both[group] = both[group] + each if group in both else each
+        return GroupedTally(self.design, both, self.by or other.by)
+
+    def __hash__(self) -> int:
+        return hash((self.design, frozenset(self.groups.items())))
+
+    def __reduce__(self) -> tuple[type[GroupedTally], tuple[Any, ...]]:
+        return type(self), (self.design, dict(self.groups), self.by)
+
+    def to_body(self) -> dict[str, Any]:
+        groups = [
+            {"group": list(group) if isinstance(group, tuple) else group, "tally": each.to_body()}
+            for group, each in self.groups.items()
+        ]
+        return {self.OWNER: self.design.hash, "by": list(self.by), "groups": groups}
+
+    @classmethod
+    def _read_parts(cls, body: Mapping[str, Any], design: AnyDesign) -> dict[str, Any]:
+        groups: dict[Group, Any] = {}
+        for each in documents.field(body, "groups", list):
+            named = documents.field({"group": each}, "group", dict)
+            group = _read_label(named.get("group", ()))
+            if group in groups:
+                raise UnreadableFile("two groups have one name; expected a name for each.")
+            groups[group] = tally_type(design).from_body(documents.field(named, "tally", dict), design)
+        by = tuple(map(str, documents.field(body, "by", list)))
+        if not _have_values(groups, by):
+            raise UnreadableFile(f"a group has another number of values; expected one for each of {_listed(by)}.")
+        return {"groups": groups, "by": by}
+
+
+def _have_values(groups: Iterable[Group], by: tuple[str, ...]) -> bool:
+    """Say whether groups have a value for each column that they are made by, where those are named."""
+    return not by or all(len(each) == len(by) if isinstance(each, tuple) else len(by) == 1 for each in groups)
+
+
+def _listed(by: tuple[str, ...]) -> str:
+    return ", ".join(quoted(each, 80) for each in by)
+
+
+def tallies_by_values(design: AnyDesign, groups: Mapping[tuple[Any, ...], Any], by: Iterable[str] = ()) -> GroupedTally:
+    """Return tallies by the values of columns, in the order of those.
+
+    Args:
+        design: what all responses were drawn with.
+        groups: the tally of each combination of values; of one column, too, a tuple.
+        by: what the columns are called, if anybody knows.
+
+    Raises:
+        InvalidRequest: groups without end, or another number of columns.
+    """
+    _check_number(len(groups))
+    ordered = sorted(groups, key=group_order)
+    return GroupedTally(design, {each[0] if len(each) == 1 else each: groups[each] for each in ordered}, tuple(by))
+
+
+def group_name(group: Group) -> str:
+    """Return what a group is called in tables.
+
+    Example:
+        >>> group_name(("north", 2020)), group_name(None)
+        ('north · 2020', '(none)')
+    """
+    if isinstance(group, tuple):
+        return " · ".join(map(group_name, group))
+    return "(none)" if group is None else str(group)
+
+
+def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any, by: Any, also: Any) -> GroupedTally:
+    """Count responses apart by groups.
+
+    Args:
+        count: counts some rows: responses, and what goes with them.
+        design: what they were drawn with.
+        responses: a row for each respondent: `Responses`, an array, a list, or a column of a table.
+        by: the group of each respondent, row by row: a list, an array or a column; of several columns a table, or a
+            mapping from names to columns.
+        also: another column that goes with the responses, or None.
+
+    Raises:
+        InvalidResponse: something the design cannot send; the message names the first such row.
+        InvalidRequest: other numbers of rows, groups without end, or responses that have no rows.
+    """
+    check_groups(design)
+    given, groups = _rows(design, responses), column_values(by)
+    if len(given) != len(groups):
+        raise Incompatible(f"there are {len(given):,} responses and {len(groups):,} groups; expected one for each row.")
+    if also is not None and len(also) != len(given):
+        raise Incompatible(f"there are {len(given):,} responses and {len(also):,} stages; expected one for each row.")
+    order, numbers = numbered(by, groups)
+    _check_number(len(order))
+    ends = np.cumsum(np.bincount(numbers, minlength=len(order)))
+    rows = np.split(np.argsort(numbers, kind="stable"), ends)[:-1]
+    try:
+        found = {
+            group: count(_cut(given, each), None if also is None else np.asarray(also)[each])
+            for group, each in zip(order, rows, strict=True)
+        }
+    except InvalidResponse:
+        count(given, also)  # which names the row as it stands in the whole column
+        raise
+    return GroupedTally(design, found, _names(by))
+
+
+def _check_number(groups: int) -> None:
+    if groups > MOST_GROUPS:
+        raise InvalidRequest(
+            f"there are {groups:,} groups; expected at most {MOST_GROUPS:,}.",
+            "Group by something that people share, such as a region.",
+        )
+
+
+def _names(by: Any) -> tuple[str, ...]:
+    """Return what columns of groups are called, where they have names."""
+    if isinstance(by, Mapping):
+        return tuple(map(str, by))
+    several = getattr(by, "column_names", None)  # of Arrow, whose `columns` are the columns themselves
+    if several is None:
+        several = getattr(by, "columns", None)
+    if several is not None:
+        return tuple(map(str, several))
+    name = getattr(by, "name", None)
+    return (name,) if isinstance(name, str) and name else ()
+
+
+def check_groups(design: AnyDesign) -> None:
+    """Refuse groups of a design that has none.
+
+    Raises:
+        InvalidRequest: a deck.
+    """
+    if design.asks == "deck":
+        raise InvalidRequest(
+            "a deck is dealt to all of its people at once, and so estimated; expected a design whose respondents draw "
+            "by themselves."
+        )
+
+
+def _rows(design: AnyDesign, responses: Any) -> Any:
+    """Return responses in a form that can be cut by rows."""
+    if isinstance(responses, Responses | np.ndarray):
+        return responses
+    if design.asks == "ladder" or isinstance(responses, str | bytes | Mapping):
+        raise InvalidRequest(
+            f"the responses are a {type(responses).__name__}; expected a row for each respondent, to be grouped.",
+            "Hand over what respond_all() returned, or a column.",
+        )
+    column = arrow.read(responses) if arrow.is_column(responses) else None
+    if column is None:
+        return list(responses)
+    import pyarrow as pa
+
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column  # views cannot be cut
+
+
+def _cut(given: Any, rows: NDArray[np.intp]) -> Any:
+    if isinstance(given, Responses):
+        columns = {name: column[rows] for name, column in given.columns.items()}
+        return Responses(given.design, columns, None if given.missing is None else given.missing[rows])
+    if isinstance(given, np.ndarray):
+        return given[rows]
+    return [given[row] for row in rows.tolist()] if isinstance(given, list) else given.take(rows)
+
+
+def column_values(by: Any) -> list[Group]:
+    """Return what a column says of each row, None where it says nothing; of several columns a tuple.
+
+    Raises:
+        InvalidRequest: no column.
+    """
+    if isinstance(by, Mapping):
+        columns = [column_values(each) for each in by.values()]
+        if not columns or len({len(each) for each in columns}) > 1:
+            raise InvalidRequest("the columns of groups have different numbers of rows; expected one for each row.")
+        return list(zip(*columns, strict=True))
+    if isinstance(by, str | bytes) or (not hasattr(by, "__iter__") and not arrow.is_column(by)):
+        raise InvalidRequest(
+            f"by is a {type(by).__name__}; expected the group of each respondent, row by row.",
+            'For example by=frame["region"].',
+        )
+    read = arrow.read(by) if arrow.is_column(by) else None
+    rows = list(by) if read is None else read.to_pylist()
+    return [_label(tuple(row.values()) if isinstance(row, dict) else row) for row in rows]
+
+
+def numbered(by: Any, groups: list[Group]) -> tuple[list[Group], NDArray[np.intp]]:
+    """Return the groups in order, and the number of each row's: as a column of categories has them, else sorted."""
+    known = getattr(getattr(by, "dtype", None), "categories", None)  # of pandas, or an Enum of Polars
+    present = dict.fromkeys(groups)
+    first = [each for each in map(_label, () if known is None else known) if each in present]
+    order = first + sorted((each for each in present if each not in set(first)), key=group_order)
+    place = {group: number for number, group in enumerate(order)}
+    return order, np.array([place[group] for group in groups], np.intp)
+
+
+def group_order(group: Group) -> Any:
+    """Return where a group stands: numbers, text, and what is missing last."""
+    if isinstance(group, tuple):
+        return tuple(map(group_order, group))
+    return (2, "") if group is None else (0, group) if isinstance(group, int | float) else (1, str(group))
+
+
+def _label(group: Any) -> Group:
+    """Return what a group is called, as JSON can hold it; what a table has for nothing is None."""
+    if isinstance(group, tuple | list):
+        return tuple(map(_label, group))
+    if isinstance(group, np.generic):
+        group = group.item()
+    if group is None or isinstance(group, str | bool | int):
+        return group
+    if isinstance(group, float):
+        return group if math.isfinite(group) else None
+    return None if str(group) in ("<NA>", "NaT") else str(group)
+
+
+def _read_label(given: Any) -> Group:
+    if isinstance(given, list) and given and all(each is None or isinstance(each, str | int | float) for each in given):
+        return tuple(given)
+    if given is None or isinstance(given, str | int | float):
+        return given
+    raise UnreadableFile("a group has no name; expected text, a number or nothing, or a list of them.")
