@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 
-.PHONY: demo test check mutants bench clean
+.PHONY: demo test check docs mutants bench clean
 
 demo: $(READY)
 	$(VENV)/bin/deniable demo --out demo --force $(ARGS)
@@ -15,6 +15,9 @@ test: $(READY)
 check: $(READY)
 	scripts/check
 
+docs: $(READY)
+	scripts/docs $(ARGS)
+
 mutants: $(READY)
 	scripts/mutants $(ARGS)
 
@@ -25,8 +28,8 @@ bench: $(READY)
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast,duckdb,postgres,spark,collect]" --group dev
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast,duckdb,postgres,spark,collect]" --group dev --group docs
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo site

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     name: home
@@ -123,6 +123,17 @@ _HOMES = {
             "TableMeasure",
             "correlation",
         ),
+        "estimates.regression": (
+            "Effects",
+            "HypothesisTest",
+            "Regression",
+            "regress",
+        ),
+        "estimates.sampling": (
+            "Replicates",
+            "SampledEstimate",
+            "Sampling",
+        ),
         "estimates.stages": (
             "Combined",
             "Mixed",
@@ -216,10 +227,15 @@ _HOMES = {
             "upgrade",
         ),
         "survey": (
+            "Codebook",
+            "HarmlessQuestion",
             "Question",
             "QuestionTexts",
             "Survey",
+            "SurveyArm",
             "SurveyTexts",
+            "harmless_question",
+            "survey_template",
         ),
         "survey.packages": ("survey_design",),
         "tallies": ("Tally",),
@@ -235,6 +251,7 @@ _HOMES = {
         "tallies.responses": ("Responses",),
         "tallies.separate": ("SeparateTallies",),
         "tallies.stages": ("StageTallies",),
+        "tallies.weighted": ("WeightedTally",),
         "verbs": (
             "estimate",
             "respond",

@@ -89,6 +89,13 @@ from deniable.estimates.independence import Significance as Significance
 from deniable.estimates.measures import Correlation as Correlation
 from deniable.estimates.measures import TableMeasure as TableMeasure
 from deniable.estimates.measures import correlation as correlation
+from deniable.estimates.regression import Effects as Effects
+from deniable.estimates.regression import HypothesisTest as HypothesisTest
+from deniable.estimates.regression import Regression as Regression
+from deniable.estimates.regression import regress as regress
+from deniable.estimates.sampling import Replicates as Replicates
+from deniable.estimates.sampling import SampledEstimate as SampledEstimate
+from deniable.estimates.sampling import Sampling as Sampling
 from deniable.estimates.stages import Combined as Combined
 from deniable.estimates.stages import Mixed as Mixed
 from deniable.order.admissibility import admissible as admissible
@@ -149,10 +156,15 @@ from deniable.release.market import Prices as Prices
 from deniable.release.panel import Panel as Panel
 from deniable.responses.stages import degrade as degrade
 from deniable.responses.stages import upgrade as upgrade
+from deniable.survey import Codebook as Codebook
+from deniable.survey import HarmlessQuestion as HarmlessQuestion
 from deniable.survey import Question as Question
 from deniable.survey import QuestionTexts as QuestionTexts
 from deniable.survey import Survey as Survey
+from deniable.survey import SurveyArm as SurveyArm
 from deniable.survey import SurveyTexts as SurveyTexts
+from deniable.survey import harmless_question as harmless_question
+from deniable.survey import survey_template as survey_template
 from deniable.survey.packages import survey_design as survey_design
 from deniable.tallies import Tally as Tally
 from deniable.tallies.collected import CollectedColumn as CollectedColumn
@@ -165,6 +177,7 @@ from deniable.tallies.groups import GroupedTally as GroupedTally
 from deniable.tallies.responses import Responses as Responses
 from deniable.tallies.separate import SeparateTallies as SeparateTallies
 from deniable.tallies.stages import StageTallies as StageTallies
+from deniable.tallies.weighted import WeightedTally as WeightedTally
 from deniable.verbs import estimate as estimate
 from deniable.verbs import respond as respond
 from deniable.verbs import respond_all as respond_all

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from deniable.estimates import DeckEstimate, Estimate
     from deniable.estimates.covariances import Matrix
     from deniable.estimates.groups import GroupedEstimate
+    from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.estimates.stages import Combined, Mixed
     from deniable.exact import Rational
     from deniable.order.ladders import Ladder
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from deniable.tallies.groups import GroupedTally
     from deniable.tallies.responses import Responses
     from deniable.tallies.stages import StageTallies
+    from deniable.tallies.weighted import WeightedTally
 
 __all__ = ["estimate", "respond", "respond_all", "tally"]
 
@@ -305,6 +307,8 @@ def respond_all(
 
 
 @overload
+def tally(design: Responses[NumberDesign] | Responses[Design], *, weights: object) -> WeightedTally: ...
+@overload
 def tally(design: Responses[NumberDesign]) -> NumberTally: ...
 @overload
 def tally(design: Responses[Design]) -> Tally: ...
@@ -320,6 +324,8 @@ def tally(design: Responses[EdgeDesign]) -> EdgeTally: ...
 def tally(design: Responses[StringDesign]) -> StringTally: ...
 @overload
 def tally(design: Responses[DrawnDesign]) -> DrawnTally: ...
+@overload
+def tally(design: Design, responses: object, *, weights: object, codes: bool | None = None) -> WeightedTally: ...
 @overload
 def tally(design: NumberDesign, responses: object, *, codes: bool | None = None) -> NumberTally: ...
 @overload
@@ -357,6 +363,7 @@ def tally(
     reached: object = None,
     devices: object = None,
     by: object = None,
+    weights: object = None,
 ) -> Any:
     """Count responses. Tallies of one design add up in any order, also by `sum()`.
 
@@ -378,6 +385,7 @@ def tally(
         devices: of designs by name: what each respondent was asked with; a tally for each comes back.
         by: the group of each respondent, row by row; a `GroupedTally` comes back. Of several columns a table, or a
             mapping from names to columns.
+        weights: of categories and numbers: how many people each row stands for; a `WeightedTally` comes back.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the first such row.
@@ -390,19 +398,31 @@ def tally(
         >>> counted.counts, counted.missing
         (array([1, 2]), 1)
     """
-    from deniable.tallies.responses import Responses
-
+    options: dict[str, Any] = {"codes": codes, "reached": reached, "devices": devices}
+    if weights is not None and (by is not None or isinstance(design, Mapping)):
+        raise InvalidRequest(
+            "there are weights=, and groups or several devices; expected one of them.",
+            "Groups of a weighted sample: dn.estimate(responses, sampling=dn.Sampling(weights), by=groups).",
+        )
     if by is not None:
-        return _count_groups(design, responses, by, codes=codes, reached=reached, devices=devices)
+        return _count_groups(design, responses, by, **options)
     if isinstance(design, Mapping):
         return _count_devices(design, responses, devices, codes=codes, reached=reached)
-    options = {"codes": codes, "reached": reached, "devices": devices}
+    if weights is not None:
+        return _count_weighted(design, responses, weights, options)
+    return _count_all(design, responses, options)
+
+
+def _count_all(design: Any, responses: Any, options: dict[str, Any]) -> Any:
+    """Count responses to one design, of everybody alike."""
+    from deniable.tallies.responses import Responses
+
     if isinstance(design, Responses) and responses is None:
         return _count(design, options)
     if getattr(design, "asks", None) not in _HOMES:
         _refuse_design("tally", design)
     if isinstance(responses, Responses):
-        responses.check(design)  # type: ignore[arg-type]  # it is a design, as it asks for something
+        responses.check(design)
         return _count(responses, options)
     if responses is None:
         raise InvalidRequest(
@@ -416,6 +436,18 @@ def tally(
     return _call("tally", design, (design, responses), options)
 
 
+@overload
+def estimate(
+    tally: Responses[NumberDesign] | Responses[Design],
+    *,
+    sampling: Sampling,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
+    inverse: Sequence[Sequence[float]] | Matrix | None = None,
+) -> SampledEstimate: ...
+@overload
+def estimate(tally: WeightedTally, *, inverse: Sequence[Sequence[float]] | Matrix | None = None) -> SampledEstimate: ...
 @overload
 def estimate(  # type: ignore[overload-overlap]  # a design for numbers is asked first
     tally: NumberTally,
@@ -485,6 +517,10 @@ def estimate(
     scaling: str | None = None,
     fdr: float | None = None,
     quantiles: Sequence[float] | None = None,
+    sampling: Sampling | None = None,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
 ) -> Any:
     """Estimate from a tally what is true of the people: shares, means, degrees, or which strings there are.
 
@@ -507,6 +543,10 @@ def estimate(
         scaling: of items with weights: "fixed" or "conditional"; by default the better one.
         fdr: of strings: the share of false ones among those found that is allowed on average.
         quantiles: of numbers: those that are asked for, such as 0.5 for the median.
+        sampling: of responses to a design for categories or numbers: how these people were drawn.
+        domain: with a sampling: True for the rows of a part of the people.
+        by: with a sampling: a group for each row; each is told on its own.
+        denominator: with a sampling: a number for each row, to which the ratio is told.
 
     Raises:
         NotEstimable: there are no responses, or the design cannot tell answers apart.
@@ -527,9 +567,20 @@ def estimate(
         "scaling": scaling,
         "fdr": fdr,
         "quantiles": quantiles,
+        "domain": domain,
+        "by": by,
+        "denominator": denominator,
     }
     from deniable.tallies.base import AdditiveTally
     from deniable.tallies.groups import GroupedTally
+    from deniable.tallies.weighted import WeightedTally
+
+    if sampling is not None:
+        return _estimate_sampled(tally, sampling, options)
+    if isinstance(tally, WeightedTally):
+        from deniable.estimates.sampling import estimate_tally
+
+        return _checked(estimate_tally, (tally,), options)
 
     if isinstance(tally, list | tuple) and tally and all(_counts_shares(each) for each in tally):
         from deniable.estimates.stages import pool
@@ -604,6 +655,44 @@ def _count(responses: Responses[Any], options: Mapping[str, Any]) -> Any:
     from deniable.engines.local.engine import COUNTED
 
     return _checked(COUNTED[responses.design.asks], (responses,), options)
+
+
+def _count_weighted(design: Any, responses: Any, weights: Any, options: Mapping[str, Any]) -> WeightedTally:
+    from deniable.tallies.responses import Responses
+    from deniable.tallies.weighted import tally_weighted
+
+    if isinstance(design, Responses) and responses is None:
+        sent, options = design, {}
+    elif isinstance(responses, Responses):
+        responses.check(design)
+        sent = responses
+    else:
+        sent = _checked(_read_rows, (design, responses), options)
+    if sent.design.asks not in ("categories", "numbers"):
+        raise InvalidRequest(
+            f"weights do not go with a design that asks for {sent.design.asks}; expected categories or numbers."
+        )
+    return tally_weighted(sent, weights)
+
+
+def _read_rows(design: Any, responses: Any, *, codes: bool | None = None) -> Responses[Any]:
+    from deniable.tallies.responses import Responses
+
+    return Responses.of(design, responses, codes=codes)
+
+
+def _estimate_sampled(given: Any, sampling: Sampling, options: Mapping[str, Any]) -> SampledEstimate:
+    from deniable.estimates.sampling import estimate as estimate_sampled
+    from deniable.tallies.responses import Responses
+
+    if not isinstance(given, Responses) or given.design.asks not in ("categories", "numbers"):
+        of = f"responses to a design that asks for {given.design.asks}" if isinstance(given, Responses) else ""
+        raise InvalidRequest(
+            f"a sampling describes rows, and these are {of or 'a ' + type(given).__name__}; expected responses to a "
+            "design for categories or numbers, a row for each person.",
+            "Hand over what respond_all() returned, or dn.Responses.of(design, column).",
+        )
+    return _checked(estimate_sampled, (given, sampling), options)  # type: ignore[no-any-return]
 
 
 def _count_devices(

@@ -92,7 +92,7 @@ def kinds(base: type = Sealed) -> set[type]:
 def test_every_document_is_tried_and_each_has_a_schema_of_its_own() -> None:
     concrete: set[Any] = kinds() - BASES
     assert {each.SCHEMA for each in concrete} == {each.SCHEMA for each in READ_ALONE} | {
-        each.SCHEMA for each in (*TALLY_OF.values(), dn.GroupedTally, SeparateTallies)
+        each.SCHEMA for each in (*TALLY_OF.values(), dn.GroupedTally, SeparateTallies, dn.WeightedTally)
     }
     # A class with slots is made twice; what is read by its base, as a design for numbers is, shares the base's schema.
     own = [each for each in concrete if each.SCHEMA not in {getattr(base, "SCHEMA", None) for base in each.__mro__[1:]}]
@@ -136,3 +136,13 @@ def test_an_empty_tally_of_each_design_is_read_back(document: Any) -> None:
     kind = TALLY_OF[document.asks]
     empty = kind.empty(document)
     assert kind.from_json(empty.to_json(), document) == empty
+
+
+@named([dn.k_ary(["red", "green", "blue"], 1), dn.number_design(0, "80.5", 1)])
+def test_a_weighted_tally_is_read_back(document: Any) -> None:
+    empty = dn.WeightedTally.empty(document)
+    assert dn.WeightedTally.from_json(empty.to_json(), document) == empty
+    some = dn.tally(document, [0, 2, 2, None], weights=[0.1, 2**-40, 1e9, 3], codes=True)
+    again = dn.WeightedTally.from_json(some.to_json(indent=1), document)
+    assert (again, hash(again), again.to_json()) == (some, hash(some), some.to_json())
+    assert some + empty == some

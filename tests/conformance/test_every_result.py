@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import inspect
+import io
 import json
 import pickle
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import deniable as dn
 from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
-from deniable.estimates import Caution, Interval, Result, Summary, cross_table, estimate_deck
+from deniable.estimates import Caution, Interval, Result, Summary, cross_table, estimate_deck, mean_inverse
 from deniable.estimates import groups as _groups_results  # noqa: F401 - whose results are to be known, too
 from deniable.estimates import measures as _measures_results  # noqa: F401 - likewise
+from deniable.estimates import regression as _regressions  # noqa: F401 - likewise
+from deniable.estimates.charts import DARK
 from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
@@ -36,12 +42,16 @@ from deniable.records.scrambled import estimates as _scrambled_results  # noqa: 
 from deniable.records.strings.designs import Bloom, string_design
 from deniable.records.strings.estimates import estimate as estimate_strings
 from deniable.records.strings.tallies import StringTally
+from deniable.report import words
 from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import count_stages
 from tests.support.sets import with_sums
 
 PROPERTIES = ("params", "bse", "warnings")
-METHODS = ("cov_params", "conf_int", "summary", "to_frame", "to_json", "from_json", "plot", "_repr_html_")
+METHODS = (
+    "cov_params", "conf_int", "summary", "to_frame", "to_json", "from_json", "plot", "_repr_html_", "to_csv", "to_html",
+    "to_latex", "to_markdown",
+)  # fmt: skip
 RISKY = "=<b>&|_%"  # a name that means something to HTML, Markdown, LaTeX and spreadsheets
 
 
@@ -106,6 +116,24 @@ def _devices() -> tuple[Result, Any]:
 
 def _two_samples() -> tuple[Result, Any]:
     return dn.unrelated_two_samples(p=["7/10", 0], yes=[95, 60], respondents=[250, 150]), None
+
+
+def _regression() -> tuple[Result, Any]:
+    design, rng = dn.k_ary([RISKY, "once", "often"], epsilon=2), np.random.default_rng(5)
+    rows = {"sent": rng.integers(3, size=300), "age": rng.normal(size=300), "region": rng.choice(["a", RISKY], 300)}
+    return dn.regress("sent ~ age + region", rows, design=design), design
+
+
+def _regression_of_devices() -> tuple[Result, Any]:
+    designs, rng = {"RR": dn.crosswise("1/4"), RISKY: dn.direct()}, np.random.default_rng(6)
+    rows = {"sent": rng.integers(2, size=200), "by": ["RR", RISKY] * 100, "village": [n % 10 for n in range(200)]}
+    return dn.regress("sent ~ by", rows, design=designs, devices="by", clusters="village"), None
+
+
+def _effects() -> tuple[Result, Any]:
+    found, design = _regression()
+    assert isinstance(found, dn.Regression)
+    return found.effects(), design
 
 
 def _deck() -> tuple[Result, Any]:
@@ -215,6 +243,46 @@ def _differences_from_the_rest() -> tuple[Result, Any]:
     found, design = _groups_of_numbers()
     assert isinstance(found, dn.GroupedEstimate)
     return found.against_rest(), design
+
+
+SAMPLE = dn.Sampling(
+    [1, 2, 3, 4, 2, 1] * 10, strata=["a", "b"] * 30, clusters=[at // 6 for at in range(60)], replicates="jackknife"
+)
+
+
+def _sampled() -> tuple[Result, Any]:
+    design = dn.k_ary([RISKY, "once", "often"], epsilon=2)
+    rows = dn.Responses.of(design, [RISKY, "once", RISKY, "often", None, RISKY] * 10)
+    return dn.estimate(rows, sampling=SAMPLE), design
+
+
+def _sampled_total() -> tuple[Result, Any]:
+    design = dn.unary([RISKY, "b", "c"], 2)
+    rows = dn.Responses(design, {"response": np.array([[each % 8] for each in range(60)], np.uint8)})
+    return dn.estimate(rows, sampling=SAMPLE, by=["north", "south", "south"] * 20).total, design
+
+
+def _sampled_few() -> tuple[Result, Any]:
+    design = dn.kuk("3/5", "1/5", draws=2, categories=["no", RISKY])
+    rows = dn.Responses.of(design, [0, 0, 0, 0, 1, 0] * 10, codes=True)
+    sample = dn.Sampling(clusters=[at % 4 for at in range(60)])
+    return dn.estimate(rows, sampling=sample, inverse=mean_inverse(design)), design
+
+
+def _sampled_ratio() -> tuple[Result, Any]:
+    design = dn.number_design(0, 10, 2)
+    rows = dn.Responses.of(design, list(design.symbols) * 10)
+    return dn.estimate(rows, sampling=SAMPLE, denominator=[1, 2, 3] * 20), design
+
+
+def _sampled_scrambled() -> tuple[Result, Any]:
+    sheet = dn.scrambled("saha", factor=(1, "1/4"), shift={0: "1/2", 3: "1/2"})
+    return sheet.estimate([1.5, 4, 0, None, 2.5, 3] * 10, sampling=SAMPLE), None
+
+
+def _sampled_tally() -> tuple[Result, Any]:
+    design = dn.warner(2, categories=["no", RISKY])
+    return dn.estimate(dn.tally(design, ["no", RISKY, "no", "no"] * 5, weights=[1, 2, 3, 4] * 5)), design
 
 
 def _mean_of_stages() -> tuple[Result, Any]:
@@ -495,14 +563,75 @@ def test_the_picture_has_a_title_and_labels(result: Result) -> None:
     assert "90% intervals" in axes.get_xlabel()
     assert [each.get_text() for each in axes.get_yticklabels()] == [row.name for row in result.summary().rows]
     assert result.plot(title="Who smokes?").axes[0].get_title(loc="left") == "Who smokes?"
+    assert to_hex(result.plot(dark=True).get_facecolor()) == DARK["#ffffff"]
 
 
 def test_notebooks_are_shown_an_escaped_table(result: Result) -> None:
     page = result._repr_html_()
-    assert page.startswith("<table>")
+    assert page == result.to_html()
+    assert page.startswith('<div class="deniable"><style>')
+    assert "<table><caption>" in page
     assert "<b>" not in page
     if RISKY in result.params:
         assert "=&lt;b&gt;&amp;|_%" in page
+
+
+def test_every_format_has_every_number(result: Result) -> None:
+    rows = list(csv.DictReader(io.StringIO(result.to_csv())))
+    assert [row["name"].removeprefix("'") for row in rows] == list(result.params)
+    told = [float(row["estimate"] or "nan") for row in rows]
+    assert told == pytest.approx(list(result.params.values()), nan_ok=True)
+    summary = result.summary()
+    for text in (summary.to_latex(), summary.to_markdown()):
+        assert len([line for line in text.splitlines() if line.count("&") > 1 or line.count(" | ") > 1]) > len(
+            summary.rows
+        )
+    assert r"\begin{tabular}" in result.to_latex()
+    assert result.to_markdown().startswith("**")
+    assert "<b>" not in result.to_markdown().replace(r"\<b\>", "")
+
+
+def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> None:
+    told, summary = dn.report.methods(result, level=0.9), result.summary(level=0.9)
+    counted = re.search(r"([\d,]+) responses were counted", told)
+    assert counted is not None
+    assert int(counted[1].replace(",", "")) == summary.respondents
+    nothing = re.search(r"([\d,]+) (?:people|person) sent nothing", told)
+    assert (0 if nothing is None else int(nothing[1].replace(",", ""))) == summary.missing
+    epsilon = re.search(r"ε-local differential privacy with ε = ([\d.]+)\)", told)
+    if epsilon is not None:
+        assert summary.epsilon <= float(epsilon[1]) <= summary.epsilon * 1.001 + 1e-9  # rounded up
+    else:
+        assert "no finite ε" in told or result.type == "deck"
+    assert "90% intervals" in told
+    assert f"deniable {dn.__version__}" in told
+    assert words.estimator(summary.method) in told
+    assert not re.search(r"\. [a-z]|  |\(\)", told.replace("sha256", ""))
+
+
+def test_the_sentence_has_the_numbers_of_the_object(result: Result) -> None:
+    summary = result.summary(level=0.9)
+    for row in summary.rows[:3]:
+        told = dn.report.sentence(result, row.name, level=0.9)
+        assert row.name in told or row.name == summary.quantity
+        assert f"{summary.respondents:,} responses" in told
+        if not np.isfinite(row.estimate):
+            assert "nothing could be estimated" in told
+            continue
+        percent = "%" if summary.quantity in ("share", "frequency") else ""
+        number = rf"(−?[\d,]+(?:\.\d+)?){percent}"
+        found = re.search(rf"90% interval {number} to {number};", told)
+        value = re.search(rf"(?:estimated at|An estimated) {number}", told)
+        assert found is not None
+        for text, expected in ((found[1], row.low), (found[2], row.high), (value and value[1], row.estimate)):
+            if text is not None:
+                places = len(text.partition(".")[2])
+                shown = float(text.replace(",", "").replace("−", "-")) / (100 if percent else 1)
+                assert abs(shown - expected) <= 0.51 * 10**-places / (100 if percent else 1)
+        assert (value is None) == ("too few to tell" in told)
+    assert dn.report.sentence(result)[:-1] in dn.report.sentence(result.summary())
+    with pytest.raises(InvalidRequest, match="was not estimated"):
+        dn.report.sentence(result, "nothing of this name")
 
 
 def test_a_result_is_a_frozen_value(result: Result) -> None:

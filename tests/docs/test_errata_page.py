@@ -38,7 +38,7 @@ def test_every_number_that_a_verdict_cites_is_on_the_page() -> None:
     assert sorted(cited - set(NUMBERS)) == []
     for entry in everything().values():
         if entry.erratum:
-            assert entry.erratum.partition(".")[0] == entry.id[2], f"{entry.id} cites another document's erratum"
+            assert entry.erratum.partition(".")[0] == entry.id[2], f"{entry.id} cites another paper's erratum"
 
 
 def test_every_number_that_a_note_cites_is_on_the_page() -> None:

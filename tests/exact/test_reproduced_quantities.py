@@ -1,4 +1,4 @@
-"""What was added to the library so that the documents could be made again, in rationals."""
+"""What was added to the library so that the papers could be made again, in rationals."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def test_agrees(outcome: Outcome) -> None:
 
 def test_so_many_are_answered() -> None:
     assert len(OUTCOMES) == len(json.loads(FILE.read_text())["reference"]) == 209
-    assert sum(each.verdict == "agrees" for each in OUTCOMES) >= 158
+    assert sum(each.verdict == "agrees" for each in OUTCOMES) >= 168
 
 
 ENTRY = {

@@ -163,13 +163,43 @@ def test_exports_and_forms_are_linked_and_there(chromium: Browser, place: Place)
     page = opened(chromium, place, 1280)
     page.goto(f"{place.address}/a/working-life/overtime?group=office")
     links = [link.get_attribute("href") or "" for link in page.get_by_role("link").all()]
-    files = [link for link in links if re.search(r"\.(json|csv|parquet)", link)]
-    assert len(files) == 4, "responses come when the survey has ended"
+    files = [link for link in links if re.search(r"\.(json|csv|parquet|svg)", link)]
+    assert len(files) == 5, "responses come when the survey has ended"
     for link in files:
         assert len(place.get(link)) > 50, link
     told = json.loads(place.get("/a/working-life/overtime.json?group=office"))
     assert (told["group"], told["results"]["respondents"]) == ("office", 1480), "but for the last step"
     page.context.close()
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look['width']}-{look['scheme']}")
+def test_the_figure_is_downloaded_and_seen(
+    chromium: Browser, place: Place, look: dict[str, Any], tmp_path: Path
+) -> None:
+    with chromium.new_context(viewport={"width": look["width"], "height": 800}, color_scheme=look["scheme"]) as context:
+        page = context.new_page()
+        page.goto(f"{place.address}/a/working-life/overtime")
+        page.fill("#token", place.token)
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{place.address}/a/working-life/overtime")
+        with page.expect_download() as downloaded:
+            page.get_by_role("link", name="Download the figure").click()
+        assert downloaded.value.suggested_filename == "overtime.svg"
+        downloaded.value.save_as(tmp_path / "figure.svg")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        (tmp_path / "shown.html").write_text('<img src="figure.svg" alt="">')
+        page.goto((tmp_path / "shown.html").as_uri())
+        assert page.evaluate("document.images[0].naturalWidth") == 800
+        assert all(url.startswith("file:") for url in asked)  # it needs nothing from elsewhere
+        page.set_content((tmp_path / "figure.svg").read_text(encoding="utf-8"))
+        inside = page.evaluate(
+            "[...document.querySelectorAll('text')].every(each => { const box = each.getBBox();"
+            " return box.x >= 0 && box.x + box.width <= 800 })"
+        )
+        assert inside, "every word is on the picture"
+        ground = page.evaluate("getComputedStyle(document.querySelector('.paper')).fill")
+        assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 24, 29)"}[look["scheme"]]
 
 
 def test_a_page_says_as_of_how_many_it_is(chromium: Browser, place: Place) -> None:

@@ -18,6 +18,7 @@ from deniable.responses.cards import respond_with_card
 from tests.support import browser, vectors
 from tests.support.draws import assert_counts_follow
 from tests.support.hands import HARD, Counted, around, everybody, planted, scalar
+from tests.support.respondents import ARMS
 from tests.support.seeded import Seeded
 
 if TYPE_CHECKING:
@@ -117,6 +118,15 @@ def test_hands_of_questions(scripts: Page) -> None:
         [found] = browser.run(scripts, "hands", [asked])
         assert found == {"drawn": expected, "used": source.used}
         assert len({tuple(hand) for hand in expected}) > 1
+
+
+def test_arms_are_drawn_as_in_python(scripts: Page) -> None:
+    script = Seeded("arms").read(8 * 90)
+    source = ScriptedSource(script)
+    expected = [[each.name for each in ARMS.draw_hand(source)] for _ in range(60)]
+    asked = {"survey": ARMS.to_json(), "definition": ARMS.hash[7:], "times": 60, "bytes": browser.packed(script)}
+    assert browser.run(scripts, "arms", asked) == {"drawn": expected, "used": source.used}
+    assert {tuple(hand) for hand in expected} == {("coffee", "cheated", "check"), ("coffee", "again")}
 
 
 def test_large_sets_and_an_answer_to_each_attribute(scripts: Page) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -20,14 +21,15 @@ from deniable.client import client as admission
 from deniable.client.connection import Connection
 from deniable.collector.app import make_app
 from deniable.collector.store import Store, Token, open_store
+from deniable.designs import direct, k_ary, warner
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, OverBudget, UnreadableFile
 from deniable.release.ledger import SECRET
-from deniable.survey import Keys, Link
+from deniable.survey import Keys, Link, SurveyArm
 from deniable.survey.author import make_key, sign
 from deniable.survey.signed import StoredReceipt
 from deniable.tallies.stages import StageTallies
 from tests.support.collector import UNLIMITED, listening
-from tests.support.surveys import small
+from tests.support.surveys import COLOURS, question, small
 
 FAST = {"patience": 0.0}
 _numbers = count(1)
@@ -481,3 +483,76 @@ def test_a_hub_draws_what_each_respondent_is_asked(
     found = respondents(store, number)
     assert sum(found) == 90
     assert min(found) > 0
+
+
+ARMED: dict[str, Any] = {
+    "questions": (
+        question("smokes", warner(epsilon=1)),
+        question("colour", k_ary(COLOURS, epsilon=1)),
+        question("colour-open", direct(COLOURS), acknowledge=math.inf, compare="colour"),
+    ),
+    "arms": (SurveyArm("masked", ("colour",)), SurveyArm("open", ("colour-open",))),
+    "acknowledge": math.inf,
+}
+UNBOUNDED: dict[str, Any] = {"ceiling": math.inf, "budget": math.inf}
+
+
+def test_an_arm_is_drawn_once_for_a_respondent(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded(**ARMED)
+    met: list[str] = []
+    while set(met) != {"colour", "colour-open"}:
+        assert len(met) < 40  # one arm alone comes with a chance of 2⁻³⁹
+        file = tmp_path / f"{len(met)}"
+        with Client(link, file, **FAST) as client:
+            common, own = (each.name for each in client.questions)
+            assert common == "smokes"
+            other = next(each for each in ("colour", "colour-open") if each != own)
+            with pytest.raises(InvalidRequest, match="was not drawn"):
+                client.answer(other, "red")
+            if own == "colour-open":  # nothing is sent as it is, unless somebody says so at the device
+                with pytest.raises(OverBudget, match="asks in one response to 'colour-open' for ε = ∞"):
+                    client.answer(own, "red")
+        file = tmp_path / f"{len(met)} again"
+        with Client(link, file, **FAST, **UNBOUNDED) as client:
+            own = client.questions[1].name
+            for name, answer in (("smokes", "yes"), (own, "red")):
+                client.answer(name, answer)
+            assert client.send() == 2
+        met.append(own)
+    assert respondents(store, number) == [len(met), met.count("colour"), met.count("colour-open")]
+
+
+def test_the_collector_takes_no_two_arms_under_one_key(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded(**ARMED)
+    with Client(link, tmp_path / "state", **FAST) as client:
+        one, *both = (
+            {"question": each.name, "design": each.design.hash, "symbol": each.design.symbols[0]}
+            for each in client.survey.questions
+        )
+        with pytest.raises(NotTaken, match="questions of different arms under one key"):
+            client._state.ask("POST", "/responses", client._submission("ab" * 16, both))
+        client._state.ask("POST", "/responses", client._submission("cd" * 16, [one, both[0]]))
+        with pytest.raises(NotTaken, match="questions of different arms under one key"):
+            client._state.ask("POST", "/responses", client._submission("cd" * 16, both[1:]))
+    assert respondents(store, number) == [1, 1, 0]
+
+
+def test_a_hub_draws_an_arm_for_each_respondent(
+    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
+) -> None:
+    store, (number, link) = running[0], fielded(**ARMED)
+    people = [{"smokes": "yes", "colour": "red", "colour-open": "red"}] * 90
+    with Hub(link, tmp_path / "bound", token=device, **FAST) as hub, pytest.raises(OverBudget):
+        hub.add(people)
+    with Hub(link, tmp_path / "hub", token=device, **FAST, **UNBOUNDED) as hub:
+        with pytest.raises(InvalidRequest, match="expected answers to all"):
+            hub.add([{"smokes": "yes"}])
+        hub.add(people)
+        assert hub.send() == 90
+    everybody, *arms = respondents(store, number)
+    assert everybody == sum(arms) == 90
+    assert min(arms) > 0

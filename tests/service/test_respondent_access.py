@@ -10,9 +10,12 @@ import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from deniable.collector.app import make_app
+from deniable.collector.settings import Settings
 from deniable.survey.catalogue import LANGUAGES, locale
 from deniable.survey.signed import StoredReceipt
 from tests.support import respondents
+from tests.support.collector import listening
 from tests.support.respondents import Coming, Running, Visit
 
 if TYPE_CHECKING:
@@ -49,7 +52,7 @@ def faults(page: Page) -> list[str]:
 def test_nothing_keeps_anybody_out(visit: Coming, language: str) -> None:
     """Every part of every page at once, on the narrowest screen: 0 violations, and nothing to scroll sideways."""
     with visit(viewport=NARROW, color_scheme="dark" if language in ("de", "ar") else "light") as found:
-        for path in ("several", "stages", "bait", "dependent", "physical?group=North"):
+        for path in ("several", "stages", "bait", "dependent", "arms", "physical?group=North"):
             page = found.go(f"/s/{path}{'&' if '?' in path else '?'}lang={language}")
             found.wait()
             page.evaluate(SHOW_ALL)
@@ -208,6 +211,32 @@ def test_the_overview_lists_what_is_open_in_the_language_of_the_browser(running:
         named = other.get("/s/physical?group=South").text
         assert '<input type="hidden" id="group" name="group" value="South">' in named
         assert "<option>South</option>" in other.get("/s/physical?group=East").text
+
+
+def test_nobody_is_led_to_the_surveys_of_others(visit: Coming, running: Running) -> None:
+    with visit() as found:
+        for path in ("/s/browser", "/s/physical", "/s/nothing"):
+            page = found.go(path)
+            led = page.evaluate("[...document.querySelectorAll('a')].map((each) => new URL(each.href).pathname)")
+            assert set(led) == {path}
+        found.complaints.clear()  # the browser tells that there is nothing at the last address
+    with listening(make_app(Settings(database=str(running.file)), running.store)) as address:
+        told = httpx.get(f"{address}/").text
+    assert locale("en").words["overview"]["unlisted"] in told
+    assert "/s/" not in told
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_buttons_stand_side_by_side_on_a_desktop(visit: Coming, language: str) -> None:
+    """Back, skip and the main button: in one row on a wide screen, one below the other on a narrow one."""
+    rows = "new Set([...document.querySelectorAll('[data-question] > .actions > button')].map((each) => {0}.{1})).size"
+    for width, expected in ((1280, 1), (600, 1), (375, 3)):
+        with visit(viewport={"width": width, "height": 900}) as found:
+            page = found.go(f"/s/browser?lang={language}")
+            found.wait()
+            page.evaluate("for (const each of document.querySelectorAll('[data-step]')) each.hidden = false")
+            assert page.evaluate(rows.format("each.getBoundingClientRect()", "bottom")) == expected
+            assert faults(page) == []
 
 
 def test_a_form_of_another_site_is_refused(running: Running) -> None:

@@ -1,4 +1,4 @@
-"""Simulated points of the first three documents lie on their theory, and the documents' own slips are flagged.
+"""Simulated points of the first three papers lie on their theory, and the papers' own slips are flagged.
 
 Points that are right stay within 7.5 standard errors (false alarms below 1e-9 for all of them together); faults are
 such that their points lie at least 8 standard errors off, so that the limit of 4 misses one of them with 1e-4.
@@ -39,7 +39,7 @@ def without_covariances(design: Design, shares: list[float], respondents: int) -
     channel = design.channel.dense()
     matrix = np.array([[float(channel.probability(i, given=j)) for j in range(3)] for i in range(3)])
     inverse, sent = np.linalg.inv(matrix), matrix @ np.array(shares)
-    # With the last share left out, as the document writes its estimates.
+    # With the last share left out, as the paper writes its estimates.
     reduced = inverse[:, :2] - inverse[:, 2:]
     return np.diag(reduced**2 @ (sent * (1 - sent))[:2]) / respondents
 

@@ -140,6 +140,14 @@ export function hands(jobs) {
   });
 }
 
+/** Draw arms of a survey. */
+export async function arms({ survey, definition, times, bytes }) {
+  const source = scripted(bytes);
+  const read = await deniable.readSurvey(survey, { definition, acknowledged: true });
+  const names = () => deniable.drawHand(read, source).map((each) => each.name);
+  return { drawn: Array.from({ length: times }, names), used: source.used };
+}
+
 /** Return the limits that hold where none are given. */
 export function limits() {
   return [deniable.CEILING, deniable.BUDGET];

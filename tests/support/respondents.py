@@ -105,6 +105,21 @@ DRAWN = _survey(
 )
 """Four questions, of which everybody is asked one: together they would cost more than anybody may be asked for."""
 
+ARMS = _survey(
+    "arms",
+    _yes_or_no("coffee", 0.5),
+    _yes_or_no("cheated", 1),
+    _yes_or_no("again", 1) | {"design": {"family": "direct"}, "compare": "cheated", "acknowledge": "inf"},
+    _question("check", design={"categories": ANIMALS}, check="okapi"),
+    arms=[
+        {"name": "masked", "questions": ["cheated", "check"], "odds": 2},
+        {"name": "open", "questions": ["again"]},
+    ],
+    acknowledge="inf",
+)
+"""Everybody is asked one question; of two arms, drawn two to one, one is asked another through a device and is checked,
+and one is asked it directly."""
+
 CROSSED = _survey("crossed", _question("pair", design={"family": "crosswise", "p": "1/4"}))
 """Responses that are not called as the categories are."""
 
@@ -160,6 +175,7 @@ ALL = (
     BAIT,
     DEPENDENT,
     DRAWN,
+    ARMS,
     CROSSED,
     AMOUNT,
     TOGETHER,
@@ -234,7 +250,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         store.create(survey)
         store.open(survey.name)
     traffic: list[str] = []
-    with listening(recorded(make_app(Settings(database=str(file), rate=0, hold=0), store), traffic)) as address:
+    with listening(
+        recorded(make_app(Settings(database=str(file), rate=0, hold=0, listed=True), store), traffic)
+    ) as address:
         yield Running(store, address, file, traffic)
     store.shut()
 

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from deniable import documents
 from deniable.documents import Document
+from deniable.rendering import framed
+
+if TYPE_CHECKING:
+    from deniable.estimates.charts import Picture
 
 __all__ = ["CONSISTENT", "FIT", "VIOLATED", "WORST_EVENT", "Audit", "Figure", "Finding"]
 
@@ -138,6 +142,20 @@ class Audit(Document):
         from deniable.auditor.showing import page
 
         return page(self)
+
+    def plot(self, *, title: str = "", dark: bool = False) -> Picture:
+        """Draw how far each event bounds ε, against what was claimed.
+
+        Args:
+            title: of the picture; by default the verdict.
+            dark: light on dark, for slides and dark pages.
+        """
+        from deniable.auditor.showing import figure
+
+        return figure(self, title=title, dark=dark)
+
+    def _repr_html_(self) -> str:
+        return framed(self.to_html())
 
     def to_body(self) -> dict[str, Any]:
         return {

@@ -11,8 +11,9 @@ from deniable.estimates.formats import html_page
 
 if TYPE_CHECKING:
     from deniable.auditor.findings import Audit, Finding
+    from deniable.estimates.charts import Picture
 
-__all__ = ["page", "picture", "text", "verdict_sentence"]
+__all__ = ["figure", "page", "picture", "text", "verdict_sentence"]
 
 _WIDTH = 100  # letters in a line of text
 _ROW, _LEFT, _RIGHT, _TOP = 46, 16, 24, 34  # of the picture: a row for each event, and its margins
@@ -73,6 +74,34 @@ def picture(audit: Audit) -> str:
         f'<svg viewBox="0 0 {_ACROSS} {height}" role="img" aria-label="{escape(_picture_words(audit))}">'
         f"{_axis(most, scale, height)}{_claim(audit, scale, height)}{rows}</svg>"
     )
+
+
+def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
+    """Return the same picture for papers: a bar up to what is sure, a ring at what was seen."""
+    from deniable.estimates.charts import ACCENT, INK, TRUTH, Picture, darkened, plain
+
+    events = audit.events
+    made = Picture(figsize=(8, 1.9 + 0.55 * max(1, len(events))), layout="constrained")
+    axes = made.add_subplot()
+    axes.set_title(textwrap.fill(title or verdict_sentence(audit), 60), loc="left", color=INK, fontsize=11)
+    heights = range(len(events))
+    axes.barh(heights, [float(event["epsilon_at_least"]) for event in events], 0.4, color=ACCENT, label="ε at least")
+    seen = [(float(event["seen"]), at) for at, event in enumerate(events) if event["seen"] is not None]
+    if seen:
+        axes.plot(*zip(*seen, strict=True), "o", color=ACCENT, markerfacecolor="#ffffff", markersize=8, label="as seen")
+    if audit.epsilon is not None:
+        axes.axvline(audit.epsilon, color=TRUTH, linestyle="--", linewidth=1.5, label="claimed")
+    axes.set_yticks(heights, [textwrap.fill(textwrap.shorten(str(event["words"]), 70, placeholder=" …"), 36)
+                              for event in events])  # fmt: skip
+    axes.set_ylim(max(1, len(events)) - 0.5, -0.5)
+    axes.set_xlim(left=0)
+    axes.set_xlabel(f"ε, with {100 * audit.level:.10g}% confidence", color=INK)
+    plain(axes)
+    axes.grid(visible=False, axis="y")
+    made.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
+    if dark:
+        darkened(made)
+    return made
 
 
 def _picture_words(audit: Audit) -> str:

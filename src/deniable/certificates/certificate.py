@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import documents
 from deniable.certificates.claims import Claims, Priors, claims_of
@@ -19,7 +19,11 @@ from deniable.records.drawn.designs import DrawnDesign
 from deniable.records.edges.designs import EdgeDesign
 from deniable.records.key_value.designs import KeyValueDesign
 from deniable.records.strings.designs import StringDesign
+from deniable.rendering import drawn, framed
 from deniable.survey import Survey
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _TYPES = (Design, Deck, DrawnDesign, EdgeDesign, KeyValueDesign, Ladder, StringDesign, Survey)
 
@@ -100,8 +104,17 @@ class Certificate(HashedDocument):
     def __repr__(self) -> str:
         return f"Certificate({self.subject!r})"
 
+    def plot(self, *, title: str = "", dark: bool = False) -> Figure:
+        """Draw the channel of what is certified; of a survey the ε of each question.
+
+        Args:
+            title: of the picture; by default what it shows.
+            dark: light on dark, for slides and dark pages.
+        """
+        return drawn(self, title=title, dark=dark)
+
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return framed(self.to_html())
 
 
 def certify(thing: HashedDocument, prior: Priors = None) -> Certificate:
@@ -158,6 +171,15 @@ def caveats(thing: Any) -> tuple[str, ...]:
     """Return what a guarantee rests on or leaves out, in sentences."""
     if isinstance(thing, Survey):
         told = [f"{question.name}: {each}" for question in thing.questions for each in caveats(question.about)]
+        told += [
+            f"{question.name}: a comprehension check, which is about the device; it is counted here all the same."
+            for question in thing.questions
+            if question.check
+        ]
+        if thing.arms:
+            told.append(
+                "Each respondent is asked the questions of one arm; all questions are counted here all the same."
+            )
         return (*told, "Other things that a survey learns, such as a group or the time of a response, are not covered.")
     if isinstance(thing, Ladder):
         return caveats(thing.designs[-1])

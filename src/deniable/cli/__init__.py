@@ -9,4 +9,4 @@ def main() -> None:
     """Run the command line."""
     from deniable.cli.commands import app
 
-    app()
+    app(prog_name="deniable")

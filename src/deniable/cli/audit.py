@@ -44,7 +44,8 @@ def audit(
         str, typer.Option("--answers", "-a", metavar="A,B,C|@FILE", help="What to ask about; by default all it knows.")
     ] = "",
     categories: Annotated[
-        str, typer.Option("--categories", "-c", metavar="A,B,C|NUMBER", help="Of a family: its categories.")
+        str,
+        typer.Option("--categories", "-c", metavar="A,B,C|NUMBER", help="For a family: its categories, or how many."),
     ] = "",
     epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="The ε that is claimed.")] = None,
     delta: Annotated[float, typer.Option(help="The δ that is claimed beside it.")] = 0.0,
@@ -147,8 +148,11 @@ def _progress() -> Iterator[Progress]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     err = messages()
+    if not err.is_terminal:
+        yield lambda _check, _share: None
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+    with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task("beginning", total=1.0)
 
         def told(check: str, share: float) -> None:

@@ -130,14 +130,14 @@ def read_stream(*, whole: bool) -> IO[bytes]:
 
 def read_tally(text: bytes, designs: Sequence[AnyDesign]) -> Any:
     """Read a tally of one of these designs, whatever it is: of everybody, by groups, or of several columns."""
-    from deniable.tallies.groups import GroupedTally, tally_type
+    from deniable.engines.response_files import read_tally as read_whole
+    from deniable.tallies.groups import GroupedTally
     from deniable.tallies.separate import SeparateTallies
 
     if _has_schema(text, SeparateTallies):
         return SeparateTallies.from_json(text, designs)
     design = next((each for each in designs if each.hash.encode() in text), designs[0])
-    kind: Any = GroupedTally if _has_schema(text, GroupedTally) else tally_type(design)
-    return kind.from_json(text, design)
+    return GroupedTally.from_json(text, design) if _has_schema(text, GroupedTally) else read_whole(text, design)
 
 
 def _has_schema(text: bytes, kind: Any) -> bool:
@@ -155,13 +155,13 @@ def added(tallies: Iterable[Any]) -> Any:
     """Return the sum of tallies.
 
     Raises:
-        IncompatibleTallies: some are by group or column, and others are not.
+        IncompatibleTallies: some are by group or column, or with weights, and others are not.
     """
     found = list(tallies)
     if len({type(each) for each in found}) > 1:
         raise IncompatibleTallies(
-            "some tallies are by group or column, and others are not; expected one or the other.",
-            "Count all files with the same --by and --column, or none.",
+            "some tallies are by group or column, or with weights, and others are not; expected all in one way.",
+            "Count all files with the same --by, --column and --weights, or none.",
         )
     return sum(found[1:], start=found[0])
 
@@ -295,14 +295,13 @@ class SeparateResults:
         return self._csv(told)
 
     def _csv(self, told: dict[str, Any]) -> str:
-        from deniable.estimates.formats import to_csv
-        from deniable.files.spreadsheets import safe_cell
+        from deniable.files.cells import safe_cell
 
         lines: list[dict[str, Any]] = []
         for column, group, found in self.rows:
             if not isinstance(found, NotEstimable):
                 own = {"column": safe_cell(column), "group": safe_cell(", ".join(_words(group)))}
-                lines += [own | line for line in csv.DictReader(io.StringIO(to_csv(found.summary(**told))))]
+                lines += [own | line for line in csv.DictReader(io.StringIO(found.summary(**told).to_csv()))]
         out = io.StringIO()
         names = list(dict.fromkeys(name for line in lines for name in line))
         writer = csv.DictWriter(out, names, restval="", lineterminator="\n")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from deniable.cli.common import PLAIN, fail
+from deniable.cli.common import PLAIN, fail, in_words
 
 COMMANDS = {
     "design": ("designs", "Choose how answers are turned into responses, and see what that promises."),
@@ -31,7 +34,7 @@ COMMANDS = {
     "survey": ("survey", "Surveys in a collector's database: check, create, open, close, export …"),
     "serve": ("serve", "Run the collector: surveys in the browser, responses in a database, estimates on pages."),
     "audit": ("audit", "Look at a mechanism from outside: does it keep the privacy that it claims?"),
-    "reproduce": ("reproduce", "Make tables, examples and figures of the five documents again, printed against ours."),
+    "reproduce": ("reproduce", "Make tables, examples and figures of the five papers again, printed against ours."),
     "demo": ("demo", "Field a survey: simulated people respond to a collector on this machine."),
 }
 """The commands in the order in which they are used: the module of each, and what it does in a line."""
@@ -66,6 +69,10 @@ class Commands(TyperGroup):
     def main(self, args: Any = None, *more: Any, standalone_mode: bool = True, **options: Any) -> Any:
         """Run, and tell a mistake in the words of a command as every other error is told."""
         run: Any = super().main
+        if COMPLETE in os.environ:
+            from typer._completion_classes import completion_init
+
+            completion_init()  # how Typer speaks with shells; nobody else needs it
         if not standalone_mode:
             return run(args, *more, standalone_mode=False, **options)
         try:
@@ -81,10 +88,10 @@ def command_of(name: str) -> Any:
     """Import a command's module and return what Typer runs."""
     module = import_module(f"deniable.cli.{COMMANDS[name][0]}")
     if hasattr(module, "app"):
-        return typer.main.get_command(module.app)
-    alone = typer.Typer(add_completion=False, **PLAIN)
+        return in_words(typer.main.get_command(module.app))
+    alone = typer.Typer(**PLAIN)
     alone.command(name, epilog=EPILOG)(getattr(module, name))
-    return typer.main.get_command(alone)
+    return in_words(typer.main.get_command(alone))
 
 
 def _told(error: Any) -> int:
@@ -99,13 +106,57 @@ def _told(error: Any) -> int:
     return int(error.exit_code)
 
 
+_EXTRAS = {  # what each brings: installed if all of these can be imported
+    "analysis": ("formulaic", "pandas"),
+    "fast": ("numba",),
+    "collect": ("uvicorn", "starlette", "msgspec", "jinja2", "prometheus_client"),
+    "duckdb": ("duckdb",),
+    "elsewhere": ("openpyxl", "pyreadstat"),
+    "postgres": ("psycopg",),
+    "spark": ("pyspark",),
+}
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         from deniable import __version__
 
+        there = [name for name, modules in _EXTRAS.items() if all(map(find_spec, modules))]
+        missing = [name for name in _EXTRAS if name not in there]
         typer.echo(f"deniable {__version__}")
+        typer.echo(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+        typer.echo(
+            f"extras: {', '.join(there) or 'none'}" + (f"; not installed: {', '.join(missing)}" if missing else "")
+        )
         raise typer.Exit
 
+
+def _show_completion(shell: str | None) -> None:
+    if shell is not None:
+        from typer._completion_shared import get_completion_script
+
+        typer.echo(get_completion_script(prog_name="deniable", complete_var=COMPLETE, shell=_known(shell)))
+        raise typer.Exit
+
+
+def _install_completion(shell: str | None) -> None:
+    if shell is not None:
+        from typer._completion_shared import install
+
+        _, path = install(shell=_known(shell), prog_name="deniable", complete_var=COMPLETE)
+        typer.echo(f"wrote {path}; a new {shell} completes `deniable`")
+        raise typer.Exit
+
+
+def _known(shell: str) -> str:
+    if shell not in SHELLS:
+        raise typer.BadParameter(f"there is no completion for {shell!r}; expected one of {', '.join(SHELLS)}")
+    return shell
+
+
+SHELLS = ("bash", "zsh", "fish")
+COMPLETE = "_DENIABLE_COMPLETE"
+"""The variable by which a shell asks the program what could come next."""
 
 app = typer.Typer(name="deniable", cls=Commands, epilog=EPILOG, no_args_is_help=True, **PLAIN)
 
@@ -113,7 +164,22 @@ app = typer.Typer(name="deniable", cls=Commands, epilog=EPILOG, no_args_is_help=
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and what is installed, and stop."
+        ),
     ] = False,
+    show_completion: Annotated[
+        str | None,
+        typer.Option(
+            callback=_show_completion, is_eager=True, metavar="|".join(SHELLS), help="Print what completes words there."
+        ),
+    ] = None,
+    install_completion: Annotated[
+        str | None,
+        typer.Option(
+            callback=_install_completion, is_eager=True, metavar="|".join(SHELLS), help="Let that shell complete words."
+        ),
+    ] = None,
 ) -> None:
     """Randomized response, end to end: design → respond → tally → estimate."""

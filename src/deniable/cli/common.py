@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import io
 import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TextIO, TypeVar
 
 import typer
 
@@ -29,15 +31,32 @@ _R = TypeVar("_R")
 USAGE, FOREIGN, UNREADABLE, REFUTED, INTERRUPTED, OURS = 2, 3, 4, 5, 130, 1
 
 PLAIN: dict[str, Any] = {
+    "add_completion": False,  # which the program has once, not each of its commands
     "pretty_exceptions_enable": False,  # pretty tracebacks print the values of variables, and one could be an answer
     "rich_markup_mode": None,
-    "context_settings": {"max_content_width": 100},
+    "context_settings": {"max_content_width": 100, "help_option_names": ["-h", "--help"]},
 }
 """How every command's help looks."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 DesignFile = Annotated[Path, typer.Argument(metavar="DESIGN", help="A design, as written by `deniable design`.")]
+
+
+def in_words(command: Any) -> Any:
+    """Say in a command's help what to write, where its author did not: NUMBER, FILE or TEXT, not the name of a type."""
+    for parameter in command.params:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda **_: None  # its metavar says it
+        elif parameter.metavar is None and not parameter.is_flag:
+            kind = getattr(parameter, "type_descriptor", None)  # of Typer from 0.20 on
+            parameter.metavar = _WORDS.get(getattr(kind, "annotation", None), "TEXT")
+    for each in getattr(command, "commands", {}).values():
+        in_words(each)
+    return command
+
+
+_WORDS: dict[Any, str] = {int: "NUMBER", float: "NUMBER", Path: "FILE"}
 
 
 def console() -> Console:
@@ -62,10 +81,13 @@ def say(text: str) -> None:
 def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
     """Turn errors into a message and an exit code; no traceback for a mistake of whoever typed the command."""
 
+    files = [each.name for each in inspect.signature(command).parameters.values() if _is_file_to_write(each)]
+
     @functools.wraps(command)
     def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
-            return command(*args, **kwargs)
+            with held_back() if any(kwargs.get(name) is not None for name in files) else nullcontext():
+                return command(*args, **kwargs)
         except DeniableError as error:
             raise fail(error.problem, error.hint, code=_code(error)) from None
         except BrokenPipeError:
@@ -79,6 +101,43 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             raise fail("interrupted; nothing was left half-written.", code=INTERRUPTED) from None
 
     return run
+
+
+def _is_file_to_write(parameter: inspect.Parameter) -> bool:
+    """Whether a parameter names a file that is written only where it is asked for."""
+    return parameter.name in ("out", "chart") and parameter.default is None
+
+
+class _HeldOutput(io.StringIO):
+    """What a command prints, for a stream that is told later; whoever asks is told about that stream."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self.stream = stream
+
+    def isatty(self) -> bool:
+        return self.stream.isatty()
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Print what a command prints when it has written its files: who reads no further must not lose them.
+
+    Of a command that is refused nothing is printed; where a disk fails, what was found is.
+    """
+    stream = sys.stdout
+    sys.stdout = held = _HeldOutput(stream)
+    refused = False
+    try:
+        yield
+    except DeniableError:
+        refused = True
+        raise
+    finally:
+        sys.stdout = stream
+        if not refused:
+            stream.write(held.getvalue())
+            stream.flush()
 
 
 def fail(problem: str, hint: str = "", *, code: int) -> typer.Exit:
@@ -184,13 +243,16 @@ def progress(title: str, *, unit: str = "rows") -> Iterator[Progress]:
     )
 
     err = messages()
+    if not err.is_terminal:
+        yield lambda _rows, _share: None
+        return
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
         TextColumn(f"{{task.fields[rows]:,}} {unit}, {{task.fields[rate]:,.0f}}/s"), TimeElapsedColumn(),
         TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
     began = time.monotonic()
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+    with Progress(*columns, console=err, transient=True) as bar:
         task = bar.add_task(title, total=None, rows=0, rate=0.0)
 
         def told(rows: int, share: float | None) -> None:

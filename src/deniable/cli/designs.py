@@ -24,6 +24,7 @@ from deniable.cli.common import (
     console,
     deliver,
     guarded,
+    in_words,
     print_json,
     read_asked,
     read_design,
@@ -162,7 +163,6 @@ app = typer.Typer(
     cls=Families,
     help="Choose how answers are turned into responses, and see what that promises.",
     no_args_is_help=True,
-    add_completion=False,
     **PLAIN,
 )
 
@@ -191,9 +191,9 @@ def family_command(name: str, family: Callable[..., Any], show: Callable[[Any], 
     build.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     build.__annotations__ = {each.name: each.annotation for each in options}
     build.__doc__ = (inspect.getdoc(family) or "").split("\n\n")[0]
-    alone = typer.Typer(add_completion=False, **PLAIN)
+    alone = typer.Typer(**PLAIN)
     alone.command(name)(guarded(build))
-    return typer.main.get_command(alone)
+    return in_words(typer.main.get_command(alone))
 
 
 _SettingsFile = Annotated[

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Who has which items, and how much of each: design → respond → tally → estimate for bipartite graphs.",
     no_args_is_help=True,
+    **PLAIN,
 )
 
 

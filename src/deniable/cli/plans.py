@@ -66,16 +66,21 @@ def _asked(path: Path) -> Design:
 
 Share = Annotated[str, typer.Option("--share", metavar="SHARE", help="The share that you expect, such as 0.1 or 10%.")]
 People = Annotated[int, typer.Option("--people", "-n", help="How many will respond.")]
-Null = Annotated[str, typer.Option("--null", metavar="SHARE", help="The share that is to be rejected.")]
-Alpha = Annotated[str, typer.Option("--alpha", metavar="SHARE", help="How often a true null is rejected.")]
-TwoSided = Annotated[bool, typer.Option("--two-sided", help="Reject on both sides.")]
-Level = Annotated[str, typer.Option("--level", metavar="SHARE", help="Of the interval.")]
-Assurance = Annotated[
-    str | None, typer.Option("--assurance", metavar="SHARE", help="In how many surveys the interval is as narrow.")
+Null = Annotated[str, typer.Option("--null", metavar="SHARE", help="The share under the null hypothesis.")]
+Alpha = Annotated[
+    str, typer.Option("--alpha", metavar="SHARE", help="How often a true null hypothesis may be rejected.")
 ]
-Category = Annotated[str | None, typer.Option("--category", help="Whose share is meant; by default the last one.")]
+TwoSided = Annotated[bool, typer.Option("--two-sided", help="Test on both sides.")]
+Level = Annotated[str, typer.Option("--level", metavar="SHARE", help="The confidence level of the interval.")]
+Assurance = Annotated[
+    str | None,
+    typer.Option("--assurance", metavar="SHARE", help="In how many of all surveys the interval should be as narrow."),
+]
+Category = Annotated[
+    str | None, typer.Option("--category", help="Whose share is meant; by default that of the last category.")
+]
 Method = Annotated[
-    str | None, typer.Option("--method", help="Of the test: exact or normal; by default exact where it can be.")
+    str | None, typer.Option("--method", help="Which test: exact or normal; by default exact where that is possible.")
 ]
 Costs = Annotated[str, typer.Option("--costs", metavar="A,B", help="What a respondent of each group costs.")]
 Shares = Annotated[str, typer.Option("--shares", metavar="A,B", help="The share that you expect in each group.")]
@@ -95,8 +100,13 @@ app = typer.Typer(
 def size(
     design: DesignFile,
     share: Share,
-    width: Annotated[str | None, typer.Option("--width", metavar="SHARE", help="Of the interval, end to end.")] = None,
-    power: Annotated[str | None, typer.Option("--power", metavar="SHARE", help="How surely null is rejected.")] = None,
+    width: Annotated[
+        str | None, typer.Option("--width", metavar="SHARE", help="How wide the interval may be, end to end.")
+    ] = None,
+    power: Annotated[
+        str | None,
+        typer.Option("--power", metavar="SHARE", help="How likely it should be that the null share is rejected."),
+    ] = None,
     assurance: Assurance = None,
     level: Level = "95%",
     null: Null = "0",
@@ -145,7 +155,9 @@ def interval_width(
 def detect(
     design: DesignFile,
     people: People,
-    power: Annotated[str, typer.Option("--power", metavar="SHARE", help="How surely null is rejected.")] = "80%",
+    power: Annotated[
+        str, typer.Option("--power", metavar="SHARE", help="How likely it should be that the null share is rejected.")
+    ] = "80%",
     null: Null = "0",
     alpha: Alpha = "5%",
     two_sided: TwoSided = False,

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Give out an answer in stages, and never pay twice: a ledger keeps what is out and what it cost.",
     no_args_is_help=True,
-    add_completion=False,
     **PLAIN,
 )
 
@@ -75,7 +74,7 @@ def answer(
     ],
     budget: Budget = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Of a planned question, keep the answer for stages beyond the plan.")
+        bool, typer.Option("--keep", help="For a planned question: keep the answer, for stages beyond the plan.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -104,7 +103,7 @@ def answer(
 def stage(
     path: LedgerFile,
     question: Question,
-    design: Annotated[Path | None, typer.Argument(metavar="[DESIGN]", help="The design of the stage.")] = None,
+    design: Annotated[Path | None, typer.Argument(metavar="DESIGN", help="The design of the stage.")] = None,
     number: Annotated[
         int | None, typer.Option("--number", "-n", min=1, help="A stage that is drawn, counted from 1, the coarsest.")
     ] = None,
@@ -212,7 +211,7 @@ def forget(path: LedgerFile, question: Question) -> None:
 def withdraw(
     path: LedgerFile,
     question: Annotated[
-        str | None, typer.Argument(metavar="[QUESTION]", help="One question; all of them, if none is named.")
+        str | None, typer.Argument(metavar="QUESTION", help="One question; all of them, if none is named.")
     ] = None,
     as_json: Json = False,
 ) -> None:

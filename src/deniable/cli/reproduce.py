@@ -1,4 +1,4 @@
-"""`deniable reproduce`: the tables, examples and figures of the five documents again, printed against ours."""
+"""`deniable reproduce`: the tables, examples and figures of the five papers again, printed against ours."""
 
 from __future__ import annotations
 
@@ -22,9 +22,15 @@ Numbers = list[str] | None
 _STYLES = {
     "agrees": "green",
     "holds with a condition": "cyan",
-    "the document is wrong": "yellow",
+    "the paper is wrong": "yellow",
     "differs": "bold red",
 }
+
+
+_PAPERS = (
+    "rr3 (Ma and Wang 2021), minimax (Chai 2019), binary (Holohan, Leith and Mason 2017), "
+    "cards (Sun, Yan and Zhou 2023), gradual (Pan 2024), or all."
+)
 
 
 def _asked(kind: str) -> Any:
@@ -33,7 +39,7 @@ def _asked(kind: str) -> Any:
 
 @guarded
 def reproduce(
-    document: Annotated[str, typer.Argument(help="rr3, minimax, binary, cards, gradual, or all.")],
+    document: Annotated[str, typer.Argument(metavar="PAPER", help=_PAPERS)],
     table: Annotated[Numbers, _asked("table")] = None,
     figure: Annotated[Numbers, _asked("figure")] = None,
     example: Annotated[Numbers, _asked("example")] = None,
@@ -49,9 +55,9 @@ def reproduce(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Make tables, examples and figures of the five documents again, and say where they agree.
+    """Make tables, examples and figures of the five papers again, and say where they agree.
 
-    Whole documents come with a page, report.html, that shows everything made.
+    Whole papers come with a page, report.html, that shows everything made.
     """
     from deniable.reproduce.page import Folder
     from deniable.reproduce.run import run, select, setting
@@ -123,7 +129,7 @@ def _show_one(to: Console, made: Made) -> None:
     exhibit, content = made.exhibit, made.content
     to.print(f"{exhibit.document}, {exhibit.kind} {exhibit.number}: {exhibit.title}", style="bold", markup=False)
     if content.described:
-        to.print(f"In the document: {content.described}", markup=False)
+        to.print(f"In the paper: {content.described}", markup=False)
     if content.rows:
         to.print(_rows(content.columns, content.rows))
     if content.values:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def respond(
     design: Annotated[
         Path | None,
-        typer.Argument(metavar="[DESIGN]", help="A design, as written by `deniable design`; none with NAME=DESIGN."),
+        typer.Argument(metavar="DESIGN", help="A design, as written by `deniable design`; none with NAME=DESIGN."),
     ] = None,
     answers: Annotated[
         list[str] | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True,
     help="Surveys in a collector's database: check, create, open, close, export …",
-    add_completion=False,
     **PLAIN,
 )
 
@@ -49,6 +49,95 @@ def check(file: SurveyFile, as_json: Json = False) -> None:
     else:
         _show(survey)
     _warn(survey)
+
+
+@app.command()
+@guarded
+def new(
+    template: Annotated[str, typer.Option("--template", "-t", metavar="NAME", help="What to start from.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="A file for the survey, .toml.")
+    ] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option("--language", "-l", help="A language to keep, as often as needed; all of them, unless you say."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a survey to start from: wordings, a design and a harmless question. Without a template, list them."""
+    from deniable.survey.templates import TEMPLATES, survey_template, template_title
+
+    if not template:
+        for name in TEMPLATES:
+            console().print(f"{name}: {template_title(name)}", markup=False, soft_wrap=True)
+        return
+    text = survey_template(template, languages=language or ())
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write(out, text.rstrip("\n"), force=force)
+    say(f"wrote {out}. Change it, then: deniable survey check {out}")
+
+
+@app.command()
+@guarded
+def harmless(as_json: Json = False) -> None:
+    """List harmless questions with the exact share of those who say yes: p of crosswise, b of simmons."""
+    from deniable.survey.harmless import HARMLESS
+
+    if as_json:
+        keys = ("name", "share", "texts", "note")
+        print_json({"questions": [{key: _text(getattr(each, key)) for key in keys} for each in HARMLESS]})
+        return
+    for each in HARMLESS:
+        console().print(f"{each.name}  {each.share} = {float(each.share):.4f}", markup=False, soft_wrap=True)
+        for language, text in each.texts.items():
+            console().print(f"  {language}: {text}", markup=False, soft_wrap=True)
+    for note in dict.fromkeys(each.note for each in HARMLESS):
+        say(note)
+
+
+def _text(value: object) -> object:
+    """Return a fact for JSON: an exact share as text."""
+    from fractions import Fraction
+
+    return str(value) if isinstance(value, Fraction) else value
+
+
+class CodebookForm(StrEnum):
+    """How a codebook is written."""
+
+    CSV = "csv"
+    MARKDOWN = "md"
+    JSON = "json"
+
+
+@app.command()
+@guarded
+def codebook(
+    file: SurveyFile,
+    form: Annotated[
+        CodebookForm | None,
+        typer.Option("--format", "-f", help="csv; md, to read; json, as DDI names it. As --out ends, or md."),
+    ] = None,
+    language: Annotated[str, typer.Option("--language", "-l", help="One of the survey's; its first, by default.")] = "",
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")] = None,
+    force: Force = False,
+) -> None:
+    """Write the codebook of a survey: questions, texts, codes, designs, ε and Bayes factors."""
+    from deniable.survey.codebook import FORMATS
+
+    ending = form.value if form else out.suffix.lower().lstrip(".") if out else "md"
+    if ending not in FORMATS:
+        raise InvalidRequest(
+            f"cannot write a codebook to {out}; expected a name that ends in .{', .'.join(FORMATS)}, or --format."
+        )
+    text = FORMATS[ending](_read(file).codebook(language)).rstrip("\n")
+    if out is None:
+        typer.echo(text)
+        return
+    write(out, text, force=force)
+    say(f"wrote {out}")
 
 
 @app.command()
@@ -115,6 +204,23 @@ def preview(
     with _store(settings, database, address=address) as (store, chosen):
         typer.echo(f"{chosen.base}/preview/{store.survey(name).survey.name}")
     say("Sign in there with the token of an analyst or administrator: deniable survey token NAME.")
+
+
+@app.command()
+@guarded
+def kiosk(
+    name: Name,
+    group: Annotated[str, typer.Option("--group", help="The group of all who use the device.")] = "",
+    address: Annotated[str | None, typer.Option("--address", help="What people type to get to the collector.")] = None,
+    database: Database = None,
+    settings: SettingsFile = None,
+) -> None:
+    """Print the link for a device that many people use, such as an interviewer's tablet: it keeps nothing of them."""
+    with _store(settings, database, address=address) as (store, chosen):
+        entry = store.survey(name)
+        if group:
+            entry.survey.group(group)
+        typer.echo(f"{replace(entry.link(chosen.base), group=group).text}&kiosk")
 
 
 @app.command("list")
@@ -350,7 +456,7 @@ def verify(
 @guarded
 def scripts(
     address: Annotated[
-        str, typer.Argument(metavar="[ADDRESS]", help="A collector, such as https://survey.example, to compare with.")
+        str, typer.Argument(metavar="ADDRESS", help="A collector, such as https://survey.example, to compare with.")
     ] = "",
 ) -> None:
     """Print the hashes of the scripts of this version; or fetch those of a collector, and compare."""
@@ -393,6 +499,9 @@ def _store(
     try:
         store = open_store(settings.database)
         try:
+            served = store.database.noted()
+            if not settings.address and served.startswith("http"):  # links lead to where it is, or was, served
+                settings = read_settings(file, database=database, **given | {"address": served})
             yield store, settings
         finally:
             store.shut()
@@ -438,12 +547,20 @@ def _show(survey: Survey) -> None:
         last = question.designs[-1]
         table.add_row(question.name, last.name, str(question.stages), epsilon_words(last.epsilon, spoken))
     out.print(table)
+    odds = sum(arm.odds for arm in survey.arms)
+    for arm, hand in zip(survey.arms, survey.hands, strict=False):
+        own = survey.together({each.name: each.disclosure.parity for each in hand if not each.check})
+        asked = f"{', '.join(each.name for each in hand)}; ε ≤ {epsilon_words(own.epsilon, spoken)}"
+        out.print(f"The arm {arm.name}, {arm.odds} of {odds} respondents: {asked}.", markup=False, soft_wrap=True)
     total = epsilon_words(survey.disclosure.epsilon, spoken)
     out.print(f"A respondent who answers everything, at the finest stages, reveals at most ε = {total}.")
     words, worst = spoken.words["disclosure"], survey.worst
     out.print(f"\nWhat respondents are told, in their language:\n{words['title']}", markup=False)
     for question in survey.questions:
-        out.print(f"- {question.disclosure.line(question.name, spoken)}", markup=False)
+        if question.check:
+            out.print(f"- {question.name}: {spoken.words['question']['check']}", markup=False)
+        else:
+            out.print(f"- {question.disclosure.line(question.name, spoken)}", markup=False)
     out.print(fill(words["worst"], question=worst.name), *worst.disclosure.response_words(spoken), markup=False)
     if len(survey.questions) > 1:
         out.print(*survey.disclosure.together_words(spoken), markup=False)

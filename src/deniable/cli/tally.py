@@ -71,6 +71,10 @@ def tally(
         ),
     ] = None,
     sheet: collected.Sheet = None,
+    weights: Annotated[
+        str | None,
+        typer.Option("--weights", metavar="NAME", help="Which column holds how many people each row stands for."),
+    ] = None,
     threads: Annotated[
         int | None, typer.Option("--threads", min=1, help="How many threads count; by default one for each core.")
     ] = None,
@@ -116,7 +120,11 @@ def tally(
         )
     if len({Path(path).resolve() for path in responses}) < len(responses):
         say("a file is named more than once; its responses count as often.")
-    counting = _Counting(words, known, by or [], codes, threads)
+    if weights is not None and (known is None or by or values or missing or sheet):
+        raise InvalidRequest(
+            "--weights goes with files that name one design; expected no groups, mapping file, --value or --sheet."
+        )
+    counting = _Counting(words, known, by or [], codes, threads, weights)
     total = collected.added([counting.count(path) for path in responses])
     collected.tell_unknown(counting.unknown, counting.designs)
     collected.print_tallies(total, as_json=as_json)
@@ -136,6 +144,7 @@ class _Counting:
         by: list[str],
         codes: bool | None,
         threads: int | None,
+        weights: str | None,
     ) -> None:
         self.unknown: dict[str, Counter[str]] = {}
         self.designs: list[Any] = collected.read_designs(words.design) if known is None else [known]
@@ -144,6 +153,7 @@ class _Counting:
         self._by = by
         self._codes = codes
         self._threads = threads or os.cpu_count() or 1
+        self._weights = weights
 
     def count(self, path: str) -> Any:
         if path.lower().endswith(".json"):
@@ -179,21 +189,29 @@ class _Counting:
 
     def _ours(self, design: AnyDesign, given: Any, path: str, question: str) -> Any:
         """Count a file that names the design of its responses."""
+        from deniable.designs import Design
         from deniable.engines import Local
         from deniable.engines.files import tally_file
+        from deniable.tallies.files import tally_weighted_file
 
         words = self._words
         if words.values or words.missing or words.sheet:
             why = "this one names its design; expected none of them" if words.columns else "expected --column with them"
             raise InvalidRequest(f"--value, --missing and --sheet are for files that were collected elsewhere; {why}.")
-        options: dict[str, Any] = {"question": question, "codes": self._codes, "engine": Local(threads=self._threads)}
+        options: dict[str, Any] = {"question": question, "codes": self._codes}
         with progress(f"counting {Path(path).name}") as told:
-            return tally_file(design, given, by=self._by, progress=told, **options)
+            if self._weights is not None:
+                if not isinstance(design, Design):
+                    raise InvalidRequest(f"--weights does not go with a design that asks for {design.asks}.")
+                return tally_weighted_file(design, given, self._weights, progress=told, **options)
+            return tally_file(design, given, by=self._by, engine=Local(threads=self._threads), progress=told, **options)
 
     def _elsewhere(self, questions: Mapping[str, CollectedColumn], given: Any, path: str) -> SeparateTallies:
         """Count a file that does not."""
         from deniable.tallies.collected import count_columns
 
+        if self._weights is not None:
+            raise InvalidRequest("--weights is for files that name their design; this one was collected elsewhere.")
         with progress(f"counting {Path(path).name}") as told:
             found = count_columns(questions, given, by=self._by, sheet=self._words.sheet, progress=told)
         for column, counted in found.unknown.items():

@@ -145,7 +145,7 @@ class Client(SurveyDevice):
     @property
     def questions(self) -> tuple[Question, ...]:
         """What this respondent is asked: all questions, or those that were drawn, once and for all."""
-        if self.survey.each is None:
+        if not self.survey.draws:
             return self.survey.questions
         with self._state.transaction() as tables:
             kept = look_up(tables, "hand")

@@ -18,7 +18,6 @@ from deniable.errors import InvalidRequest, NotAllowed
 from deniable.records.numbers.responses import category_of
 from deniable.responses import respond
 from deniable.survey import Link
-from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import BUDGET, CEILING, read_limit
 
 Answer: TypeAlias = str | Mapping[str, str] | exact.Rational
@@ -77,10 +76,10 @@ class Hub(SurveyDevice):
     def add(self, people: Iterable[Mapping[str, Answer]]) -> list[str]:
         """Draw the responses of respondents, each given as answers by question; return their keys, in that order.
 
-        Of a gradual question only the coarsest stage is drawn. Where each respondent is asked some of the questions,
-        give answers to all: those that are drawn are used, and nothing is done with the others. All that is waiting is
-        written anew, so that the bytes of the file do not tell who came when: give many people at once where there are
-        thousands.
+        Of a gradual question only the coarsest stage is drawn. Where each respondent is asked some of the questions, or
+        those of an arm, give answers to all: those that are drawn are used, and nothing is done with the others. All
+        that is waiting is written anew, so that the bytes of the file do not tell who came when: give many people at
+        once where there are thousands.
 
         Raises:
             InvalidAnswer: not one of the categories; nobody's responses were kept. The message does not repeat it.
@@ -133,12 +132,11 @@ class Hub(SurveyDevice):
         designs = {name: self.survey.question(name).design for name in sorted(questions)}
         for name, design in designs.items():
             self._check_ceiling(name, design)
-        if self.survey.each is not None and len(designs) < len(self.survey.questions):
+        if self.survey.draws and any(each.name not in designs for each in self.survey.questions if not each.check):
             raise InvalidRequest(
                 "some of the questions are drawn for each respondent; expected answers to all of them."
             )
-        ratios = sorted((design.parity for design in designs.values()), reverse=True)
-        self._check_budget(Disclosure.of_parities(ratios[: self.survey.each]))
+        self._check_budget(self.survey.together({name: design.parity for name, design in designs.items()}))
 
     def _drawn(self, answers: Mapping[str, Answer]) -> tuple[str, str]:
         """Return a key, and the submission as a line of JSON."""
@@ -159,8 +157,9 @@ class Hub(SurveyDevice):
 
     def _asked(self, answers: dict[str, str | Mapping[str, str]]) -> dict[str, str | Mapping[str, str]]:
         """Return the answers to the questions that are drawn for a respondent; every one is looked at first."""
-        if self.survey.each is None:
+        if not self.survey.draws:
             return answers
         for name, answer in answers.items():
             self.survey.question(name).design.category_number(answer)
-        return {question.name: answers[question.name] for question in self.survey.draw_hand(self._source)}
+        hand = self.survey.draw_hand(self._source)
+        return {question.name: answers[question.name] for question in hand if question.name in answers}

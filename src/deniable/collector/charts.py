@@ -6,8 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import TypeVar
 
 from deniable.estimates import ShareRow
+
+Thing = TypeVar("Thing")
 
 HEIGHT = 100
 """Units from the foot of a bar to the top of the picture of days."""
@@ -162,11 +165,14 @@ class SharesChart:
     left_out: int
 
 
+def largest(things: Sequence[Thing], size: Callable[[Thing], float]) -> Sequence[Thing]:
+    """Return all things in their order, or, of more than can be looked through, the largest."""
+    return things if len(things) <= MOST_LINES else sorted(things, key=size, reverse=True)[:MOST_LINES]
+
+
 def shares_chart(rows: Sequence[ShareRow], labels: Sequence[str]) -> SharesChart:
     """Return the picture of an estimate; the axis always shows 0."""
-    pairs = list(zip(rows, labels, strict=True))
-    if len(pairs) > MOST_LINES:
-        pairs = sorted(pairs, key=lambda pair: -pair[0].estimate)[:MOST_LINES]
+    pairs = largest(list(zip(rows, labels, strict=True)), lambda pair: pair[0].estimate)
     ends = [end for row, _ in pairs for end in (row.low, row.high, row.direct_low, row.direct_high)]
     scale = axis(min(0.0, *ends), max(0.01, *ends), lambda share: f"{round(100 * share, 1) + 0.0:g}%")
     lines = tuple(

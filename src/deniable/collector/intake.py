@@ -153,7 +153,7 @@ class Surveys:
             entry = await asyncio.to_thread(self._store.survey, name)
         except NoSuchSurvey:
             self._remembered.pop(name, None)
-            raise Refused(404, "there is no survey at this address.", "Surveys are listed at /.") from None
+            raise Refused(404, "there is no survey at this address.", "Open the link that you were given.") from None
         if fielded is None or fielded.entry != entry:
             fielded = FieldedSurvey(entry)
         if len(self._remembered) >= _MOST_SURVEYS:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from deniable import exact
 from deniable.collector.charts import CurveChart, curve_chart
@@ -23,6 +24,7 @@ MARKS = ("1/10", "1/5", "1/2", "1", "2", "4", "8")
 """The ε that the curve is marked with; its first and last are its ends."""
 
 _SPOKEN = locale("en")  # as all pages for analysts
+_MOST_KINKS = 3  # bends of the curve that are told, those at the largest ε
 _CURVE_STEPS = 36  # between the ends of the curve
 _MOST_EXACT = 10_000  # respondents up to which the exact test takes no time
 
@@ -72,6 +74,7 @@ class SurveyPlan:
         warnings: what is above the limits, and must be acknowledged in the survey's file.
         reasons: why this design.
         curve: margin against ε.
+        kinks: where the curve bends, and why, in sentences.
         people: how many respondents the expected share takes, for the width and for the power, in sentences.
         crossing: from how many respondents on this beats a direct question to which some lie, in a sentence.
         errors: the error against the number of respondents, of this and of the direct question.
@@ -90,6 +93,7 @@ class SurveyPlan:
     warnings: tuple[str, ...]
     reasons: tuple[str, ...]
     curve: CurveChart
+    kinks: tuple[str, ...]
     people: tuple[str, ...]
     crossing: str
     errors: CurveChart
@@ -137,6 +141,7 @@ def plan(wish: Wish) -> SurveyPlan:
         warnings=_warnings(choice.design, wish.questions),
         reasons=(*choice.reasons, *_drawn(wish, margin)),
         curve=_curve(wish, margin, plain),
+        kinks=_kinks(wish.categories),
         people=_people(wish, choice.design),
         crossing=crossing.sentence,
         errors=_errors(wish, choice.design, crossing.value),
@@ -174,11 +179,37 @@ def _drawn(wish: Wish, margin: float) -> tuple[str, ...]:
 
 
 def _curve(wish: Wish, margin: float, plain: float) -> CurveChart:
-    ends = [float(exact.rational(mark)) for mark in (MARKS[0], MARKS[-1])]
-    steps = [ends[0] * (ends[1] / ends[0]) ** (number / _CURVE_STEPS) for number in range(_CURVE_STEPS + 1)]
-    points = [(e, _margin(_minimax(wish.categories, f"{e:.4f}"), wish.respondents)) for e in steps]
+    points = [(e, _margin(_minimax(wish.categories, f"{e:.4f}"), wish.respondents)) for e in _steps()]
+    ends = points[0][0], points[-1][0]
     marks = [float(exact.rational(mark)) for mark in MARKS]
     return curve_chart(points, (float(wish.epsilon), margin), [(ends[0], plain), (ends[1], plain)], marks)
+
+
+def _steps() -> list[float]:
+    first, last = (float(exact.rational(mark)) for mark in (MARKS[0], MARKS[-1]))
+    return [first * (last / first) ** (number / _CURVE_STEPS) for number in range(_CURVE_STEPS + 1)]
+
+
+def _kinks(categories: int) -> tuple[str, ...]:
+    """Tell where the curve bends: where the best number of categories in a response changes."""
+    if categories == 2:
+        return ()
+    sizes = [(epsilon, _in_a_response(categories, epsilon)) for epsilon in _steps()]
+    bends = [(math.sqrt(one * two), after) for (one, before), (two, after) in pairwise(sizes) if before != after]
+    if not bends:
+        return ()
+    told = bends[-_MOST_KINKS:]
+    first = sizes[0][1] if len(told) == len(bends) else bends[-_MOST_KINKS - 1][1]
+    later = "; ".join(f"from ε ≈ {epsilon:.2g} on {size}" for epsilon, size in told)
+    return (
+        "The curve bends where the best response changes: a small ε is used best by naming many of the answers, "
+        f"here up to {first} of {categories}; {later}.",
+    )
+
+
+def _in_a_response(categories: int, epsilon: float) -> int:
+    """Return how many categories a response of the best design names."""
+    return int(subset(categories, f"{epsilon:.4f}").channel.sizes[0])
 
 
 def _people(wish: Wish, design: Design) -> tuple[str, ...]:

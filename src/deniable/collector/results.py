@@ -13,14 +13,16 @@ from deniable.attacks import doubts, fabricated, swing
 from deniable.collector.small_cells import counts_shown, groups_shown
 from deniable.collector.store import Entry, Store
 from deniable.designs import NumberDesign
-from deniable.errors import NotEstimable
+from deniable.errors import InvalidRequest, NotAllowed, NotEstimable
 from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, plausible, stages
+from deniable.estimates.groups import REST, GroupedEstimate
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
 from deniable.records.numbers.estimates import NumberEstimate
 from deniable.report import words
 from deniable.survey import Question
 from deniable.tallies import Tally, marginal
+from deniable.tallies.groups import GroupedTally
 from deniable.tallies.stages import StageTallies
 
 LEVEL = 0.95
@@ -158,6 +160,34 @@ class GroupResult:
     numbers: tuple[Row, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ShareDifference:
+    """By how much the share of a category is larger than in another arm: with its standard error and interval."""
+
+    label: str
+    value: float
+    error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArmResult:
+    """A question beside one that asks the same of other people.
+
+    Attributes:
+        question: the other one.
+        design: what it is called; "direct" where answers are sent as they are.
+        respondents: of the other one.
+        differences: this question less the other one, a category each; empty where one of the two is not shown yet.
+    """
+
+    question: str
+    design: str
+    respondents: int
+    differences: tuple[ShareDifference, ...]
+
+
 def read(store: Store, entry: Entry, question: int, group: int | None = None) -> Results:
     """Return the results of a question.
 
@@ -174,7 +204,7 @@ def read(store: Store, entry: Entry, question: int, group: int | None = None) ->
         level=LEVEL,
         method=summary.method,
         epsilon=summary.epsilon,
-        sentence=_sentence(shares, numbers),
+        sentence=_sentence(shares, numbers, asked.check),
         shares=shares,
         notes=numbers.notes if numbers else summary.notes,
         protection=_protection(asked),
@@ -201,12 +231,68 @@ def groups(store: Store, entry: Entry, question: int) -> tuple[GroupResult, ...]
             GroupResult(
                 entry.survey.groups[number],
                 _counts(estimate).respondents,
-                _sentence(shares, numbers),
+                _sentence(shares, numbers, asked.check),
                 shares,
                 numbers.rows if numbers else (),
             )
         )
     return tuple(results)
+
+
+def compared(store: Store, entry: Entry, question: int) -> tuple[str, ...]:
+    """Return whether the groups that are shown differ, and which of them differ from the rest; nothing for one group.
+
+    Each is told of shares, with p-values adjusted for the number of groups. Hidden groups are in none of it.
+    """
+    asked = entry.survey.questions[question]
+    tallies = {
+        entry.survey.groups[number]: store.tallies(entry.id, question, number, shown=True)
+        for number in groups_shown(store, entry, question)
+    }
+    if len(tallies) < 2 or asked.ladder or isinstance(asked.design, NumberDesign):
+        return ()
+    try:
+        found = GroupedEstimate(GroupedTally(asked.design, tallies))
+        apart = found.against_rest()
+    except (NotEstimable, InvalidRequest):
+        return ()
+    labels = asked.labels(entry.survey.language)
+    told = [f"The same in all groups: {found.homogeneity()}."]
+    for name, value in apart.params.items():
+        if apart.adjusted[name] <= 1 - LEVEL:
+            group, _, category = name.partition(f" − {REST} · ")
+            low, high = apart.interval(name, level=LEVEL)
+            label = labels[asked.design.category_number(category)]
+            told.append(
+                f"{group}, {label}: {_points(value, '+')} points against the other groups "
+                f"({_points(low)} … {_points(high)}; adjusted p = {apart.adjusted[name]:.2g})."
+            )
+    return tuple(told)
+
+
+def _points(share: float, sign: str = "") -> str:
+    return f"{100 * share:{sign}.1f}".replace("-", "−")
+
+
+def comparisons(store: Store, entry: Entry, question: int) -> tuple[ArmResult, ...]:
+    """Compare a question with those that ask the same of other people, by what is shown of each."""
+    survey = entry.survey
+    asked = survey.questions[question]
+    others = [each for each in survey.questions if each.name == asked.compare or each.compare == asked.name]
+    return tuple(_compared(store, entry, question, survey.number(other.name)) for other in others)
+
+
+def _compared(store: Store, entry: Entry, question: int, number: int) -> ArmResult:
+    asked, other = (entry.survey.questions[each] for each in (question, number))
+    try:
+        own, beside = (_estimated(counts_shown(store, entry, each)) for each in (question, number))
+    except (NotAllowed, NotEstimable):
+        return ArmResult(other.name, other.design.name, 0, ())
+    found = []
+    for category, label in zip(asked.design.categories, asked.labels(entry.survey.language), strict=True):
+        more = own.contrast({category: 1.0}) - beside.contrast({category: 1.0})
+        found.append(ShareDifference(label, more.value, more.error, *more.interval(level=LEVEL)))
+    return ArmResult(other.name, other.design.name, _counts(beside).respondents, tuple(found))
 
 
 def days(store: Store, entry: Entry, question: int) -> tuple[tuple[date, int], ...]:
@@ -274,10 +360,14 @@ def _pairs(estimate: Estimate | Combined) -> tuple[PairResult, ...]:
     return tuple(found)
 
 
-def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None) -> str:
-    """Tell the mean of a number; else about "yes", or about the answer that most people give."""
+def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None, check: str = "") -> str:
+    """Tell the mean of a number, or who got a check right; else about "yes", or the answer that most people give."""
     if numbers:
         return words.about_mean(numbers.rows[0])
+    if check:
+        right = next(share for share in shares if share.row.name == check)
+        told = words.about(right.row, right.label)
+        return f"The right answer: {told[:1].lower()}{told[1:]}"
     chosen = shares[1] if len(shares) == 2 else max(shares, key=lambda share: share.row.estimate)
     return words.about(chosen.row, chosen.label)
 

@@ -49,6 +49,7 @@ def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None
         try:
             with closing(_Seated(store.database, settings.collectors)) as seat:
                 _settle(store)
+                seat.note(settings.base)
                 server = uvicorn.Server(configuration(settings, make_app(settings, store)))
                 ready(settings)
                 log_event("listening", address=settings.base)
@@ -83,6 +84,11 @@ class _Seated:
         finally:
             self._ended.set()
             thread.join()
+
+    def note(self, address: str) -> None:
+        """Leave the address for commands that print links, where the database has a place for it."""
+        if self._seat is not None:
+            self._seat.note(address)
 
     def close(self) -> None:
         """Leave the seat to others."""

@@ -39,6 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         host: the address of this machine that is listened on.
         port: the port that is listened on; 0 for any that is free.
         address: what people type to get here, such as `https://survey.example`; by default host and port.
+        listed: whether the page at / lists all open surveys; else people need the link of theirs.
         unencrypted: whether pages may go to other machines without HTTPS.
         proxies: addresses or networks of proxies in front, with commas, whose word on where a request comes from is
             believed; `*` for all. Needed where the address is HTTPS, which is spoken by a proxy.
@@ -65,6 +66,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     host: str = "127.0.0.1"
     port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8000
     address: str = ""
+    listed: bool = False
     unencrypted: bool = False
     proxies: str = ""
     rate: _Count = 600

@@ -10,7 +10,7 @@ whoever is shown a receipt cannot withdraw.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -121,16 +121,22 @@ def receipt(store: Store, entry: Entry, key: bytes) -> str:
         asked = survey.questions[question]
         drawn[asked.name] = design = asked.designs[stage]
         responses.append({"question": asked.name, "design": design.hash, "symbol": design.symbols[code]})
-    told = {language: _revealed(drawn, locale(language)) for language in survey.languages}
+    checks = {each.name for each in survey.questions if each.check}
+    told = {language: _revealed(drawn, checks, locale(language)) for language in survey.languages}
     unsigned = StoredReceipt(survey.hash, key_hash(key), tuple(responses), told, "")
     signature = _receipt_signer(store).sign(signed_receipt(unsigned.unsigned)).hex()
     return replace(unsigned, signature=signature).to_json()
 
 
-def _revealed(drawn: Mapping[str, Design], spoken: Locale) -> dict[str, Any]:
-    """Return what the responses of a receipt reveal at most, each alone and all together, in the words of the page."""
+def _revealed(drawn: Mapping[str, Design], checks: Collection[str], spoken: Locale) -> dict[str, Any]:
+    """Return what the responses of a receipt reveal at most, each alone and all together, in the words of the page.
+
+    Comprehension checks are about the device, and reveal nothing that the page promises to hide.
+    """
     each = {name: " ".join(Disclosure.of_response(design).response_words(spoken)) for name, design in drawn.items()}
-    return {"responses": each, "together": " ".join(Disclosure.of(drawn.values()).together_words(spoken))}
+    each |= {name: str(spoken.words["question"]["check"]) for name in drawn if name in checks}
+    counted = [design for name, design in drawn.items() if name not in checks]
+    return {"responses": each, "together": " ".join(Disclosure.of(counted).together_words(spoken))}
 
 
 def receipt_key(store: Store) -> str:

@@ -133,6 +133,9 @@ class Seat(Closable):
     def held(self) -> bool:
         """Say whether it is still taken: a server that was started anew has forgotten it."""
 
+    def note(self, text: str) -> None:
+        """Leave a word for programs that come to the same database, where there is a place for it."""
+
 
 class Database(Closable):
     """Where tables are. Threads may share it, and a forked child connects anew.
@@ -168,6 +171,10 @@ class Database(Closable):
         Raises:
             InvalidRequest: this kind of database has not so many.
         """
+
+    def noted(self) -> str:
+        """Return what whoever sat here last has left as a word; empty where there is none."""
+        return ""
 
     @abstractmethod
     def _connect(self) -> Any: ...
@@ -309,7 +316,17 @@ class SqliteFile(Database):
                 f"{seats} programs are to share the {self._kind} {self._path}; expected one: it is a file.",
                 "Use a Postgres database for several, or run one.",
             )
-        return LockedFile.taken(self._path.with_name(f"{self._path.name}-seat"))
+        return LockedFile.taken(self._beside)
+
+    @property
+    def _beside(self) -> Path:
+        return self._path.with_name(f"{self._path.name}-seat")
+
+    def noted(self) -> str:
+        try:
+            return self._beside.read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return ""
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -362,6 +379,10 @@ class LockedFile(Seat):
 
     def held(self) -> bool:
         return True
+
+    def note(self, text: str) -> None:
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, text.encode(), 0)
 
     def close(self) -> None:
         os.close(self._file)

@@ -19,6 +19,7 @@ from deniable.designs.labels import Bitstrings, Combinations, Numbered, Places
 from deniable.designs.registry import FAMILIES
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.rendering import Rendered
 
 _MOST_COMBINATIONS = 1 << 20  # combinations that a tally counts one by one: twenty yes-or-no items
 
@@ -30,8 +31,8 @@ class Factor(NamedTuple):
     design: Design
 
 
-class AnyDesign(HashedDocument):
-    """What every type of design has in common: it is named by its hash, and says what it asks for.
+class AnyDesign(Rendered, HashedDocument):
+    """What every type of design has in common: it is named by its hash, says what it asks for, and can be looked at.
 
     Attributes:
         asks: "categories", "deck", "ladder", "key-value", "edges", "strings", "numbers" or "drawn items"; the verbs

@@ -22,6 +22,7 @@ from deniable.tallies.counting import tally as tally_categories
 from deniable.tallies.files import Progress, counted_batches, metadata_key
 from deniable.tallies.groups import GroupedTally, check_groups, tallies_by_values, tally_type
 from deniable.tallies.responses import Responses
+from deniable.tallies.weighted import WeightedTally
 
 if TYPE_CHECKING:
     from deniable.engines import Engine
@@ -286,6 +287,19 @@ _LABELLED: dict[str, Callable[[Engine, Any, Mapping[str, Any]], Any]] = {
     "numbers": _count_numbers,
     "drawn items": partial(_count_texts, "records.drawn.tallies"),
 }
+
+
+def read_tally(text: bytes | str, design: AnyDesign) -> Any:
+    """Read a tally of a design, with weights or without.
+
+    Raises:
+        UnreadableFile: truncated, edited, or of another version.
+        IncompatibleTallies: it was counted under another design.
+    """
+    content = text.encode() if isinstance(text, str) else text
+    if isinstance(design, Design) and f'"deniable/{WeightedTally.SCHEMA}/'.encode() in content:
+        return WeightedTally.from_json(text, design)
+    return tally_type(design).from_json(text, design)
 
 
 def _empty(design: AnyDesign) -> Any:

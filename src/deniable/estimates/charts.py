@@ -1,13 +1,17 @@
-"""Results as pictures, and how all pictures look: their colours, and axes without clutter."""
+"""Results as pictures, and how all pictures look: their colours on light and on dark, and axes without clutter."""
 
 from __future__ import annotations
 
+import io
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import matplotlib
 import numpy as np
+from matplotlib.colors import to_hex, to_rgba_array
+from matplotlib.figure import Figure
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
@@ -15,17 +19,75 @@ from deniable.estimates.shares import ShareRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 INK, GRID, ACCENT, PALE, TRUTH = "#1f2933", "#e4e7eb", "#2563a8", "#b9cfe6", "#d1495b"
 LINES = (ACCENT, TRUTH, "#2f7d5b", "#8a5a00", "#6b3fa0", "#3b8ea5", "#a33b82", "#5c6670")
 """Colours of lines, in this order; told apart also by people who see few colours, as far as their number allows."""
 
+DARK = {
+    "#ffffff": "#14191f", "#000000": "#e6eaee", INK: "#e6eaee", GRID: "#37424d", ACCENT: "#6aa5e0", PALE: "#38597a",
+    TRUTH: "#ff8a80", "#2f7d5b": "#6fd3a0", "#8a5a00": "#e0b050", "#6b3fa0": "#b79cf0", "#3b8ea5": "#7cc7da",
+    "#a33b82": "#ee8fcf", "#5c6670": "#aab4be",
+}  # fmt: skip
+"""What each colour becomes on a dark background."""
+
+_PAINTED = ("facecolor", "edgecolor", "color", "markerfacecolor", "markeredgecolor")  # what is coloured of an artist
 MOST_BARS = 40  # intervals that a reader can tell apart
 _FEW_BARS = 12  # up to so many have room between them
 _LETTERS = 40  # of a name beside its interval; the picture keeps room for the numbers
 _TITLE = 88  # letters in a line of the title
+
+
+class Picture(Figure):
+    """A figure of matplotlib that shows itself in a notebook, light or dark as its reader has it."""
+
+    def _repr_svg_(self) -> str:
+        told = io.StringIO()
+        with matplotlib.rc_context({"svg.hashsalt": "deniable"}):
+            self.savefig(told, format="svg", metadata={"Date": None, "Creator": "deniable"})
+        return _adaptive(told.getvalue())
+
+
+def _adaptive(svg: str) -> str:
+    """Return an SVG whose colours follow what its reader prefers."""
+    lights, darks = ("".join(f"--d{at}:{each};" for at, each in enumerate(side)) for side in (DARK, DARK.values()))
+    for at, light in enumerate(DARK):
+        svg = svg.replace(light, f"var(--d{at})")
+    style = f"<style>svg{{{lights}}}@media(prefers-color-scheme:dark){{svg{{{darks}}}}}</style>"
+    return svg.replace("<defs>", f"{style}<defs>", 1)
+
+
+def darkened(figure: Figure) -> Figure:
+    """Return a figure with each of our colours changed to the one for a dark background.
+
+    Example:
+        >>> to_hex(darkened(Picture()).get_facecolor())
+        '#14191f'
+    """
+    for artist in figure.findobj():
+        for name in _PAINTED:
+            read, write = getattr(artist, f"get_{name}", None), getattr(artist, f"set_{name}", None)
+            if read is not None and write is not None:
+                write(_dark(read()))
+    for axes in figure.axes:
+        axes.tick_params(which="both", colors=DARK[INK], grid_color=DARK[GRID])
+    return figure
+
+
+def _dark(color: Any) -> Any:
+    """Return what one or several colours become; what is none of ours stays, and so does how clear it is."""
+    if isinstance(color, str) and color in ("none", "auto"):
+        return color
+    found = to_rgba_array(color)
+    for row in found:
+        row[:3] = to_rgba_array(DARK.get(to_hex(row), to_hex(row)))[0, :3]
+    return found if len(found) != 1 else tuple(found[0])
+
+
+def drawable(text: str) -> str:
+    """Return a text that a picture shows as it is: a dollar sign begins no formula."""
+    return text.replace("$", r"\$")
 
 
 def plain(axes: Axes) -> None:
@@ -43,7 +105,8 @@ def chart(
     truth: Mapping[str, float] | None = None,
     level: float = 0.95,
     title: str = "",
-) -> Figure:
+    dark: bool = False,
+) -> Picture:
     """Draw each number with its interval; above a share, pale, what a direct question would have had.
 
     Args:
@@ -51,26 +114,110 @@ def chart(
         truth: true values, where they are known because they were simulated.
         level: of the intervals; a summary has its own.
         title: of the picture; by default what was asked and of how many.
+        dark: light on dark, for slides and dark pages.
 
     Raises:
         InvalidRequest: neither a result nor a summary.
     """
-    from matplotlib.figure import Figure
-
-    if not isinstance(result, Result | Summary):
-        raise InvalidRequest(
-            f"there is no picture of a {type(result).__name__}; expected what estimate() returns, or its summary()."
-        )
-    summary = result.summary(level=level) if isinstance(result, Result) else result
+    summary = _summarized(result, level)
     rows = largest(summary.rows, MOST_BARS)
     height = max(len(rows), 1) * (0.5 if len(rows) <= _FEW_BARS else 0.28)
-    figure = Figure(figsize=(8, 1.7 + height), layout="constrained")
+    figure = Picture(figsize=(8, 1.7 + height), layout="constrained")
     axes = figure.add_subplot()
     _draw_rows(axes, rows, truth or {})
     _label(axes, summary, len(rows), title)
     if truth or any(isinstance(row, ShareRow) for row in rows):
-        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
+    if dark:
+        darkened(figure)
     return figure
+
+
+def forest(
+    results: Mapping[str, Result | Summary[Row]],
+    name: str | None = None,
+    *,
+    level: float = 0.95,
+    title: str = "",
+    dark: bool = False,
+) -> Picture:
+    """Draw several results on one scale: of groups of people, of designs, of waves.
+
+    Args:
+        results: the results, or their summaries, by what they are called.
+        name: the number of each result that is drawn; by default all that the first one has.
+        level: of the intervals; a summary has its own.
+        title: of the picture.
+        dark: light on dark, for slides and dark pages.
+
+    Raises:
+        InvalidRequest: no results, results of different quantities, or none with a number of this name.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from deniable.estimates import estimate
+        >>> from deniable.tallies import Tally
+        >>> both = {each: estimate(Tally(warner(2), [90, 10])) for each in ("men", "women")}
+        >>> [label.get_text() for label in forest(both, "yes").axes[0].get_yticklabels()]
+        ['men', 'women']
+    """
+    known = {each: _summarized(result, level) for each, result in results.items()}
+    if len({summary.quantity for summary in known.values()}) != 1:
+        raise InvalidRequest("a forest is of one quantity; expected at least one result, and all of the same quantity.")
+    first = next(iter(known.values()))
+    names = [name] if name is not None else [row.name for row in largest(first.rows, MOST_BARS // len(known) or 1)]
+    rows = [(number, each, _found(known[each], number)) for number in names for each in known]
+    drawn = [(number, each, row) for number, each, row in rows if row is not None]
+    if not drawn:
+        raise InvalidRequest(f"{name!r:.40} was not estimated in any of these; expected a name that one of them has.")
+    figure = Picture(figsize=(8, 1.7 + 0.34 * len(drawn)), layout="constrained")
+    axes = figure.add_subplot()
+    palette = LINES * (len(known) // len(LINES) + 1) if len(names) > 1 else [ACCENT] * len(known)
+    colors = dict(zip(known, palette, strict=False))
+    heights = _stacked(drawn, apart=len(names) > 1)
+    for height, (number, each, row) in zip(heights, drawn, strict=True):
+        label = each if number == names[0] and len(names) > 1 else None
+        axes.plot([row.low, row.high], [height] * 2, color=colors[each], linewidth=2.2)
+        axes.plot([row.estimate], [height], "o", color=colors[each], markersize=6, label=label)
+    told = [number if len(names) > 1 else each for number, each, _ in drawn]
+    places = [
+        (height, text)
+        for at, (height, text) in enumerate(zip(heights, told, strict=True))
+        if told[at - 1] != text or at == 0
+    ]
+    axes.set_yticks([height for height, _ in places], [drawable(_shortened(text)) for _, text in places])
+    axes.set_ylim(heights[-1] + 0.6, -0.6)
+    _label(
+        axes, first, len(names), title or (name or first.quantity), everything=len(first.rows) if name is None else 1
+    )
+    _under(axes)
+    if len(names) > 1:
+        figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9, labelcolor=INK)
+    if dark:
+        darkened(figure)
+    return figure
+
+
+def _stacked(drawn: Sequence[tuple[str, str, Row]], *, apart: bool) -> list[float]:
+    """Return a height for each row; those of another number stand a little apart."""
+    heights, at = [], 0.0
+    for before, (number, _, _) in zip([None, *drawn], drawn, strict=False):
+        at += 0.0 if before is None else 1.6 if apart and before[0] != number else 1.0
+        heights.append(at)
+    return heights
+
+
+def _found(summary: Summary[Row], name: str) -> Row | None:
+    return next((row for row in summary.rows if row.name == name), None)
+
+
+def _summarized(result: Result | Summary[Row], level: float) -> Summary[Row]:
+    if not isinstance(result, Result | Summary):
+        raise InvalidRequest(
+            f"there is no picture of a {type(result).__name__}; expected what estimate() returns, or its summary().",
+            "Designs, tallies and plans draw themselves: thing.plot().",
+        )
+    return result.summary(level=level) if isinstance(result, Result) else result
 
 
 def largest(rows: Sequence[Row], count: int) -> Sequence[Row]:
@@ -87,18 +234,24 @@ def save(figure: Figure, path: str | Path) -> Path:
     return target
 
 
-def _label(axes: Axes, summary: Summary[Row], shown: int, title: str) -> None:
-    told = textwrap.fill(title or summary.title, _TITLE)
-    everything = len(summary.rows) + summary.left_out
+def _label(axes: Axes, summary: Summary[Row], shown: int, title: str, everything: int | None = None) -> None:
+    longest = max((len(each.get_text()) for each in axes.get_yticklabels()), default=0)
+    told = textwrap.fill(title or summary.title, _TITLE - longest)
+    everything = len(summary.rows) + summary.left_out if everything is None else everything
     if shown < everything:
         told += f"\nthe {shown} largest of {everything:,}"
-    axes.set_title(told, loc="left", color=INK, fontsize=11)
+    axes.set_title(drawable(told), loc="left", color=INK, fontsize=11)
     of = "share of respondents" if summary.quantity == "share" else summary.quantity
     axes.set_xlabel(f"{of}, with {summary.percent} intervals", color=INK)
     if summary.quantity in PERCENTAGES:
         axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
     else:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+
+
+def _shortened(name: str) -> str:
+    told = " ".join(name.split()) if "\n" in name else name
+    return told if len(told) <= _LETTERS else f"{told[: _LETTERS - 1]}…"
 
 
 def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float]) -> None:
@@ -114,8 +267,13 @@ def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float]) -> N
         if row.name in truth:
             label = "truth" if first else None
             axes.plot([truth[row.name]], [height], "|", color=TRUTH, markersize=16, markeredgewidth=2.2, label=label)
-    axes.set_yticks(heights, [textwrap.shorten(row.name, _LETTERS, placeholder=" …") for row in rows])
+    axes.set_yticks(heights, [drawable(_shortened(row.name)) for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.6)
+    _under(axes)
+
+
+def _under(axes: Axes) -> None:
+    """Draw where 0 is, and a grid for the numbers alone."""
     axes.axvline(0, color=INK, linewidth=0.8)
     plain(axes)
     axes.grid(visible=False, axis="y")

@@ -19,6 +19,7 @@ from deniable.estimates.independence import Significance, highest, likelihood_ra
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.results import Caution, Columns, Result, Summary
 from deniable.estimates.shares import Estimate, ShareRow, fitted, remake
+from deniable.rendering import Sheet
 from deniable.tallies import Tally, marginal
 from deniable.tallies.columns import column_of
 from deniable.tallies.responses import Responses
@@ -113,11 +114,10 @@ class Grid(Result):
             return self.row_labels, self.row_totals, self.row_errors
         return self.column_labels, self.column_totals, self.column_errors
 
-    def _repr_html_(self) -> str:
-        from deniable.estimates.formats import html_table
-
-        heads, *cells = self._cells()
-        return html_table(self.summary().title, heads, cells)
+    def _sheet(self) -> Sheet:
+        heads, *cells = map(tuple, self._cells())
+        summary = self.summary()._sheet()
+        return Sheet(summary.title, heads, tuple(cells), summary.notes, names=summary.names, values=summary.values)
 
     def __str__(self) -> str:
         return _lines(self._cells())
@@ -297,6 +297,20 @@ class CrossTable(Grid):
             raise InvalidRequest(f"there are {len(places)} answers to be compared; expected two different ones.")
         return places
 
+    def cramers_v_interval(self, *, level: float = 0.95) -> Interval:
+        """Return an interval for Cramér's V; where answers are too rare to be told from 0, by likelihood.
+
+        Raises:
+            InvalidRequest: a level outside (0, 1).
+            NotEstimable: a table of rare answers with too many cells to search.
+        """
+        found = super().cramers_v_interval(level=level)
+        if not math.isnan(found.low):
+            return found
+        from deniable.estimates.measures import strength_range
+
+        return strength_range(self, one_of(1, level))
+
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
     ) -> Summary[CellRow]:
@@ -310,13 +324,13 @@ class CrossTable(Grid):
 
     def association_words(self, *, level: float = 0.95) -> tuple[str, ...]:
         """Return in words how both attributes hang together: the test, an odds ratio, Cramér's V."""
-        low, high = self.cramers_v_interval(level=level)
         found = [f"Independent: {self.independence()}."]
         if self.shares.shape == (2, 2):
             ratio = self.odds_ratio()
             ends = ratio.conf_int(level=level)["odds ratio"]
             found.append(f"Odds ratio: {ratio.value:.3g} ({ends.low:.3g} … {ends.high:.3g}).")
         if not math.isnan(self.cramers_v):
+            low, high = self.cramers_v_interval(level=level)
             found.append(f"Cramér's V: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).")
         return tuple(found)
 

@@ -1,78 +1,41 @@
-"""Results as files and as tables for notebooks: the ending of a file's name says which."""
+"""Results as tables and as files: the ending of a file's name says which."""
 
 from __future__ import annotations
 
-import csv
 import html
-import io
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, fields
 from pathlib import Path
 
 from deniable.errors import InvalidRequest
-from deniable.estimates.charts import ACCENT, MOST_BARS, PALE, largest
 from deniable.estimates.results import Result, Row, Summary
-from deniable.files.spreadsheets import safe_cell
+from deniable.rendering import Sheet, unknown
 
 _WIDTH, _HEIGHT = 160, 14  # of the small picture beside a number, in pixels
-_TEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "…": r"\dots{}", "ε": r"$\varepsilon$", "—": "---",
-    "−": "$-$",
-}  # fmt: skip
-_STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;color:CanvasText;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-    "table{border-collapse:collapse}caption{text-align:left;font-weight:600;padding-bottom:.5rem}"
-    "th,td{text-align:right;padding:.25rem .75rem;border-bottom:1px solid #8884;font-variant-numeric:tabular-nums}"
-    "th:first-child{text-align:left}"
-)
+_BLUE = "#4a86c5"  # three times as dark as white, and three times as light as black
+_STYLE = "body{font:15px/1.5 system-ui,sans-serif;color:CanvasText;max-width:60rem;margin:2rem auto;padding:0 1rem}"
 
 
-def to_csv(summary: Summary[Row]) -> str:
-    """Return a line of names, then a line for each number, with all their digits; what is not known is empty."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([each.name for each in fields(summary.rows[0])] if summary.rows else ["name"])
-    for row in summary.rows:
-        writer.writerow(["" if _unknown(cell) else safe_cell(cell) for cell in astuple(row)])
-    return out.getvalue().removesuffix("\n")
-
-
-def to_markdown(summary: Summary[Row]) -> str:
-    """Return a table in Markdown, with its title and notes."""
+def sheet(summary: Summary[Row]) -> Sheet:
+    """Return the table of a summary, with a small picture of each interval and with all digits for programs."""
     heads, cells = summary.table()
-    lines = [heads, [":--", *["--:"] * (len(heads) - 1)], *cells]
-    table = ["| " + " | ".join(_markdown(cell) for cell in row) + " |" for row in lines]
-    return "\n".join([f"**{_markdown(summary.title)}**", "", *table, "", "\n\n".join(map(_markdown, _notes(summary)))])
-
-
-def to_latex(summary: Summary[Row]) -> str:
-    """Return a LaTeX table with a caption; it needs the package booktabs."""
-    heads, cells = summary.table()
-    head, *body = [" & ".join(map(_tex, row)) + r" \\" for row in (heads, *cells)]
-    return "\n".join([
-        r"\begin{table}", rf"\caption{{{_tex(summary.title)}}}", rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
-        r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}",
-        *(f"% {note}" for note in _notes(summary)),
-    ])  # fmt: skip
-
-
-def to_html(summary: Summary[Row]) -> str:
-    """Return a table with a small picture of each interval; of very many numbers, the largest."""
-    rows = largest(summary.rows, MOST_BARS)
-    heads, cells = replace(summary, rows=tuple(rows)).table()
-    pictures = _pictures(rows)
-    everything = len(summary.rows) + summary.left_out
-    notes = [*([f"The {len(rows)} largest of {everything:,}."] if len(rows) < everything else []), *_notes(summary)]
-    return html_table(
-        summary.title, [*heads, f"{summary.quantity}, {summary.percent} interval"], cells, pictures
-    ) + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+    return Sheet(
+        title=summary.title,
+        heads=tuple(heads),
+        cells=tuple(map(tuple, cells)),
+        notes=(*summary.notes, *(f"Warning: {each}" for each in summary.warnings)),
+        names=tuple(each.name for each in fields(summary.rows[0])) if summary.rows else ("name",),
+        values=tuple(map(astuple, summary.rows)),
+        sizes=tuple(row.estimate for row in summary.rows),
+        left_out=summary.left_out,
+        figures=tuple(_pictures(summary.rows)),
+        figure=f"{summary.quantity}, {summary.percent} interval",
+    )
 
 
 def to_page(summary: Summary[Row]) -> str:
     """Return an HTML page that needs nothing besides itself."""
-    return html_page(summary.title, _STYLE, to_html(summary))
+    return html_page(summary.title, _STYLE, summary.to_html())
 
 
 def html_page(title: str, style: str, body: str) -> str:
@@ -95,22 +58,10 @@ def html_page(title: str, style: str, body: str) -> str:
 """
 
 
-def html_table(title: str, heads: Sequence[str], cells: Sequence[Sequence[str]], extra: Sequence[str] = ()) -> str:
-    """Return an HTML table; everything is escaped but what `extra` adds at the end of each row."""
-    head = "".join(f'<th scope="col">{html.escape(each)}</th>' for each in heads)
-    body = "".join(
-        f'<tr><th scope="row">{html.escape(row[0])}</th>{"".join(f"<td>{html.escape(cell)}</td>" for cell in row[1:])}'
-        f"{f'<td>{more}</td>' if more else ''}</tr>"
-        for row, more in zip(cells, extra or [""] * len(cells), strict=True)
-    )
-    caption = f"<caption>{html.escape(title)}</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
 FORMATS: dict[str, Callable[[Summary[Row]], str]] = {
-    ".csv": to_csv,
-    ".md": to_markdown,
-    ".tex": to_latex,
+    ".csv": lambda summary: summary.to_csv(),
+    ".md": lambda summary: summary.to_markdown(most=None),
+    ".tex": lambda summary: summary.to_latex(most=None),
     ".html": to_page,
 }
 """What a summary can be written as, by the ending of the file's name; besides, `.json` is the result itself."""
@@ -141,27 +92,9 @@ def written(result: Result, path: Path, *, level: float, method: str | None = No
     return FORMATS[ending](result._whole(level=level, method=method, simultaneous=simultaneous))
 
 
-def _notes(summary: Summary[Row]) -> list[str]:
-    return [*summary.notes, *(f"Warning: {each}" for each in summary.warnings)]
-
-
-def _markdown(text: str) -> str:
-    for letter in "\\|*_`<[":
-        text = text.replace(letter, f"\\{letter}")
-    return text.replace("\n", " ")
-
-
-def _tex(text: str) -> str:
-    return "".join(_TEX.get(letter, letter) for letter in text.replace("\n", " "))
-
-
-def _unknown(cell: object) -> bool:
-    return cell is None or (isinstance(cell, float) and not math.isfinite(cell))
-
-
 def _pictures(rows: Sequence[Row]) -> list[str]:
     """Return a small SVG for each row, all on one scale: the interval as a line, the estimate as a dot."""
-    ends = [end for row in rows for end in (row.low, row.estimate, row.high) if not _unknown(end)]
+    ends = [end for row in rows for end in (row.low, row.estimate, row.high) if not unknown(end)]
     low, high = min([0.0, *ends]), max([0.0, *ends])
     scale = (_WIDTH - 8) / (high - low or 1.0)
 
@@ -172,12 +105,12 @@ def _pictures(rows: Sequence[Row]) -> list[str]:
 
 
 def _picture(row: Row, at: Callable[[float], str]) -> str:
-    if any(map(_unknown, (row.low, row.estimate, row.high))):
+    if any(map(unknown, (row.low, row.estimate, row.high))):
         return ""
     middle = _HEIGHT / 2
     return (
         f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="{row.low:.4g} to {row.high:.4g}">'
-        f'<line x1="{at(0)}" x2="{at(0)}" y1="0" y2="{_HEIGHT}" stroke="{PALE}"/>'
-        f'<line x1="{at(row.low)}" x2="{at(row.high)}" y1="{middle}" y2="{middle}" stroke="{ACCENT}" stroke-width="2"/>'
-        f'<circle cx="{at(row.estimate)}" cy="{middle}" r="3" fill="{ACCENT}"/></svg>'
+        f'<line x1="{at(0)}" x2="{at(0)}" y1="0" y2="{_HEIGHT}" stroke="currentColor" stroke-opacity=".4"/>'
+        f'<line x1="{at(row.low)}" x2="{at(row.high)}" y1="{middle}" y2="{middle}" stroke="{_BLUE}" stroke-width="2"/>'
+        f'<circle cx="{at(row.estimate)}" cy="{middle}" r="3" fill="{_BLUE}"/></svg>'
     )

@@ -107,7 +107,7 @@ class GroupedEstimate(Result):
         >>> {name: round(share, 2) for name, share in found.params.items()}
         {'north · no': 0.3, 'north · yes': 0.7, 'south · no': 0.8, 'south · yes': 0.2}
         >>> print(found.homogeneity())
-        χ² = 12.47 with 1 degree of freedom, p = 0.000413
+        χ² = 12.47 with 1 degree of freedom, p = 0.000404
     """
 
     type: ClassVar = "groups"

@@ -171,8 +171,7 @@ def _fisher(table: NDArray[np.int64]) -> float:
 def likelihood_ratio(log_ratio: float, freedom: int) -> Significance:
     """Return the test of twice a difference of log-likelihoods, G², against χ².
 
-    Where shares are held at the border of the simplex, the law of G² is near χ² alone; the score test holds them
-    nowhere.
+    Where shares are held at the border of the simplex the law of G² is only near χ²; the score test holds them nowhere.
     """
     statistic = max(2 * log_ratio, 0.0)
     return Significance(statistic, freedom, float(chi2.sf(statistic, freedom)) if freedom else 1.0, "likelihood")

@@ -22,7 +22,7 @@ from deniable.estimates.likelihood import log_likelihood
 from deniable.estimates.linear import floats
 from deniable.estimates.results import Caution, Result, Row, Summary, around
 from deniable.tallies.columns import KnownColumn, column_of
-from deniable.tallies.groups import column_values
+from deniable.tallies.groups import numbered
 
 __all__ = ["Correlation", "TableMeasure", "correlation"]
 
@@ -266,6 +266,24 @@ def _range(likely: CrossTable, measure: Measure, confidence: float) -> tuple[flo
     return (min(ends), max(ends)) if ends else (math.nan, math.nan)
 
 
+def strength_range(table: CrossTable, confidence: float) -> Interval:
+    """Return between which values Cramér's V lies for all tables whose likelihood is not much below the best.
+
+    Raises:
+        NotEstimable: a table with too many cells to search.
+    """
+    shape, likely = table.shares.shape, cross_table(table.estimate.tally, method="likelihood")
+
+    def strength(shares: Vector) -> float:
+        found = shares.reshape(shape)
+        expected = np.outer(found.sum(axis=1), found.sum(axis=0))
+        told = expected > _TINY
+        squares = float((((found - expected)[told]) ** 2 / expected[told]).sum())
+        return math.sqrt(min(squares / (min(shape) - 1), 1.0))
+
+    return Interval(*_range(likely, strength, confidence))
+
+
 def _inward(best: Vector, corner: Vector, room: Callable[[Vector], float]) -> Vector:
     """Return a table on the way from the best one to a corner that is still likely enough."""
     step = 0.5
@@ -323,10 +341,13 @@ def _as_numbers(given: object) -> Vector | None:
 
     if isinstance(given, Responses) or (isinstance(given, tuple) and given and isinstance(given[0], Design)):
         return None
-    values: list[Any] = column_values(given)
-    if not all(each is None or (isinstance(each, int | float) and not isinstance(each, bool)) for each in values):
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and not np.ma.isMaskedArray(given):
+        return given.astype(np.float64)
+    values, rows = numbered(given)
+    numbers = [math.nan if each is None else each for each in values]
+    if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
         return None
-    return np.array([math.nan if each is None else float(each) for each in values])
+    return np.array(numbers, np.float64)[rows] if numbers else np.empty(0)
 
 
 def _with_numbers(column: KnownColumn, numbers: Vector) -> Correlation:

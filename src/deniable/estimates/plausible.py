@@ -16,6 +16,7 @@ RATE = 0.01
 
 
 IMPLAUSIBLE, FEW = "implausible", "few"
+_MOST_DOUBTS = 5  # told one by one; more are told together
 
 
 _USUAL = {
@@ -40,7 +41,7 @@ def usual_cause(design: Design, number: int) -> str:
 
 
 def implausible(design: Design, basis: Basis) -> tuple[Caution, ...]:
-    """Return a doubt for each category of which there are fewer than none.
+    """Return a doubt for each category of which there are fewer than none; of very many one about all of them.
 
     A category is doubted when its unbiased share lies further below 0 than chance alone would bring it if nobody at all
     belonged to it, except once in a hundred surveys.
@@ -51,16 +52,23 @@ def implausible(design: Design, basis: Basis) -> tuple[Caution, ...]:
     limit = NormalDist().inv_cdf(RATE / (size if size > 2 else 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.where(error > 0, basis.unbiased / error, np.where(basis.unbiased < -1e-9, -np.inf, 0.0))
-    return tuple(
-        Caution(
-            IMPLAUSIBLE,
-            f"the share of {design.categories[j]!r} is estimated at {basis.unbiased[j]:.3g}, {-distance[j]:.1f} "
-            "standard errors below 0: fewer responses point to it than the device alone would send. Likely causes: "
-            "respondents did not follow the device (for instance, they refused a response that looks like an "
-            "admission), another design was used, or the responses are coded the other way round."
-            + usual_cause(design, j),
-        )
-        for j in np.flatnonzero(distance < limit).tolist()
+    doubted = np.flatnonzero(distance < limit)
+    if len(doubted) > _MOST_DOUBTS:
+        worst = int(doubted[distance[doubted].argmin()])
+        return (_doubt(design, worst, basis.unbiased[worst], -distance[worst], len(doubted) - 1),)
+    return tuple(_doubt(design, j, basis.unbiased[j], -distance[j]) for j in doubted.tolist())
+
+
+def _doubt(design: Design, category: int, share: float, errors: float, others: int = 0) -> Caution:
+    """Return a doubt about a category, or about the worst of very many."""
+    also = f", and those of {others:,} other categories lie too far below 0 as well" if others else ""
+    return Caution(
+        IMPLAUSIBLE,
+        f"the share of {design.categories[category]!r} is estimated at {share:.3g}, {errors:.1f} standard errors below "
+        f"0{also}: fewer responses point to {'them' if others else 'it'} than the device alone would send. Likely "
+        "causes: respondents did not follow the device (for instance, they refused a response that looks like an "
+        "admission), another design was used, or the responses are coded the other way round."
+        + usual_cause(design, category),
     )
 
 

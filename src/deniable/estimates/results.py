@@ -17,6 +17,7 @@ from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, one_of, quantile
+from deniable.rendering import MOST_ROWS, Rendered, Sheet, to_csv, to_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +60,9 @@ class Row:
     COLUMNS: ClassVar[Columns] = (("estimate",), ("error",), ("low", "high"))
     """The columns of a table for people: each a field, or the two ends of an interval."""
 
+    HEADS: ClassVar[Mapping[str, str]] = {}
+    """What columns are called, where that is not the name of the field."""
+
     name: str
     estimate: float
     error: float
@@ -70,8 +74,8 @@ AnyRow_co = TypeVar("AnyRow_co", bound=Row, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Summary(Generic[AnyRow_co]):
-    """A result as a table. Print it, or read its rows.
+class Summary(Rendered, Generic[AnyRow_co]):
+    """A result as a table. Print it, read its rows, or take it as HTML, LaTeX, Markdown or CSV.
 
     Attributes:
         title: what was estimated, from how many, and how.
@@ -116,18 +120,27 @@ class Summary(Generic[AnyRow_co]):
         shown = [_column([[getattr(row, name) for name in column] for row in self.rows]) for column in known]
         return ["", *heads], [[row.name, *cells] for row, *cells in zip(self.rows, *shown, strict=True)]
 
+    def _sheet(self) -> Sheet:
+        from deniable.estimates.formats import sheet
+
+        return sheet(self)
+
+    def plot(self, *, title: str = "", dark: bool = False) -> Figure:
+        """Draw each number with its interval; of very many, the largest.
+
+        Args:
+            title: of the picture; by default that of the table.
+            dark: light on dark, for slides and dark pages.
+        """
+        from deniable.estimates.charts import chart
+
+        return chart(self, title=title, dark=dark)
+
     def __str__(self) -> str:
-        heads, cells = self.table()
-        widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
-            for row in (heads, *cells)
-        ]
-        lines += [f"… {self.left_out:,} more"] if self.left_out else []
-        return "\n".join([self.title, *lines, *self.notes, *(f"Warning: {each}" for each in self.warnings)])
+        return to_text(self._sheet().shortened(MOST_ROWS))
 
 
-class Result(ABC):
+class Result(Rendered, ABC):
     """What every estimate answers. A result is a frozen value: equal where all that it tells is equal."""
 
     type: ClassVar[str]
@@ -257,17 +270,22 @@ class Result(ABC):
     def _remade(cls, source: Mapping[str, Any], design: Any) -> Any:
         """Make the result again."""
 
-    def plot(self, *, level: float = 0.95, method: str | None = None, title: str = "") -> Figure:
-        """Draw each number with its interval; of very many, the largest."""
-        from deniable.estimates.charts import chart
+    def plot(self, *, level: float = 0.95, method: str | None = None, title: str = "", dark: bool = False) -> Figure:
+        """Draw each number with its interval; of very many, the largest.
 
-        return chart(self.summary(level=level, method=method), title=title)
+        Args:
+            level: of the intervals.
+            method: of the intervals; by default the one that suits the result.
+            title: of the picture; by default what was asked and of how many.
+            dark: light on dark, for slides and dark pages.
+        """
+        return self.summary(level=level, method=method).plot(title=title, dark=dark)
 
-    def _repr_html_(self) -> str:
-        """Return a table for notebooks."""
-        from deniable.estimates.formats import to_html
+    def _sheet(self) -> Sheet:
+        return self.summary()._sheet()
 
-        return to_html(self.summary())
+    def to_csv(self) -> str:
+        return to_csv(self._whole(level=0.95, method=None, simultaneous=False)._sheet())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Result) or other.type != self.type:
@@ -314,6 +332,7 @@ def _head(summary: Summary[Row], field: str) -> str:
         kind = "credible interval" if summary.interval.startswith("credible") else "interval"
         return {"direct_low": "asked directly", "prior_low": "prior interval"}.get(field, f"{summary.percent} {kind}")
     names = {"estimate": summary.quantity, "effective": "worth", "frequency_error": "error", "weight_error": "error"}
+    names.update(summary.rows[0].HEADS if summary.rows else {})
     return names.get(field, field.replace("_", " "))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from deniable.errors import InvalidRequest, MissingExtra
 from deniable.estimates.intervals import Interval
+from deniable.rendering import Rendered, Sheet, to_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +119,7 @@ class SensitivityCurve:
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Rendered):
     """How a share depends on people who do not follow the device. Print it, draw it, or read its curves.
 
     Attributes:
@@ -138,14 +139,27 @@ class Sensitivity:
         """The share of people with whom the estimate reaches 0 or 1, by kind."""
         return {each.kind: each.breakdown for each in self.curves}
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return heads and cells of a table for people: a row for each share, a column for each kind."""
-        shares = [point.failing for point in self.curves[0].points]
-        cells = [
-            [_percent(share), *(f"{curve.points[row].estimate:.4f}" for curve in self.curves)]
-            for row, share in enumerate(shares)
-        ]
-        return ["not following", *(each.kind for each in self.curves)], cells
+    @property
+    def title(self) -> str:
+        """What the table and the picture show."""
+        return f"share of {self.category!r} among those who follow, estimated at {self.value:.4f} if all do"
+
+    def _sheet(self) -> Sheet:
+        """A row for each share of people, a column for each kind."""
+        cells = tuple(
+            (_percent(row[0].failing), *(f"{point.estimate:.4f}" for point in row))
+            for row in zip(*(curve.points for curve in self.curves), strict=True)
+        )
+        values = tuple(tuple(point) for curve in self.curves for point in curve.points)
+        kinds = [curve.kind for curve in self.curves for _ in curve.points]
+        return Sheet(
+            self.title,
+            ("not following", *(each.kind for each in self.curves)),
+            cells,
+            tuple(each.sentence for each in self.curves),
+            names=("kind", *CurvePoint._fields),
+            values=tuple((kind, *row) for kind, row in zip(kinds, values, strict=True)),
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas table with a row for each kind and share.
@@ -162,13 +176,16 @@ class Sensitivity:
         rows = [{"kind": curve.kind, **point._asdict()} for curve in self.curves for point in curve.points]
         return pd.DataFrame(rows)
 
-    def plot(self, *, title: str = "") -> Figure:
-        """Draw the curves with their intervals over the share of people who do not follow."""
-        from matplotlib.figure import Figure
+    def plot(self, *, title: str = "", dark: bool = False) -> Figure:
+        """Draw the curves with their intervals over the share of people who do not follow.
 
-        from deniable.estimates.charts import INK, LINES, plain
+        Args:
+            title: of the picture; by default what it shows.
+            dark: light on dark, for slides and dark pages.
+        """
+        from deniable.estimates.charts import INK, LINES, Picture, darkened, plain
 
-        figure = Figure(figsize=(8, 4.5), layout="constrained")
+        figure = Picture(figsize=(8, 4.5), layout="constrained")
         axes = figure.add_subplot()
         for curve, colour in zip(self.curves, LINES, strict=False):
             shares, estimates, _, low, high, _, _ = zip(*curve.points, strict=True)
@@ -184,21 +201,11 @@ class Sensitivity:
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
         plain(axes)
-        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
-        return figure
+        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9, labelcolor=INK)
+        return darkened(figure) if dark else figure
 
     def __str__(self) -> str:
-        heads, cells = self.table()
-        widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-        lines = ["  ".join(map(str.rjust, row, widths)) for row in (heads, *cells)]
-        title = f"share of {self.category!r} among those who follow, estimated at {self.value:.4f} if all do"
-        return "\n".join([title, *lines, *(each.sentence for each in self.curves)])
-
-    def _repr_html_(self) -> str:
-        """Return a table for notebooks."""
-        from deniable.estimates.formats import html_table
-
-        return html_table(f"share of {self.category!r} if people do not follow the device", *self.table())
+        return to_text(self._sheet())
 
 
 def sensitivity(

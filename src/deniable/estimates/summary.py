@@ -68,9 +68,10 @@ def effective(estimate: Estimate, shares: Vector, level: float) -> tuple[Vector,
 
 def cost(respondents: int, worth: float) -> str:
     """Tell the cost of privacy."""
+    many = "" if f"{worth:,.0f}" == "1" else "s"
     return (
-        f"The cost of privacy: {respondents:,} responses are worth about {worth:,.0f} direct and truthful answers. "
-        f"'asked directly' is the interval that {respondents:,} of those would have had."
+        f"The cost of privacy: {respondents:,} responses are worth about {worth:,.0f} direct and truthful "
+        f"answer{many}. 'asked directly' is the interval that {respondents:,} of those would have had."
     )
 
 

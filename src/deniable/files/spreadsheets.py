@@ -1,33 +1,16 @@
 """Text in CSV files that people open with a spreadsheet: it is never taken for a formula, and is read back as it was.
 
-A text that begins as formulas do gets a `'` in front, which spreadsheets take as a sign that text follows; so does one
-that begins so behind such signs, and one sign is taken away when the file is read. Numbers, also as text, stay.
+What gets a sign in front (`files/cells.py`) loses it when the file is read.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
+
+from deniable.files.cells import GUARDED, NUMBER, RISKY, SIGN, safe_cell
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_SIGN = "'"
-_RISKY = r"^'*[=+\-@\t\r]"
-_GUARDED = r"^'+[=+\-@\t\r]"
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-
-
-def safe_cell(cell: object) -> object:
-    """Return a cell of a CSV file.
-
-    Example:
-        >>> safe_cell("=1+1"), safe_cell("'=1+1"), safe_cell("-0.5"), safe_cell(-0.5)
-        ("'=1+1", "''=1+1", '-0.5', -0.5)
-    """
-    if isinstance(cell, str) and re.match(_RISKY, cell) and not re.fullmatch(_NUMBER.strip("^$"), cell):
-        return _SIGN + cell
-    return cell
 
 
 def safe_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -62,16 +45,14 @@ def _text(column: Any, change: Any) -> Any:
 def _guard(column: Any) -> Any:
     import pyarrow.compute as pc
 
-    risky = pc.and_not(pc.match_substring_regex(column, _RISKY), pc.match_substring_regex(column, _NUMBER))
-    return (
-        pc.if_else(risky, pc.binary_join_element_wise(_SIGN, column, ""), column) if pc.any(risky).as_py() else column
-    )
+    risky = pc.and_not(pc.match_substring_regex(column, RISKY), pc.match_substring_regex(column, NUMBER))
+    return pc.if_else(risky, pc.binary_join_element_wise(SIGN, column, ""), column) if pc.any(risky).as_py() else column
 
 
 def _unguard(column: Any) -> Any:
     import pyarrow.compute as pc
 
-    if not pc.any(pc.starts_with(column, _SIGN)).as_py():
+    if not pc.any(pc.starts_with(column, SIGN)).as_py():
         return column
-    guarded = pc.match_substring_regex(column, _GUARDED)
+    guarded = pc.match_substring_regex(column, GUARDED)
     return pc.if_else(guarded, pc.utf8_slice_codeunits(column, 1), column)

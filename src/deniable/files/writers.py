@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from deniable.errors import InvalidRequest
+from deniable.files.cells import safe_cell
 from deniable.files.columns import DESIGN, RESPONSE
-from deniable.files.spreadsheets import safe_batch, safe_cell
+from deniable.files.spreadsheets import safe_batch
 
 if TYPE_CHECKING:
     import pyarrow as pa

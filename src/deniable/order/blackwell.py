@@ -24,6 +24,7 @@ from deniable.order.closed_forms import closed, through_sets
 from deniable.order.programs import Feasible, Mixing, Row, Table, decide, dot, integers, reduce
 from deniable.order.sets import Nested, SetShare, held_by_ways
 from deniable.order.steps import Factors, Step, Tabulated, as_sets
+from deniable.rendering import Rendered
 
 __all__ = ["Garbling", "Order", "Separation", "compare", "find_step", "garbling"]
 
@@ -85,7 +86,7 @@ class Separation:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Order(Rendered):
     """How two designs compare.
 
     Attributes:

@@ -26,7 +26,7 @@ from deniable.designs import (
 from deniable.designs.labels import Labels
 from deniable.designs.proofs import shown as factor_shown
 from deniable.errors import InvalidRequest
-from deniable.plan.planned import Line, Planned, percent
+from deniable.plan.planned import Line, Planned, more_people, percent
 from deniable.plan.sizes import sample_size, width
 from deniable.plan.variances import between, variance, whole
 
@@ -76,8 +76,8 @@ def best_under_caps(
     sentence = (
         f"Ask for the truth with a probability of {percent(float(v - u))}, and force “{design.categories[1]}” with "
         f"{percent(float(u))} and “{design.categories[0]}” with {percent(float(1 - v))}: no design inside the caps "
-        f"tells more. At a share of {percent(share)} it takes {times:.3g} times as many people as honest direct "
-        "answers."
+        f"tells more. At a share of {percent(share)} it takes {more_people(float(times))} "
+        f"{'than' if 1.0005 < times < 1.995 else 'as'} honest direct answers."
     )
     lines = tuple(_revealed(design, symbol, believed) for symbol in design.symbols)
     return Planned(sentence, float(v - u), lines, _proved(design), design=design)

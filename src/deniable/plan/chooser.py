@@ -29,8 +29,10 @@ from deniable.estimates.inverses import MOST_WRITTEN
 from deniable.estimates.shares import covariance, read_shares
 from deniable.order.admissibility import unchanged
 from deniable.plan.devices import Device, best_device
+from deniable.plan.planned import more_people
 from deniable.plan.staircase import MOST_PATTERNED, staircase
 from deniable.plan.variances import variance
+from deniable.rendering import Rendered, Sheet, shown_number
 
 GOALS = ("error", "category", "unchanged", "wire", "device")
 """What can be wished for; `optimal` tells what each one means."""
@@ -59,7 +61,7 @@ class ConsideredDesign:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Rendered):
     """What was chosen, and why.
 
     Attributes:
@@ -77,6 +79,12 @@ class Choice:
     candidates: tuple[ConsideredDesign, ...]
     reasons: tuple[str, ...]
     device: Device | None = None
+
+    def _sheet(self) -> Sheet:
+        rows = [(one.name, one.design.epsilon, one.risk, one.unchanged, one.size) for one in self.candidates]
+        cells = tuple((name, exact.shown_above(epsilon, 4), *map(shown_number, rest)) for name, epsilon, *rest in rows)
+        heads = ("design", "ε", "n · variance", "unchanged", "bytes")
+        return Sheet(f"{self.design.name}, for {self.demand}", heads, cells, self.reasons, values=tuple(rows))
 
     def __str__(self) -> str:
         wide = max(len(candidate.name) for candidate in self.candidates)
@@ -250,7 +258,7 @@ def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
         device.instructions,
         f"Its odds are whole numbers of {device.outcomes} equally likely outcomes, so its ε is "
         f"{exact.shown_above(design.epsilon, 4)}; a machine could use all that is allowed, and by hand it takes "
-        f"{_people(chosen.risk / by_machine.risk)}.",
+        f"{more_people(chosen.risk / by_machine.risk)}.",
     )
     return Choice(design, "device", str(criterion), (chosen, by_machine), reasons, device)
 
@@ -272,7 +280,7 @@ def _reasons(goal: str, ordered: Sequence[ConsideredDesign]) -> tuple[str, ...]:
         )
     return (
         f"{best.name} has a total squared error of {best.risk:.4g}/n; {next_one.name} comes next with "
-        f"{next_one.risk:.4g}/n, so it would need {_people(next_one.risk / best.risk)}.",
+        f"{next_one.risk:.4g}/n, so it would need {more_people(next_one.risk / best.risk)}.",
     )
 
 
@@ -300,13 +308,6 @@ def _at_shares(best: ConsideredDesign, bound: float | None) -> tuple[str, ...]:
     if best.name != "staircase":
         return told
     return (*told, 'Estimate with method="likelihood", or with the given shares as the guess: both reach this error.')
-
-
-def _people(ratio: float) -> str:
-    """Tell by how much a number of people is larger; small differences in percent."""
-    if ratio >= 1.995:
-        return f"{ratio:.3g} times as many people"
-    return f"{100 * (ratio - 1):.2g} % more people" if ratio > 1.0005 else "as many people"
 
 
 def _rounded(risk: float) -> float:

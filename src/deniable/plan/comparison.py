@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from deniable import exact
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.plan.variances import Population, Shares, variance
+from deniable.rendering import Rendered, Sheet, shown_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class ComparedDesign:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Rendered):
     """Designs side by side, the smallest variance first. Print it, or read its lines."""
 
     n: int
@@ -49,6 +51,18 @@ class Comparison:
     def best(self) -> ComparedDesign:
         """The design with the smallest variance."""
         return self.lines[0]
+
+    def _sheet(self) -> Sheet:
+        rows = [
+            (line.name, line.epsilon, line.epsilon_collector, line.variance, line.error, line.ratio) for line in self
+        ]
+        cells = tuple(
+            (name, exact.shown_above(alone, 4), exact.shown_above(known, 4), *map(shown_number, others))
+            for name, alone, known, *others in rows
+        )
+        heads = ("design", "ε alone", "ε others known", "variance", "error", "ratio")
+        notes = tuple(f"{line.name}: {line.note}" for line in self.lines if line.note)
+        return Sheet(f"{self.n:,} respondents", heads, cells, notes, values=tuple(rows))
 
     def __iter__(self) -> Iterator[ComparedDesign]:
         return iter(self.lines)

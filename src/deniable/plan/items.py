@@ -15,8 +15,10 @@ from deniable.designs import Design, product
 from deniable.designs.labels import Labels, Numbered
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.plan.chooser import optimal
+from deniable.plan.planned import more_people
 from deniable.plan.variances import Shares, SharesOfItems, variance
 from deniable.records.drawn.designs import DrawnDesign, drawn_items
+from deniable.rendering import Rendered, Sheet, shown_number
 
 ITEM_GOALS = ("shares", "associations")
 """What can be wished for of several questions; `optimal_items` tells what each one means."""
@@ -43,7 +45,7 @@ class ConsideredItems:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemsChoice:
+class ItemsChoice(Rendered):
     """How several questions are asked best, and why.
 
     Attributes:
@@ -59,6 +61,15 @@ class ItemsChoice:
     epsilon: float
     candidates: tuple[ConsideredItems, ...]
     reasons: tuple[str, ...]
+
+    def _sheet(self) -> Sheet:
+        rows = [(one.each, one.design.epsilon, one.shares, one.associations) for one in self.candidates]
+        cells = tuple(
+            (str(each), exact.shown_above(epsilon, 4), *map(shown_number, rest)) for each, epsilon, *rest in rows
+        )
+        heads = ("questions", "ε", "n · variance, one", "n · variance, two")
+        title = f"Best for {self.goal}: {self.candidates[0].each} for each respondent"
+        return Sheet(title, heads, cells, self.reasons, values=tuple(rows))
 
     def __str__(self) -> str:
         rows = [
@@ -163,7 +174,7 @@ def _told(goal: str, ordered: Sequence[ConsideredItems], size: int) -> tuple[str
     other = next((one for one in ordered if one.each == (size if best.each < size else 1)), None)
     if other is not None and np.isfinite(getattr(other, goal)):
         words = "Splitting ε over all of them" if other.each == size else "One drawn at random"
-        reasons.append(f"{words} would take {getattr(other, goal) / getattr(best, goal):.3g} times as many people.")
+        reasons.append(f"{words} would take {more_people(getattr(other, goal) / getattr(best, goal))}.")
     pairs = min(ordered, key=lambda one: one.associations)
     if best.each == 1 and np.isfinite(pairs.associations):
         reasons.append(

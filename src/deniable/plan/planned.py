@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deniable import exact
 from deniable.errors import InvalidRequest, MissingExtra
+from deniable.rendering import Rendered, Sheet, shown_number
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from deniable.designs import Design
 
@@ -22,11 +22,10 @@ Line: TypeAlias = Mapping[str, str | int | float]
 
 _ACROSS = 48  # characters of a picture in text
 _MARKS = "●○◆◇"
-_COLORS = ("#1f5fa8", "#b3541e", "#3f7d3a", "#6b4a94")
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Rendered):
     """What a plan answers. Print it: the sentence comes first, then the table.
 
     Attributes:
@@ -88,26 +87,10 @@ class Planned:
             told["design"] = json.loads(self.design.to_json())
         return json.dumps(told, ensure_ascii=False, indent=indent)
 
-    def plot(self) -> Figure:
-        """Draw each column of the table as a line over the one that is `across`, on logarithmic scales.
-
-        Raises:
-            InvalidRequest: there is no picture of this answer.
-        """
-        from matplotlib.figure import Figure
-
-        across, curves = self._curves()
-        figure = Figure(figsize=(8, 4.6), layout="constrained")
-        axes = figure.add_subplot()
-        for (name, heights), color in zip(curves.items(), _COLORS, strict=False):
-            axes.plot(across, heights, color=color, linewidth=2, label=name)
-        if across[0] < self.value < across[-1]:
-            axes.axvline(self.value, color="#777777", linewidth=1, linestyle="--")
-        axes.set(xscale="log", yscale="log", xlabel=self.across)
-        axes.set_title(self.sentence, fontsize=10, loc="left", wrap=True)
-        axes.grid(visible=True, which="both", color="#dddddd", linewidth=0.5)
-        axes.legend(frameon=False)
-        return figure
+    def _sheet(self) -> Sheet:
+        heads = tuple(self.lines[0])
+        cells = tuple(tuple(_cell(name, line[name]) for name in heads) for line in self.lines)
+        return Sheet(self.sentence, heads, cells, self.notes, values=tuple(tuple(line.values()) for line in self.lines))
 
     def drawn(self) -> str:
         """Return the same picture as text: a line for each value across, a mark for each column.
@@ -115,11 +98,11 @@ class Planned:
         Raises:
             InvalidRequest: there is no picture of this answer.
         """
-        _, curves = self._curves()
+        _, curves = self.curves()
         logs = {name: [math.log(max(each, 1e-12)) for each in heights] for name, heights in curves.items()}
         low, high = min(map(min, logs.values())), max(map(max, logs.values()))
         legend = "   ".join(f"{mark} {name}" for mark, name in zip(_MARKS, logs, strict=False))
-        places = [shown(line[self.across]) for line in self.lines]
+        places = [shown_number(line[self.across]) for line in self.lines]
         wide = max(map(len, places))
         rows = []
         for at, place in enumerate(places):
@@ -129,7 +112,12 @@ class Planned:
             rows.append(f"{place:>{wide}} │{''.join(row).rstrip()}")
         return "\n".join([f"{'':>{wide}}  smaller ← {legend} → larger", *rows])
 
-    def _curves(self) -> tuple[list[float], dict[str, list[float]]]:
+    def curves(self) -> tuple[list[float], dict[str, list[float]]]:
+        """Return what is `across`, and the other columns over it.
+
+        Raises:
+            InvalidRequest: there is nothing across.
+        """
         if not self.across:
             raise InvalidRequest("there is no picture of this answer; expected one such as crossover() gives.")
         names = [name for name in self.lines[0] if name != self.across]
@@ -137,18 +125,21 @@ class Planned:
         return columns.pop(self.across), columns
 
 
-def shown(cell: str | float) -> str:
-    """Return a cell as people read it: whole numbers in groups of three, others with four digits."""
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, int):
-        return f"{cell:,}"
-    return "∞" if cell == math.inf else f"{cell:.4g}"
-
-
 def _cell(name: str, cell: str | float) -> str:
     """Return a cell of a column; an ε is rounded up, as every bound on what is revealed."""
-    return exact.shown_above(cell, 4) if name == "ε" and isinstance(cell, float) else shown(cell)
+    return exact.shown_above(cell, 4) if name == "ε" and isinstance(cell, float) else shown_number(cell)
+
+
+def more_people(ratio: float) -> str:
+    """Tell by how much a number of people is larger; small differences in percent.
+
+    Example:
+        >>> [more_people(ratio) for ratio in (1.0001, 1.04, 3.5)]
+        ['as many people', '4 % more people', '3.5 times as many people']
+    """
+    if ratio >= 1.995:
+        return f"{ratio:.3g} times as many people"
+    return f"{100 * (ratio - 1):.2g} % more people" if ratio > 1.0005 else "as many people"
 
 
 def percent(share: float) -> str:

@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deniable.estimates.charts import chart, save
+    from deniable.estimates.charts import chart, forest, save
     from deniable.report.graphs import against_truth, weighted_graph
+    from deniable.report.publication import methods, sentence
     from deniable.report.regions import (
         breach_region,
         card_chart,
@@ -25,9 +26,12 @@ __all__ = [
     "card_chart",
     "chart",
     "feasible_region",
+    "forest",
+    "methods",
     "rr3_omega",
     "rr3_region",
     "save",
+    "sentence",
     "threshold_levels",
     "weighted_graph",
 ]
@@ -35,7 +39,10 @@ __all__ = [
 _HOMES = {
     "attributes": "report.words",
     "chart": "estimates.charts",
+    "forest": "estimates.charts",
+    "methods": "report.publication",
     "save": "estimates.charts",
+    "sentence": "report.publication",
     "against_truth": "report.graphs",
     "weighted_graph": "report.graphs",
 }

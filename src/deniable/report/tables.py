@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from deniable.records.drawn.tallies import DrawnTally
     from deniable.tallies import Tally
     from deniable.tallies.base import Counts
+    from deniable.tallies.weighted import WeightedTally
 
 _MOST_COLUMNS = 12  # that a terminal can hold
 _MOST_ROWS = 40  # that a reader looks through
@@ -72,15 +73,21 @@ def channel_table(design: Design) -> Table | None:
     return table
 
 
-def tally_table(tally: Tally | DrawnTally) -> Table:
-    """Return how often each symbol was sent, the first forty of them."""
+def tally_table(tally: Tally | DrawnTally | WeightedTally) -> Table:
+    """Return how often each symbol was sent, the first forty of them; with weights the share is that of the weights."""
     table = _table(f"{tally.respondents:,} responses")
     table.add_column("response", overflow="fold")
     table.add_column("count", justify="right", style="bold cyan")
+    weights = getattr(tally, "weights", None)
+    if weights is not None:
+        table.add_column("weight", justify="right")
     table.add_column("share", justify="right", style="dim")
     counts = _counts_by_category(tally)
-    for symbol, count in zip(_cells(tally), counts[:_MOST_ROWS].tolist(), strict=False):
-        table.add_row(_plain(symbol), f"{count:,}", f"{count / max(1, tally.respondents):.1%}")
+    parts = counts[:_MOST_ROWS].tolist() if weights is None else [float(each) for each in weights[:_MOST_ROWS]]
+    whole = tally.respondents if weights is None else float(sum(weights))
+    for symbol, count, part in zip(_cells(tally), counts[:_MOST_ROWS].tolist(), parts, strict=False):
+        weight = [] if weights is None else [f"{part:,.10g}"]
+        table.add_row(_plain(symbol), f"{count:,}", *weight, f"{part / (whole or 1):.1%}")
     if len(counts) > _MOST_ROWS:
         table.add_row(f"… {len(counts) - _MOST_ROWS:,} more", "", "")
     declared = getattr(tally, "declared", None)
@@ -95,7 +102,7 @@ def tally_table(tally: Tally | DrawnTally) -> Table:
     return table
 
 
-def _cells(tally: Tally | DrawnTally) -> list[str]:
+def _cells(tally: Tally | DrawnTally | WeightedTally) -> list[str]:
     """Name the first cells of a tally: by their symbols, by the category that a response holds, or by number."""
     if not isinstance(tally.design, Design):
         return [tally.design.symbol(number) for number in range(min(len(tally.counts), _MOST_ROWS))]
@@ -107,12 +114,12 @@ def _cells(tally: Tally | DrawnTally) -> list[str]:
     return [f"cell {number}" for number in range(min(len(tally.counts), _MOST_ROWS))]
 
 
-def _by_size(tally: Tally | DrawnTally) -> bool:
+def _by_size(tally: Tally | DrawnTally | WeightedTally) -> bool:
     """Say whether sets of each size are counted apart."""
     return isinstance(tally.design, Design) and bool(getattr(tally.design.channel, "by_size", False))
 
 
-def _counts_by_category(tally: Tally | DrawnTally) -> Counts:
+def _counts_by_category(tally: Tally | DrawnTally | WeightedTally) -> Counts:
     """Return the counts that are shown: of sets that are counted by size, how many hold each category."""
     counts = tally.counts
     if isinstance(tally.design, Design) and _by_size(tally):

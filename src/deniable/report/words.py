@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from deniable import exact
+from deniable.channel import Sets
 from deniable.designs import Design, Factor
 from deniable.designs.proofs import MOST_CELLS, proofs
 from deniable.errors import InvalidRequest
@@ -94,6 +95,8 @@ def frequencies(design: Design) -> tuple[str, ...]:
         "Of 100 people whose answer is 'red', about 50 send 'red' and about 25 send each of 'green' and 'blue'."
     """
     answers = range(min(design.channel.answers, _MOST_SENTENCES))
+    if isinstance(design.channel, Sets) and design.channel.responses > _MOST_SENTENCES:
+        return (_about_sets(design, design.channel),)
     if design.channel.exchangeable and design.channel.answers > _MOST_SENTENCES:
         return (_sentence(design, 0, _ALIKE),)
     if design.channel.responses * len(answers) > MOST_CELLS:
@@ -172,6 +175,16 @@ def _sentence(design: Design, answer: int, more: str = "") -> str:
     return f"Of {base:,} people whose answer is {design.categories[answer]!r:.40}, {_joined(parts)}{more}."
 
 
+def _about_sets(design: Design, channel: Sets) -> str:
+    """Tell of responses that are sets how often they hold the answer, and how often any one other category."""
+    base = base_for(channel.stray_rate)
+    hits, strays = (round(rate * base) for rate in (channel.hit_rate, channel.stray_rate))
+    return (
+        f"Of {base:,} people whose answer is {design.categories[0]!r:.40}, about {hits:,} send a set that holds it and "
+        f"about {strays:,} send a set that holds any one other category{_ALIKE}."
+    )
+
+
 def _part(group: SentAlike, base: int, *, last: bool) -> str:
     count = group.probability * base
     about = f"{count}" if count == 0 else f"about {round(count):,}"
@@ -246,6 +259,55 @@ def _names(parts: Sequence[Factor]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
+_ESTIMATORS = {
+    "inversion": "inverting the probabilities of the device, which is linear and unbiased",
+    "likelihood": "maximum likelihood",
+    "customary": "the unbiased estimate that is customary for bits",
+    "projection": "projecting onto shares from 0 to 100% that sum to 100%",
+    "normalization": "setting what is negative to 0 and scaling the rest to 100%",
+    "information": "weighing responses by how much each tells",
+    "linear": "weighing responses linearly and without bias",
+    "strata": "estimating each group of respondents on its own and adding up",
+    "fixed": "inverting the probabilities of the device, times how seldom an item is looked at",
+    "conditional": "inverting the probabilities of the device among the responses about each item",
+    "deck": "the mean of the numbers that were sent, under the law of the dealt cards",
+    "regression": "regression of the bits on the candidates",
+}
+_INTERVALS = {
+    "score": "score intervals",
+    "normal": "normal approximation",
+    "chebyshev": "Chebyshev's inequality",
+    "exact": "exact intervals after Clopper and Pearson",
+    "profile": "profile likelihood",
+    "wide": "score and profile likelihood together",
+    "given-found": "conditional on having been found",
+    "bracket": "all values that some distribution in the intervals of the shares has",
+    "together": "all values that go with the intervals of both means",
+}
+
+
+def estimator(method: str) -> str:
+    """Tell in plain words how numbers were estimated; a method without words of its own is told by its name.
+
+    Example:
+        >>> estimator("likelihood")
+        'maximum likelihood'
+        >>> estimator("inversion, projection").partition("; then ")[2]
+        'projecting onto shares from 0 to 100% that sum to 100%'
+    """
+    return "; then ".join(_ESTIMATORS.get(step, step) for step in method.split(", "))
+
+
+def interval_name(method: str) -> str:
+    """Tell in plain words which intervals these are; a method without words of its own is told by its name.
+
+    Example:
+        >>> interval_name("score"), interval_name("profile")
+        ('score intervals', 'profile likelihood')
+    """
+    return ", ".join(_INTERVALS.get(each, each) for each in method.split(", "))
+
+
 _NOBODY = 0.005
 
 
@@ -257,9 +319,14 @@ def about(row: Row, label: str = "") -> str:
         'About 12% answer “yes”: between 9% and 16%.'
         >>> about(Row("yes", -0.01, 0.02, -0.05, 0.024), "Yes")
         'Hardly anybody answers “Yes”: at most 3%.'
+        >>> about(Row("yes", 1.09, 0.03, 1.01, 1.13))
+        'Nearly everybody answers “yes”, and the interval lies above 100%: look at the responses.'
     """
     name, width = label or row.name, row.high - row.low
     low, high = percent(row.low, width, math.floor), percent(row.high, width, math.ceil)
+    if row.high <= 0 or row.low >= 1:
+        who, end = ("Hardly anybody", "below 0%") if row.high <= 0 else ("Nearly everybody", "above 100%")
+        return f"{who} answers “{name}”, and the interval lies {end}: look at the responses."
     if row.estimate < _NOBODY and row.low <= 0:
         return f"Hardly anybody answers “{name}”: at most {high}."
     if row.estimate > 1 - _NOBODY and row.high >= 1:

@@ -77,7 +77,7 @@ def figure_1(setting: Setting) -> Content:
         draw=draw,
         points=(*middle.values(), *border.values()),
         notes=(
-            "The document prints no ε and δ for the figure; ours are 1/2 and 1/10, where g(ε, δ) = 0.243 lies among "
+            "The paper prints no ε and δ for the figure; ours are 1/2 and 1/10, where g(ε, δ) = 0.243 lies among "
             f"the shares that are drawn. Points: {_RESPONDENTS:,} independent respondents a survey.",
         ),
     )

@@ -36,7 +36,7 @@ _COLOURS = dict(zip(DEVICES, LINES, strict=False))
 _MARKS = dict(zip(DEVICES, ("o", "x", "s", "D"), strict=True))
 _VISIBLE = 0.001  # middle shares that differ by more give curves that differ to the eye
 _WHOLE = "Cards are whole: a simulated deck stands at the ε that it really has, and is compared with its own variance."
-_RANGE = "The document does not print the range of ε of this figure; ours is what the picture shows."
+_RANGE = "The paper does not print the range of ε of this figure; ours is what the picture shows."
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Census:
         return warner(epsilon) if name == "Warner" else christofides(epsilon, middle=self.middle)
 
     def curve(self, name: str, epsilons: Sequence[float]) -> list[float]:
-        """Return the variance as the document reckons it: a deck in proportions that need not be whole cards."""
+        """Return the variance as the paper reckons it: a deck in proportions that need not be whole cards."""
         if name == DEALT:
             return [ideal_deck_variance(self.people, each, self.middle, self.share) for each in epsilons]
         return [self.theory(self.design(name, each)) for each in epsilons]
@@ -342,7 +342,7 @@ def figure_4(setting: Setting) -> Content:
         4,
         setting,
         "Cards put back are said to have the smallest variance, then Warner and Simmons, then dealt cards.",
-        "Warner and Simmons are best, as the document's own Theorem 6.1 has it, then cards put back, then dealt cards "
+        "Warner and Simmons are best, as the paper's own Theorem 6.1 has it, then cards put back, then dealt cards "
         "(erratum 3.8).",
         values=(entry.against(ours),),
     )
@@ -361,7 +361,7 @@ def figure_5(setting: Setting) -> Content:
         described="Four falling curves: Warner and Simmons lie on each other, cards put back slightly above them, "
         "dealt cards far below, at 28.7 % of cards put back.",
         notes=(
-            "The people are made up: as many as in the extract of HCOVANY that the document used, with the same share "
+            "The people are made up: as many as in the extract of HCOVANY that the paper used, with the same share "
             "of members. If everybody is asked, nothing else about them matters.",
             "Dealt cards have this ε only against a reader of one response; a collector who knows the other answers "
             "learns an answer almost surely (erratum 3.5).",

@@ -40,7 +40,7 @@ _ATTACKED = 8  # people for each repetition
 _EPSILONS = (0.5, 1.0, 2.0, 10.0)
 _SIZES = range(3, 11)
 _CELLS = {"paa": (0, 0), "pbb": (1, 1), "pba": (0, 1)}
-"""For each probability of the document the new and the old response; the answer is 0."""
+"""For each probability of the paper the new and the old response; the answer is 0."""
 _SAMPLE_EPSILONS = (0.1, 0.25, 0.5, 0.75, 1.0)
 _ROUNDS = 20
 _PACES = (5, 10, 20)
@@ -123,7 +123,7 @@ def section_4_1() -> Content:
     return Content(
         (alone.against(relax(one, two).alone_epsilon), both.against(ladder([one, two]).epsilon)),
         notes=(
-            "The 3 that the document gives for e to the power of ε is ε itself, that of the second response to "
+            "The 3 that the paper gives for e to the power of ε is ε itself, that of the second response to "
             "somebody who knows the first (erratum 4.5). It is no cost: both together have the ε of the second stage.",
         ),
     )
@@ -164,7 +164,7 @@ def section_5_1() -> Content:
     return Content(
         (entry.against(unary(2, p=kept, q=1 - kept).epsilon),),
         notes=(
-            "The document speaks of the ε of one bit. Two one-hot codes differ in two bits, two Bloom filters with h "
+            "The paper speaks of the ε of one bit. Two one-hot codes differ in two bits, two Bloom filters with h "
             "hashes in up to 2h (erratum 4.9).",
         ),
     )
@@ -287,7 +287,7 @@ def figure_1(setting: Setting) -> Content:
         "numbers of rounds, and the variance of relaxation falls.",
         draw=lambda: _figure_1(noisy, drawn, raised, paced),
         points=tuple(points),
-        notes=("One person is asked in (b) and (c), as in the document, and simulated many times over.",),
+        notes=("One person is asked in (b) and (c), as in the paper, and simulated many times over.",),
     )
 
 
@@ -309,7 +309,7 @@ def figure_2(setting: Setting) -> Content:
         points=(*_points([stages]), *noisy, *attacks),
         notes=(
             "With one sample, noisy sampling is as good as relaxation; from the second on it is worse (erratum 4.11).",
-            "The document repeats the experiment 100 times; bars in (a) are two standard deviations, as in the "
+            "The paper repeats the experiment 100 times; bars in (a) are two standard deviations, as in the "
             "document, and in (b) and (c) two standard errors of ours.",
         ),
     )
@@ -326,7 +326,7 @@ def figure_3(setting: Setting) -> Content:
         "attacks, none below the theoretical minimum.",
         draw=lambda: _figure_3(experiment, categories, attacks),
         points=(*_points(categories), *attacks),
-        notes=("Bars in (a) to (e) are two standard deviations, as in the document; in (f) two standard errors.",),
+        notes=("Bars in (a) to (e) are two standard deviations, as in the paper; in (f) two standard errors.",),
     )
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 exhibit = Exhibits("minimax")
 
 _RHO, _BETA = RhoToRho(0.3, 0.5), BetaFactor(2)
-# Points (prior, posterior) of a region without a name, such as the document sketches; it is not symmetric.
+# Points (prior, posterior) of a region without a name, such as the paper sketches; it is not symmetric.
 _UPPER = [(0, 0.05), (0.1, 0.3), (0.3, 0.58), (0.5, 0.8), (0.7, 0.93), (0.85, 1), (1, 1)]
 _LOWER = [(0, 0), (0.1, 0.03), (0.3, 0.14), (0.5, 0.25), (0.7, 0.38), (0.9, 0.55), (1, 0.75)]
 _GENERAL = Boundaries(lower=_LOWER, upper=_UPPER)
@@ -77,7 +77,7 @@ def figure_1() -> Content:
             "the axes for β-factor privacy. They overlap, neither holds the other, and the triangles are the larger."
         ),
         draw=draw,
-        notes=("The document prints no numbers for the figure; ours were chosen to look like its description.",),
+        notes=("The paper prints no numbers for the figure; ours were chosen to look like its description.",),
     )
 
 
@@ -138,7 +138,7 @@ def figure_4() -> Content:
             "the region above it."
         ),
         draw=draw,
-        notes=("The document's values of γ are not in its text; ours span strong to weak privacy.",),
+        notes=("The paper's values of γ are not in its text; ours span strong to weak privacy.",),
     )
 
 
@@ -216,7 +216,7 @@ def figure_6(setting: Setting) -> Content:
         described="How the minimax risk depends on k and on γ: it rises about in proportion to k and falls as γ rises.",
         draw=draw,
         points=tuple(seen.values()),
-        notes=("The document's grid is not in its text. Points: even shares, 100 independent respondents a survey.",),
+        notes=("The paper's grid is not in its text. Points: even shares, 100 independent respondents a survey.",),
     )
 
 
@@ -299,7 +299,7 @@ def figure_7(setting: Setting) -> Content:
         draw,
         tuple(point for three in seen.values() for point in three),
         (
-            "For k = 3 the gain of the solid curve is largest at small γ, not at large (erratum 1.9). The document "
+            "For k = 3 the gain of the solid curve is largest at small γ, not at large (erratum 1.9). The paper "
             "does not print its k; ours span small to large. Points: even shares, 100 respondents a survey.",
         ),
     )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _CLASSES = {
     "agrees": "agrees",
     "holds with a condition": "holds",
-    "the document is wrong": "wrong",
+    "the paper is wrong": "wrong",
     "differs": "differs",
 }
 _FORMS: Mapping[Form, str] = {
@@ -55,7 +55,7 @@ def page(results: Reproduction, pictures: Mapping[str, bytes]) -> str:
     style = files("deniable.reproduce").joinpath("page.css").read_text(encoding="utf-8")
     parts = "\n".join(_document(each, results, pictures) for each in DOCUMENTS if _of(each, results))
     body = f"""<header>
-<h1>Five documents, reproduced</h1>
+<h1>Five papers, reproduced</h1>
 <p>Every table, example and figure again, made by deniable {escape(__version__)}: what is printed, what the library
 says, and whether they agree. An erratum's number leads to <code>docs/errata.md</code>.</p>
 {_counts(results)}
@@ -64,7 +64,7 @@ says, and whether they agree. An erratum's number leads to <code>docs/errata.md<
 <main>
 {parts}
 </main>"""
-    return html_page("Five documents, reproduced with deniable", style, body)
+    return html_page("Five papers, reproduced with deniable", style, body)
 
 
 def _counts(results: Reproduction) -> str:
@@ -92,7 +92,7 @@ def _told(form: Form, verdict: Verdict) -> str:
     return {
         "agrees": f"{_FORMS[form]} agree",
         "holds with a condition": f"{_FORMS[form]} hold with a condition, which is said",
-        "the document is wrong": f"{_FORMS[form]} are wrong, each with its erratum and a counterexample",
+        "the paper is wrong": f"{_FORMS[form]} are wrong, each with its erratum and a counterexample",
         "differs": f"{_FORMS[form]} differ without a reason",
     }[verdict]
 
@@ -131,7 +131,7 @@ def _exhibit(made: Made, pictures: Mapping[str, bytes]) -> str:
 def _parts(made: Made, pictures: Mapping[str, bytes]) -> Iterator[str]:
     content = made.content
     if content.described:
-        yield f"<p>In the document: {escape(content.described)}</p>"
+        yield f"<p>In the paper: {escape(content.described)}</p>"
     picture = pictures.get(f"{made.exhibit.name}.svg")
     if picture:
         data = base64.b64encode(picture).decode()
@@ -143,7 +143,7 @@ def _parts(made: Made, pictures: Mapping[str, bytes]) -> Iterator[str]:
         yield f"<p>{escape(simulated(content))}</p>"
     laid_out = [value for row in content.rows for value in row if isinstance(value, Value)]
     if content.rows:
-        yield _table("As in the document" if laid_out else "Ours", content.columns, content.rows)
+        yield _table("As in the paper" if laid_out else "Ours", content.columns, content.rows)
     if content.values:
         yield _values(content)
 

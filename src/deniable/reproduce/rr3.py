@@ -113,7 +113,7 @@ def theorem_4() -> Content:
         ("ε", "π_0", "best p1", "best p2", "its variance, one respondent"),
         tuple(_best(epsilon, share) for epsilon in (0.5, 1, 1.5, 2) for share in (0.05, 0.3, 0.7)),
         notes=(
-            "The document says that the smallest variance is only approached, with p2 falling to 1/3 and p1 = e^ε/3. "
+            "The paper says that the smallest variance is only approached, with p2 falling to 1/3 and p1 = e^ε/3. "
             "That p1 breaks ε from e^ε = 2 on, and for a small π_0 and a large ε the best point is p1 = p2 (erratum "
             "0.11). The table holds the best points of the whole region, p2 below 1/3 included.",
         ),
@@ -134,7 +134,7 @@ def figure_2() -> Content:
         draw=lambda: rr3_omega(entry.inputs["eps"]),
         notes=(
             "The condition printed for panel (a) lets in the hatched triangle, whose designs have a larger ε than is "
-            "promised (erratum 0.8). The document prints no ε for the figure; ours is 1.",
+            "promised (erratum 0.8). The paper prints no ε for the figure; ours is 1.",
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The five documents with their exhibits, made one after the other, and what came of it."""
+"""The five papers with their exhibits, made one after the other, and what came of it."""
 
 from __future__ import annotations
 
@@ -27,35 +27,44 @@ from deniable.reproduce.values import (
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """A document, and the module of this package that makes it again.
+    """A paper, and the module of this package that makes it again.
 
     Attributes:
         name: on the command line, and of the module.
         number: in the golden file, as "003".
-        title: what it is about.
+        about: what it is about.
+        authors: as they are cited.
+        year: when it appeared.
     """
 
     name: str
     number: str
-    title: str
+    about: str
+    authors: str
+    year: int
+
+    @property
+    def title(self) -> str:
+        """What it is about, and who wrote it when."""
+        return f"{self.about}: {self.authors} ({self.year})"
 
     @property
     def exhibits(self) -> tuple[Exhibit, ...]:
-        """What can be made again, in the order of the document."""
+        """What can be made again, in the order of the paper."""
         return tuple(import_module(f"deniable.reproduce.{self.name}").exhibit)
 
 
 DOCUMENTS = (
-    SourceDocument("rr3", "000", "Three answers, and key-value data"),
-    SourceDocument("minimax", "001", "What counts as private, and the best designs for many categories"),
-    SourceDocument("binary", "002", "The best designs for two answers under (ε, δ)"),
-    SourceDocument("cards", "003", "Finite populations, and devices made of cards"),
-    SourceDocument("gradual", "004", "A response released in stages"),
+    SourceDocument("rr3", "000", "Three answers, and key-value data", "Ma and Wang", 2021),
+    SourceDocument("minimax", "001", "What counts as private, and the best designs for many categories", "Chai", 2019),
+    SourceDocument("binary", "002", "The best designs for two answers under (ε, δ)", "Holohan, Leith and Mason", 2017),
+    SourceDocument("cards", "003", "Finite populations, and devices made of cards", "Sun, Yan and Zhou", 2023),
+    SourceDocument("gradual", "004", "A response released in stages", "Pan", 2024),
 )
 
 
 def document(name: str) -> SourceDocument:
-    """Return a document.
+    """Return a paper.
 
     Raises:
         InvalidRequest: a name that none has.
@@ -64,19 +73,19 @@ def document(name: str) -> SourceDocument:
         if each.name == name:
             return each
     raise InvalidRequest(
-        f"there is no document {name!r:.40}; expected one of {', '.join(each.name for each in DOCUMENTS)}, or all."
+        f"there is no paper {name!r:.40}; expected one of {', '.join(each.name for each in DOCUMENTS)}, or all."
     )
 
 
 def select(name: str, wanted: Iterable[tuple[Kind, str]] = ()) -> list[Exhibit]:
-    """Return the exhibits of a document, or of all, or those of them that are asked for.
+    """Return the exhibits of a paper, or of all, or those of them that are asked for.
 
     Args:
-        name: of a document, or "all".
+        name: of a paper, or "all".
         wanted: kinds and numbers; everything, if there is none.
 
     Raises:
-        InvalidRequest: a document that does not exist, or an exhibit that it does not have.
+        InvalidRequest: a paper that does not exist, or an exhibit that it does not have.
     """
     chosen = list(wanted)
     if name == "all":
@@ -186,7 +195,7 @@ def run(
     Args:
         exhibits: which.
         chosen: how; see `setting`.
-        whole: whether these are all exhibits of all documents.
+        whole: whether these are all exhibits of all papers.
         progress: is told before each exhibit.
         on_made: is handed each exhibit when it is made.
     """

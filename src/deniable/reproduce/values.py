@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-Verdict: TypeAlias = Literal["agrees", "holds with a condition", "the document is wrong", "differs"]
+Verdict: TypeAlias = Literal["agrees", "holds with a condition", "the paper is wrong", "differs"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Form: TypeAlias = Literal["number", "formula"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -39,19 +39,19 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A value as a document prints it.
+    """A value as a paper prints it.
 
     Attributes:
         id: its name in the golden file, or one of ours in the same form.
-        place: where in the document it stands.
+        place: where in the paper it stands.
         topic: what it is the value of.
         inputs: at which values of its parameters.
-        printed: the number, numbers or words; None where the document leaves a blank.
+        printed: the number, numbers or words; None where the paper leaves a blank.
         right: what it should be, from first principles.
         digits: how many decimals are printed; None if the value is that of a printed formula, known to all its digits.
         erratum: the number of the erratum that speaks of it; empty where nothing is to be said.
         condition: under which condition or reading it holds; empty where it holds as it stands, or not at all.
-        form: whether the document prints this number, or a formula or statement that is tried here.
+        form: whether the paper prints this number, or a formula or statement that is tried here.
     """
 
     id: str
@@ -89,9 +89,9 @@ class Value:
         Example:
             >>> entry = Printed("000-eq27", "Eq.(27)", "variance", {}, printed=0.08, right=0.48, erratum="0.1")
             >>> [entry.against(ours).verdict for ours in (0.08, 0.48, 0.5)]
-            ['differs', 'the document is wrong', 'differs']
+            ['differs', 'the paper is wrong', 'differs']
         """
-        wanted: Verdict = "the document is wrong" if self.entry.erratum else "agrees"
+        wanted: Verdict = "the paper is wrong" if self.entry.erratum else "agrees"
         wanted = "holds with a condition" if self.entry.condition else wanted
         right = close(self.entry.right, self.ours)
         return wanted if right and self.as_printed is not bool(self.entry.erratum) else "differs"
@@ -152,9 +152,9 @@ class Content:
 
     Attributes:
         values: printed values with ours.
-        columns: the heads of a table in the document's own layout; none, if there is only a list of values.
+        columns: the heads of a table in the paper's own layout; none, if there is only a list of values.
         rows: its rows: text, numbers, and `Value`s, which show their verdict.
-        described: what the document says of its figure, in our words.
+        described: what the paper says of its figure, in our words.
         draw: makes the picture.
         points: its simulated points.
         notes: what a reader should know: what is corrected and why, what was assumed.
@@ -189,12 +189,12 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A table, figure, example or statement of a document, made again when it is asked for.
+    """A table, figure, example or statement of a paper, made again when it is asked for.
 
     Attributes:
         document: its name on the command line, such as "cards".
         kind: what it is.
-        number: as the document numbers it.
+        number: as the paper numbers it.
         title: what it shows, in our words.
         make: makes it.
         weight: about how long that takes, in seconds; for the time left.
@@ -219,7 +219,7 @@ class Exhibit:
 
 
 class Exhibits:
-    """The exhibits of a document, in the order in which the functions that make them are defined.
+    """The exhibits of a paper, in the order in which the functions that make them are defined.
 
     `@exhibit(kind, number)` marks a function that makes one: of a `Setting` where it simulates, else of nothing. The
     first line of its docstring is the title.
@@ -259,7 +259,7 @@ def close(wanted: Any, ours: Any, within: float = _CLOSE) -> bool:
 
 @cache
 def everything() -> dict[str, Printed]:
-    """Return every printed value by its id, in the order of the documents."""
+    """Return every printed value by its id, in the order of the papers."""
     entries = json.loads(files("deniable.reproduce").joinpath("printed.json").read_bytes())
     return {entry["id"]: _read(entry) for entry in entries}
 
@@ -349,13 +349,13 @@ def counted(counts: Mapping[Verdict, int]) -> str:
     """Return how many have each verdict, in words.
 
     Example:
-        >>> counted({"agrees": 11, "holds with a condition": 0, "the document is wrong": 2, "differs": 0})
+        >>> counted({"agrees": 11, "holds with a condition": 0, "the paper is wrong": 2, "differs": 0})
         '11 agree, 0 hold with a condition, 2 are wrong'
     """
     words: dict[Verdict, tuple[str, str]] = {
         "agrees": ("agrees", "agree"),
         "holds with a condition": ("holds with a condition", "hold with a condition"),
-        "the document is wrong": ("is wrong", "are wrong"),
+        "the paper is wrong": ("is wrong", "are wrong"),
     }
     told = [f"{counts[verdict]:,} {one if counts[verdict] == 1 else more}" for verdict, (one, more) in words.items()]
     return ", ".join(told) + (f", {counts['differs']:,} without a reason" if counts["differs"] else "")

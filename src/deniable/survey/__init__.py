@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from deniable.survey.arms import SurveyArm
+from deniable.survey.codebook import Codebook
+from deniable.survey.harmless import HARMLESS, HarmlessQuestion, harmless_question
 from deniable.survey.keys import Keys
 from deniable.survey.links import Link
 from deniable.survey.question import DEVICES, Question
 from deniable.survey.survey import ADMISSIONS, Survey
+from deniable.survey.templates import TEMPLATES, survey_template
 from deniable.survey.texts import QuestionTexts, SurveyTexts
 
 __all__ = [
     "ADMISSIONS",
     "DEVICES",
+    "HARMLESS",
+    "TEMPLATES",
+    "Codebook",
+    "HarmlessQuestion",
     "Keys",
     "Link",
     "Question",
     "QuestionTexts",
     "Survey",
+    "SurveyArm",
     "SurveyTexts",
+    "harmless_question",
+    "survey_template",
 ]

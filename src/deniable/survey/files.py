@@ -15,6 +15,7 @@ from deniable.designs import FAMILIES, Design, number_design
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
 from deniable.order.relaxation import Ladder, family_ladder
 from deniable.survey import texts as spoken
+from deniable.survey.arms import read_arms
 from deniable.survey.question import Question
 from deniable.survey.survey import Survey
 from deniable.survey.texts import QuestionTexts, SurveyTexts
@@ -30,9 +31,10 @@ _SURVEY = {
     "closes",
     "admission",
     "each",
+    "arms",
     "acknowledge",
 }
-_QUESTION = {"name", "texts", "design", "ladder", "device", "acknowledge"}
+_QUESTION = {"name", "texts", "design", "ladder", "device", "acknowledge", "check", "compare"}
 
 
 def read(path: str | PathLike[str]) -> Survey:
@@ -70,6 +72,8 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
     others: dict[str, Any] = {
         name: given[name] for name in ("minimum", "admission", "each", "acknowledge") if name in given
     }
+    if "arms" in given:
+        others["arms"] = read_arms(given["arms"])
     others |= {name: _day(given[name], name) for name in ("opens", "closes") if name in given}
     return Survey(
         name=given.get("name", ""),
@@ -84,7 +88,7 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
 def _question(given: Mapping[str, Any], folder: Path | None) -> Question:
     name = f"the question {given.get('name', '')!r:.50}"
     _refuse_unknown(given, _QUESTION, name)
-    others = {each: given[each] for each in ("device", "acknowledge") if each in given}
+    others = {each: given[each] for each in ("device", "acknowledge", "check", "compare") if each in given}
     try:
         about = _about(given, folder)
     except DeniableError as error:
@@ -113,7 +117,7 @@ def _about(given: Mapping[str, Any], folder: Path | None) -> Design | Ladder:
     design = given["design"]
     if isinstance(design, str) or "schema" in _table(design, "the design"):
         return Design.from_json(_sealed(design, folder))
-    return _built(dict(design))
+    return _built({"family": "direct", **design} if "check" in given else dict(design))
 
 
 def _built(parameters: dict[str, Any]) -> Design:

@@ -45,6 +45,9 @@ class Question:
             the response is entered.
         acknowledge: an ε above `CEILING` that this question may have: its own, or more; infinite for a design that can
             give an answer away for certain.
+        check: the right answer, of a comprehension check: a question about the device and not about the respondent,
+            whose answer is sent as it is; empty for every other question.
+        compare: the name of a question that asks the same of other people, to compare the results with; or empty.
     """
 
     name: str
@@ -52,6 +55,8 @@ class Question:
     texts: Mapping[str, QuestionTexts]
     device: str = "browser"
     acknowledge: float | None = None
+    check: str = ""
+    compare: str = ""
 
     def __post_init__(self) -> None:
         check_slug(self.name, "a question")
@@ -59,7 +64,10 @@ class Question:
             raise InvalidRequest(f"the device is {self.device!r:.40}; expected one of {', '.join(DEVICES)}.")
         what = f"the question {self.name!r}"
         object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, what))
-        told.check_acknowledged(what, self.disclosure, CEILING, self.acknowledge)
+        if self.check:
+            self._check_comprehension()
+        else:
+            told.check_acknowledged(what, self.disclosure, CEILING, self.acknowledge)
         if self.device == "physical":
             self._check_physical()
         self._check_parts()
@@ -75,6 +83,11 @@ class Question:
         self._check_instructions()
         for tag in self.texts:
             self.labels(tag)  # whose parts must not hold what separates them
+
+    @property
+    def direct(self) -> bool:
+        """Whether answers are sent as they are."""
+        return self.design.name == "direct"
 
     @property
     def ladder(self) -> Ladder | None:
@@ -142,6 +155,8 @@ class Question:
             "device": self.device,
             kind: json.loads(self.about.to_json()),
             **told.acknowledged_body(self.acknowledge),
+            **({"check": self.check} if self.check else {}),
+            **({"compare": self.compare} if self.compare else {}),
             "texts": spoken.to_body(self.texts),
         }
 
@@ -162,7 +177,24 @@ class Question:
             texts=spoken.from_body(QuestionTexts, body.get("texts"), repr(name)),
             device=documents.field(body, "device", str),
             acknowledge=told.read_acknowledged(body.get("acknowledge"), repr(name)),
+            check=documents.field(body, "check", str) if "check" in body else "",
+            compare=documents.field(body, "compare", str) if "compare" in body else "",
         )
+
+    def _check_comprehension(self) -> None:
+        """Refuse a comprehension check that hides its answer, or has no right one."""
+        if not self.direct or self.ladder or self.device != "browser" or self.compare:
+            raise InvalidRequest(
+                f"{self.name!r} is a comprehension check; expected the design 'direct', in the browser, and nothing to "
+                "compare with: its answer is sent as it is.",
+                'Write design = { categories = ["…", "…"] }.',
+            )
+        if self.check not in self.design.categories:
+            known = ", ".join(map(repr, self.design.categories))
+            raise InvalidRequest(
+                f"the right answer to {self.name!r} is {self.check!r:.50}; expected one of {known}.",
+                "A check has a right answer, which follows from how the device works.",
+            )
 
     def _check_physical(self) -> None:
         if self.stages > 1:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
 from os import PathLike
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from deniable import documents
+from deniable import documents, exact
 from deniable.chance import SYSTEM, Source, pick
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
+from deniable.survey.arms import SurveyArm, check_arms, check_compared, draw_arm, hands
 from deniable.survey.catalogue import Locale
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.keys import Keys
 from deniable.survey.limits import BUDGET, CEILING
 from deniable.survey.question import Question, check_slug
 from deniable.survey.texts import SurveyTexts
+
+if TYPE_CHECKING:
+    from deniable.survey.codebook import Codebook
 
 ADMISSIONS = ("open", "invitation")
 """Who may respond: everybody, or whoever holds an invitation, once."""
@@ -53,6 +57,7 @@ class Survey(HashedDocument):
         closes: the last day on which responses are taken; None for no end.
         admission: "open" or "invitation".
         each: how many of the questions each respondent is asked, drawn at random; None for all of them.
+        arms: of which one is drawn at random on each respondent's device, and decides what is asked; often none.
         acknowledge: an ε above `BUDGET` that all questions that one respondent is asked may have together: their own,
             or more.
         keys: what receipts, and tokens of invited respondents, are verified with; the collector that fields the survey
@@ -72,12 +77,13 @@ class Survey(HashedDocument):
     closes: date | None = None
     admission: str = "open"
     each: int | None = None
+    arms: tuple[SurveyArm, ...] = ()
     acknowledge: float | None = None
     keys: Keys | None = None
     pilot: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("questions", "languages", "groups"):
+        for name in ("questions", "languages", "groups", "arms"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "texts", dict(self.texts))
         check_slug(self.name, "the survey")
@@ -94,6 +100,9 @@ class Survey(HashedDocument):
         spoken.check_spoken(self.texts, self.languages, "the survey")
         _check_questions(self.questions, self.languages)
         self._check_each()
+        if self.arms:
+            check_arms(self.arms, self.questions)
+        check_compared(self.questions, self.hands)
         object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, "the survey"))
         told.check_acknowledged("the survey, all its questions together,", self.disclosure, BUDGET, self.acknowledge)
         _check_groups(self.groups)
@@ -119,15 +128,35 @@ class Survey(HashedDocument):
         return self.languages[0]
 
     @property
+    def hands(self) -> tuple[tuple[Question, ...], ...]:
+        """What the respondents of each arm are asked; all questions, where there are no arms."""
+        return hands(self.arms, self.questions) if self.arms else (self.questions,)
+
+    @property
+    def draws(self) -> bool:
+        """Whether it is drawn for each respondent what is asked."""
+        return self.each is not None or bool(self.arms)
+
+    @property
     def disclosure(self) -> Disclosure:
-        """What a respondent who answers everything that is asked, at the finest stages, reveals at most."""
-        ratios = sorted((question.disclosure.parity for question in self.questions), reverse=True)
-        return Disclosure.of_parities(ratios[: self.each])
+        """What a respondent who answers everything that is asked, at the finest stages, reveals at most.
+
+        Where there are arms, it is that of the arm that reveals most. Comprehension checks are about the device.
+        """
+        return self.together({each.name: each.disclosure.parity for each in self.questions if not each.check})
+
+    def together(self, parities: Mapping[str, exact.Ratio]) -> Disclosure:
+        """Return what responses with these parities, by question, reveal of one respondent together, at most."""
+        found = [
+            sorted((parities[question.name] for question in hand if question.name in parities), reverse=True)
+            for hand in self.hands
+        ]
+        return max((Disclosure.of_parities(each[: self.each]) for each in found), key=lambda told: told.parity)
 
     @property
     def worst(self) -> Question:
         """The question whose responses reveal most; the first of several."""
-        return max(self.questions, key=lambda question: question.disclosure.parity)
+        return worst_of(self.questions)
 
     def draw_hand(self, source: Source = SYSTEM) -> tuple[Question, ...]:
         """Draw the questions that one respondent is asked, whatever the answers are; all, where none are drawn.
@@ -140,6 +169,8 @@ class Survey(HashedDocument):
             >>> len(Survey("habits", texts, tuple(both), each=1).draw_hand())
             1
         """
+        if self.arms:
+            return self.hands[draw_arm(self.arms, source)]
         if self.each is None:
             return self.questions
         return tuple(self.questions[at] for at in pick(len(self.questions), self.each, source))
@@ -147,6 +178,11 @@ class Survey(HashedDocument):
     def _check_each(self) -> None:
         if self.each is None:
             return
+        if self.arms:
+            raise InvalidRequest(
+                "each respondent is asked some of the questions, and there are arms; expected one of the two.",
+                "Write an arm for each choice of questions.",
+            )
         if type(self.each) is not int or not 1 <= self.each < len(self.questions):
             raise InvalidRequest(
                 f"each respondent is asked {self.each!r:.40} of {len(self.questions)} questions; expected a whole "
@@ -158,6 +194,16 @@ class Survey(HashedDocument):
                 "each respondent is asked some of the questions, and a question has a physical device; expected the "
                 "browser's, which also draws what is asked."
             )
+
+    def codebook(self, language: str = "") -> Codebook:
+        """Return the codebook of the survey in one of its languages; in the default one, unless you say.
+
+        Raises:
+            InvalidRequest: it is not asked in that language.
+        """
+        from deniable.survey.codebook import Codebook
+
+        return Codebook(self, language or self.language)
 
     def as_pilot(self) -> Survey:
         """Return the same survey as a pilot: with a name, and so a hash, of its own, and without days.
@@ -171,7 +217,8 @@ class Survey(HashedDocument):
 
     def warnings(self, spoken: Locale) -> tuple[str, ...]:
         """Tell what is above the limits, and acknowledged."""
-        each = [question.disclosure.limit_words(CEILING, spoken, question.name) for question in self.questions]
+        asked = [question for question in self.questions if not question.check]
+        each = [question.disclosure.limit_words(CEILING, spoken, question.name) for question in asked]
         return (*chain.from_iterable(each), *self.disclosure.limit_words(BUDGET, spoken))
 
     def number(self, question: str) -> int:
@@ -221,6 +268,10 @@ class Survey(HashedDocument):
             closes=_day(body, "closes"),
             admission=documents.field(body, "admission", str),
             each=documents.whole(body, "each") if "each" in body else None,
+            arms=tuple(
+                SurveyArm.from_body(documents.field({"arm": each}, "arm", dict))
+                for each in (documents.field(body, "arms", list) if "arms" in body else ())
+            ),
             acknowledge=told.read_acknowledged(body.get("acknowledge"), "the survey"),
             keys=Keys.from_body(documents.field(body, "keys", dict)) if "keys" in body else None,
             pilot=body.get("pilot") is True,
@@ -262,6 +313,7 @@ class Survey(HashedDocument):
             "closes": self.closes.isoformat() if self.closes else "",
             "admission": self.admission,
             **({} if self.each is None else {"each": self.each}),
+            **({"arms": [arm.to_body() for arm in self.arms]} if self.arms else {}),
             **told.acknowledged_body(self.acknowledge),
             **({"keys": self.keys.to_body()} if self.keys else {}),
             **({"pilot": True} if self.pilot else {}),
@@ -271,12 +323,19 @@ class Survey(HashedDocument):
         return f"Survey({self.name!r}; {len(self.questions)} questions; {self.hash:.19}…)"
 
 
+def worst_of(questions: Sequence[Question]) -> Question:
+    """Return the question whose responses reveal most, the first of several; comprehension checks are none of them."""
+    return max((each for each in questions if not each.check), key=lambda question: question.disclosure.parity)
+
+
 def _check_questions(questions: tuple[Question, ...], languages: tuple[str, ...]) -> None:
     if not 1 <= len(questions) <= _MOST_QUESTIONS:
         raise InvalidRequest(f"there are {len(questions)} questions; expected 1 to {_MOST_QUESTIONS}.")
     names = [question.name for question in questions]
     if len(set(names)) < len(names):
         raise InvalidRequest("two questions have one name; expected a name for each.")
+    if all(question.check for question in questions):
+        raise InvalidRequest("all questions are comprehension checks; expected one that is asked of respondents.")
     for question in questions:
         spoken.check_spoken(question.texts, languages, f"the question {question.name!r}")
 

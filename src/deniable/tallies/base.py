@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from deniable import documents
 from deniable.documents import HashedDocument, Response, Sealed
 from deniable.errors import Incompatible, IncompatibleTallies, InvalidResponse, UnreadableFile
+from deniable.rendering import Rendered
 
 __all__ = ["AdditiveTally", "Counts", "count_codes", "count_responses", "read_only", "response_numbers"]
 
@@ -21,7 +22,7 @@ Asking = TypeVar("Asking", bound=HashedDocument)
 
 
 @dataclass(frozen=True, eq=False)
-class AdditiveTally(Sealed, Generic[Asking]):
+class AdditiveTally(Rendered, Sealed, Generic[Asking]):
     """Counts of the responses to one design. They add up in any order, also by `sum()`; the empty one is a true zero.
 
     A type of tally is a dataclass whose further fields add up: arrays of counts, numbers of people, or tallies.

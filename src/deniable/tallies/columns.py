@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from deniable.designs import Design, direct
 from deniable.errors import InvalidRequest, InvalidResponse
-from deniable.tallies.groups import column_values, group_name, numbered
+from deniable.tallies.groups import Group, group_name, numbered
 from deniable.tallies.responses import Responses
 
 __all__ = ["KnownColumn", "column_of"]
@@ -51,11 +51,10 @@ def column_of(given: object) -> KnownColumn:
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Design):
         design, column = given
         _check_codes(design)
-        return KnownColumn(design, _codes(design, column_values(column)), _name(column), False)
+        return KnownColumn(design, _codes(design, *numbered(column)), _name(column), False)
     if given is None:
         raise InvalidRequest("there is one column; expected two, for rows and columns.")
-    values = column_values(given)
-    order, numbers = numbered(given, values)
+    order, numbers = numbered(given)
     known = [each for each in order if each is not None]
     if len(known) < 2:
         raise InvalidRequest(f"a column holds {len(known)} different values; expected at least two.")
@@ -71,17 +70,12 @@ def _check_codes(design: Any) -> None:
         )
 
 
-def _codes(design: Design, values: list[Any]) -> NDArray[np.int64]:
+def _codes(design: Design, values: list[Group], rows: NDArray[np.intp]) -> NDArray[np.int64]:
     """Return the number of each response: labels, or codes."""
-    codes = np.full(len(values), -1, np.int64)
-    known: dict[Any, int] = {}
-    for row, value in enumerate(values):
-        if value is None:
-            continue
-        if value not in known:
-            known[value] = _code(design, value, row)
-        codes[row] = known[value]
-    return codes
+    found = []
+    for at, value in enumerate(values):
+        found.append(-1 if value is None else _code(design, value, int((rows == at).argmax())))
+    return np.array(found, np.int64)[rows] if found else np.empty(0, np.int64)
 
 
 def _code(design: Design, value: Any, row: int) -> int:

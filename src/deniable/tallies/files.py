@@ -14,16 +14,21 @@ design in its metadata under `deniable.design`. A line of NDJSON may also be a `
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deniable.designs import AnyDesign, Design
 from deniable.errors import Incompatible, InvalidResponse, UnreadableFile
 from deniable.files.columns import BATCH, DESIGN, ColumnFile, File, open_columns
+from deniable.files.inputs import Paths, find_inputs
 from deniable.files.office import cell_text
 from deniable.tallies.counting import tally
 from deniable.tallies.counts import Tally
+from deniable.tallies.responses import Responses
+from deniable.tallies.weighted import WeightedTally, tally_weighted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,6 +70,59 @@ def tally_file(design: Design, file: File, format: str | None = None, *, progres
     return total
 
 
+def tally_weighted_file(
+    design: Design,
+    responses: Paths | File,
+    weights: str,
+    format: str | None = None,
+    *,
+    question: str = "",
+    codes: bool | None = None,
+    progress: Progress | None = None,
+) -> WeightedTally:
+    """Count the responses of one file or of many with the weights that stand beside them, in constant memory.
+
+    Args:
+        design: what the responses were drawn with.
+        responses: Parquet, Arrow IPC, CSV or NDJSON: a file, a pattern, a folder, several of them, or an open file.
+        weights: the column that holds how many people each row stands for.
+        format: of files whose names do not tell.
+        question: which of several questions; its columns are called `smokes.response` and so on.
+        codes: what whole numbers are; True for codes, False for labels.
+        progress: told after each batch.
+
+    Raises:
+        Incompatible: the responses were drawn with another design.
+        UnreadableFile: truncated, not a file of responses, or without a column of weights.
+        InvalidResponse: something that the design cannot send, or a weight that is missing, negative or no number.
+        InvalidRequest: there is no such file.
+        OSError: a file is not there, or may not be read.
+    """
+    files: list[Any] = [responses]
+    if isinstance(responses, str | os.PathLike | Sequence):
+        files = [each.path for each in find_inputs(responses)]
+    total, count = WeightedTally.empty(design), partial(_count_weighted, weights)
+    for file in files:
+        with open_columns(file, format) as columns:
+            for rows, part in counted_batches(columns, design, count, question=question, codes=codes, beside=[weights]):
+                total = total + part
+                if progress:
+                    progress(rows, columns.share if len(files) == 1 else None)
+    return total
+
+
+def _count_weighted(weights: str, design: AnyDesign, batch: pa.RecordBatch, codes: bool | None) -> WeightedTally:
+    import pyarrow as pa
+
+    assert isinstance(design, Design)
+    column: Any = batch.column(weights)
+    try:
+        numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowException:
+        raise InvalidResponse(f"a weight in {weights!r:.40} is no number; expected one in each row.") from None
+    return tally_weighted(Responses.of(design, batch.column(0), codes=codes), numbers)
+
+
 def _count_categories(design: AnyDesign, batch: pa.RecordBatch, codes: bool | None) -> Tally:
     assert isinstance(design, Design)
     return tally(design, batch.column(0), codes=codes)
@@ -77,6 +135,7 @@ def counted_batches(
     *,
     question: str = "",
     codes: bool | None = None,
+    beside: Sequence[str] = (),
     pieces: range | None = None,
     size: int = BATCH,
     by: Sequence[str] = (),
@@ -90,6 +149,7 @@ def counted_batches(
         question: which of several questions; empty where the file holds one.
         codes: what whole numbers are; True for codes, False for labels. By default codes, and refused where symbols
             that are numbers make the two differ and the file does not say that it is one of ours.
+        beside: further columns that are handed to `count` as they are, such as weights.
         pieces: which of the file's pieces; all by default.
         size: how many rows a batch has, at most.
         by: columns by whose values to count apart.
@@ -103,12 +163,15 @@ def counted_batches(
     prefix = f"{question}." if question else ""
     ours = columns.named_design(metadata_key(question))
     wanted, named = _wanted(columns, design, prefix, ours)
+    for name in beside:
+        if columns.names is not None and columns.names.count(name) != 1:
+            raise _no_column(columns, name)
     known = codes if codes is not None or ours is None else True
     rows = sum(columns.pieces[: pieces.start]) if pieces is not None else 0
-    for batch in columns.batches([*wanted, *named], by, pieces=pieces, size=size):
+    for batch in columns.batches([*wanted, *named], [*beside, *by], pieces=pieces, size=size):
         for name in named:
             _check_rows(columns, rows, batch.column(name), design)
-        sent = batch.select(wanted).rename_columns(list(design.columns))
+        sent = batch.select([*wanted, *beside]).rename_columns([*design.columns, *beside])
         try:
             part = count(design, sent, known)
         except InvalidResponse as error:

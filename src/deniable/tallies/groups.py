@@ -78,7 +78,7 @@ class GroupedTally(AdditiveTally[AnyDesign]):
 
     SCHEMA: ClassVar[str] = "grouped-tally"
     design: AnyDesign
-    groups: Mapping[Group, Any] = field(default_factory=dict)
+    groups: Mapping[Any, Any] = field(default_factory=dict)
     by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -239,12 +239,13 @@ def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any
         InvalidRequest: other numbers of rows, groups without end, or responses that have no rows.
     """
     check_groups(design)
-    given, groups = _rows(design, responses), column_values(by)
-    if len(given) != len(groups):
-        raise Incompatible(f"there are {len(given):,} responses and {len(groups):,} groups; expected one for each row.")
+    given, (order, numbers) = _rows(design, responses), numbered(by)
+    if len(given) != len(numbers):
+        raise Incompatible(
+            f"there are {len(given):,} responses and {len(numbers):,} groups; expected one for each row."
+        )
     if also is not None and len(also) != len(given):
         raise Incompatible(f"there are {len(given):,} responses and {len(also):,} stages; expected one for each row.")
-    order, numbers = numbered(by, groups)
     _check_number(len(order))
     ends = np.cumsum(np.bincount(numbers, minlength=len(order)))
     rows = np.split(np.argsort(numbers, kind="stable"), ends)[:-1]
@@ -319,35 +320,71 @@ def _cut(given: Any, rows: NDArray[np.intp]) -> Any:
     return [given[row] for row in rows.tolist()] if isinstance(given, list) else given.take(rows)
 
 
-def column_values(by: Any) -> list[Group]:
-    """Return what a column says of each row, None where it says nothing; of several columns a tuple.
+def numbered(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
+    """Return the groups of a column in order, and the number of each row's.
+
+    They stand as a column of categories has them, else sorted, with what is missing last. Of several columns each
+    group is a tuple.
 
     Raises:
-        InvalidRequest: no column.
+        InvalidRequest: no column, or columns with different numbers of rows.
     """
+    given, numbers = _distinct(by)
+    known = getattr(getattr(by, "dtype", None), "categories", None)  # of pandas, or an Enum of Polars
+    seen = np.bincount(numbers, minlength=len(given)) > 0
+    present = dict.fromkeys(each for each, there in zip(given, seen.tolist(), strict=True) if there)
+    first = [each for each in map(_label, () if known is None else known) if each in present]
+    order = first + sorted((each for each in present if each not in set(first)), key=group_order)
+    place = {group: number for number, group in enumerate(order)}
+    places = np.array([place.get(each, -1) for each in given], np.intp)
+    return order, places[numbers] if len(given) else numbers
+
+
+def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
+    """Return what a column holds, perhaps with repetitions, and the number of each row's."""
     if isinstance(by, Mapping):
-        columns = [column_values(each) for each in by.values()]
-        if not columns or len({len(each) for each in columns}) > 1:
+        columns = [numbered(each) for each in by.values()]
+        if not columns or len({len(rows) for _, rows in columns}) > 1:
             raise InvalidRequest("the columns of groups have different numbers of rows; expected one for each row.")
-        return list(zip(*columns, strict=True))
+        return _combined(columns)
+    if isinstance(by, np.ndarray) and by.ndim == 1 and by.dtype.kind in "biufUSM" and not np.ma.isMaskedArray(by):
+        values, rows = np.unique(by, return_inverse=True)
+        return [_label(each) for each in values.tolist()], rows.reshape(-1).astype(np.intp, copy=False)
     if isinstance(by, str | bytes) or (not hasattr(by, "__iter__") and not arrow.is_column(by)):
         raise InvalidRequest(
             f"by is a {type(by).__name__}; expected the group of each respondent, row by row.",
             'For example by=frame["region"].',
         )
     read = arrow.read(by) if arrow.is_column(by) else None
-    rows = list(by) if read is None else read.to_pylist()
-    return [_label(tuple(row.values()) if isinstance(row, dict) else row) for row in rows]
+    if read is not None:
+        return _of_arrow(read)
+    labels = [_label(each) for each in by]
+    place = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return list(place), np.array([place[each] for each in labels], np.intp)
 
 
-def numbered(by: Any, groups: list[Group]) -> tuple[list[Group], NDArray[np.intp]]:
-    """Return the groups in order, and the number of each row's: as a column of categories has them, else sorted."""
-    known = getattr(getattr(by, "dtype", None), "categories", None)  # of pandas, or an Enum of Polars
-    present = dict.fromkeys(groups)
-    first = [each for each in map(_label, () if known is None else known) if each in present]
-    order = first + sorted((each for each in present if each not in set(first)), key=group_order)
-    place = {group: number for number, group in enumerate(order)}
-    return order, np.array([place[group] for group in groups], np.intp)
+def _of_arrow(column: Any) -> tuple[list[Group], NDArray[np.intp]]:
+    import pyarrow as pa
+
+    array = column.combine_chunks()
+    array = array.storage if isinstance(array, pa.ExtensionArray) else array
+    if pa.types.is_struct(array.type):
+        return _combined([numbered(each) for each in array.flatten()])
+    if pa.types.is_string_view(array.type):
+        array = array.cast(pa.large_string())
+    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    values = coded.dictionary.to_pylist()
+    rows = np.asarray(coded.indices.fill_null(len(values)), np.intp)
+    return [*map(_label, values), None], rows
+
+
+def _combined(columns: list[tuple[list[Group], NDArray[np.intp]]]) -> tuple[list[Group], NDArray[np.intp]]:
+    """Return the combinations of several columns that occur, as tuples."""
+    found, rows = np.unique(np.stack([numbers for _, numbers in columns], axis=1), axis=0, return_inverse=True)
+    labels = [order for order, _ in columns]
+    return [tuple(label[at] for label, at in zip(labels, each, strict=True)) for each in found.tolist()], rows.reshape(
+        -1
+    )
 
 
 def group_order(group: Group) -> Any:

@@ -64,6 +64,30 @@ class Responses(Generic[Asked]):
         if len(lengths) != 1:
             raise InvalidResponse(f"the columns have {sorted(lengths)} rows; expected one number of rows for all.")
 
+    @classmethod
+    def of(cls, design: Asked, column: Any, *, codes: bool | None = None) -> Self:
+        """Read a column of responses to a question about categories or a number: what `tally` counts, row by row.
+
+        Args:
+            design: what the responses were drawn with.
+            column: labels, codes or `Response` objects: a list, or a column of NumPy, pandas, Polars or Arrow. What is
+                missing (None, NaN, null, masked) stays a row without a response.
+            codes: what whole numbers are; True for codes, False for labels, as for `tally`.
+
+        Raises:
+            InvalidResponse: something the design cannot send; the message names the row.
+            Incompatible: a `Response` that was drawn with another design.
+
+        Example:
+            >>> from deniable.designs import warner
+            >>> list(Responses.of(warner(1), ["yes", None, "no"]))
+            ['yes', None, 'no']
+        """
+        from deniable.tallies.reading import read_rows
+
+        rows, missing = read_rows(design, column, codes=codes)
+        return cls(design, {"response": rows}, missing)
+
     def __len__(self) -> int:
         return len(self.columns[self.design.columns[0]])
 

@@ -85,15 +85,25 @@ class Running:
         for value, count in counted:
             if not count:
                 continue
-            if not _countable(type(value)):
-                self._refuse_kind(type(value), locate(value))
-            number = self._number(value, locate)
-            if number is not None and not self.design.channel.possible(number):
-                self.refuse(value, locate(value))
+            number = self.number(value, locate)
             if number is None:
                 self.missing += count
             else:
                 self._add(number, count)
+
+    def number(self, value: Any, locate: Callable[[Any], int]) -> int | None:
+        """Return the number of the response that a value is, None where it stands for nothing; nothing is counted.
+
+        Raises:
+            InvalidResponse: something the design cannot send.
+            Incompatible: a `Response` that was drawn with another design.
+        """
+        if not _countable(type(value)):
+            self._refuse_kind(type(value), locate(value))
+        number = self._number(value, locate)
+        if number is not None and not self.design.channel.possible(number):
+            self.refuse(value, locate(value))
+        return number
 
     def add_numbers(self, batch: NDArray[Any], present: NDArray[np.bool_] | None = None) -> None:
         """Count an array of whole numbers, stored as integers or as floats in which NaN stands for nothing.

@@ -32,7 +32,7 @@ def test_several_exhibits_for_programs(tmp_path: Path) -> None:
     assert [exhibit["name"] for exhibit in told["exhibits"]] == ["rr3-lemma-1", "rr3-lemma-2"]
     assert not any(told["counts"]["number"].values())
     assert told["counts"]["formula"] == {
-        "agrees": 1, "holds with a condition": 1, "the document is wrong": 2, "differs": 0
+        "agrees": 1, "holds with a condition": 1, "the paper is wrong": 2, "differs": 0
     }  # fmt: skip
     first = told["exhibits"][0]["values"][0]
     assert (first["id"], first["printed"], first["erratum"]) == ("000-lemma1", 2.0, "0.14")

@@ -293,3 +293,31 @@ def test_an_author_signs_offline_and_receipts_are_verified(database: Path, tmp_p
     receipt.write_text(json.dumps(saved).replace('"yes"', '"no"'))
     assert run("survey", "verify", receipt, "--definition", definition).exit_code != 0
     assert run("survey", "sign", definition, "--key", definition, "--out", tmp_path / "x").exit_code != 0
+
+
+def test_a_link_for_a_shared_device(database: Path) -> None:
+    link = done("survey", "kiosk", "small", "--group", "north", "--database", database).stdout.strip()
+    where, _, behind = link.partition("#")
+    assert where.endswith("/s/small?group=north")
+    assert behind.startswith("definition=")
+    assert behind.endswith("&kiosk")
+    assert (
+        "there is no group 'east'" in run("survey", "kiosk", "small", "--group", "east", "--database", database).stderr
+    )
+
+
+def test_links_lead_to_where_the_collector_was_served(database: Path) -> None:
+    store = open_store(database)
+    seat = store.database.take_seat(1)
+    assert seat is not None
+    seat.note("http://127.0.0.1:9321")
+    for address, expected in (
+        ((), "http://127.0.0.1:9321/s/small"),
+        (("--address", "https://x.example"), "https://x.example/s/small"),
+    ):
+        assert done("survey", "kiosk", "small", "--database", database, *address).stdout.startswith(expected)
+    seat.note("http://127.0.0.1:80")
+    assert store.database.noted() == "http://127.0.0.1:80", "what was there before is gone"
+    seat.close()
+    store.shut()
+    assert "http://127.0.0.1:80/s/small" in done("survey", "kiosk", "small", "--database", database).stdout

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from deniable.collector import planner
 from deniable.collector.planner import Wish
-from deniable.designs import direct, k_ary, warner
+from deniable.designs import direct, k_ary, subset, warner
 from deniable.errors import InvalidRequest
 from deniable.plan import crossover, optimal, sample_size, sample_size_for_power, sample_size_for_width, width
 from deniable.survey.catalogue import locale
@@ -40,6 +42,18 @@ def test_a_plan_tells_how_many_people_an_expected_share_takes(wish: Wish) -> Non
     assert made.crossing == crossover(design, share=share, lying=wish.lying / 100).sentence
     assert len(made.errors.points.split()) == len(made.errors.compared.split())
     assert 0 <= made.errors.x <= 100
+
+
+@pytest.mark.parametrize("size", [4, 12, 40])
+def test_the_bends_of_the_curve_are_explained(size: int) -> None:
+    """Where the best number of answers in a response changes, asked of the design itself."""
+    (told,) = planner.plan(Wish(categories=size)).kinks
+    bends = [(float(epsilon), int(named)) for epsilon, named in re.findall(r"from ε ≈ ([\d.]+) on (\d+)", told)]
+    assert bends[-1][1] == 1
+    for epsilon, named in bends:
+        below, above = (subset(size, f"{epsilon * factor:.4f}").channel.sizes[0] for factor in (0.85, 1.15))
+        assert above <= named < below
+    assert planner.plan(Wish(categories=2)).kinks == planner.plan(Wish(categories=3)).kinks == ()
 
 
 def test_two_answers_are_warners() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from deniable.estimates.stages import combine
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 from tests.support import filled
+from tests.support.respondents import ARMS
 from tests.support.surveys import question, small
 
 
@@ -70,6 +73,29 @@ def test_groups_are_told_only_where_they_may_be(store: Store) -> None:
     told = results.groups(store, store.survey("working-life"), 0)
     assert [(each.name, each.respondents) for each in told] == [("office", 900), ("field", 600)]
     assert [each.name for each in results.groups(store, store.survey("small"), 0)] == ["north"]
+
+
+def test_groups_that_are_shown_are_compared_and_no_others(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "c.db")
+    entry = filled.opened(store, small(minimum=20, groups=("north", "south", "west")))
+    filled.ask(store, entry, 0, [1] * 400, group=0)
+    filled.ask(store, entry, 0, [0] * 400, group=1)
+    filled.ask(store, entry, 0, [1] * 5, group=2)  # too few to be shown
+    filled.ask(store, entry, 0, [1] * 25)
+    store.close("small")
+    entry = store.survey("small")
+    assert [each.name for each in results.groups(store, entry, 0)] == ["north", "south"]
+    told = results.compared(store, entry, 0)
+    assert told[0].startswith("The same in all groups: χ² = ")
+    assert [each.partition(",")[0] for each in told[1:]] == ["north", "south"]
+    assert "points against the other groups" in told[1]
+    assert not any("west" in each for each in told)
+    store.shut()
+
+
+def test_one_group_and_stages_are_not_compared(store: Store) -> None:
+    assert results.compared(store, store.survey("small"), 0) == ()
+    assert results.compared(store, store.survey("working-life"), 2) == ()
 
 
 def test_days_are_counts_of_those_that_have_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,4 +154,29 @@ def test_a_design_without_a_known_bound_has_results_all_the_same(tmp_path: Path)
     found = results.read(store, entry, 0)
     assert found.respondents == 300
     assert all(each.fakes == () for each in found.shares)
+    store.shut()
+
+
+def test_arms_are_compared_by_what_is_shown_of_each(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "arms.db")
+    entry = filled.opened(store, replace(ARMS, minimum=2))
+    filled.ask(store, entry, 1, [1] * 300 + [0] * 300)
+    (waiting,) = results.comparisons(store, entry, 1)
+    assert (waiting.question, waiting.design, waiting.differences) == ("again", "direct", ())
+    filled.ask(store, entry, 2, [1] * 60 + [0] * 240)
+    filled.ask(store, entry, 3, [1] * 450 + [0] * 150)
+    (found,) = results.comparisons(store, entry, 1)
+    (back,) = results.comparisons(store, entry, 2)
+    own, other = (estimate(store.tallies(entry.id, each, shown=True)) for each in (1, 2))
+    assert found.respondents == other.tally.respondents
+    for row, mirrored, category in zip(found.differences, back.differences, own.design.categories, strict=True):
+        assert row.value == pytest.approx(own.params[category] - other.params[category])
+        assert row.error == pytest.approx(math.hypot(own.bse[category], other.bse[category]))
+        assert row.low < row.value < row.high
+        assert mirrored.value == pytest.approx(-row.value)
+    assert [row.label for row in found.differences] == ["No", "Yes"]
+    assert results.comparisons(store, entry, 0) == ()
+    right = results.read(store, entry, 3)
+    assert right.sentence.startswith("The right answer: ")
+    assert "okapi" in right.sentence
     store.shut()

@@ -337,6 +337,31 @@ class TestProtection:
             dn.compliance.sum_scores(DIE, [1, 0, 0])
 
 
+def smallest_surveys() -> list[dn.Result]:
+    """Every survey of three people in each of two groups, and of four people with a control item."""
+    model = dn.compliance
+    groups = [list(yes) for yes in combinations(range(4), repeat=2)]
+    tables = [cells for cells in combinations(range(5), repeat=4) if sum(cells) == 4]
+    return [
+        *(model.cheating_detection(forced_yes=["1/5", "4/5"], yes=yes, respondents=[3, 3]) for yes in groups),
+        *(model.lie_detector(truth=["1/6", "5/6"], yes=yes, respondents=[3, 3]) for yes in groups),
+        *(model.one_sayers(p="1/4", same=yes, respondents=[3, 3]) for yes in groups),
+        *(model.extended_crosswise(p="1/4", same=yes, respondents=[3, 3]) for yes in groups),
+        *(model.anchored_crosswise(p="1/4", table=[cells[:2], cells[2:]]) for cells in tables),
+    ]
+
+
+def test_no_small_survey_leaves_the_simplex_or_has_no_interval() -> None:
+    for found in smallest_surveys():
+        ends = found.conf_int()
+        for name, value in found.params.items():
+            low, high = ends[name]
+            assert 0 <= low <= high <= 1
+            assert low - 1e-12 <= value <= high + 1e-12 if np.isfinite(value) else (low, high) == (0, 1)
+        if isinstance(found, dn.compliance.Cheating):
+            assert sum(list(found.params.values())[:3]) == pytest.approx(1)
+
+
 class TestArms:
     def test_the_sentence_says_what_it_assumes(self) -> None:
         found = dn.compliance.compare_arms(

@@ -199,3 +199,10 @@ def test_shares_of_which_none_is_above_0_are_not_normalized() -> None:
     with pytest.raises(NotEstimable, match="nothing to scale"):
         estimate.normalized()
     assert estimate.projected().value == pytest.approx([1 / 3] * 3)
+
+
+def test_of_very_many_doubtful_categories_one_sentence_tells() -> None:
+    counts = np.where(np.arange(300) < 20, 5000, 1)
+    with pytest.warns(ImplausibleResponses, match="those of 279 other categories") as told:
+        found = dn.estimate(dn.Tally(dn.k_ary(300, epsilon=5), counts))
+    assert len(told) == len(found.warnings) == 1

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import deniable as dn
 from deniable.errors import InvalidRequest
 from deniable.estimates import Row
 from deniable.estimates.formats import ENDINGS, written
-from deniable.files.spreadsheets import safe_cell
+from deniable.files.cells import safe_cell
 
 RISKY = ["=HYPERLINK(1)", "a|b*c_d", "50% & more {x}", "<script>alert(1)</script>"]
 FOUND = dn.estimate(dn.Tally(dn.k_ary(RISKY, epsilon=2), [400, 300, 200, 100], missing=3))
@@ -43,11 +44,16 @@ def test_csv_keeps_every_digit_and_starts_no_formula() -> None:
 
 def test_markdown_and_latex_escape_names() -> None:
     assert r"| a\|b\*c\_d |" in text(".md")
-    assert r"\<script>" in text(".md")
+    assert r"\<script\>" in text(".md")
     latex = text(".tex")
     assert r"50\% \& more \{x\} & " in latex
     assert latex.count(r"\\") == 1 + len(RISKY)
     assert "3 sent no response" in text(".md")
+    below = dn.estimate(dn.Tally(dn.warner(2), [200, 30])).to_latex()
+    assert "no & " in below
+    assert re.search(r"yes & (\$-\$)?\d", below)
+    assert re.search(r"\$-\$0\.\d+ \\dots", below)  # a minus sign, no hyphen
+    assert not re.search(r"[ &]-\d", below)
 
 
 def test_html_stands_alone_and_runs_nothing() -> None:
@@ -64,7 +70,7 @@ def test_of_very_many_numbers_a_page_shows_the_largest_and_a_table_all() -> None
     many = dn.estimate(dn.Tally(dn.k_ary(100, epsilon=5), np.arange(50, 150)))
     page = many._repr_html_()
     assert page.count("<svg ") == 40
-    assert "The 40 largest of 100." in page
+    assert "The largest 40 of 100." in page
     assert written(many, Path("a.csv"), level=0.95).count("\n") == 100
     assert len(json.loads(many.to_json())["rows"]) == 100
 

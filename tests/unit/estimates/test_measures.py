@@ -112,6 +112,15 @@ def test_ends_at_the_border_are_open() -> None:
     assert rare.conf_int()["share"] == pytest.approx((0, 1), abs=0.01)
 
 
+def test_strength_of_rare_answers_is_told_by_likelihood() -> None:
+    found = table([560, 190, 190, 62])
+    assert math.isnan(found.cramers_v)
+    low, high = found.cramers_v_interval()
+    assert low == pytest.approx(0, abs=1e-3)
+    assert 0.3 < high <= 1
+    assert not math.isnan(table().cramers_v)
+
+
 def test_measures_of_a_table_that_is_asked_directly_are_those_of_the_textbook() -> None:
     direct = dn.product({"a": dn.direct(), "b": dn.direct()})
     counts = np.array([[50, 20], [10, 40]])

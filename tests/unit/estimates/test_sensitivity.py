@@ -92,7 +92,7 @@ def test_table_frame_picture_and_words(monkeypatch: pytest.MonkeyPatch) -> None:
     axes = found.plot(title="Curve").axes[0]
     assert axes.get_title(loc="left") == "Curve"
     assert len(axes.get_lines()) == 6
-    assert found._repr_html_().startswith("<table>")
+    assert "<caption>share of &#x27;yes&#x27; among those who follow" in found._repr_html_()
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(MissingExtra, match="pip install pandas"):
         found.to_frame()

@@ -8,6 +8,7 @@ import pytest
 import deniable as dn
 from deniable.errors import InvalidRequest
 from deniable.plan import optimal_items, sample_size, variance, width
+from deniable.plan.planned import more_people
 
 
 def yes_or_no(items: int) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def test_one_drawn_item_against_splitting(items: int, times: float) -> None:
     assert each[items].shares / each[1].shares == pytest.approx(times, abs=0.006)
     assert each[1].shares == pytest.approx(items * variance(dn.warner(1), 1))
     assert math.isinf(each[1].associations)
-    assert f"{each[items].shares / each[1].shares:.3g} times as many people" in str(choice)
+    assert more_people(each[items].shares / each[1].shares) in str(choice)
     assert "how they hang together" in str(choice)
 
 

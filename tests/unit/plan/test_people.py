@@ -60,8 +60,9 @@ def test_an_answer_is_a_sentence_then_a_table() -> None:
     assert json.loads(told.to_json())["value"] == 241
     assert told.to_frame()["people"].tolist() == [line["people"] for line in told.lines]
     assert [line["people"] for line in told.lines if line["expected share"] == "10 %"] == [241]
+    assert told.plot().axes[0].get_xlabel() == "people"
     with pytest.raises(InvalidRequest, match="no picture"):
-        told.plot()
+        told.drawn()
 
 
 @pytest.mark.parametrize(

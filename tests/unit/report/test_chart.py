@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 import deniable as dn
 from deniable.errors import InvalidRequest
-from deniable.report import chart, save
+from deniable.estimates.charts import DARK, GRID, INK, PALE
+from deniable.estimates.formats import _BLUE
+from deniable.report import chart, forest, save
 
 
 def test_a_picture_shows_every_category_and_is_written(tmp_path: Path) -> None:
@@ -37,3 +40,49 @@ def test_a_summary_is_drawn_and_other_things_are_refused() -> None:
     assert chart(found.summary()).axes[0].get_xlabel() == "share of respondents, with 95% intervals"
     with pytest.raises(InvalidRequest, match="no picture of a Tally"):
         chart(found.tally)  # type: ignore[arg-type]
+
+
+def test_several_results_stand_on_one_scale() -> None:
+    design = dn.k_ary(["never", "once", "often"], epsilon=2)
+    counted = {"men": [90, 60, 50], "women": [70, 70, 60]}
+    groups = {name: dn.estimate(dn.Tally(design, counts)) for name, counts in counted.items()}
+    axes = forest(groups, level=0.9).axes[0]
+    assert [each.get_text() for each in axes.get_yticklabels()] == ["never", "once", "often"]
+    assert "90% intervals" in axes.get_xlabel()
+    lines = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 2 and line.get_ydata()[0] != 0.5]
+    ends = [tuple(groups[group].conf_int(level=0.9)[name]) for name in design.categories for group in groups]
+    assert [tuple(line) for line in lines[: len(ends)]] == ends
+    alone = forest(groups, "often", title="Often", dark=True).axes[0]
+    assert [each.get_text() for each in alone.get_yticklabels()] == ["men", "women"]
+    assert alone.get_title(loc="left") == "Often"
+
+
+def test_a_forest_of_nothing_or_of_different_things_is_refused() -> None:
+    shares = dn.estimate(dn.Tally(dn.warner(1), [60, 40]))
+    with pytest.raises(InvalidRequest, match="one quantity"):
+        forest({})
+    with pytest.raises(InvalidRequest, match="not estimated in any"):
+        forest({"all": shares}, "perhaps")
+    with pytest.raises(InvalidRequest, match="no picture of a Tally"):
+        forest({"all": shares.tally})  # type: ignore[dict-item]
+
+
+def test_every_colour_is_seen_on_light_and_on_dark() -> None:
+    """Words stand out by 4.5 from their ground, lines and dots by 3 (WCAG 2.2, 1.4.3 and 1.4.11)."""
+    for color, on_dark in DARK.items():
+        if color in ("#ffffff", GRID, PALE):  # grounds, and what lies under the rest
+            continue
+        least = 4.5 if color in ("#000000", INK) else 3.0
+        assert contrast(color, "#ffffff") >= least
+        assert contrast(on_dark, DARK["#ffffff"]) >= least
+    assert contrast(_BLUE, "#ffffff") >= 3
+    assert contrast(_BLUE, "#111111") >= 3
+
+
+def contrast(one: str, two: str) -> float:
+    def luminance(color: str) -> float:
+        parts = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in to_rgb(color)]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    low, high = sorted((luminance(one), luminance(two)))
+    return (high + 0.05) / (low + 0.05)

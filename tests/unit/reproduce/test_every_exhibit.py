@@ -18,7 +18,7 @@ every_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda docum
 def test_a_value_is_as_printed_or_the_corrected_one(document: SourceDocument) -> None:
     for content in made(document.name).values():
         for value in content.values:
-            explained = "holds with a condition" if value.entry.condition else "the document is wrong"
+            explained = "holds with a condition" if value.entry.condition else "the paper is wrong"
             assert value.verdict == (explained if value.entry.erratum else "agrees"), value.entry.id
             assert value.entry.erratum or not value.entry.condition, value.entry.id
 

@@ -62,14 +62,14 @@ def test_the_page_shows_counts_values_and_commands(results: Reproduction) -> Non
     text = page(results, {})
     numbers, formulas = results.counts["number"], results.counts["formula"]
     assert f"<strong>{numbers['agrees']}</strong> printed numbers agree" in text
-    assert f"<strong>{numbers['the document is wrong']}</strong> printed numbers are wrong" in text
+    assert f"<strong>{numbers['the paper is wrong']}</strong> printed numbers are wrong" in text
     assert f"<strong>{formulas['agrees']}</strong> printed formulas and statements, tried at inputs of ours" in text
     for each in results.made:
         assert f"<code>{each.exhibit.command}</code>" in re.sub("</?span>", "", text)
         for value in each.content.values:
             assert value.entry.id in text
-    assert "the document is wrong (erratum 2.2)" in text
-    assert "without a comparison" not in text, "only a run of all documents can tell"
+    assert "the paper is wrong (erratum 2.2)" in text
+    assert "without a comparison" not in text, "only a run of all papers can tell"
 
 
 def test_what_is_flagged_uncovered_or_different_is_told() -> None:

@@ -34,7 +34,7 @@ def test_a_printed_number_agrees_to_half_a_unit_of_its_last_digit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "verdict"), [(0.48, "the document is wrong"), (0.08, "differs"), (0.5, "differs"), (math.inf, "differs")]
+    ("ours", "verdict"), [(0.48, "the paper is wrong"), (0.08, "differs"), (0.5, "differs"), (math.inf, "differs")]
 )
 def test_an_erratum_is_only_met_by_the_corrected_value(ours: float, verdict: str) -> None:
     assert entry(0.08, 0.48, "0.1").against(ours).verdict == verdict
@@ -83,7 +83,7 @@ def test_words_for_values() -> None:
     assert (as_printed(wrong), as_text(wrong), judged(wrong)) == (
         "101,011",
         "101,010",
-        "the document is wrong (erratum 3.7)",
+        "the paper is wrong (erratum 3.7)",
     )
     assert as_printed(entry(0.84, 0.83997, digits=3).against(0.83997)) == "0.840"
     assert plain([math.inf, {"a": (1, wrong)}, None]) == ["inf", {"a": [1, 101010]}, None]
@@ -137,7 +137,7 @@ def test_a_run_counts_verdicts_and_tells_its_progress() -> None:
         on_made=handed.append,
     )
     assert results.counts["number"] == {
-        "agrees": 1, "holds with a condition": 0, "the document is wrong": 1, "differs": 1
+        "agrees": 1, "holds with a condition": 0, "the paper is wrong": 1, "differs": 1
     }  # fmt: skip
     assert not any(results.counts["formula"].values())
     assert [value.ours for value in results.differing] == [3]

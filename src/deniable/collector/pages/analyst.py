@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import textwrap
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from datetime import date
@@ -20,16 +21,18 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from deniable.collector import planner, results
-from deniable.collector.charts import DaysChart, SharesChart, days_chart, shares_chart
+from deniable.collector.charts import DaysChart, SharesChart, days_chart, largest, shares_chart
 from deniable.collector.pages.render import render
 from deniable.collector.refusals import Refused
-from deniable.collector.results import FAKES, CategoryResult, GroupResult, Results, capital
+from deniable.collector.results import FAKES, ArmResult, CategoryResult, GroupResult, Results, capital
 from deniable.collector.settings import Collector
 from deniable.collector.small_cells import counts_shown, published
 from deniable.collector.store import Entry, Store, Token
 from deniable.errors import NotAllowed, NotEstimable
-from deniable.files.spreadsheets import safe_cell
+from deniable.files.cells import safe_cell
 from deniable.survey import Question
+
+_TITLE = 76  # letters in a line of a figure's title
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,9 @@ class QuestionFacts:
     results: Results | None
     why: str
     groups: tuple[GroupResult, ...]
+    compared: tuple[str, ...]
     hidden: tuple[str, ...]
+    comparisons: tuple[ArmResult, ...]
     next_step: int
     complete: bool
     days: tuple[tuple[date, int], ...]
@@ -132,6 +137,7 @@ class QuestionPage:
     facts: QuestionFacts
     title: str
     chart: SharesChart | None
+    table: tuple[CategoryResult, ...]
     days: DaysChart | None
     about: str
     fakes: tuple[float, ...]
@@ -146,6 +152,16 @@ class QuestionPage:
             yield from _result_rows(facts.group, facts.results)
         for group in facts.groups if not facts.group else ():
             yield from _result_rows(group.name, group)
+
+
+@dataclass(frozen=True, slots=True)
+class FigureFile:
+    """The picture of a question, as a file: its title in lines, and what it is of."""
+
+    TEMPLATE: ClassVar[str] = "analyst/figure.svg"
+    title: tuple[str, ...]
+    facts: str
+    chart: SharesChart
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,17 +237,36 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         results=result,
         why=why,
         groups=groups,
+        compared=results.compared(store, entry, number),
         hidden=tuple(name for name in survey.groups if name not in {shown.name for shown in groups}),
+        comparisons=() if group else results.comparisons(store, entry, number),
         next_step=store.next_step(entry.id, number, selected),
         complete=bool(store.stages_complete(entry.id, number)),
         days=results.days(store, entry, number),
     )
-    chart = None
+    chart, table = None, largest(result.shares, lambda share: share.row.estimate) if result else ()
     if result:
         chart = shares_chart([share.row for share in result.shares], [share.label for share in result.shares])
     about = "ladder" if asked.ladder else "design"
     title = survey.texts[survey.language].title
-    return QuestionPage(facts, title, chart, days_chart(facts.days), about, results.FAKES)
+    return QuestionPage(facts, title, chart, tuple(table), days_chart(facts.days), about, results.FAKES)
+
+
+def figure_file(store: Store, name: str, question: str, group: str = "") -> str:
+    """Return the picture of a question as SVG.
+
+    Raises:
+        NotAllowed: it is not shown.
+        InvalidRequest: there is no such question or group.
+    """
+    page = question_page(store, name, question, group)
+    found = page.facts.results
+    if found is None or page.chart is None:
+        raise NotAllowed(f"there is no figure yet: {page.facts.why[:1].lower()}{page.facts.why[1:]}")
+    of = f"{group}, " if group else ""
+    drawn = f", the {len(page.chart.lines)} largest shares" if page.chart.left_out else ""
+    facts = f"{of}{found.respondents:,} respondents, {100 * found.level:g}% intervals{drawn}"
+    return render(FigureFile(tuple(textwrap.wrap(page.facts.text, _TITLE)), facts, page.chart))
 
 
 def plan_page(given: Mapping[str, str]) -> PlanPage:
@@ -367,6 +402,15 @@ def _handler(build: Build, form: Callable[[Page], Response]) -> Callable[[Reques
     return handle
 
 
+async def _figure(request: Request) -> Response:
+    """Return the picture of a question, to be put into a report."""
+    store, parts = Collector.of(request).store, request.path_params
+    group = request.query_params.get("group", "")
+    text = await asyncio.to_thread(figure_file, store, parts["name"], parts["question"], group)
+    headers = {"Content-Disposition": f'attachment; filename="{parts["question"]}.svg"'}
+    return Response(text, media_type="image/svg+xml", headers=headers)
+
+
 async def _file(request: Request) -> Response:
     """Return the design, the ladder or the counts of a question, to be read by the command line."""
     store, parts = Collector.of(request).store, request.path_params
@@ -392,5 +436,6 @@ routes = [
         Route(f"/a/{{name}}/{{question}}{ending}", _handler(_question, form), methods=["GET"])
         for ending, form in FORMS.items()
     ),
+    Route("/a/{name}/{question}/figure.svg", _figure, methods=["GET"]),
     Route("/a/{name}/{question}/{kind}.json", _file, methods=["GET"]),
 ]

@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deniable import exact
 from deniable.collector.refusals import Told
+from deniable.report.words import estimator
 from deniable.survey.catalogue import fill
 
 
@@ -35,6 +36,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["fill"] = fill
+    made.filters["estimator"] = estimator
     made.filters["above"] = lambda value, digits=4: exact.shown_above(value, digits)
     made.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
     return made

@@ -38,6 +38,7 @@ from deniable.errors import DeniableError
 from deniable.survey import Question, Survey
 from deniable.survey.catalogue import LANGUAGES, Locale, fill, locale
 from deniable.survey.disclosure import Disclosure
+from deniable.survey.survey import worst_of
 from deniable.survey.tools import Tool, tool_for
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
@@ -81,10 +82,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Overview(Page):
-    """All open surveys: address, title and introduction of each."""
+    """All open surveys: address, title and introduction of each; none where they are not listed."""
 
     TEMPLATE: ClassVar[str] = "respondent/overview.html"
     surveys: tuple[tuple[str, str, str], ...]
+    listed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,8 @@ class AskedQuestion:
         tool: a physical device that makes this design, where the survey does not say how to use one.
         amount: what a number that is entered must be; None where categories are chosen from.
         parts: the questions that are asked one by one and answered together; none where there is one.
+        direct: whether the answer is sent as it is.
+        check: whether it is about the device, and not about the respondent.
     """
 
     name: str
@@ -172,6 +176,8 @@ class AskedQuestion:
     tool: Tool | None
     amount: Amount | None
     parts: tuple[AskedPart, ...]
+    direct: bool
+    check: bool
 
     def called(self, stage: Odds, number: int) -> str:
         """Return what a row of the odds is called: a response, or a category in a set."""
@@ -195,6 +201,27 @@ class Trial:
     labels: tuple[str, ...]
     same: bool
     amount: Amount | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmTelling:
+    """What respondents are told before they answer: those of one arm, or all where there are no arms.
+
+    Attributes:
+        arm: which one; empty where there are no arms.
+        questions: what reveals something about them, when they are asked it.
+        worst: the one of these whose responses reveal most.
+        together: what all responses reveal at most.
+        direct: whether no device is used at all.
+        trial: a harmless question, if a device runs in the page.
+    """
+
+    arm: str
+    questions: tuple[AskedQuestion, ...]
+    worst: AskedQuestion
+    together: Disclosure
+    direct: bool
+    trial: Trial | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +250,7 @@ class SurveyPage(Page):
         invited: whether an invitation is needed.
         questions: what is asked.
         each: how many of the questions are drawn for a respondent; 0 where all are asked.
-        worst: the question whose responses reveal most.
-        together: what all responses reveal at most.
-        trial: a harmless question, if the device runs in the page.
+        tellings: what is told before; one for each arm, where there are some.
         form: where everything can be sent without script, or at least withdrawn.
         notice: why nothing is taken now, and how to go on; empty where responses are taken.
         definition: of a preview, the whole definition: nothing is asked of the collector; else empty.
@@ -244,9 +269,7 @@ class SurveyPage(Page):
     invited: bool
     questions: tuple[AskedQuestion, ...]
     each: int
-    worst: AskedQuestion
-    together: Disclosure
-    trial: Trial | None
+    tellings: tuple[ArmTelling, ...]
     form: Form | None
     notice: str
     definition: str
@@ -331,13 +354,31 @@ def survey_page(
         invited=survey.admission == "invitation",
         questions=questions,
         each=survey.each or 0,
-        worst=questions[survey.number(survey.worst.name)],
-        together=survey.disclosure,
-        trial=trial(survey, language),
+        tellings=_tellings(survey, questions, language),
         form=form,
         notice=notice,
         marked="preview" if preview else _marked(survey),
         definition=survey.to_json() if preview else "",
+    )
+
+
+def _tellings(survey: Survey, questions: Sequence[AskedQuestion], language: str) -> tuple[ArmTelling, ...]:
+    named = {question.name: question for question in questions}
+    arms = [arm.name for arm in survey.arms] or [""]
+    return tuple(_telling(survey, arm, hand, named, language) for arm, hand in zip(arms, survey.hands, strict=True))
+
+
+def _telling(
+    survey: Survey, arm: str, hand: Sequence[Question], named: Mapping[str, AskedQuestion], language: str
+) -> ArmTelling:
+    about = [question for question in hand if not question.check]
+    return ArmTelling(
+        arm=arm,
+        questions=tuple(named[question.name] for question in about),
+        worst=named[worst_of(hand).name],
+        together=survey.together({question.name: question.disclosure.parity for question in about}),
+        direct=all(question.direct for question in about),
+        trial=trial(hand, language),
     )
 
 
@@ -366,6 +407,8 @@ def asked_question(question: Question, language: str) -> AskedQuestion:
         else None,
         amount=None if physical else _amount(question.design, language),
         parts=_parts(question, language),
+        direct=question.direct,
+        check=bool(question.check),
     )
 
 
@@ -382,9 +425,9 @@ def _amount(design: Design, language: str) -> Amount | None:
     return Amount.of(design, locale(language)) if isinstance(design, NumberDesign) else None
 
 
-def trial(survey: Survey, language: str) -> Trial | None:
+def trial(questions: Sequence[Question], language: str) -> Trial | None:
     """Return a harmless question for the device in the page whose first response reveals most; None without one."""
-    drawn = [question for question in survey.questions if question.device == "browser"]
+    drawn = [question for question in questions if question.device == "browser" and not question.direct]
     if not drawn:
         return None
     worst = max(drawn, key=lambda question: question.design.parity)
@@ -433,9 +476,11 @@ def harmless_number(design: NumberDesign) -> NumberDesign:
 
 
 async def overview(request: Request) -> HTMLResponse:
-    """List the surveys that take responses today."""
+    """List the surveys that take responses today, where this collector lists them."""
     language, links = _languages(request, LANGUAGES)
-    entries = await asyncio.to_thread(Collector.of(request).store.surveys)
+    collector = Collector.of(request)
+    listed = collector.settings.listed
+    entries = await asyncio.to_thread(collector.store.surveys) if listed else []
     day, surveys = today(), []
     for entry in entries:
         if entry.takes(day) and not entry.survey.pilot:  # who is to try a pilot is given its link
@@ -444,7 +489,7 @@ async def overview(request: Request) -> HTMLResponse:
             behind = entry.link("").text.partition("#")[2]
             surveys.append((f"/s/{survey.name}?{urlencode({'lang': language})}#{behind}", texts.title, texts.intro))
     title = locale(language).words["overview"]["title"]
-    return await asyncio.to_thread(_html, page(Overview, language, title, links, surveys=tuple(surveys)))
+    return await asyncio.to_thread(_html, page(Overview, language, title, links, surveys=tuple(surveys), listed=listed))
 
 
 PAGES_KEPT = 200
@@ -546,8 +591,11 @@ async def post(request: Request) -> Response:
 
 
 def works_without_script(survey: Survey) -> bool:
-    """Say whether a survey can be taken part in without script: only if no answer would have to be sent for it."""
-    return all(question.device == "physical" for question in survey.questions)
+    """Say whether a survey can be taken part in without script: only if no answer would have to be sent for it.
+
+    An arm is drawn by the script.
+    """
+    return not survey.arms and all(question.device == "physical" for question in survey.questions)
 
 
 async def send(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> SubmissionBody:

@@ -90,7 +90,7 @@ async def issue_token(call: Call) -> messages.TokenIssued:
 
 
 async def rotate_token(call: Call) -> messages.TokenIssued:
-    """Replace a token's secret; the old one stops to work."""
+    """Replace a token's secret; the old one stops working."""
     secret = await asyncio.to_thread(call.collector.store.rotate_token, call.part("holder"))
     log_event("token rotated")
     return messages.TokenIssued(call.part("holder"), secret)

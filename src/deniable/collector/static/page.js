@@ -18,11 +18,12 @@ const words = JSON.parse(find("#words").textContent);
 const { name, hash, language } = place.dataset;
 const api = `/api/surveys/${name}`;
 const preview = "definition" in place.dataset; // nothing is sent or kept, and no later visit is waited for
-const kept = open(hash, preview);
+const link = new URLSearchParams(location.hash.slice(1)); // what the link names: a fragment reaches no log
+const shared = link.has("kiosk") && !preview; // one device, many people: nothing is kept between them
+const kept = open(hash, preview || shared);
 const { state } = kept;
 let steps = all("[data-step]", place);
 const done = find("#done");
-const link = new URLSearchParams(location.hash.slice(1)); // what the link names: a fragment reaches no log
 let [asked, keys] = [[], null]; // the questions with their designs; what receipts and tokens are verified with
 let step = 0;
 let busy = false;
@@ -177,6 +178,7 @@ function finish() {
   for (const each of all("input[type=radio]", place)) each.checked = false;
   for (const each of all("[data-step=question] :is(select, [data-amount])", place)) each.value = "";
   for (const each of [place, ...all("#intro, .withdrawal")]) each.hidden = true;
+  find("#next-person").hidden = !shared;
   if (!state.messages.length) return (find("#status").textContent = words.sent.nothing);
   done.hidden = false;
   find("#clear").hidden = false;
@@ -184,7 +186,7 @@ function finish() {
   find("#message").textContent = state.messages.map((each) => JSON.stringify(each, null, 2)).join("\n\n");
   find("#key").textContent = state.key;
   const also = Object.keys(state.answers).length ? ` ${words.sent.kept_answer}` : "";
-  find("#kept").textContent = kept.lasting ? words.sent.kept + also : words.sent.unkept;
+  find("#kept").textContent = kept.lasting ? words.sent.kept + also : shared ? words.kiosk.unkept : words.sent.unkept;
   return focusOn(find("h2", done));
 }
 
@@ -199,7 +201,8 @@ function said(question) {
 /** Return the last response to a question in words. */
 function spoken(question) {
   const last = lastOf(question);
-  const sentence = question.device === "physical" ? words.sent.words_physical : words.sent.words;
+  const own = question.device === "physical" || question.designs[0].name === "direct"; // no device in the page
+  const sentence = own ? words.sent.words_physical : words.sent.words;
   const texts = question.texts[language];
   return last ? fill(sentence, { response: called(question, last, texts, words.try.empty) }) : words.sent.skipped;
 }
@@ -317,18 +320,35 @@ function listen() {
 function deal(survey) {
   state.hand ??= drawHand(survey).map((each) => each.name);
   kept.save();
+  const arm = survey.arms.find(({ hand }) => String(hand) === String(state.hand)); // no two are asked the same
+  for (const each of all("template[data-arm]")) {
+    each.replaceWith(...(each.dataset.arm === arm?.name ? [each.content] : []));
+  }
   asked = survey.questions.filter((each) => state.hand.includes(each.name));
   const sections = all("[data-step=question]", place);
   const dealt = sections.filter((each) => state.hand.includes(each.dataset.question));
-  if (sections.length) find("[data-next]", dealt.at(-1)).textContent = find("[data-next]", sections.at(-1)).textContent;
+  for (const each of all("[data-next]", dealt.at(-1))) each.textContent = each.dataset.send;
+  if (dealt.length > 1) {
+    dealt.forEach((each, at) => (find("h2", each).textContent = fill(words.title, { number: at + 1, count: dealt.length })));
+  }
   for (const each of sections) if (!dealt.includes(each)) each.remove();
   steps = all("[data-step]", place);
 }
 
+/** Make the page one of a device that many people use. */
+async function shareDevice() {
+  const { share } = await import("./page/kiosk.js"); // only such a device loads it
+  const touched = () => step > 0 || find("#agree")?.checked || place.hidden;
+  const { seconds, afresh } = share(link, { language, touched });
+  find("#kiosk").textContent = fill(words.kiosk.lead, { seconds });
+  find("#hand-on").addEventListener("click", afresh);
+}
+
 async function start() {
+  if (shared) await shareDevice();
   const survey = await definition(api, hash, link);
   ({ questions: asked, keys } = survey);
-  if (survey.each < asked.length) deal(survey);
+  if (survey.each < asked.length || survey.arms.length) deal(survey);
   find("#unnamed").hidden = link.has("definition");
   find("#needs-script")?.remove();
   for (const each of all("[data-script]")) each.hidden = false;

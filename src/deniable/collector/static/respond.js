@@ -7,7 +7,7 @@
  * The bytes of `crypto.getRandomValues` become responses exactly as docs/draws.md says and as Python does it. Another
  * source is for vectors and tests alone. Whatever is refused is thrown as `Refused`, which never holds an answer.
  */
-import { SYSTEM, pick } from "./draw/chance.js";
+import { SYSTEM, below, pick } from "./draw/chance.js";
 import { Product, readChannel } from "./draw/channels.js";
 import { Scale } from "./draw/numbers.js";
 import { Combined, alike, join, readLabels, shown } from "./draw/labels.js";
@@ -44,8 +44,9 @@ export async function readDesign(json, { ceiling = CEILING } = {}) {
  * @param {object} options `definition`: the hash that the link names, 64 hexadecimal digits; `ceiling` and `budget`: the
  *   ε of one response, and of the first responses to all questions together; `acknowledged`: whether a definition may
  *   state higher ones by itself, which only a page may allow that tells people so.
- * @returns {Promise<{hash: string, name: string, keys: object, questions: object[], each: number}>} each question with
- *   its `designs`, one for each stage, and its `ceiling`; and how many of them `drawHand` draws for a respondent.
+ * @returns {Promise<{hash: string, name: string, keys: object, questions: object[], each: number, arms: object[]}>} each
+ *   question with its `designs`, one for each stage, and its `ceiling`; how many of them `drawHand` draws for a
+ *   respondent; and the arms, of which it draws one, each with the names of the questions that it is asked (`hand`).
  */
 export async function readSurvey(json, { definition, ceiling = CEILING, budget = BUDGET, acknowledged = false }) {
   const { body, hash } = await unseal("survey", json);
@@ -58,14 +59,19 @@ export async function readSurvey(json, { definition, ceiling = CEILING, budget =
   }
   const stated = (own, limit) => limitOf(acknowledged && own ? Number(own.replace("inf", "Infinity")) : limit);
   const questions = await Promise.all(
-    list(body.questions).map((each) => questionOf(each, stated(each.acknowledge, ceiling))),
+    list(body.questions).map((each) => questionOf(each, stated(each.check ? "inf" : each.acknowledge, ceiling))),
   );
+  const arms = armsOf(body.arms === undefined ? [] : list(body.arms), questions);
   const asked = body.each === undefined ? questions.length : Number(size(body.each));
   if (asked < 1 || asked > questions.length) throw invalid(`expected 1 to ${questions.length} questions for each.`);
-  const costs = questions.map((each) => each.designs[0].epsilon).sort((one, two) => two - one);
-  const together = costs.slice(0, asked).reduce((one, two) => one + two, 0);
-  withinLimit(together, stated(body.acknowledge, budget), "all responses together would reveal");
-  return { hash, name: string(body.name), keys: body.keys, questions, each: asked };
+  const counted = questions.filter((each) => !(acknowledged && each.check)); // a page tells that they are sent as they are
+  const hands = arms.length ? arms.map(({ hand }) => counted.filter((each) => hand.includes(each.name))) : [counted];
+  for (const hand of hands) {
+    const costs = hand.map((each) => each.designs[0].epsilon).sort((one, two) => two - one);
+    const together = costs.slice(0, asked).reduce((one, two) => one + two, 0);
+    withinLimit(together, stated(body.acknowledge, budget), "all responses together would reveal");
+  }
+  return { hash, name: string(body.name), keys: body.keys, questions, each: asked, arms };
 }
 
 /**
@@ -75,7 +81,12 @@ export async function readSurvey(json, { definition, ceiling = CEILING, budget =
  * @param {{read: function(number): Uint8Array}} [source] random bytes; the browser's own by default.
  * @returns {object[]} questions, in their order.
  */
-export function drawHand({ questions, each }, source = SYSTEM) {
+export function drawHand({ questions, each, arms = [] }, source = SYSTEM) {
+  if (arms.length) {
+    let at = below(arms.reduce((sum, { odds }) => sum + odds, 0n), source);
+    const { hand } = arms.find(({ odds }) => (at -= odds) < 0n);
+    return questions.filter((one) => hand.includes(one.name));
+  }
   return each === questions.length ? questions : pick(questions.length, each, source).map((at) => questions[at]);
 }
 
@@ -216,6 +227,18 @@ export function respondWithCard(deck, answer, card) {
   }
   const member = numberOf(deck.categories, answer) === 1n;
   return { design: deck.hash, symbol: String(member ? deck.numbers + 1 - card : card) };
+}
+
+/** Read arms: each with its odds, and the names of its own questions and of those that no arm names. */
+function armsOf(arms, questions) {
+  const some = new Set(arms.flatMap((each) => list(object(each).questions).map(string)));
+  const found = arms.map(({ name, odds, questions: own }) => ({
+    name: string(name),
+    odds: BigInt(size(odds)),
+    hand: questions.map((each) => each.name).filter((each) => !some.has(each) || own.includes(each)),
+  }));
+  if (found.some(({ odds }) => odds < 1n)) throw invalid("expected odds of 1 or more for each arm.");
+  return found;
 }
 
 /** Read a question with its design, or those of its stages. */

@@ -71,7 +71,7 @@ class Desk:
             if known is None:
                 continue
             # Whoever was admitted once is known by anything that was sent then.
-            few = known.entry.public or known.entry.survey.each is not None
+            few = known.entry.public or known.entry.survey.draws
             asked = range(len(known.columns)) if few else [sent.question for sent in each.responses]
             for question in asked:
                 if 0 <= question < len(known.columns):
@@ -114,11 +114,18 @@ class Desk:
 
     def _check_each(self, known: KnownSurvey, submission: Submission, changed: Collection[Place]) -> None:
         """Refuse responses to more questions than one respondent is asked: all together would reveal more than told."""
-        each = known.entry.survey.each
-        if each is None:
+        survey = known.entry.survey
+        if not survey.draws:
             return
         own = [(submission.survey, number, column.id(submission.key)) for number, column in enumerate(known.columns)]
-        if len({*changed, *(place for place in own if place in self.held)}) > each:
+        asked = {number for number, place in enumerate(own) if place in changed or place in self.held}
+        if survey.arms and not any(asked <= hand for hand in known.hands):
+            raise InvalidRequest(
+                "there are responses to questions of different arms under one key; expected those of the arm that was "
+                "drawn."
+            )
+        each = survey.each
+        if each is not None and len(asked) > each:
             raise InvalidRequest(
                 f"there are responses to more than {each} questions under one key; expected those to the questions "
                 "that were drawn."

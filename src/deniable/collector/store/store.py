@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import date
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -380,7 +381,7 @@ class Store:
             return credentials.issue(tables, token)
 
     def rotate_token(self, name: str) -> str:
-        """Return a new token in the place of one, which stops to work.
+        """Return a new token in the place of one, which stops working.
 
         Raises:
             InvalidRequest: there is none of this name.
@@ -482,7 +483,7 @@ class Store:
         if known is None:
             known = KnownSurvey.of(surveys.read(tables, number))
         if (known.entry.state, known.entry.signature) != (state, signature):
-            known = KnownSurvey(known.entry._replace(state=state, signature=signature), known.columns)
+            known = replace(known, entry=known.entry._replace(state=state, signature=signature))
         self._surveys[number] = known
         return known
 

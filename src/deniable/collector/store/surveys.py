@@ -67,12 +67,15 @@ class KnownSurvey:
 
     entry: Entry
     columns: tuple[Column, ...]
+    hands: tuple[frozenset[int], ...]
+    """The numbers of the questions that each arm is asked."""
 
     @classmethod
     def of(cls, entry: Entry) -> KnownSurvey:
         """Make the columns of a survey."""
         survey = entry.survey
-        return cls(entry, tuple(Column(survey.hash, question) for question in survey.questions))
+        hands = tuple(frozenset(survey.number(each.name) for each in hand) for hand in survey.hands)
+        return cls(entry, tuple(Column(survey.hash, question) for question in survey.questions), hands)
 
 
 class Prepared(NamedTuple):

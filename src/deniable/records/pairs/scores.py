@@ -16,7 +16,7 @@ from deniable.estimates.cross_tables import OTHER
 from deniable.estimates.inverses import left_inverse
 from deniable.records.strings.designs import StringDesign
 from deniable.records.strings.estimates import Candidates
-from deniable.records.strings.regression import Floats, Regression, alike, places_of, seeds_of
+from deniable.records.strings.regression import Floats, LeastSquares, alike, places_of, seeds_of
 from deniable.tallies.responses import Responses
 
 
@@ -158,7 +158,7 @@ class _Weights:
         self._bloom, self._seeds = design.bloom, seeds_of(listed)
         cohorts = _whole_cohorts(design)
         cells = Candidates(design.bloom, listed).rows(cohorts)
-        model = Regression(cells, np.zeros(cells.shape[1]), np.ones(cells.shape[1]))
+        model = LeastSquares(cells, np.zeros(cells.shape[1]), np.ones(cells.shape[1]))
         gram = model.gram(np.arange(len(listed))) / int(cohorts.sum())
         if alike(cells).any() or np.linalg.matrix_rank(gram, hermitian=True) < len(listed):
             raise InvalidRequest(

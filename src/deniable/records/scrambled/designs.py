@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from deniable import exact
 from deniable.errors import InvalidDesign, InvalidRequest
 
 if TYPE_CHECKING:
+    from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.records.scrambled.estimates import ScrambledMean
 
 __all__ = ["MODELS", "Scrambling", "ScramblingLaw", "scrambled"]
@@ -213,21 +214,46 @@ class Scrambling:
         above = float(self.square) * value**2 + float(self.linear) * value + float(self.constant)
         return above / float(self.slope**2 + self.square)
 
-    def estimate(self, responses: Iterable[float | None], *, population: int | None = None) -> ScrambledMean:
-        """Estimate the mean of the numbers from the responses of a simple random sample; see `ScrambledMean`.
+    @overload
+    def estimate(self, responses: Iterable[float | None], *, population: int | None = None) -> ScrambledMean: ...
+    @overload
+    def estimate(
+        self,
+        responses: Iterable[float | None],
+        *,
+        sampling: Sampling,
+        domain: object = None,
+        by: object = None,
+        denominator: object = None,
+    ) -> SampledEstimate: ...
+    def estimate(
+        self,
+        responses: Iterable[float | None],
+        *,
+        population: int | None = None,
+        sampling: Sampling | None = None,
+        **options: Any,
+    ) -> ScrambledMean | SampledEstimate:
+        """Estimate the mean of the numbers from the responses of a simple random sample, or of any other.
 
         Args:
             responses: what was sent; None or NaN where somebody sent nothing, which is counted.
             population: how many people there are, if they were drawn from not very many without replacement.
+            sampling: how the people were drawn, where it was not a simple random sample.
+            options: with a sampling: `domain`, `by` and `denominator`, as for shares.
 
         Raises:
             InvalidResponse: something that is no number.
             NotEstimable: fewer than 2 responses.
             InvalidRequest: a population smaller than the responses.
         """
-        from deniable.records.scrambled.estimates import estimate
+        from deniable.records.scrambled.estimates import estimate, estimate_sampled
 
-        return estimate(self, responses, population=population)
+        if sampling is None:
+            return estimate(self, responses, population=population, **options)
+        if population is not None:
+            raise InvalidRequest("the population belongs to the sampling; expected Sampling(population=…).")
+        return estimate_sampled(self, responses, sampling, **options)
 
     def parity(self, answers: Iterable[exact.Rational]) -> exact.Ratio:
         """Return the largest factor by which a response changes the odds between two of these numbers, exactly.

@@ -11,12 +11,13 @@ import numpy as np
 
 from deniable import documents
 from deniable.errors import InvalidRequest, InvalidResponse, NotEstimable, UnreadableFile
-from deniable.estimates.covariances import Matrix, vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.sampling import RowValues, SampledEstimate, Sampling, estimate_values
 from deniable.records.scrambled.designs import Scrambling, scrambled
 
-__all__ = ["ScrambledMean", "estimate"]
+__all__ = ["ScrambledMean", "estimate", "estimate_sampled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +140,34 @@ def _law(given: Any) -> Any:
     return dict(given) if pairs else given
 
 
+def estimate_sampled(
+    scrambling: Scrambling, responses: Iterable[float | None], sampling: Sampling, **options: Any
+) -> SampledEstimate:
+    """Estimate the mean of the numbers of the people that a sample stands for.
+
+    Args:
+        scrambling: the design.
+        responses: what was sent, a row for each person of the sample; None or NaN where somebody sent nothing.
+        sampling: how these people were drawn.
+        options: `domain`, `by` and `denominator`, as for shares.
+
+    Raises:
+        InvalidResponse: something that is no finite number.
+        NotEstimable: a stratum with one cluster, or fewer than 2 responses.
+        InvalidRequest: columns that do not fit.
+    """
+    column = _column(responses)
+    present = ~np.isnan(column)
+    values = np.where(present, (column - float(scrambling.intercept)) / float(scrambling.slope), 0.0)
+    single = np.array([scrambling.estimated_device_variance(each) for each in values.tolist()]) * present
+
+    def device(factors: Vector) -> Matrix:
+        return vector([[factors @ single]])
+
+    rows = RowValues(("mean",), vector(values)[:, None], present, device, "mean")
+    return estimate_values(rows, sampling, **options)
+
+
 def estimate(
     scrambling: Scrambling, responses: Iterable[float | None], *, population: int | None = None
 ) -> ScrambledMean:
@@ -159,13 +188,8 @@ def estimate(
         >>> round(found.value, 6), round(found.bse["mean"], 6), found.missing
         (1.666667, 0.701355, 1)
     """
-    try:
-        column = np.array([math.nan if each is None else each for each in responses], np.float64)
-    except (TypeError, ValueError):
-        raise InvalidResponse("a response is no number; expected numbers, and None where one is missing.") from None
+    column = _column(responses)
     sent = column[~np.isnan(column)]
-    if not np.isfinite(sent).all():
-        raise InvalidResponse("a response is infinite; expected finite numbers.")
     if len(sent) < 2:
         raise NotEstimable(f"there are {len(sent)} responses; expected at least 2, to say how sure an estimate is.")
     whole = isinstance(population, int) and not isinstance(population, bool)
@@ -174,3 +198,13 @@ def estimate(
     values = (sent - float(scrambling.intercept)) / float(scrambling.slope)
     missing = len(column) - len(sent)
     return ScrambledMean(scrambling, len(sent), float(values.mean()), float(values.var(ddof=1)), missing, population)
+
+
+def _column(responses: Iterable[float | None]) -> Vector:
+    try:
+        column = np.array([math.nan if each is None else each for each in responses], np.float64)
+    except (TypeError, ValueError):
+        raise InvalidResponse("a response is no number; expected numbers, and None where one is missing.") from None
+    if np.isinf(column).any():
+        raise InvalidResponse("a response is infinite; expected finite numbers.")
+    return column

@@ -18,7 +18,7 @@ import numpy as np
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.records.strings.designs import MOST_PREFIXES, Bloom, Prefixes, StringDesign
 from deniable.records.strings.estimates import Candidates, StringEstimate, estimate, string_detection_limit
-from deniable.records.strings.regression import Floats, Numbers, Regression, places_of, seeds_of, table
+from deniable.records.strings.regression import Floats, LeastSquares, Numbers, places_of, seeds_of, table
 from deniable.records.strings.tallies import NoisyTally, StringTally
 
 __all__ = ["discovery_limit", "estimate_by_levels", "frequent_strings"]
@@ -131,7 +131,7 @@ class _Level:
         """Return the shares of some prefixes, and what they leave of the cells."""
         weights = np.repeat(self.sizes / np.maximum(self.shares.var(axis=1).mean(), 1e-300), self.bloom.bits)
         rows, cells = table(self.bloom, seeds, self.used), self.shares.reshape(-1)
-        found = Regression(rows, cells, weights).fit(np.arange(len(seeds))).shares
+        found = LeastSquares(rows, cells, weights).fit(np.arange(len(seeds))).shares
         left = cells - np.asarray(rows.T @ found, np.float64)
         return found, replace(self, shares=left.reshape(self.shares.shape))
 

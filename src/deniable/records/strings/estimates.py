@@ -19,7 +19,7 @@ from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, halved, one_of
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.records.strings.designs import Bloom, Prefixes, StringDesign
-from deniable.records.strings.regression import Chance, Fit, Floats, Numbers, Regression, alike, seeds_of, table
+from deniable.records.strings.regression import Chance, Fit, Floats, LeastSquares, Numbers, alike, seeds_of, table
 from deniable.records.strings.tallies import NoisyTally, StringTally
 
 if TYPE_CHECKING:
@@ -372,7 +372,7 @@ class _Search:
     """
 
     p_values: Floats
-    model: Regression
+    model: LeastSquares
     left: Floats
     chance: Chance
     totals: Floats
@@ -405,7 +405,7 @@ def _searched(tally: StringTally | NoisyTally, candidates: Candidates, fdr: floa
     return _Search(p_values, model, (model.weights * residual).reshape(-1, tally.bloom.bits), chance, totals)
 
 
-def _capped(model: Regression, residual: Floats, bloom: Bloom, strict: float) -> Chance:
+def _capped(model: LeastSquares, residual: Floats, bloom: Bloom, strict: float) -> Chance:
     """Return what each cell adds to a candidate's pull, where what stands out beyond a cap is cut off.
 
     Why: a string that is there shows in all cohorts; one that nobody listed shows at a candidate's places in a few. The
@@ -428,7 +428,7 @@ def _capped(model: Regression, residual: Floats, bloom: Bloom, strict: float) ->
     return min((tried(cap) for cap in _CAPS), key=lambda each: each[0])[1]
 
 
-def _model(tally: StringTally | NoisyTally, candidates: Candidates) -> tuple[Regression, Callable[[Floats], Floats]]:
+def _model(tally: StringTally | NoisyTally, candidates: Candidates) -> tuple[LeastSquares, Callable[[Floats], Floats]]:
     """Return the cells with even weights, and how much cells vary that hold such shares."""
     bloom, used = tally.bloom, tally.sizes > 0
     hit, stray = tally.rates()
@@ -441,7 +441,7 @@ def _model(tally: StringTally | NoisyTally, candidates: Candidates) -> tuple[Reg
         return tally.spread(inner) / (sizes * (hit - stray) ** 2)
 
     even = float(np.clip(np.average(cells, weights=sizes), 0.0, 1.0))
-    return Regression(candidates.rows(used), cells, 1 / variance(np.full(cells.size, even))), variance
+    return LeastSquares(candidates.rows(used), cells, 1 / variance(np.full(cells.size, even))), variance
 
 
 def _luck(search: _Search, found: int, fdr: float, bloom: Bloom) -> tuple[float, float]:

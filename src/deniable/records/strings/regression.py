@@ -108,7 +108,7 @@ class Fit:
     excess: float
 
 
-class Regression:
+class LeastSquares:
     """The cells, the candidates, and how much each cell counts.
 
     Args:
@@ -151,9 +151,9 @@ class Regression:
         held = np.asarray(self.rows[fit.numbers].T @ fit.shares, np.float64) + fit.level
         return np.clip(held, 0.0, 1.0)
 
-    def weighted(self, variance: Floats) -> Regression:
+    def weighted(self, variance: Floats) -> LeastSquares:
         """Return the same with other variances of the cells."""
-        return Regression(self.rows, self.cells, 1 / variance)
+        return LeastSquares(self.rows, self.cells, 1 / variance)
 
 
 def _inverse(gram: Floats) -> Floats:

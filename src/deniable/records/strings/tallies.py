@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidResponse
 from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, StringResponse
+from deniable.rendering import Rendered
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 
 __all__ = ["NoisyTally", "StringTally", "tally"]
@@ -74,7 +75,7 @@ class StringTally(AdditiveTally[StringDesign]):
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyTally:
+class NoisyTally(Rendered):
     """The same for RAPPOR's repeated samples: how many ones all samples of a cohort had at each bit.
 
     Attributes:

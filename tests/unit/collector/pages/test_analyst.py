@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -17,8 +18,9 @@ from deniable.collector.pages import analyst as contexts
 from deniable.collector.pages.analyst import to_csv
 from deniable.collector.pages.render import environment, render
 from deniable.collector.store import NoSuchSurvey, Store, Token, open_store
+from deniable.designs import k_ary
 from deniable.errors import InvalidRequest, NotAllowed
-from deniable.survey import QuestionTexts, SurveyTexts
+from deniable.survey import Question, QuestionTexts, SurveyTexts
 from deniable.tallies import Tally
 from tests.support import filled
 from tests.support.surveys import question, small
@@ -51,6 +53,53 @@ def test_a_template_reads_what_its_context_has(kind: type[contexts.QuestionPage]
         source = loader.get_source(environment(), name)[0]
         read |= meta.find_undeclared_variables(environment().parse(source))
     assert read - {"parts"} == {each.name for each in fields(kind)}
+
+
+def test_a_figure_reads_what_its_context_has() -> None:
+    loader = environment().loader
+    assert loader is not None
+    source = loader.get_source(environment(), contexts.FigureFile.TEMPLATE)[0]
+    read = meta.find_undeclared_variables(environment().parse(source))
+    assert read == {each.name for each in fields(contexts.FigureFile)}
+
+
+def test_a_figure_has_the_numbers_of_its_page(store: Store) -> None:
+    page = contexts.question_page(store, "working-life", "overtime", "office")
+    assert page.chart is not None
+    figure = ET.fromstring(contexts.figure_file(store, "working-life", "overtime", "office"))
+    name = "{http://www.w3.org/2000/svg}"
+    texts = ["".join(each.itertext()) for each in figure.iter(f"{name}text")]
+    for line in page.chart.lines:
+        assert line.label in texts, "labels, not codes"
+    assert page.facts.text in texts
+    assert "office, 300 respondents, 95% intervals" in texts
+    assert "share of respondents" in texts
+    dots = [float(each.attrib["cx"]) for each in figure.iter(f"{name}circle")][: len(page.chart.lines)]
+    assert dots == pytest.approx([250 + 5 * line.value for line in page.chart.lines])
+    with pytest.raises(NotAllowed, match="there is no figure yet"):
+        contexts.figure_file(store, "small", "smokes")
+
+
+def test_of_very_many_answers_the_largest_are_beside_their_picture(tmp_path: Path) -> None:
+    with_many = open_store(tmp_path / "c.db")
+    texts = {"en": QuestionTexts("Which <b>job</b>?", labels=tuple(f"job & {number}" for number in range(300)))}
+    asked = Question("job", k_ary(300, epsilon=3), texts)
+    entry = filled.opened(with_many, small(questions=(asked,), groups=()))
+    filled.ask(with_many, entry, 0, [number % 100 for number in range(2000)])
+    with_many.close("small")
+    page = contexts.question_page(with_many, "small", "job")
+    assert page.chart is not None
+    assert [share.label for share in page.table] == [line.label for line in page.chart.lines]
+    assert (len(page.table), page.chart.left_out) == (40, 260)
+    shown = render(page)
+    assert "The 40 largest shares are shown; 260 smaller ones are in the files" in shown
+    assert "estimated by inverting the probabilities of the device" in shown
+    figure = contexts.figure_file(with_many, "small", "job")
+    assert "the 40 largest shares" in figure
+    assert "Which &lt;b&gt;job&lt;/b&gt;?" in figure
+    assert "<b>" not in figure
+    assert len(rows(page)) == 300
+    with_many.shut()
 
 
 def test_no_template_has_inline_style_or_script() -> None:

@@ -23,8 +23,8 @@ from deniable.collector.pages.respondent import (
     survey_page,
 )
 from deniable.designs import FAMILIES
-from deniable.survey import Survey
-from deniable.survey.catalogue import LANGUAGES, locale
+from deniable.survey import Question, Survey
+from deniable.survey.catalogue import LANGUAGES, Locale, locale
 from deniable.survey.disclosure import Disclosure
 from tests.support import respondents
 
@@ -116,7 +116,7 @@ def test_a_survey_with_a_device_in_the_page_has_no_form_around_answers() -> None
 
 
 def test_the_trial_is_not_about_the_question() -> None:
-    made = survey_page(respondents.BROWSER, "en").trial
+    made = survey_page(respondents.BROWSER, "en").tellings[0].trial
     assert made is not None
     assert not [animal for animal in respondents.ANIMALS if animal in made.design]
     assert json.loads(made.design)["categories"] == FRUITS[:3]
@@ -139,8 +139,9 @@ def test_what_was_sent_without_script_tells_what_it_reveals(language: str) -> No
 
 
 def test_pages_without_anything_to_show() -> None:
-    empty = render(page(Overview, "de", "Titel", surveys=()))
-    assert locale("de").words["overview"]["none"] in empty
+    for listed, said in ((True, "none"), (False, "unlisted")):
+        empty = render(page(Overview, "de", "Titel", surveys=(), listed=listed))
+        assert locale("de").words["overview"][said] in empty
 
 
 @pytest.mark.parametrize(("p00", "certain"), [("1", True), ("3/4", False)])
@@ -173,7 +174,14 @@ def parts_of(survey: Survey, language: str) -> dict[str, str]:
     return {name or step: text_of(part) for step, name, part in cards}
 
 
-SEVERAL = [survey for survey in respondents.ALL if len(survey.questions) > 1]
+def told_of(question: Question, disclosure: Disclosure, spoken: Locale) -> tuple[str, ...]:
+    """Return what is said of a question; where answers are sent as they are, just that."""
+    if question.direct:
+        return (spoken.words["question"]["check" if question.check else "direct"],)
+    return disclosure.response_words(spoken)
+
+
+SEVERAL = [survey for survey in respondents.ALL if len(survey.questions) > 1 and not survey.arms]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -181,8 +189,7 @@ SEVERAL = [survey for survey in respondents.ALL if len(survey.questions) > 1]
 def test_each_question_tells_its_own_odds(survey: Survey, language: str) -> None:
     spoken, parts = locale(language), parts_of(survey, language)
     for question in survey.questions:
-        first = Disclosure(question.design.parity)
-        for sentence in first.response_words(spoken):
+        for sentence in told_of(question, Disclosure(question.design.parity), spoken):
             assert sentence in parts[question.name], "told where it is asked"
         if question.ladder:
             assert spoken.number(question.disclosure.after) in parts[question.name].partition(sentence)[2]
@@ -200,6 +207,24 @@ def test_consent_tells_the_worst_question_and_all_together(survey: Survey, langu
         assert all((sentence in parts[step]) == (survey.each != 1) for sentence in together), "one is not several"
     for question in survey.questions:
         assert question.disclosure.line(question.texts[language].text, spoken) in parts["explain"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_arm_is_told_what_it_reveals_itself(language: str) -> None:
+    survey, spoken = respondents.ARMS, locale(language)
+    html = render(survey_page(survey, language)).partition('id="done"')[0]
+    found = re.findall(r'<template data-arm="(\w+)">(.*?)</template>', html, re.S)
+    for arm, hand in zip(survey.arms, survey.hands, strict=True):
+        told = " ".join(text_of(part) for name, part in found if name == arm.name)
+        about = [question for question in hand if not question.check]
+        worst = max(about, key=lambda question: question.design.epsilon)
+        for sentence in (*told_of(worst, worst.disclosure, spoken), worst.texts[language].text):
+            assert sentence in told
+        for sentence in Disclosure.of([question.design for question in about]).together_words(spoken):
+            assert sentence in told
+        for other in survey.questions:
+            line = other.disclosure.line(other.texts[language].text, spoken)
+            assert (line in told) == (other in about)
 
 
 def test_the_bait_is_told_as_what_it_is() -> None:

@@ -126,7 +126,7 @@ def test_bodies_that_are_no_submission(collector: Inside, raw: bytes, kind: str,
 def test_a_survey_takes_responses_on_its_days_only(database: Store, device: str, others: dict[str, date]) -> None:
     database.create(small(name="later", **others))
     survey = database.open("later").survey
-    with Inside(make_app(Settings(), database)) as collector:
+    with Inside(make_app(Settings(listed=True), database)) as collector:
         refused = collector.ask("POST", "/api/surveys/later/responses", submission(survey))
         assert refused.status == 409
         batch = {"content_type": "application/x-ndjson", "authorization": device}

@@ -69,7 +69,8 @@ def test_groups_are_counted_on_the_cluster(spark: SparkSession, tmp_path: Path) 
     stored = respond_all(design, frame, "answer", out=str(tmp_path / "out"), keep=["id", "half"], codes=True)
     before = spark.catalog.listTables()  # of other tests
     found = tally(design, stored, by="half")
-    assert found == {half: dn.tally(read_back(design, stored.where(f"half = {half}"))) for half in (0, 1)}
+    halves = {half: dn.tally(read_back(design, stored.where(f"half = {half}"))) for half in (0, 1)}
+    assert found == dn.GroupedTally(design, halves, by=("half",))
     assert dn.tally(design, stored) == found[0] + found[1]
     assert spark.catalog.listTables() == before
     with pytest.raises(Incompatible, match="90 rows"):

@@ -7,12 +7,12 @@ const PREFIX = "deniable:";
 /**
  * Open what is kept under a survey's hash. Where the browser keeps nothing, it lives as long as the page.
  *
- * @param {boolean} preview whether nothing is to be kept, or read, at all.
+ * @param {boolean} fleeting whether nothing is to be kept, or read, at all: in a preview, and on a device of many people.
  */
-export function open(hash, preview) {
+export function open(hash, fleeting) {
   const place = PREFIX + hash;
   const fresh = () => ({ key: "", messages: [], received: 0, hand: null, answers: {}, admission: null, withdrawn: "" });
-  let lasting = !preview;
+  let lasting = !fleeting;
   const state = fresh();
   const kept = {
     state,
@@ -21,7 +21,7 @@ export function open(hash, preview) {
     },
     /** Read what is kept now. */
     read() {
-      if (preview) return;
+      if (fleeting) return;
       try {
         Object.assign(state, JSON.parse(localStorage.getItem(place) ?? "{}"));
       } catch {
@@ -30,7 +30,7 @@ export function open(hash, preview) {
     },
     /** Keep the state as it is now; this comes before anything is sent. */
     save() {
-      if (preview) return;
+      if (fleeting) return;
       try {
         localStorage.setItem(place, JSON.stringify(state));
       } catch {
@@ -43,7 +43,7 @@ export function open(hash, preview) {
       kept.save();
     },
     clear() {
-      if (!preview) localStorage.removeItem(place);
+      if (!fleeting) localStorage.removeItem(place);
     },
   };
   kept.read();

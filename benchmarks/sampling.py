@@ -1,0 +1,188 @@
+"""How often intervals hold the truth in weighted samples of clusters. `python -m benchmarks.sampling [SAMPLES]`
+
+A population of 30 strata with 40 villages each is made once for each share: villages differ in how many carry the trait
+and in their size. A sample takes two villages of each stratum and about 15 people of each, who respond with a device.
+Printed is how often the 95 % interval, by the default method, holds the truth of the population, for each estimator;
+a line is marked where that is outside of 93 to 97 %. Then the same for few clusters of 20 people with uneven weights,
+beside value ± t·error.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import deniable as dn
+from deniable.estimates.sampling import SampledEstimate
+
+SAMPLES = 1000
+SHARES = (0.02, 0.1, 0.5)
+STRATA, VILLAGES, DRAWN, PEOPLE = 30, 40, 2, 15
+_ALIKE = 0.05  # correlation of people of one village
+_DRAWS = 100  # of the bootstrap
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Population:
+    """Everybody there is: the village, the category, and what else is known of each."""
+
+    village: Ints
+    category: Ints
+    sex: Ints
+    age: Ints
+    beds: Ints
+
+    @classmethod
+    def made(cls, share: float, rng: np.random.Generator) -> Population:
+        """Make villages of 15 to 60 people, in which the first category has shares that differ from place to place."""
+        sizes = rng.integers(PEOPLE, 60, STRATA * VILLAGES)
+        level = share * np.repeat(np.linspace(0.5, 1.5, STRATA), VILLAGES)
+        spread = (1 - _ALIKE) / _ALIKE
+        shares = rng.beta(level * spread, (1 - level) * spread)
+        village = np.repeat(np.arange(len(sizes)), sizes)
+        sex = rng.integers(2, size=len(village))
+        carries = rng.random(len(village)) < shares[village] * (0.6 + 0.8 * sex)
+        other = 1 + (rng.random(len(village)) < 0.4)
+        age = rng.integers(3, size=len(village))
+        return cls(village, np.where(carries, 0, other), sex, age, rng.integers(1, 5, len(village)))
+
+    def sample(self, rng: np.random.Generator) -> tuple[Ints, NDArray[np.float64]]:
+        """Draw two villages of each stratum, and about 15 people of each; return the people and their weights."""
+        people, weights = [], []
+        starts = np.searchsorted(self.village, np.arange(STRATA * VILLAGES + 1))
+        for stratum in range(STRATA):
+            for village in stratum * VILLAGES + rng.choice(VILLAGES, DRAWN, replace=False):
+                there = np.arange(starts[village], starts[village + 1])
+                count = int(rng.integers(PEOPLE - 3, PEOPLE + 1))
+                people.append(rng.choice(there, count, replace=False))
+                weights.append(np.full(count, VILLAGES / DRAWN * len(there) / count))
+        return np.concatenate(people), np.concatenate(weights)
+
+    def totals(self, of: Ints) -> dict[int, float]:
+        """Return how many people each group has."""
+        return {int(each): float(count) for each, count in Counter(of.tolist()).items()}
+
+
+def responded(design: dn.Design, category: Ints, rng: np.random.Generator) -> dn.Responses[dn.Design]:
+    """Draw a response for each category, by the channel in floats: this is no draw for people."""
+    below = np.cumsum(design.channel.floats(), axis=0)[:, category]
+    return dn.Responses(design, {"response": (rng.random(len(category)) > below).sum(axis=0).astype(np.uint8)})
+
+
+def estimates(
+    design: dn.Design, everybody: Population, rng: np.random.Generator
+) -> dict[str, tuple[SampledEstimate, float]]:
+    """Draw a sample and return each estimate with the truth about its first category."""
+    rows, weights = everybody.sample(rng)
+    two = len(design.categories) == 2
+    category = np.where(everybody.category == 0, 1, 0) if two else everybody.category
+    sent = responded(design, category[rows], rng)
+    carries = everybody.category == 0
+    village, sex, age = everybody.village[rows], everybody.sex[rows], everybody.age[rows]
+    known: dict[str, Any] = {"weights": weights, "strata": village // VILLAGES, "clusters": village}
+    plain = dn.Sampling(**known)
+    replicates = {
+        "jackknife": "jackknife",
+        "brr": "brr",
+        "fay": "fay",
+        "bootstrap": dn.Replicates("bootstrap", count=_DRAWS),
+    }
+    share, whole = float(carries.mean()), len(carries)
+    raked = {"sex": everybody.totals(everybody.sex), "age": everybody.totals(everybody.age)}
+    post = plain.post_stratify(sex, raked["sex"])
+    mean = dn.estimate(sent, sampling=plain)
+    young = everybody.age == 0
+    return {
+        "mean": (mean, share),
+        "total": (mean.total, share * whole),
+        "mean, N known": (dn.estimate(sent, sampling=dn.Sampling(**known, population=whole)), share),
+        "ratio": (
+            dn.estimate(sent, sampling=plain, denominator=everybody.beds[rows]),
+            float(carries.sum() / everybody.beds.sum()),
+        ),
+        "domain": (dn.estimate(sent, sampling=plain, domain=young[rows]), float(carries[young].mean())),
+        "post-stratified": (dn.estimate(sent, sampling=post), share),
+        "raked": (dn.estimate(sent, sampling=plain.rake({"sex": sex, "age": age}, raked)), share),
+        **{
+            f"mean, {name}": (dn.estimate(sent, sampling=dn.Sampling(**known, replicates=each)), share)
+            for name, each in replicates.items()
+        },
+        "total, jackknife": (
+            dn.estimate(sent, sampling=dn.Sampling(**known, replicates="jackknife")).total,
+            share * whole,
+        ),
+        "raked, jackknife": (
+            dn.estimate(
+                sent, sampling=dn.Sampling(**known, replicates="jackknife").rake({"sex": sex, "age": age}, raked)
+            ),
+            share,
+        ),
+    }
+
+
+def few_clusters(samples: int = SAMPLES) -> None:
+    """Print how often intervals hold with 6, 12 and 30 clusters, by the default method and by the normal one."""
+    designs = {
+        "direct": dn.direct(),
+        "forced response": dn.forced_response("2/3", "1/6", "1/6"),
+        "Kuk, 5 cards": dn.kuk("3/5", "1/5", draws=5),
+    }
+    spread = (1 - _ALIKE) / _ALIKE
+    for title, design in designs.items():
+        for share in SHARES[:2]:
+            for clusters in (6, 12, 30):
+                rng, held = np.random.default_rng(16), []
+                of = np.repeat(np.arange(clusters), 20)
+                for _ in range(samples):
+                    shares = rng.beta(share * spread, (1 - share) * spread, clusters)
+                    sent = responded(design, (rng.random(len(of)) < shares[of]).astype(np.int64), rng)
+                    weights = rng.choice([1.0, 2.0, 4.0], clusters)[of]
+                    found = dn.estimate(sent, sampling=dn.Sampling(weights, clusters=of))
+                    ends = [found.interval("yes", method=each) for each in (None, "normal")]
+                    held.append([low <= share <= high for low, high in ends])
+                rates = np.mean(held, axis=0)
+                print(
+                    f"{title}, share {share}, {clusters:2} clusters: {rates[0]:.1%}, normal {rates[1]:.1%}", flush=True
+                )
+
+
+def main(samples: int = SAMPLES) -> None:
+    """Print how often intervals hold, for each device, share and estimator."""
+    designs = {
+        "forced response 2/3, 1/6, 1/6": (dn.forced_response("2/3", "1/6", "1/6"), 1),
+        "k-ary, 3 categories, ε = 2": (dn.k_ary(3, epsilon=2), 0),
+    }
+    outside = 0
+    for title, (design, place) in designs.items():
+        for share in SHARES:
+            rng = np.random.default_rng(16)
+            everybody = Population.made(share, rng)
+            held: dict[str, list[float]] = {}
+            for _ in range(samples):
+                for name, (found, truth) in estimates(design, everybody, rng).items():
+                    methods = {"": None, " (normal)": "normal"} if name in ("mean", "total", "domain") else {"": None}
+                    for told, method in methods.items():
+                        low, high = list(found.conf_int(method=method).values())[place]
+                        held.setdefault(name + told, []).append(low <= truth <= high)
+                    if name == "mean":
+                        held.setdefault("design effect", []).append(list(found.design_effect.values())[place])
+            effect = np.mean(held.pop("design effect"))
+            seen = (everybody.category == 0).mean()
+            print(f"{title}, share {seen:.3f}, {samples:,} samples, design effect {effect:.2f}")
+            for name, each in held.items():
+                rate = float(np.mean(each))
+                outside += not 0.93 <= rate <= 0.97
+                print(f"  {name:24} {rate:7.1%}{'' if 0.93 <= rate <= 0.97 else '  <—'}")
+    print(f"{outside} outside of 93 to 97 %; a rate has an error of {(0.95 * 0.05 / samples) ** 0.5:.1%}")
+    few_clusters(samples)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

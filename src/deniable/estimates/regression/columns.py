@@ -1,0 +1,255 @@
+"""A formula and a data frame → columns of numbers, one row for each respondent who can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from deniable.designs.labels import shown
+from deniable.errors import InvalidRequest, MissingExtra, NotEstimable
+from deniable.estimates.covariances import Matrix, Vector
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DEPENDENT = 1e-9  # of a column's length that is left when the others are taken away from it
+
+
+class Sides(NamedTuple):
+    """The two sides of a formula: the name of the column on the left, and the terms on the right."""
+
+    left: str
+    right: str
+
+
+def read_formula(formula: str) -> Sides:
+    """Take a formula apart.
+
+    Raises:
+        InvalidRequest: no text with one ~, or nothing on the left.
+
+    Example:
+        >>> read_formula("cheated ~ age + C(region)")
+        Sides(left='cheated', right='age + C(region)')
+    """
+    if not isinstance(formula, str) or formula.count("~") != 1:
+        raise InvalidRequest(
+            f"the formula is {formula!r:.60}; expected the column of responses, ~, and the covariates.",
+            'For example "cheated ~ age + C(region)", or "cheated ~ 1" for a share alone.',
+        )
+    left, right = (side.strip() for side in formula.split("~"))
+    left = left.strip("`")
+    if not left or not right:
+        raise InvalidRequest(f"the formula {formula!r:.60} lacks a side; expected something on both sides of ~.")
+    return Sides(left, right)
+
+
+def to_pandas(data: Any) -> pd.DataFrame:
+    """Return a table of pandas, Polars or Arrow, or a mapping of columns, as a pandas frame.
+
+    Raises:
+        InvalidRequest: something else.
+        MissingExtra: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise _missing("pandas") from None
+    if isinstance(data, pd.DataFrame):
+        return data
+    if hasattr(data, "collect") and not hasattr(data, "to_pandas"):  # a lazy frame of Polars
+        data = data.collect()
+    if hasattr(data, "to_pandas"):
+        return data.to_pandas()
+    if isinstance(data, Mapping):
+        return pd.DataFrame({name: list(column) for name, column in data.items()})
+    raise InvalidRequest(
+        f"the data are a {type(data).__name__}; expected a table of pandas, Polars or Arrow, or a mapping of columns."
+    )
+
+
+def column(frame: pd.DataFrame, name: str, what: str) -> pd.Series:
+    """Return a column by name.
+
+    Raises:
+        InvalidRequest: there is none.
+    """
+    if name not in frame.columns:
+        raise InvalidRequest(
+            f"{what} is the column {name!r:.40}, which the data lack; expected one of {_names(frame)}."
+        )
+    return frame[name]
+
+
+def _names(frame: pd.DataFrame) -> str:
+    return shown([str(each) for each in frame.columns])
+
+
+@dataclass(frozen=True, eq=False)
+class Covariates:
+    """The right side of a formula.
+
+    Attributes:
+        terms: as it was written.
+        variables: the columns of the data that it reads.
+        names: what its columns of numbers are called; empty until `matrix` was asked for.
+        spec: how columns of numbers are made again from other data.
+    """
+
+    terms: str
+    variables: tuple[str, ...]
+    names: tuple[str, ...]
+    spec: Any
+
+    @classmethod
+    def variables_of(cls, terms: str, frame: pd.DataFrame) -> tuple[str, ...]:
+        """Return which columns of the data the terms read.
+
+        Raises:
+            InvalidRequest: the terms cannot be read, or name a column that is not there.
+        """
+        read = sorted(map(str, _parsed(terms).required_variables))
+        absent = [name for name in read if name not in frame.columns]
+        if absent:
+            raise InvalidRequest(
+                f"the formula names {absent[0]!r:.40}, which the data lack; expected one of {_names(frame)}."
+            )
+        return tuple(read)
+
+    @classmethod
+    def of(cls, terms: str, frame: pd.DataFrame) -> tuple[Covariates, Matrix]:
+        """Return the columns of numbers that the terms make of a frame without missing values.
+
+        Raises:
+            InvalidRequest: the terms cannot be computed, or are not finite numbers.
+            NotEstimable: columns that are combinations of others.
+        """
+        variables = cls.variables_of(terms, frame)
+        used = frame.loc[:, list(variables)].copy()
+        for name in variables:
+            if hasattr(used[name], "cat"):
+                used[name] = used[name].cat.remove_unused_categories()
+        try:
+            with np.errstate(all="ignore"):  # what is not finite is named below
+                made = _parsed(terms).get_model_matrix(used) if variables else _constant(terms, frame)
+        except InvalidRequest:
+            raise
+        except Exception as error:
+            raise InvalidRequest(f"the formula {terms!r:.60} cannot be computed: {_first_line(error)}") from None
+        names = tuple(map(str, made.model_spec.column_names))
+        matrix = _finite(np.asarray(made, np.float64), names)
+        _check_rank(matrix, names)
+        return cls(terms, variables, names, made.model_spec), matrix
+
+    def matrix(self, frame: pd.DataFrame) -> Matrix:
+        """Return the columns of numbers of other data.
+
+        Raises:
+            InvalidRequest: a column is missing, holds a level that was never seen, or cannot be computed.
+        """
+        absent = [name for name in self.variables if name not in frame.columns]
+        if absent:
+            raise InvalidRequest(f"the data lack the column {absent[0]!r:.40}; expected {shown(list(self.variables))}.")
+        if not self.variables:
+            return np.ones((len(frame), len(self.names)))
+        import warnings
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # a level that was never seen would silently count as the first
+                made = self.spec.get_model_matrix(frame.loc[:, list(self.variables)])
+        except Exception as error:
+            raise InvalidRequest(f"the new data do not fit the formula: {_first_line(error)}") from None
+        return _finite(np.asarray(made, np.float64), self.names)
+
+
+def _parsed(terms: str) -> Any:
+    try:
+        from formulaic import Formula
+    except ImportError:
+        raise _missing("formulaic") from None
+    try:
+        return Formula(terms)
+    except Exception as error:
+        raise InvalidRequest(
+            f"the formula {terms!r:.60} cannot be read: {_first_line(error)}", 'For example "age + C(region)".'
+        ) from None
+
+
+def _constant(terms: str, frame: pd.DataFrame) -> Any:
+    import pandas as pd
+
+    made = _parsed(terms).get_model_matrix(pd.DataFrame({"row": np.zeros(len(frame))}))
+    if made.shape[1] == 0:
+        raise InvalidRequest(f"the formula {terms!r:.60} has no terms; expected at least a constant, 1.")
+    return made
+
+
+def _first_line(error: Exception) -> str:
+    return f"{(str(error).splitlines() or [''])[0]:.200}"
+
+
+def _finite(matrix: Matrix, names: Sequence[str]) -> Matrix:
+    wrong = ~np.isfinite(matrix).all(axis=0)
+    if wrong.any():
+        name = names[int(wrong.argmax())]
+        raise InvalidRequest(
+            f"the term {name!r:.60} is not a finite number in every row; expected numbers.",
+            "A logarithm of 0, for example, is none.",
+        )
+    return matrix
+
+
+def _check_rank(matrix: Matrix, names: Sequence[str]) -> None:
+    if len(matrix) < matrix.shape[1]:
+        raise NotEstimable(
+            f"there are {len(matrix):,} rows for {matrix.shape[1]} coefficients; expected more rows than these."
+        )
+    lengths = np.sqrt((matrix**2).sum(axis=0))
+    if (lengths == 0).any():
+        raise NotEstimable(
+            f"the column {names[int((lengths == 0).argmax())]!r:.60} is 0 in every row; expected one that varies.",
+            "Leave the term out.",
+        )
+    triangle = scipy.linalg.qr(matrix / lengths, mode="r", pivoting=True, check_finite=False)
+    left = np.abs(np.diagonal(triangle[0]))
+    dependent = [names[each] for each in triangle[1][: len(left)][left < _DEPENDENT].tolist()]
+    if dependent:
+        raise NotEstimable(
+            f"the columns {shown(dependent)} are combinations of the others, so that their coefficients cannot be told "
+            "apart; expected columns that each say something of their own.",
+            "Leave one of the terms that say the same out.",
+        )
+
+
+def numbered(values: Any) -> NDArray[np.int64]:
+    """Return the number of each different value, row by row."""
+    _, where = np.unique(np.asarray(values, str), return_inverse=True)
+    return np.asarray(where, np.int64)
+
+
+def read_weights(values: Any) -> Vector:
+    """Return weights as numbers.
+
+    Raises:
+        InvalidRequest: not positive, or no numbers.
+    """
+    try:
+        weights = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidRequest("the weights are no numbers; expected a positive one for each row.") from None
+    if not (np.isfinite(weights).all() and (weights > 0).all()):
+        raise InvalidRequest("a weight is not positive; expected a positive number for each row.", "Drop such rows.")
+    return weights
+
+
+def _missing(package: str) -> MissingExtra:
+    return MissingExtra(
+        f"a regression needs the package {package!r}, which is not installed.",
+        "Install it: pip install 'deniable[analysis]'.",
+    )

@@ -1,0 +1,286 @@
+"""What a fitted regression says about probabilities: average effects, predictions, and what an attacker would learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from deniable import documents
+from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.intervals import Interval, one_of, quantile
+from deniable.estimates.regression.columns import to_pandas
+from deniable.estimates.regression.fitted import CoefficientRow, Regression, Sample
+from deniable.estimates.regression.outcomes import OutcomeLaw
+from deniable.estimates.results import Caution, Result, Summary, around
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STEP = 1e-4  # of a covariate's deviation, to both sides: the slope's error is of the order of its square
+
+
+class _Change(NamedTuple):
+    """Two worlds that differ in one covariate, and by how much."""
+
+    name: str
+    before: pd.DataFrame
+    after: pd.DataFrame
+    by: float
+
+
+@dataclass(frozen=True, eq=False)
+class Effects(Result):
+    """Average marginal effects of covariates on the probability of answers.
+
+    Attributes:
+        names: the covariates, with more than two answers also the answer.
+        values: by how much a probability changes on average.
+        covariance: of these changes, by the delta method.
+        formula: that of the regression.
+        respondents: how many rows it has.
+        design: the hash of its design; empty where rows have several.
+        epsilon: the most that a respondent has revealed.
+        cautions: what calls for care in the regression.
+    """
+
+    type: ClassVar = "effects"
+
+    names: tuple[str, ...]
+    values: Vector = field(repr=False)
+    covariance: Matrix = field(repr=False)
+    formula: str
+    respondents: int
+    design: str = field(repr=False)
+    epsilon: float = field(repr=False)
+    cautions: tuple[Caution, ...] = field(repr=False)
+
+    @property
+    def params(self) -> dict[str, float]:
+        return dict(zip(self.names, self.values.tolist(), strict=True))
+
+    @property
+    def bse(self) -> dict[str, float]:
+        errors = np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+        return dict(zip(self.names, errors.tolist(), strict=True))
+
+    def cov_params(self) -> Matrix:
+        return self.covariance.copy()
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        return self.cautions
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        events = len(self.names) if simultaneous else 1
+        return around(self.params, self.bse, level=level, method=method, events=events)
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[CoefficientRow]:
+        from scipy.stats import norm
+
+        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = self.values / np.array(list(self.bse.values()))
+        return Summary(
+            title=f"average effects in {self.formula}; {self.respondents:,} respondents",
+            quantity="change in share",
+            rows=tuple(
+                CoefficientRow(name, value, self.bse[name], *ends[name], float(far), float(2 * norm.sf(abs(far))))
+                for (name, value), far in zip(self.params.items(), z, strict=True)
+            ),
+            notes=("Of a number: for one unit more. Of levels: instead of the first one. On average over the rows.",),
+            warnings=self.warnings,
+            level=level,
+            interval=method or "normal",
+            simultaneous=simultaneous,
+            method="delta",
+            respondents=self.respondents,
+            missing=0,
+            epsilon=self.epsilon,
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return self.design
+
+    def _source(self) -> dict[str, Any]:
+        return {
+            "names": list(self.names),
+            "values": self.values.tolist(),
+            "covariance": self.covariance.tolist(),
+            "formula": self.formula,
+            "respondents": self.respondents,
+            "epsilon": self.epsilon,
+            "cautions": [[each.code, each.text] for each in self.cautions],
+        }
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Any) -> Effects:
+        try:
+            return cls(
+                tuple(map(str, documents.field(source, "names", list))),
+                np.array(source["values"], np.float64),
+                np.array(source["covariance"], np.float64),
+                documents.field(source, "formula", str),
+                documents.field(source, "respondents", int),
+                "" if design is None else design.hash,
+                np.inf if source["epsilon"] is None else float(source["epsilon"]),
+                tuple(Caution(str(code), str(text)) for code, text in source["cautions"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnreadableFile(f"these are no effects that can be read: {error!s:.100}.") from None
+
+
+def average_effects(found: Regression) -> Effects:
+    """Return the average marginal effects of a regression, with errors by the delta method.
+
+    Raises:
+        InvalidRequest: no rows, or no covariates.
+    """
+    sample = _explained(found)
+    names, values, slopes = [], [], []
+    for change in _changes(sample):
+        (low, low_slope), (high, high_slope) = (_average(found, sample, each) for each in (change.before, change.after))
+        for place, label in _told_columns(found):
+            names.append(f"{label}: {change.name}" if label else change.name)
+            values.append((high[place] - low[place]) / change.by)
+            slopes.append((high_slope[place] - low_slope[place]) / change.by)
+    if not names:
+        raise InvalidRequest(
+            f"the formula {found.formula!r:.60} has no covariates; expected one, to see what it changes."
+        )
+    jacobian = np.array(slopes)
+    return Effects(
+        tuple(names),
+        np.array(values),
+        jacobian @ found.covariance @ jacobian.T,
+        found.formula,
+        found.respondents,
+        found._design_hash,
+        max(design.epsilon for _, design in found.designs),
+        found.warnings,
+    )
+
+
+def _explained(found: Regression) -> Sample:
+    sample = found._rows().sample
+    if isinstance(sample.rows.law, OutcomeLaw):
+        raise InvalidRequest(
+            "the randomized answer is a predictor here; expected a regression in which it is explained.",
+            "Its coefficients are those of the outcome; fit the answer on its own to predict it.",
+        )
+    return sample
+
+
+def _told_columns(found: Regression) -> list[tuple[int, str]]:
+    """Return the columns of shares that are told, and what they are called; one without a name where one is enough."""
+    if found.family in ("linear", "normal"):
+        return [(0, "")]
+    if len(found.categories) == 2:
+        return [(1, "")]
+    return list(enumerate(found.categories))
+
+
+def _changes(sample: Sample) -> Iterator[_Change]:
+    frame = sample.frame
+    for name in sample.covariates.variables:
+        column = frame[name]
+        if column.dtype.kind not in "iuf" or f"C({name}" in sample.covariates.terms.replace(" ", ""):
+            levels = _levels(column)
+            for level in levels[1:]:
+                before, after = (frame.assign(**{name: _constant(column, each)}) for each in (levels[0], level))
+                yield _Change(f"{name}[{level}]", before, after, 1.0)
+        elif set(np.unique(column)) <= {0, 1}:
+            yield _Change(name, frame.assign(**{name: 0.0}), frame.assign(**{name: 1.0}), 1.0)
+        else:
+            values = column.to_numpy(np.float64)
+            step = _STEP * (float(values.std()) or 1.0)
+            yield _Change(name, frame.assign(**{name: values - step}), frame.assign(**{name: values + step}), 2 * step)
+
+
+def _levels(column: Any) -> list[Any]:
+    known = list(column.cat.categories) if hasattr(column, "cat") else sorted(column.unique().tolist())
+    return [each for each in known if (column == each).any()]
+
+
+def _constant(column: Any, level: Any) -> Any:
+    import pandas as pd
+
+    return pd.Series([level] * len(column), index=column.index, dtype=column.dtype)
+
+
+def _shares(found: Regression, sample: Sample, matrix: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the probabilities of answers for rows of covariates, and their derivatives by all coefficients.
+
+    Only those of the answers are needed: rows × answers, rows × answers × coefficients.
+    """
+    rows, theta = sample.rows, sample.theta
+    own = sample.rows.matrices
+    replaced = [
+        matrix if each.shape[1] == matrix.shape[1] and each is own[0] else np.ones((len(matrix), 1)) for each in own
+    ]
+    eta = np.column_stack([x @ theta[part] for x, part in zip(replaced, rows.blocks, strict=True)])
+    slopes = rows.law.share_slopes(eta)
+    by_theta = np.concatenate([slopes[:, :, at, None] * x[:, None, :] for at, x in enumerate(replaced)], axis=2)
+    extra = np.zeros((*by_theta.shape[:2], len(found.names) - by_theta.shape[2]))
+    return rows.law.shares(eta), np.concatenate([by_theta, extra], axis=2)
+
+
+def _average(found: Regression, sample: Sample, frame: pd.DataFrame) -> tuple[Vector, Matrix]:
+    shares, slopes = _shares(found, sample, sample.covariates.matrix(frame))
+    weights = sample.rows.weights
+    part = np.full(len(shares), 1 / len(shares)) if weights is None else weights / weights.sum()
+    return part @ shares, np.einsum("i,ijp->jp", part, slopes)
+
+
+def predictions(found: Regression, data: Any, level: float) -> pd.DataFrame:
+    """Return probabilities of answers with intervals that stay between 0 and 1; see `Regression.predict`."""
+    import pandas as pd
+
+    sample = _explained(found)
+    frame = sample.frame if data is None else to_pandas(data)
+    absent = [name for name in sample.covariates.variables if name not in frame.columns]
+    if absent:
+        raise InvalidRequest(f"the data lack the column {absent[0]!r:.40}; expected every covariate of the formula.")
+    there = frame[list(sample.covariates.variables)].notna().all(axis=1).to_numpy()
+    shares, slopes = _shares(found, sample, sample.covariates.matrix(frame[there]))
+    errors = np.sqrt(np.maximum(np.einsum("ijp,pq,ijq->ij", slopes, found.covariance, slopes, optimize=True), 0.0))
+    wide = quantile(one_of(1, level))
+    low, high = shares - wide * errors, shares + wide * errors
+    if found.family not in ("linear", "normal"):  # on the logit's scale
+        near = np.clip(shares, 1e-12, 1 - 1e-12)
+        reach = wide * errors / (near * (1 - near))
+        low, high = expit(logit(near) - reach), expit(logit(near) + reach)
+    pieces = {}
+    for place, label in _told_columns(found):
+        whole = np.full((len(frame), 4), np.nan)
+        whole[there] = np.column_stack([each[:, place] for each in (shares, errors, low, high)])
+        pieces[label] = pd.DataFrame(whole, index=frame.index, columns=["estimate", "error", "low", "high"])
+    if len(pieces) == 1:
+        return next(iter(pieces.values()))
+    return pd.concat(pieces, names=["category"]).swaplevel().sort_index(level=0, sort_remaining=False)
+
+
+ATTACKER = "what an attacker would compute"
+
+
+def attackers_view(found: Regression) -> pd.DataFrame:
+    """Return the probability of each answer given response and covariates; see `Regression.posterior`."""
+    import pandas as pd
+
+    sample = found._rows().sample
+    if np.isnan(found.log_likelihood):
+        raise InvalidRequest(
+            "a linear regression has no law of single answers; expected another family.", 'Use "multinomial".'
+        )
+    after = sample.rows.law.posterior(sample.rows.eta(sample.theta[: sample.rows.size]))
+    columns = pd.Index(list(found.categories), name=ATTACKER)
+    return pd.DataFrame(after, index=sample.frame.index, columns=columns)

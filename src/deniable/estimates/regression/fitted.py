@@ -1,0 +1,536 @@
+"""A regression that was fitted: coefficients with their errors, tests, effects, predictions."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2, norm, t
+
+from deniable import documents, exact
+from deniable.designs import Design
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.intervals import Interval, one_of
+from deniable.estimates.regression.columns import Covariates
+from deniable.estimates.regression.evidence import Evidence
+from deniable.estimates.regression.models import Likelihood, RowLikelihood
+from deniable.estimates.regression.sandwiches import ERRORS, FEW_CLUSTERS, inverted, sandwich
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from deniable.estimates.regression.effects import Effects
+
+METHODS = ("normal", "t", "chebyshev", "profile")
+"""The intervals of coefficients."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoefficientRow(Row):
+    """A coefficient.
+
+    Attributes:
+        z: how many standard errors it is away from 0.
+        p_value: how often it would be as far away by chance, were it 0.
+    """
+
+    COLUMNS: ClassVar[Columns] = (("estimate",), ("error",), ("z",), ("p_value",), ("low", "high"))
+    HEADS: ClassVar[Mapping[str, str]] = {"error": "std err", "p_value": "P>|z|"}
+
+    z: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class HypothesisTest:
+    """A test of a hypothesis about coefficients. Print it, or read its numbers.
+
+    Attributes:
+        hypothesis: what was tested.
+        kind: "Wald" or "likelihood ratio".
+        statistic: how far the data are from it.
+        df: degrees of freedom.
+        p_value: how often they would be as far by chance, were it true.
+    """
+
+    hypothesis: str
+    kind: str
+    statistic: float
+    df: int
+    p_value: float
+
+    def __str__(self) -> str:
+        p = "< 0.0001" if self.p_value < 1e-4 else f"= {self.p_value:.4f}"
+        return f"{self.hypothesis}: {self.kind} χ² = {self.statistic:.4g} with {self.df} df, p {p}"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The rows that a regression was fitted to, kept for effects, predictions and other errors; never written out.
+
+    Attributes:
+        likelihood: of all coefficients, as they are climbed.
+        rows: the likelihood of rows, without random intercepts.
+        theta: the coefficients as they are climbed.
+        covariates: how columns are made from data.
+        frame: the columns of the data that the formula reads.
+        evidence: what the rows sent.
+        clusters: the number of each row's cluster.
+        strata: the number of each row's stratum.
+        expected: the expected information; None where it is not known.
+    """
+
+    likelihood: Likelihood
+    rows: RowLikelihood
+    theta: Vector
+    covariates: Covariates
+    frame: Any
+    evidence: Evidence
+    clusters: NDArray[np.int64] | None
+    strata: NDArray[np.int64] | None
+    expected: Matrix | None
+
+
+@dataclass(frozen=True, eq=False)
+class Regression(Result):
+    """A regression on randomized responses.
+
+    Attributes:
+        formula: what was asked.
+        family: "logit", "probit", "cloglog", "multinomial" or "linear"; with a predictor, that of the outcome.
+        names: of the coefficients.
+        values: the coefficients.
+        covariance: theirs, of the kind that `errors` names.
+        information: minus the Hessian of the log-likelihood.
+        log_likelihood: at the maximum, up to a constant of the design for sets; not a number for linear regressions.
+        errors: what the standard errors are: "observed", "expected", "outer", "robust" or "cluster".
+        designs: what rows were asked with, by device; one, without a name, where all were asked with the same.
+        respondents: how many rows were used.
+        dropped: how many were not, by reason.
+        worth: how many direct answers the responses are worth for these coefficients; not a number where unknown.
+        steps: how many steps to the maximum were taken.
+        cautions: what calls for care.
+        weighted: whether rows were weighted.
+        clusters: how many clusters the errors rest on; 0 without.
+        strata: how many strata these lie in.
+        groups: how many groups have an intercept of their own; 0 without.
+        sample: the rows; None for a regression that was read from a file.
+    """
+
+    type: ClassVar = "regression"
+
+    formula: str
+    family: str
+    names: tuple[str, ...]
+    values: Vector = field(repr=False)
+    covariance: Matrix = field(repr=False)
+    information: Matrix = field(repr=False)
+    log_likelihood: float
+    errors: str
+    designs: tuple[tuple[str, Design], ...] = field(repr=False)
+    respondents: int
+    dropped: Mapping[str, int] = field(repr=False)
+    worth: float = field(repr=False)
+    steps: int = field(repr=False)
+    cautions: tuple[Caution, ...] = field(repr=False)
+    weighted: bool = field(repr=False)
+    clusters: int = field(repr=False)
+    strata: int = field(repr=False)
+    groups: int = field(repr=False)
+    sample: Sample | None = field(default=None, repr=False)
+
+    @property
+    def params(self) -> dict[str, float]:
+        return dict(zip(self.names, self.values.tolist(), strict=True))
+
+    @property
+    def bse(self) -> dict[str, float]:
+        with np.errstate(invalid="ignore"):
+            errors = np.sqrt(np.diagonal(self.covariance))
+        return dict(zip(self.names, errors.tolist(), strict=True))
+
+    def cov_params(self) -> Matrix:
+        return self.covariance.copy()
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        return self.cautions
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """The answers; coefficients of a regression with more than two compare the others with the first."""
+        return self.designs[0][1].categories
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return an interval for each coefficient.
+
+        Args:
+            level: how often such an interval holds the truth.
+            method: "normal" (the default), "t" with as many degrees of freedom as clusters less strata (the default
+                below thirty clusters), "chebyshev", or "profile": all values whose likelihood is not much below the
+                best, which needs the rows and holds also where a coefficient runs off.
+            simultaneous: let all intervals together hold with this level (Bonferroni).
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
+        """
+        chosen = method or self._interval
+        events = len(self.names) if simultaneous else 1
+        if chosen == "profile":
+            from deniable.estimates.regression.profiles import profile_intervals
+
+            return profile_intervals(self, one_of(events, level))
+        if chosen == "t":
+            if self._freedom < 1:
+                raise InvalidRequest('the interval method is "t", and there are no clusters; expected clusters=.')
+            wide = float(t.ppf(0.5 + one_of(events, level) / 2, self._freedom))
+            bse = self.bse
+            return {
+                name: Interval(each - wide * bse[name], each + wide * bse[name]) for name, each in self.params.items()
+            }
+        if chosen not in METHODS:
+            raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(METHODS)}.")
+        return around(self.params, self.bse, level=level, method=chosen, events=events)
+
+    @property
+    def _freedom(self) -> int:
+        return self.clusters - self.strata
+
+    @property
+    def _interval(self) -> str:
+        return "t" if self.errors == "cluster" and self.clusters < FEW_CLUSTERS and self._freedom > 0 else "normal"
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[CoefficientRow]:
+        """Return a table as statsmodels prints it: coefficient, standard error, z, P>|z| and the interval."""
+        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = self.values / np.array(list(self.bse.values()))
+        tail = t(self._freedom) if self._interval == "t" else norm()
+        rows = tuple(
+            CoefficientRow(name, value, self.bse[name], *ends[name], float(far), float(2 * tail.sf(abs(far))))
+            for (name, value), far in zip(self.params.items(), z, strict=True)
+        )
+        epsilon = max(design.epsilon for _, design in self.designs)
+        asked = ", ".join(
+            f"{f'{name}: ' if name else ''}{design.name}, ε = {exact.shown_above(design.epsilon, 4)}"
+            for name, design in self.designs
+        )
+        return Summary(
+            title=f"{self.formula} by {self.family}; {asked}; {self.respondents:,} respondents",
+            quantity="coefficient",
+            rows=rows,
+            notes=self._notes(),
+            warnings=self.warnings,
+            level=level,
+            interval=method or self._interval,
+            simultaneous=simultaneous,
+            method=self.family,
+            respondents=self.respondents,
+            missing=sum(self.dropped.values()),
+            epsilon=epsilon,
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = []
+        if math.isfinite(self.worth):
+            notes.append(
+                f"The cost of privacy: for these coefficients {self.respondents:,} responses are worth about "
+                f"{self.worth:,.0f} direct and truthful answers."
+            )
+        counted = f" over {self.clusters:,}" if self.errors == "cluster" and self.clusters else ""
+        weighted = ", rows weighted (pseudo-likelihood)" if self.weighted else ""
+        notes.append(f"Standard errors: {ERRORS[self.errors]}{counted}{weighted}.")
+        if math.isfinite(self.log_likelihood):
+            notes.append(
+                f"Log-likelihood {self.log_likelihood:,.4f} after {self.steps} steps, {len(self.names)} parameters."
+            )
+        if len(self.categories) > 2 and self.family == "multinomial":
+            notes.append(f"Each answer is compared with {self.categories[0]!r:.60}.")
+        if self.groups:
+            notes.append(
+                f"{self.groups:,} groups have an intercept of their own; {GROUP_DEVIATION!r} is their deviation."
+            )
+        for reason, count in self.dropped.items():
+            notes.append(
+                f"Left out: {count:,} rows, because {reason}." if count > 1 else f"Left out: 1 row, because {reason}."
+            )
+        return tuple(notes)
+
+    def with_errors(self, errors: str) -> Regression:
+        """Return the same coefficients with other standard errors.
+
+        Args:
+            errors: "observed", "expected", "outer", "robust" or "cluster".
+
+        Raises:
+            InvalidRequest: other errors, or some that these rows do not have.
+        """
+        covariance = self._rows().covariance(errors, self.information)
+        return replace(self, errors=errors, covariance=covariance)
+
+    def scores(self) -> Matrix:
+        """Return the weighted gradient of each row's log-likelihood (of each group's, with random intercepts).
+
+        With `information` they are what linearization for a complex sample needs.
+        """
+        fit = self._rows()
+        return fit.sample.likelihood.scores(fit.sample.theta) @ fit.scale
+
+    def test(self, hypothesis: str | Sequence[str]) -> HypothesisTest:
+        """Test linear hypotheses about the coefficients with Wald's test.
+
+        Args:
+            hypothesis: such as "x1 = x2", "age = 0, female = 0", or names of coefficients that are 0 together. Names
+                with brackets stand in backticks: "`C(region)[T.north]` = 0".
+
+        Raises:
+            InvalidRequest: something that is no hypothesis about these coefficients.
+            NotEstimable: hypotheses that say the same twice.
+        """
+        from deniable.estimates.regression.hypotheses import constraints
+
+        told = hypothesis if isinstance(hypothesis, str) else ", ".join(hypothesis)
+        matrix, right = constraints(hypothesis, self.names)
+        apart = matrix @ self.values - right
+        spread = matrix @ self.covariance @ matrix.T
+        if np.linalg.matrix_rank(matrix) < len(matrix):
+            raise NotEstimable("some of the hypotheses follow from the others; expected each to say something new.")
+        statistic = float(apart @ np.linalg.solve(spread, apart))
+        return HypothesisTest(told, "Wald", statistic, len(matrix), float(chi2.sf(statistic, len(matrix))))
+
+    def compare(self, other: Regression) -> HypothesisTest:
+        """Test this regression against one with fewer terms, or with more, by the ratio of their likelihoods.
+
+        Why: 2(l₁ − l₀) follows χ² with as many degrees of freedom as coefficients were left out. A deviation of random
+        intercepts that is 0 lies on the border, where the p value is half of that [SL87].
+
+        Raises:
+            InvalidRequest: weights, or no likelihood: use `test`.
+            Incompatible: other rows, another response, or equally many coefficients.
+        """
+        if not isinstance(other, Regression):
+            raise InvalidRequest(f"this is a {type(other).__name__}; expected a regression to compare with.")
+        small, large = sorted((self, other), key=lambda each: len(each.names))
+        if not (math.isfinite(small.log_likelihood) and math.isfinite(large.log_likelihood)):
+            raise InvalidRequest("a linear regression has no likelihood; expected one that has.", "Use test().")
+        if small.weighted or large.weighted:
+            raise InvalidRequest(
+                "rows are weighted, so that 2(l₁ − l₀) does not follow χ²; expected regressions without weights.",
+                'Use Wald\'s test: test("x1 = 0, x2 = 0").',
+            )
+        df = len(large.names) - len(small.names)
+        alike = (small.respondents, small.designs) == (large.respondents, large.designs)
+        if df == 0 or not alike or small.formula.split("~")[0].strip() != large.formula.split("~")[0].strip():
+            raise Incompatible(
+                f"the regressions have {small.respondents:,} and {large.respondents:,} rows, {len(small.names)} and "
+                f"{len(large.names)} coefficients; expected the same rows and responses, and one with fewer terms.",
+                "Fit both to the rows in which no covariate of either is missing.",
+            )
+        statistic = max(2 * (large.log_likelihood - small.log_likelihood), 0.0)
+        p_value = float(chi2.sf(statistic, df))
+        if large.groups and not small.groups:  # between χ² with one more degree and with one less
+            p_value = (p_value + float(chi2.sf(statistic, df - 1) if df > 1 else statistic == 0)) / 2
+        return HypothesisTest(f"{small.formula} against {large.formula}", "likelihood ratio", statistic, df, p_value)
+
+    def effects(self) -> Effects:
+        """Return what each covariate changes on average: the average marginal effects.
+
+        For a number, the slope of the probability, on average over the rows; for 0 and 1, what 1 instead of 0 changes;
+        for levels, each against the first.
+
+        Raises:
+            InvalidRequest: a regression that was read from a file, which has no rows.
+        """
+        from deniable.estimates.regression.effects import average_effects
+
+        return average_effects(self)
+
+    def predict(self, data: Any = None, *, level: float = 0.95) -> pd.DataFrame:
+        """Return the probability of each answer for rows of covariates, with intervals; for numbers their mean.
+
+        Args:
+            data: covariates; by default the rows that the regression was fitted to. Rows in which one is missing are
+                missing in the result.
+            level: of the intervals, which stay between 0 and 1.
+
+        Returns:
+            A frame: estimate, error, low, high for each row; with more than two answers for each row and answer. With
+            random intercepts, for a group in the middle.
+
+        Raises:
+            InvalidRequest: a regression that was read from a file, or data that do not fit the formula.
+        """
+        from deniable.estimates.regression.effects import predictions
+
+        return predictions(self, data, level)
+
+    def posterior(self) -> pd.DataFrame:
+        """Return how likely each answer of each row is, given what it sent and its covariates.
+
+        This is what an attacker would compute who knows the covariates and sees the response: publish it for nobody. It
+        is here to see how much the responses still tell once the regression is known; no estimate needs it.
+        """
+        from deniable.estimates.regression.effects import attackers_view
+
+        return attackers_view(self)
+
+    def _rows(self) -> Refit:
+        if self.sample is None:
+            raise InvalidRequest(
+                "this regression was read from a file, which holds no rows; expected one that was fitted here.",
+                "Fit it again with dn.regress().",
+            )
+        return Refit(self.sample, self)
+
+    @property
+    def _design_hash(self) -> str:
+        return self.designs[0][1].hash if len(self.designs) == 1 and not self.designs[0][0] else ""
+
+    def _source(self) -> dict[str, Any]:
+        designs = [] if self._design_hash else [[name, json.loads(each.to_json())] for name, each in self.designs]
+        return {
+            "formula": self.formula,
+            "family": self.family,
+            "names": list(self.names),
+            "values": self.values.tolist(),
+            "covariance": self.covariance.tolist(),
+            "information": self.information.tolist(),
+            "log_likelihood": self.log_likelihood,
+            "errors": self.errors,
+            "designs": designs,
+            "respondents": self.respondents,
+            "dropped": dict(self.dropped),
+            "worth": self.worth,
+            "steps": self.steps,
+            "cautions": [[each.code, each.text] for each in self.warnings],
+            "weighted": self.weighted,
+            "clusters": self.clusters,
+            "strata": self.strata,
+            "groups": self.groups,
+        }
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Design | None) -> Regression:
+        designs = documents.field(source, "designs", list)
+        known = (
+            (("", design),)
+            if design is not None
+            else tuple((str(name), Design.from_json(json.dumps(body))) for name, body in designs)
+        )
+        try:
+            return cls(
+                formula=documents.field(source, "formula", str),
+                family=documents.field(source, "family", str),
+                names=tuple(map(str, documents.field(source, "names", list))),
+                values=_numbers(source["values"]),
+                covariance=_numbers(source["covariance"]),
+                information=_numbers(source["information"]),
+                log_likelihood=_number(source["log_likelihood"]),
+                errors=documents.field(source, "errors", str),
+                designs=known,
+                respondents=documents.field(source, "respondents", int),
+                dropped={str(name): int(count) for name, count in documents.field(source, "dropped", dict).items()},
+                worth=_number(source["worth"]),
+                steps=documents.field(source, "steps", int),
+                cautions=tuple(Caution(str(code), str(text)) for code, text in source["cautions"]),
+                weighted=bool(source["weighted"]),
+                clusters=documents.field(source, "clusters", int),
+                strata=documents.field(source, "strata", int),
+                groups=documents.field(source, "groups", int),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnreadableFile(f"this is no regression that can be read: {error!s:.100}.") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """A fitted regression together with its rows."""
+
+    sample: Sample
+    found: Regression
+
+    @property
+    def scale(self) -> Matrix:
+        """By how much a climbed coefficient moves with a shown one, on the diagonal: 1 for most."""
+        return np.diag(scales(self.found.names, self.sample.theta))
+
+    def covariance(self, errors: str, information: Matrix) -> Matrix:
+        """Return the covariance of the shown coefficients.
+
+        Raises:
+            InvalidRequest: errors that do not exist, or that these rows do not have.
+        """
+        bread = inverted(information)
+        if errors not in ERRORS or (errors == "cluster" and self.sample.clusters is None is self.sample.strata):
+            fit = [name for name in ERRORS if name != "cluster" or self.sample.clusters is not None]
+            raise InvalidRequest(
+                f"the errors are {errors!r:.40}; expected one of {', '.join(fit)}.", "Clusters are named by clusters=."
+            )
+        if errors == "expected":
+            if self.sample.expected is None:
+                raise InvalidRequest(
+                    "the expected information is not known for this regression; expected other errors.",
+                    'Use "observed" or "robust".',
+                )
+            bread, errors = inverted(self.sample.expected), "observed"
+        if self.found.family == "linear" and errors in ("observed", "outer") and math.isnan(self.found.log_likelihood):
+            raise InvalidRequest(
+                f'a linear regression has no likelihood, and no {errors!r} errors; expected "robust" or "cluster".'
+            )
+        scores = self.found.scores() if errors in ("outer", "robust", "cluster") else None
+        if errors == "outer" and scores is not None:
+            bread = inverted(scores.T @ scores)
+        if bread is None:
+            raise NotEstimable("the information is not positive definite; expected a maximum that is not flat.")
+        if errors in ("observed", "outer") or scores is None:
+            return bread
+        if errors == "robust":
+            return sandwich(bread, scores)
+        return sandwich(bread, scores, self.sample.clusters, self.sample.strata)
+
+
+HONESTY, ERROR_DEVIATION, GROUP_DEVIATION = "honesty t", "sd of errors", "sd of intercepts"
+"""What coefficients beside those of covariates are called; no formula makes such names."""
+
+
+def scales(names: Sequence[str], theta: Vector) -> Vector:
+    """Return d(climbed)/d(shown) of each coefficient: honesty is climbed as its logit, sigma as its logarithm."""
+    out = np.ones(len(names))
+    for at, name in enumerate(names):
+        if name == HONESTY:
+            share = 1 / (1 + math.exp(-theta[at]))
+            out[at] = 1 / (share * (1 - share))
+        elif name == ERROR_DEVIATION:
+            out[at] = math.exp(-theta[at])
+    return out
+
+
+def shown_values(names: Sequence[str], theta: Vector) -> Vector:
+    """Return coefficients as they are shown, from those that are climbed."""
+    out = theta.copy()
+    for at, name in enumerate(names):
+        if name == HONESTY:
+            out[at] = 1 / (1 + math.exp(-theta[at]))
+        elif name == ERROR_DEVIATION:
+            out[at] = math.exp(theta[at])
+    return out
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _numbers(value: Any) -> Vector:
+    """Read numbers that are not finite back from null."""
+    return vector(np.array(value, np.float64))

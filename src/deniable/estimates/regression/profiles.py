@@ -1,0 +1,99 @@
+"""Profile-likelihood intervals of coefficients: all values under which the data are not much less likely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+from deniable.errors import InvalidRequest
+from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.intervals import Interval
+from deniable.estimates.regression.climbing import highest
+from deniable.estimates.regression.fitted import Regression, shown_values
+from deniable.estimates.regression.models import Likelihood, Slope
+
+_HALVINGS = 60
+_FARTHEST = 60.0  # on the scale of a predictor: beyond it every probability is 0 or 1
+_CLOSE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class _OneHeld(Likelihood):
+    """A likelihood in which one coefficient is held."""
+
+    whole: Likelihood
+    at: int
+    held: float
+
+    def _filled(self, theta: Vector) -> Vector:
+        return np.insert(theta, self.at, self.held)
+
+    def value(self, theta: Vector) -> float:
+        return self.whole.value(self._filled(theta))
+
+    def slope(self, theta: Vector) -> Slope:
+        value, gradient, information = self.whole.slope(self._filled(theta))
+        rest = np.delete(np.arange(len(gradient)), self.at)
+        return Slope(value, gradient[rest], information[np.ix_(rest, rest)])
+
+    def scores(self, theta: Vector) -> Matrix:
+        return np.delete(self.whole.scores(self._filled(theta)), self.at, axis=1)
+
+
+def profile_intervals(found: Regression, confidence: float) -> dict[str, Interval]:
+    """Return for each coefficient all values with 2(l − l_profile) within the quantile of χ²; an end may be infinite.
+
+    Raises:
+        InvalidRequest: no rows, weights, or no likelihood.
+    """
+    if found.weighted or np.isnan(found.log_likelihood):
+        raise InvalidRequest(
+            'the interval method is "profile", which needs a likelihood without weights; expected "normal".'
+        )
+    sample = found._rows().sample
+    allowed = float(chi2.ppf(confidence, 1)) / 2
+    ends = {}
+    for at, name in enumerate(found.names):
+        sides = [_end(sample.likelihood, sample.theta, found.log_likelihood - allowed, at, sign) for sign in (-1, 1)]
+        shown = [
+            float(shown_values([name], np.array([each]))[0]) if np.isfinite(each) else _edge(name, each)
+            for each in sides
+        ]
+        ends[name] = Interval(*shown)
+    return ends
+
+
+def _edge(name: str, end: float) -> float:
+    from deniable.estimates.regression.fitted import ERROR_DEVIATION, GROUP_DEVIATION, HONESTY
+
+    if name == HONESTY:
+        return 1.0 if end > 0 else 0.0
+    return 0.0 if end < 0 and name in (ERROR_DEVIATION, GROUP_DEVIATION) else end
+
+
+def _end(likelihood: Likelihood, theta: Vector, level: float, at: int, sign: int) -> float:
+    """Return where the profile falls to a level on one side: doubling the distance, then halving the bracket."""
+    curve = likelihood.slope(theta).information[at, at]
+    step = 1 / np.sqrt(curve) if curve > 0 else 1.0
+    rest = np.delete(theta, at)
+    inside, outside = 0.0, min(step, _FARTHEST)
+    while _profile(likelihood, at, theta[at] + sign * outside, rest) > level:
+        inside, outside = outside, 2 * outside
+        if outside > max(_FARTHEST, 2**10 * step):
+            return sign * np.inf
+    for _ in range(_HALVINGS):
+        if outside - inside < _CLOSE * min(step, 1.0):
+            break
+        middle = (inside + outside) / 2
+        if _profile(likelihood, at, theta[at] + sign * middle, rest) > level:
+            inside = middle
+        else:
+            outside = middle
+    return float(theta[at] + sign * (inside + outside) / 2)
+
+
+def _profile(likelihood: Likelihood, at: int, held: float, start: Vector) -> float:
+    fixed = _OneHeld(likelihood, at, held)
+    return highest(fixed, [start]).value if len(start) else fixed.value(start)

@@ -1,0 +1,155 @@
+"""Intervals for shares of a sample with clusters and weights, which hold near 0 and 1.
+
+| method        | what it is                                                    | when                                |
+| ------------- | ------------------------------------------------------------- | ----------------------------------- |
+| korn-graubard | Clopper–Pearson of the share of responses, at effective size  | default, where values have 2 levels |
+| score         | all π whose own variance, at effective size, explains π̂       | default of other shares             |
+| logit         | on the logit of the share of responses                        | large samples                       |
+| normal        | value ± t·error                                               | default of means and ratios         |
+| chebyshev     | value ± error/√(1 − level)                                    | nothing is assumed about the law    |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincinv, expit, logit
+from scipy.stats import t as student
+
+from deniable.errors import InvalidRequest
+from deniable.estimates.covariances import Vector, vector
+from deniable.estimates.intervals import Ends, coverage, scored
+
+_LEAST_RATE = 1e-12  # of a share of responses whose logit is taken
+
+
+@dataclass(frozen=True, eq=False)
+class SampledBasis:
+    """What the intervals of several numbers are computed from.
+
+    Attributes:
+        value: the numbers.
+        errors: their standard errors.
+        degrees: degrees of freedom of each.
+        people: how many responses each is made from.
+        curve: the variance of what one response says, if the share were π: rows of constants, slopes and squares; None
+            where the numbers are no shares.
+        low: the smaller of the two values that a response can have, NaN where it can have more.
+        high: the larger one.
+    """
+
+    value: Vector
+    errors: Vector
+    degrees: Vector
+    people: Vector
+    curve: Vector | None = None
+    low: Vector | None = None
+    high: Vector | None = None
+
+    def quantile(self, confidence: float) -> Vector:
+        """Return t with this probability between −t and t, for each number."""
+        return vector(student.ppf((1 + confidence) / 2, self.degrees))
+
+    def effective(self, confidence: float) -> Vector:
+        """Return how many independent responses would tell as much, at most as many as there are.
+
+        Implements: n* of [KG98], with the variance of one response at the estimated share above.
+        """
+        assert self.curve is not None
+        constant, slope, square = self.curve
+        single = constant + slope * self.value + square * self.value**2
+        few = student.ppf((1 + confidence) / 2, np.maximum(self.people - 1, 1)) / self.quantile(confidence)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.where(self.errors > 0, single / self.errors**2 * few**2, self.people)
+        return vector(np.clip(found, 1.0, self.people))
+
+
+def normal(basis: SampledBasis, confidence: float) -> Ends:
+    """Return value ± t·error."""
+    width = basis.quantile(confidence) * basis.errors
+    return basis.value - width, basis.value + width
+
+
+def chebyshev(basis: SampledBasis, confidence: float) -> Ends:
+    """Return value ± error/√(1 − level), which holds for every distribution with this variance."""
+    width = (1 - confidence) ** -0.5 * basis.errors
+    return basis.value - width, basis.value + width
+
+
+def score(basis: SampledBasis, confidence: float) -> Ends:
+    """Return all π with (π̂ − π)² ≤ z²·V(π)/n*, V the variance of one response if π were true."""
+    if basis.curve is None:
+        raise _of_shares("score")
+    # The quantile of n* is already in its size: it is that of Student's law with n − 1 degrees.
+    sizes = basis.effective(confidence)
+    z = vector(student.ppf((1 + confidence) / 2, np.maximum(basis.people - 1, 1)))
+    ends = [
+        scored(basis.value[at : at + 1], basis.curve[:, at : at + 1] / sizes[at], coverage(float(z[at])))
+        for at in range(len(sizes))
+    ]
+    return vector([low[0] for low, _ in ends]), vector([high[0] for _, high in ends])
+
+
+def korn_graubard(basis: SampledBasis, confidence: float) -> Ends:
+    """Return the Clopper–Pearson interval of the share of responses at its effective size, carried to the share.
+
+    Implements: [KG98], on λ = u + D·π in place of π.
+
+    Why: whatever π is, λ is the share of one sort of responses; with n* of them it is nearly binomial, and the interval
+    is that of a binomial count, also where nobody carries the trait and λ is all the device's.
+    """
+    rates, width = _rates(basis, "korn-graubard")
+    sizes, tail = basis.effective(confidence), (1 - confidence) / 2
+    hits = sizes * rates
+    with np.errstate(invalid="ignore"):
+        low = np.where(hits > 0, betaincinv(hits, sizes - hits + 1, tail), 0.0)
+        high = np.where(hits < sizes, betaincinv(hits + 1, sizes - hits, 1 - tail), 1.0)
+    assert basis.low is not None
+    return vector(basis.low + width * low), vector(basis.low + width * high)
+
+
+def on_logits(basis: SampledBasis, confidence: float) -> Ends:
+    """Return logit(λ̂) ± t·error/(λ̂(1 − λ̂)), carried to the share."""
+    rates, width = _rates(basis, "logit")
+    inside = np.clip(rates, _LEAST_RATE, 1 - _LEAST_RATE)
+    reach = basis.quantile(confidence) * basis.errors / width / (inside * (1 - inside))
+    assert basis.low is not None
+    return (
+        vector(basis.low + width * expit(logit(inside) - reach)),
+        vector(basis.low + width * expit(logit(inside) + reach)),
+    )
+
+
+METHODS: dict[str, Callable[[SampledBasis, float], Ends]] = {
+    "korn-graubard": korn_graubard,
+    "score": score,
+    "logit": on_logits,
+    "normal": normal,
+    "chebyshev": chebyshev,
+}
+
+
+def default(basis: SampledBasis) -> str:
+    """Return the method that is used where none is named."""
+    if basis.curve is None:
+        return "normal"
+    return "korn-graubard" if basis.low is not None and np.isfinite(basis.low).all() else "score"
+
+
+def _rates(basis: SampledBasis, method: str) -> tuple[Vector, Vector]:
+    """Return the share of responses with the larger value, and how far both values are apart."""
+    if basis.low is None or basis.high is None:
+        raise _of_shares(method)
+    if not np.isfinite(basis.low).all():
+        raise InvalidRequest(
+            f"the {method} interval needs values of two levels, and a response of this design can have more.",
+            "Use the score interval.",
+        )
+    width = basis.high - basis.low
+    return vector(np.clip((basis.value - basis.low) / width, 0.0, 1.0)), vector(width)
+
+
+def _of_shares(method: str) -> InvalidRequest:
+    return InvalidRequest(f"the {method} interval is one of shares; expected the method normal or chebyshev.")

@@ -1,0 +1,349 @@
+"""Shares, means, ratios and totals of the people that a sample stands for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable import documents, exact
+from deniable.designs import Design, NumberDesign
+from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.estimates.covariances import Full, Matrix, Vector, vector
+from deniable.estimates.intervals import Interval, one_of, recovered
+from deniable.estimates.plausible import IMPLAUSIBLE
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary
+from deniable.estimates.sampling.intervals import METHODS, SampledBasis, default
+from deniable.estimates.sampling.values import linear_of
+from deniable.estimates.shares import Contrast, combined
+from deniable.estimates.simplex import projection
+
+FEW_DEGREES = 8
+"""Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
+
+_BELOW = -2.3263  # standard errors below 0 that chance reaches once in a hundred samples
+
+
+@dataclass(frozen=True, slots=True)
+class SampledRow(Row):
+    """A number of the people that a sample stands for.
+
+    Attributes:
+        design_effect: its variance, over that of as many people drawn one by one and with even weights.
+        device: the share of its variance that is the device's.
+    """
+
+    COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("design_effect",), ("device",))
+
+    design_effect: float
+    device: float
+
+
+@dataclass(frozen=True, eq=False)
+class SampledEstimate(Result):
+    """Shares, means, ratios or totals of the people that a sample stands for.
+
+    Attributes:
+        design: what the responses were drawn with; None where they were scrambled elsewhere.
+        quantity: "share", "mean", "ratio" or "total".
+        names: what is told: categories, or groups and categories.
+        value: the numbers; unbiased (but for what a ratio adds), so that a share may leave [0, 1].
+        covariance: theirs.
+        device: the variance of each that is the device's.
+        simple: the variance that each would have with as many people drawn one by one and with even weights.
+        people: how many responses each is made from.
+        degrees: degrees of freedom of each.
+        scale: what a share is multiplied with to be the number: the people there are, for a total; 1 else.
+        places: which category of the design each is about.
+        method: how it was estimated, such as "Hájek, linearized".
+        sample: how people were drawn, in words.
+        respondents: how many responses there are.
+        missing: how many sent nothing.
+        inverse: the left inverse, if it was given.
+        totals: the totals of the same, where there are any.
+    """
+
+    type: ClassVar = "sampled"
+
+    design: Design | None
+    quantity: str
+    names: tuple[str, ...]
+    value: Vector
+    covariance: Matrix = field(repr=False)
+    device: Vector = field(repr=False)
+    simple: Vector = field(repr=False)
+    people: Vector = field(repr=False)
+    degrees: Vector = field(repr=False)
+    scale: Vector = field(repr=False)
+    places: tuple[int, ...] = field(repr=False)
+    method: str
+    sample: str
+    respondents: int
+    missing: int = 0
+    inverse: Matrix | None = field(default=None, repr=False)
+    totals: SampledEstimate | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("value", "covariance", "device", "simple", "people", "degrees", "scale"):
+            array = np.array(getattr(self, name), np.float64)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def params(self) -> dict[str, float]:
+        return dict(zip(self.names, self.value.tolist(), strict=True))
+
+    @property
+    def errors(self) -> Vector:
+        """The standard error of each number, in their order."""
+        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return dict(zip(self.names, self.errors.tolist(), strict=True))
+
+    def cov_params(self) -> Matrix:
+        return self.covariance.copy()
+
+    @property
+    def total(self) -> SampledEstimate:
+        """The totals: how many people there are of each category, or the sum of the numbers.
+
+        Raises:
+            InvalidRequest: of a ratio, or where weights do not say how many people there are.
+        """
+        if self.totals is None:
+            raise InvalidRequest(
+                f"there is no total beside this {self.quantity}; expected shares or means of rows with weights."
+            )
+        return self.totals
+
+    @property
+    def design_effect(self) -> dict[str, float]:
+        """The variance of each, over that of as many people drawn one by one and with even weights."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.where(self.simple > 0, np.diagonal(self.covariance) / self.simple, np.nan)
+        return dict(zip(self.names, found.tolist(), strict=True))
+
+    @property
+    def device_share(self) -> dict[str, float]:
+        """The share of each variance that is the device's: what a direct and truthful question would not have had."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.where(self.errors > 0, np.clip(self.device / self.errors**2, 0.0, 1.0), np.nan)
+        return dict(zip(self.names, found.tolist(), strict=True))
+
+    @cached_property
+    def basis(self) -> SampledBasis:
+        """What intervals are computed from, on the scale of shares."""
+        value, errors = self.value / self.scale, self.errors / self.scale
+        plain = SampledBasis(value, errors, self.degrees, self.people)
+        of_shares = self.quantity in ("share", "total") and self.design is not None
+        if not of_shares or isinstance(self.design, NumberDesign):
+            return plain
+        assert self.design is not None
+        linear, size = linear_of(self.design, self.inverse), len(self.design.categories)
+        own, others = np.empty(len(value)), np.empty(len(value))
+        for start in range(0, len(value), size):  # the categories of one group stand together
+            both = linear.spread(projection(value[start : start + size]))
+            own[start : start + size], others[start : start + size] = both
+        curve = vector(np.stack([others, own - others, np.full(len(value), -1.0)]))
+        low, high = (each[list(self.places)] for each in _levels(self.design, linear))
+        return replace(plain, curve=curve, low=low, high=high)
+
+    @property
+    def default_interval(self) -> str:
+        """The interval method that is used when none is named."""
+        return default(self.basis)
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return an interval for each number by name.
+
+        Args:
+            level: how often such an interval holds the truth.
+            method: "korn-graubard", "score", "logit", "normal" (with Student's quantile) or "chebyshev"; by default the
+                first of a share whose values have two levels, the second of other shares, "normal" of means and ratios.
+            simultaneous: let all intervals together hold with this level (Bonferroni).
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
+        """
+        chosen = method or self.default_interval
+        if chosen not in METHODS:
+            raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(METHODS)}.")
+        low, high = self._ends(chosen, one_of(len(self.names) if simultaneous else 1, level))
+        return dict(zip(self.names, map(Interval, low.tolist(), high.tolist()), strict=True))
+
+    def _ends(self, method: str, confidence: float) -> tuple[Vector, Vector]:
+        low, high = METHODS[method](self.basis, confidence)
+        return vector(low * self.scale), vector(high * self.scale)
+
+    def contrast(self, weights: Mapping[str, float]) -> Contrast:
+        """Return a weighted sum of the numbers, such as {"north: yes": 1, "south: yes": -1}, with its variance.
+
+        Raises:
+            InvalidRequest: a name that was not estimated, or a weight that is no finite number.
+        """
+
+        def number(name: str) -> int:
+            if name not in self.names:
+                raise InvalidRequest(
+                    f"{name!r:.40} was not estimated; expected one of {', '.join(self.names[:5]):.200}."
+                )
+            return self.names.index(name)
+
+        combination, spread = combined(weights, len(self.value), number), Full(self.covariance)
+
+        def ends(confidence: float) -> Interval:
+            return recovered(self.value, spread, combination, self._ends(self.default_interval, confidence))
+
+        error = math.sqrt(max(spread.between(combination, combination), 0.0))
+        return Contrast(dict(weights), float(combination @ self.value), error, ends)
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        """Shares far below 0, and too few clusters to know how much they differ."""
+        found: list[Caution] = []
+        if self.basis.curve is not None:
+            for name, value, error in zip(self.names, self.value.tolist(), self.errors.tolist(), strict=True):
+                if value < _BELOW * error and value < 0:
+                    found.append(
+                        Caution(
+                            IMPLAUSIBLE,
+                            f"the {self.quantity} of {name!r:.60} is estimated at {value:.3g}, more than two standard "
+                            "errors below 0: fewer responses point to it than the device alone would send. Likely "
+                            "causes: respondents did not follow the device, another design was used, or the responses "
+                            "are coded the other way round.",
+                        )
+                    )
+        least = int(self.degrees.min())
+        if least < FEW_DEGREES:
+            found.append(
+                Caution(
+                    "clusters",
+                    f"the variance has {least} degrees of freedom: too few clusters to know well how much they differ.",
+                )
+            )
+        return tuple(found)
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[SampledRow]:
+        """Return a table: number, error, interval, design effect, and how much of the variance is the device's."""
+        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        rows = tuple(
+            SampledRow(*each)
+            for each in zip(
+                self.names,
+                self.value.tolist(),
+                self.errors.tolist(),
+                [each.low for each in ends.values()],
+                [each.high for each in ends.values()],
+                self.design_effect.values(),
+                self.device_share.values(),
+                strict=True,
+            )
+        )
+        epsilon = math.inf if self.design is None else self.design.epsilon
+        asked = "scrambled" if self.design is None else f"{self.design.name}, ε = {exact.shown_above(epsilon, 4)}"
+        return Summary(
+            title=f"{self.quantity}, {asked}, {self.sample}, {self.method}",
+            quantity=self.quantity,
+            rows=rows,
+            notes=self._notes(simultaneous=simultaneous),
+            warnings=self.warnings,
+            level=level,
+            interval=method or self.default_interval,
+            method=self.method,
+            respondents=self.respondents,
+            missing=self.missing,
+            epsilon=epsilon,
+            simultaneous=simultaneous,
+        )
+
+    def _notes(self, *, simultaneous: bool) -> tuple[str, ...]:
+        parts = [each for each in self.device_share.values() if math.isfinite(each)]
+        notes = []
+        if parts:
+            least, most = min(parts), max(parts)
+            told = f"{most:.0%}" if round(100 * least) == round(100 * most) else f"{least:.0%} to {most:.0%}"
+            notes.append(
+                f"The device adds {told} of the variance; the rest is how people, clusters and weights differ, and "
+                "would be there with a direct question, too."
+            )
+        notes.append(
+            f"Design effect: how many times the variance is that of {self.respondents:,} people drawn one by one, with "
+            f"the same device. Degrees of freedom: {self.degrees.min():.0f}."
+        )
+        if self.basis.curve is not None and (self.value < 0).any():
+            notes.append("A share below 0 is the price of an estimate without bias.")
+        if simultaneous:
+            notes.append("The intervals hold all together with this level.")
+        if self.missing:
+            notes.append(
+                f"{self.missing:,} sent no response: means are of those who did, totals take the others to be alike."
+            )
+        return tuple(notes)
+
+    @property
+    def _design_hash(self) -> str:
+        return "" if self.design is None else self.design.hash
+
+    def _source(self) -> dict[str, Any]:
+        arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
+        return {
+            **{name: getattr(self, name) for name in _TOLD},
+            **arrays,
+            "names": list(self.names),
+            "places": list(self.places),
+            "inverse": None if self.inverse is None else self.inverse.tolist(),
+            "totals": None if self.totals is None else self.totals._source(),
+        }
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Design | None) -> SampledEstimate:
+        try:
+            below = source["totals"]
+            told: dict[str, Any] = {name: source[name] for name in _TOLD}
+            arrays: dict[str, Any] = {name: vector(source[name]) for name in _ARRAYS}
+            made = cls(
+                design,
+                **told,
+                **arrays,
+                names=tuple(source["names"]),
+                places=tuple(source["places"]),
+                inverse=None if source["inverse"] is None else vector(source["inverse"]),
+                totals=None if below is None else cls._remade(documents.field(source, "totals", dict), design),
+            )
+        except (KeyError, TypeError, ValueError):
+            raise UnreadableFile("the numbers of this estimate are not complete; expected all of them.") from None
+        sizes = {len(made.names), len(made.value), len(made.covariance), len(made.places), len(made.degrees)}
+        if len(sizes) != 1:
+            raise UnreadableFile("the numbers of this estimate do not fit each other; expected one for each name.")
+        return made
+
+
+_TOLD = ("quantity", "method", "sample", "respondents", "missing")
+_ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale")
+
+
+def _levels(design: Design, linear: Any) -> tuple[Vector, Vector]:
+    """Return the two values that a response can have about each category; NaN where it can have more."""
+    size, channel = len(design.categories), design.channel
+    low, high = np.full(size, np.nan), np.full(size, np.nan)
+    if not channel.own_cells or channel.responses * size > _MOST_SCORES:
+        return low, high
+    table = np.stack([linear.shares(each) for each in np.eye(channel.cells)], axis=1)
+    for category, scores in enumerate(table):
+        found: Sequence[float] = np.unique(np.round(scores, 9)).tolist()
+        if len(found) == 2:
+            low[category], high[category] = scores.min(), scores.max()
+    return low, high
+
+
+_MOST_SCORES = 1 << 20

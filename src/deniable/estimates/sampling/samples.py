@@ -1,0 +1,428 @@
+"""How people came into a sample: weights, strata, clusters, and what is known of the population."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import numpy as np
+
+from deniable.errors import InvalidRequest
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.sampling import columns
+from deniable.estimates.sampling.calibration import Calibration, check_method, indicators
+from deniable.estimates.sampling.columns import Codes
+from deniable.estimates.sampling.replicates import Replicates, ReplicateWeights, brought, drawn, refuse_lone
+
+_MOST_FACTORS = 1 << 25  # of replicates: 256 MB
+_OFF = 2.0  # how far weights may sum to another number of people than there are
+
+
+class Sampling:
+    """How people came into a sample, a row for each; every estimator that has rows takes it as `sampling=`.
+
+    Columns come as lists, or from NumPy, pandas, Polars or Arrow; or by name, with the frame in `data`. A value is
+    frozen: what calibrates it returns a new one.
+
+    Attributes:
+        weights: how many people each row stands for, after calibration.
+        base: the same before calibration.
+        strata: the stratum of each row, a code.
+        stratum_names: what the strata are called.
+        clusters: the cluster of each row, a code; clusters of one name in two strata are two.
+        stratum_of: the stratum of each cluster.
+        population: how many people there are; None where that is not known.
+        fractions: the share of the clusters (people, where there are none) of each stratum that was drawn.
+        inclusion: how likely each row was to be drawn, where that is known; then the variance is Deville's.
+        joint: how likely each two rows were to be drawn together, where that is known.
+        rule: of joint probabilities, "sen-yates-grundy" for a sample of fixed size, or "horvitz-thompson".
+        replicates: replicate weights, where the variance comes from them.
+        calibration: what the weights were calibrated to.
+
+    Example:
+        >>> sample = Sampling([10, 10, 30, 30], strata=["town", "town", "land", "land"])
+        >>> len(sample), sample.degrees, sample.describe()
+        (4, 2, '4 people in 2 strata')
+    """
+
+    weights: Vector
+    base: Vector
+    strata: Codes
+    stratum_names: tuple[str, ...]
+    clusters: Codes
+    stratum_of: Codes
+    clustered: bool
+    population: float | None
+    fractions: Vector
+    inclusion: Vector | None
+    joint: Matrix | None
+    rule: str
+    replicates: ReplicateWeights | None
+    calibration: Calibration | None
+    _data: Any
+    _kind: str
+    _own_degrees: int | None
+    _frozen: bool
+
+    def __init__(
+        self,
+        weights: Any = None,
+        *,
+        strata: Any = None,
+        clusters: Any = None,
+        population: float | Mapping[Any, float] | None = None,
+        fraction: float | Mapping[Any, float] | None = None,
+        inclusion: Any = None,
+        joint: Any = None,
+        rule: str = "sen-yates-grundy",
+        replicates: str | Replicates | Any = None,
+        data: Any = None,
+    ) -> None:
+        """Describe a sample.
+
+        Args:
+            weights: how many people each row stands for; by default all rows for equally many.
+            strata: parts of the population that were sampled each on its own.
+            clusters: what was drawn first, such as villages or schools: the ultimate clusters.
+            population: how many people there are, or how many in each stratum by name. Then means are totals divided
+                by that number (Horvitz–Thompson); without it, by the sum of the weights (Hájek). Where no weights are
+                given it also gives them, and people that were drawn without replacement leave less to doubt.
+            fraction: the share of the clusters, or of the people where there are no clusters, that was drawn without
+                replacement: a number, or one for each stratum by name. Leave it away for samples of two stages.
+            inclusion: how likely each row was to be drawn, in place of weights, which are 1 divided by it.
+            joint: how likely each two rows were to be drawn together, a square table.
+            rule: what is made of that, "sen-yates-grundy" or "horvitz-thompson".
+            replicates: "jackknife", "brr", "fay" or "bootstrap"; a `Replicates`; or a table of replicate weights.
+            data: a frame or a mapping that holds columns which are given by name.
+
+        Raises:
+            InvalidRequest: a column of another length, with nothing in a row, or negative; or weights without a total.
+            NotEstimable: a stratum with one cluster, for replicates.
+        """
+        given = {"weights": weights, "strata": strata, "clusters": clusters, "inclusion": inclusion}
+        held = {name: columns.named_column(each, data, name) for name, each in given.items() if each is not None}
+        self.joint = None if joint is None else _joint(joint)
+        if self.joint is not None:
+            held.setdefault("inclusion", np.diagonal(self.joint))
+        rows = _rows(held)
+        if self.joint is not None:
+            columns.check_rows(self.joint, "joint probabilities", rows)
+        self._data, self.rule, self.calibration, self._own_degrees = data, _rule(rule), None, None
+        codes, names = columns.labels(held.get("strata", [""] * rows), "strata", rows)
+        self.strata, self.stratum_names = codes, tuple(map(str, names))
+        self._read_clusters(held.get("clusters"), rows)
+        self._read_inclusion(held.get("inclusion"), rows, weighted="weights" in held)
+        self.fractions = np.zeros(len(names))
+        counts = np.bincount(codes, minlength=len(names))
+        self._read_population(population, counts, names, free="weights" not in held and self.inclusion is None)
+        if "weights" in held:
+            self.base = _weights(held["weights"], rows)
+            self._check_scale()
+        if fraction is not None:
+            self.fractions = _fractions(fraction, names)
+        self.weights = self.base
+        self._read_replicates(replicates, rows)
+        for array in vars(self).values():
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+        self._frozen = True
+
+    def _read_clusters(self, given: Any, rows: int) -> None:
+        self.clustered = given is not None
+        if given is None:
+            self.clusters, self.stratum_of = np.arange(rows), self.strata
+            return
+        codes, names = columns.labels(given, "clusters", rows)
+        both = self.strata * len(names) + codes
+        found, self.clusters = np.unique(both, return_inverse=True)
+        self.stratum_of = (found // len(names)).astype(np.intp)
+
+    def _read_inclusion(self, given: Any, rows: int, *, weighted: bool) -> None:
+        self.inclusion = None
+        self.base = np.ones(rows)
+        if given is None:
+            return
+        if weighted:
+            raise InvalidRequest("there are weights and inclusion probabilities; expected one of both.")
+        chances = columns.numbers(given, "inclusion", rows)
+        if not ((chances > 0) & (chances <= 1)).all():
+            first = int((~((chances > 0) & (chances <= 1))).argmax())
+            raise InvalidRequest(
+                f"the inclusion probability of row {first + 1:,} is {chances[first]}; expected 0 < q ≤ 1."
+            )
+        if self.joint is not None and not np.allclose(np.diagonal(self.joint), chances):
+            raise InvalidRequest("the joint probabilities do not have the inclusion probabilities on their diagonal.")
+        self.inclusion, self.base = chances, 1 / chances
+
+    def _read_population(self, given: Any, counts: Codes, names: tuple[Any, ...], *, free: bool) -> None:
+        self.population = None
+        if given is None:
+            return
+        each = columns.by_label(given, names, "population", "stratum") if isinstance(given, Mapping) else None
+        whole = vector([float(given)]) if each is None and isinstance(given, int | float | np.number) else each
+        if whole is None or isinstance(given, bool) or not np.isfinite(whole).all() or (whole <= 0).any():
+            raise InvalidRequest(f"the population is {given!r:.40}; expected how many people there are.")
+        self.population = float(whole.sum())
+        people = vector([counts.sum()]) if each is None else vector(counts)
+        if (people > whole).any():
+            raise InvalidRequest(
+                f"the population is {whole.min():,.0f}, and more people responded; expected at least as many."
+            )
+        if free:
+            self.base = vector(
+                np.full(len(self.strata), whole[0] / people[0]) if each is None else (whole / people)[self.strata]
+            )
+            if not self.clustered and (each is not None or len(names) == 1):
+                self.fractions = vector(people / whole)
+
+    def _check_scale(self) -> None:
+        total = self.base.sum()
+        if self.population is not None and not 1 / _OFF <= total / self.population <= _OFF:
+            raise InvalidRequest(
+                f"the weights sum to {total:,.6g} and there are {self.population:,.6g} people; expected about as many.",
+                "Weights that are only relative tell a mean: leave population away.",
+            )
+
+    def _read_replicates(self, given: Any, rows: int) -> None:
+        self.replicates, self._kind = None, ""
+        if given is None:
+            return
+        if isinstance(given, str):
+            wanted = Replicates(given)
+        elif isinstance(given, Replicates):
+            wanted = given
+        else:
+            raise InvalidRequest(
+                "the replicates are a table; expected also what they are of.",
+                'Say so: replicates=dn.Replicates("brr", weights=table), or with scale= for a kind of your own.',
+            )
+        if self.inclusion is not None:
+            raise InvalidRequest("replicates do not go with inclusion probabilities; expected weights.")
+        self._kind = wanted.kind
+        if wanted.weights is not None:
+            self.replicates = brought(wanted, rows, self.base)
+            self._own_degrees = len(self.replicates) - 1 if wanted.degrees is None else wanted.degrees
+            return
+        clusters = len(self.stratum_of)
+        if clusters * (clusters if wanted.kind == "jackknife" else wanted.count) > _MOST_FACTORS:
+            raise InvalidRequest(
+                f"replicates of {clusters:,} clusters are too many; expected {int(_MOST_FACTORS**0.5):,} at most.",
+                "Leave replicates away: the linearized variance takes any number.",
+            )
+        self.replicates = drawn(wanted, self.clusters, self.stratum_of, self.stratum_names, 1 - self.fractions)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if getattr(self, "_frozen", False):
+            raise FrozenInstanceError(f"cannot assign to {name!r}: a sampling is a frozen value.")
+        object.__setattr__(self, name, value)
+
+    def _changed(self, **changes: object) -> Sampling:
+        new = copy(self)
+        for name, value in changes.items():
+            object.__setattr__(new, name, value)
+        return new
+
+    def without_population(self) -> Sampling:
+        """Return the same sample of a population whose size is not known."""
+        return self._changed(population=None)
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def __repr__(self) -> str:
+        return f"Sampling({self.describe()})"
+
+    @property
+    def degrees(self) -> int:
+        """Degrees of freedom of the variance: clusters less strata; those of replicate weights that were brought."""
+        return self.degrees_of(np.ones(len(self), np.bool_))
+
+    def degrees_of(self, rows: columns.Mask) -> int:
+        """Return the degrees of freedom for a part of the rows: clusters and strata that have some of them."""
+        if self._own_degrees is not None:
+            return self._own_degrees
+        met = np.unique(self.clusters[rows])
+        return max(len(met) - len(np.unique(self.stratum_of[met])), 1)
+
+    @property
+    def variance(self) -> str:
+        """How variances are found, in a word or two."""
+        if self.replicates is not None:
+            return f"{self._kind}, {len(self.replicates):,} replicates"
+        if self.joint is not None:
+            return self.rule
+        return "linearized" if self.inclusion is None or self.clustered else "Deville"
+
+    def describe(self) -> str:
+        """Return how many people, clusters and strata there are, in words."""
+        told = f"{len(self):,} people"
+        if self.clustered:
+            told += f" in {len(self.stratum_of):,} clusters"
+        if len(self.stratum_names) > 1:
+            told += f" {'of' if self.clustered else 'in'} {len(self.stratum_names):,} strata"
+        if self.calibration is not None:
+            names = self.calibration.names
+            told += f", calibrated to {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
+        return told
+
+    @property
+    def finite(self) -> Vector:
+        """The share of its stratum that was drawn with each row: the part of the device's variance that is to be added.
+
+        Why: a variance between clusters that is multiplied by 1 − f loses f of the device's, which is drawn anew for
+        each respondent however many of the people there are respond.
+        """
+        if self.inclusion is not None and (self.joint is not None or not self.clustered):
+            return self.inclusion
+        return vector(self.fractions[self.strata])
+
+    def check_lone(self) -> None:
+        """Refuse a stratum with one cluster, by name.
+
+        Raises:
+            NotEstimable: such a stratum.
+        """
+        sizes = np.bincount(self.stratum_of, minlength=len(self.stratum_names))
+        refuse_lone(sizes, self.stratum_names, 1 - self.fractions)
+
+    def post_stratify(self, groups: Any, totals: Mapping[Any, float]) -> Sampling:
+        """Return the sample with weights that sum to the known number of people in each group.
+
+        Args:
+            groups: the group of each row, or the name of that column.
+            totals: how many people each group has.
+
+        Raises:
+            InvalidRequest: a group without a total, or one that nobody in the sample belongs to.
+
+        Example:
+            >>> sample = Sampling([10, 10, 10]).post_stratify(["f", "m", "m"], {"f": 20, "m": 30})
+            >>> sample.weights.tolist()
+            [20.0, 15.0, 15.0]
+        """
+        return self._calibrated({"groups": (groups, totals)}, "linear", named=False)
+
+    def rake(self, groups: Mapping[str, Any], totals: Mapping[str, Mapping[Any, float]]) -> Sampling:
+        """Return the sample with weights that meet the margins of several groupings at once.
+
+        Implements: raking, whose weights are w·exp(x′l) and stay positive [DS92].
+
+        Args:
+            groups: for each margin the group of each row, or the name of that column.
+            totals: for each margin how many people each group has.
+
+        Raises:
+            InvalidRequest: margins that differ, a group without a total, or one that nobody in the sample belongs to.
+            NotEstimable: no weights reach the margins.
+        """
+        if not groups or set(groups) != set(totals):
+            raise InvalidRequest("the margins do not have one total for each group; expected the same names in both.")
+        people = {name: sum(totals[name].values()) for name in groups}
+        if max(people.values()) - min(people.values()) > 1e-6 * max(people.values()):
+            told = ", ".join(f"{name} {total:,.10g}" for name, total in people.items())
+            raise InvalidRequest(f"the margins sum to different numbers of people ({told:.200}); expected one number.")
+        return self._calibrated({name: (groups[name], totals[name]) for name in groups}, "raking", named=True)
+
+    def calibrate(
+        self, auxiliary: Mapping[str, Any], totals: Mapping[str, float], *, method: str = "linear"
+    ) -> Sampling:
+        """Return the sample with weights that reproduce known totals of numbers.
+
+        Implements: the generalized regression estimator, or raking [DS92].
+
+        Args:
+            auxiliary: columns of numbers; one of ones, where the number of people is known.
+            totals: the sum of each over the population.
+            method: "linear" or "raking".
+
+        Raises:
+            InvalidRequest: a column without a total, or another method.
+            NotEstimable: no weights reach the totals.
+        """
+        check_method(method)
+        if not auxiliary or set(auxiliary) != set(totals):
+            raise InvalidRequest("the columns do not have one total each; expected the same names in both.")
+        read = [
+            columns.numbers(columns.named_column(each, self._data, name), name, len(self))
+            for name, each in auxiliary.items()
+        ]
+        known = columns.numbers([totals[name] for name in auxiliary], "totals")
+        return self._with(Calibration(vector(np.stack(read, axis=1)), known, method, tuple(auxiliary)))
+
+    def _calibrated(
+        self, margins: Mapping[str, tuple[Any, Mapping[Any, float]]], method: str, *, named: bool
+    ) -> Sampling:
+        x, totals, names = [], [], []
+        for margin, (groups, known) in margins.items():
+            codes, found = columns.labels(columns.named_column(groups, self._data, margin), margin, len(self))
+            totals.append(columns.by_label(known, found, "totals", "group"))
+            if (totals[-1] <= 0).any():
+                raise InvalidRequest("a group has a total that is not above 0; expected how many people it has.")
+            x.append(indicators(codes, len(found)))
+            names += [f"{margin} {each}" if named else str(each) for each in found]
+        return self._with(Calibration(vector(np.hstack(x)), vector(np.concatenate(totals)), method, tuple(names)))
+
+    def _with(self, calibration: Calibration) -> Sampling:
+        if self.calibration is not None:
+            raise InvalidRequest(
+                "the sample is calibrated already; expected all that is known at once.",
+                "Rake to all margins together, or calibrate to all totals.",
+            )
+        weights = calibration.weights(self.base)
+        weights.flags.writeable = False
+        return self._changed(calibration=calibration, weights=weights)
+
+
+def _rows(held: Mapping[str, Any]) -> int:
+    if not held:
+        raise InvalidRequest(
+            "a sample was described without a column; expected weights, strata, clusters or inclusion probabilities.",
+            "A simple random sample needs none: dn.estimate(dn.tally(responses), population=…).",
+        )
+    name, first = next(iter(held.items()))
+    rows = len(columns.objects(first, name))
+    if rows < 2:
+        raise InvalidRequest(f"the {name} have {rows} rows; expected 2 at least.")
+    return rows
+
+
+def _weights(given: Any, rows: int) -> Vector:
+    found = columns.numbers(given, "weights", rows)
+    if (found < 0).any():
+        first = int((found < 0).argmax())
+        raise InvalidRequest(f"the weight of row {first + 1:,} is negative; expected 0 or more.")
+    if not found.sum() > 0:
+        raise InvalidRequest("all weights are 0; expected how many people each row stands for.")
+    return found
+
+
+def _fractions(given: Any, names: tuple[Any, ...]) -> Vector:
+    if isinstance(given, Mapping):
+        found = columns.by_label(given, names, "fraction", "stratum")
+    else:
+        found = columns.numbers([given] * len(names), "fraction")
+    if not ((found >= 0) & (found <= 1)).all():
+        raise InvalidRequest("a sampled fraction lies outside of 0 … 1; expected the share of clusters that was drawn.")
+    return found
+
+
+def _joint(given: Any) -> Matrix:
+    try:
+        found = np.array(given, np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    square = found.ndim == 2 and found.shape[0] == found.shape[1]
+    if not square or not np.allclose(found, found.T) or not ((found > 0) & (found <= 1)).all():
+        raise InvalidRequest(
+            "the joint probabilities do not fit; expected a symmetric table of them, above 0, a row for each person."
+        )
+    return vector(found)
+
+
+def _rule(rule: str) -> str:
+    rules = ("sen-yates-grundy", "horvitz-thompson")
+    if rule not in rules:
+        raise InvalidRequest(f"the rule is {rule!r:.40}; expected one of {', '.join(rules)}.")
+    return rule

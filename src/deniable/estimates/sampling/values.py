@@ -1,0 +1,110 @@
+"""What each response says about its respondent, without bias, and how much of its variance is the device's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.designs import Design, NumberDesign
+from deniable.errors import InvalidRequest
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.inverses import left_inverse
+from deniable.estimates.linear import Linear
+from deniable.estimates.sampling.columns import Mask
+from deniable.tallies.responses import Responses
+
+MOST_VALUES = 1 << 26
+"""Values of rows that are held at once: half a gigabyte."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowValues:
+    """A value for each response, whose expectation is the truth about its respondent.
+
+    Attributes:
+        names: what is told about each: the categories, or "mean" of a number.
+        values: a row for each respondent, zeros where nothing was sent.
+        present: which rows hold a response.
+        device: Σ c_i·V̂_i for a factor c_i of each row: V̂_i the covariance that the device gives to the values of one
+            response, estimated without bias.
+        quantity: "share" or "mean".
+    """
+
+    names: tuple[str, ...]
+    values: Matrix
+    present: Mask
+    device: Callable[[Vector], Matrix]
+    quantity: str
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
+    """Return what each response to a question about categories, or about a number, says.
+
+    Implements: r_i = L·e_z, with L a left inverse of the channel, so that E r_i is 1 for the category of the respondent
+    and 0 for others. Of a number it is the mean of the levels with the weights r_i.
+
+    Why: E[L·e_z | x] = L·P·e_x = e_x. The covariance of r_i given the category l is C(l), and Σ_l C(l)·r_il is unbiased
+    for it, because E r_il is 1 for the respondent's own category alone. Of two responses it is r_i(r_i − 1).
+
+    Raises:
+        NotEstimable: the channel cannot tell answers apart.
+        InvalidRequest: an inverse that is none.
+    """
+    design = responses.design
+    if len(responses) * len(design.categories) > MOST_VALUES:
+        raise InvalidRequest(
+            f"{len(responses):,} rows of {len(design.categories):,} categories are too many; expected at most "
+            f"{MOST_VALUES // len(design.categories):,} rows.",
+            "Take the tally of fewer categories, or with weights: dn.tally(responses, weights=…).",
+        )
+    linear = linear_of(design, inverse)
+    absent = np.zeros(len(responses), np.bool_) if responses.missing is None else responses.missing
+    scores = np.zeros((len(responses), len(design.categories)))
+    scores[~absent] = _scores(design, linear, responses.present()["response"])
+
+    def device(factors: Vector) -> Matrix:
+        whole = float(factors[~absent].sum())
+        if whole == 0:
+            return np.zeros((scores.shape[1],) * 2)
+        shares = vector(factors @ scores / whole)
+        return whole * linear.covariance(linear.expected(shares), shares, 0.0, 1.0).matrix()
+
+    if not isinstance(design, NumberDesign):
+        return RowValues(tuple(design.categories), vector(scores), ~absent, device, "share")
+    levels = vector([float(level) for level in design.scale.values])
+    rounding = float(design.scale.step) ** 2 / 4  # at most, and nobody knows where between two levels a number lies
+
+    def of_mean(factors: Vector) -> Matrix:
+        return vector([[levels @ device(factors) @ levels + rounding * factors[~absent].sum()]])
+
+    return RowValues(("mean",), vector(scores @ levels)[:, None], ~absent, of_mean, "mean")
+
+
+def linear_of(design: Design, inverse: Any = None) -> Linear:
+    """Return the left inverse that rows are read with.
+
+    Raises:
+        NotEstimable: the channel cannot tell answers apart.
+        InvalidRequest: an inverse that is none.
+    """
+    try:
+        given = None if inverse is None else np.array(inverse, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidRequest("not everything in the left inverse is a number; expected numbers alone.") from None
+    return left_inverse(design.channel, inverse=given)
+
+
+def _scores(design: Design, linear: Linear, rows: Any) -> Matrix:
+    """Return L·e for each row: worked out once for each different response."""
+    if not len(rows):
+        return np.zeros((0, len(design.categories)))
+    distinct, where = np.unique(rows, axis=None if rows.ndim == 1 else 0, return_inverse=True)
+    coding = design.channel.coding
+    cells = (vector(coding.count(distinct[at : at + 1])) for at in range(len(distinct)))
+    return vector(np.stack([linear.shares(each) for each in cells]))[where.ravel()]

@@ -1,0 +1,305 @@
+"""What people look at: one table in five formats, and a picture; the same for results, designs, tallies and plans.
+
+A thing says what its table holds (`_sheet`), and text, HTML, LaTeX, Markdown and CSV follow, each escaped as its reader
+needs it. Of very many rows the largest are shown, and it is told how many are not; CSV has them all.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from deniable.files.cells import safe_cell
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_ROWS = 40
+"""Rows of a table that a reader looks through."""
+
+_TEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", "[": "{[}", "]": "{]}", '"': r"\textquotedbl{}", "…": r"\dots{}", "ε": r"$\varepsilon$",
+    "δ": r"$\delta$", "±": r"$\pm$", "≤": r"$\le$", "·": r"$\cdot$", "∞": r"$\infty$", "×": r"$\times$", "—": "---",
+    "−": "$-$",
+}  # fmt: skip
+_MINUS = re.compile(r"(?<![\w}\])-])-(?=\d)")  # before a number, and no hyphen
+# The colours are the reader's: `currentColor`, and one blue that stands out from white and from black alike.
+_STYLE = (
+    ".deniable{overflow-x:auto}.deniable table{border-collapse:collapse;color:inherit;background:none}"
+    ".deniable caption{text-align:left;font-weight:600;padding-bottom:.5em;color:inherit}"
+    ".deniable th,.deniable td{text-align:right;padding:.25em .75em;border-bottom:1px solid #8886;background:none;"
+    "font-variant-numeric:tabular-nums}.deniable td{white-space:nowrap}"
+    ".deniable th:first-child{text-align:left;overflow-wrap:anywhere}"
+    ".deniable p{max-width:60em;margin:.5em 0}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table for people, with all that its formats need.
+
+    Attributes:
+        title: what it shows.
+        heads: of the columns; the first stands above the names of the rows, and may be empty.
+        cells: a name and then what people read, for each row.
+        notes: what has to be known to read it.
+        names: of the columns for programs; by default the heads.
+        values: the rows for programs, with all digits; by default the cells. There may be more than cells.
+        sizes: what rows are chosen by where there are too many: the largest; by default the first.
+        left_out: how many rows there are besides, of which nothing is here.
+        figures: a small picture at the end of each row, as HTML that is safe.
+        figure: the head of that column.
+    """
+
+    title: str
+    heads: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    values: tuple[tuple[object, ...], ...] = ()
+    sizes: tuple[float, ...] = ()
+    left_out: int = 0
+    figures: tuple[str, ...] = ()
+    figure: str = ""
+
+    def shortened(self, most: int | None) -> Sheet:
+        """Return it with at most so many rows, the largest, in their order by size; None for all."""
+        if most is None or len(self.cells) <= most:
+            return self
+        order = list(range(len(self.cells)))
+        if self.sizes:
+            order.sort(key=lambda row: -math.inf if math.isnan(self.sizes[row]) else self.sizes[row], reverse=True)
+        kept = order[:most]
+        return replace(
+            self,
+            cells=tuple(self.cells[row] for row in kept),
+            figures=tuple(self.figures[row] for row in kept) if self.figures else (),
+            sizes=tuple(self.sizes[row] for row in kept) if self.sizes else (),
+            left_out=self.left_out + len(order) - most,
+        )
+
+    @property
+    def rest(self) -> tuple[str, ...]:
+        """A sentence about the rows that are not here; empty where all are."""
+        if not self.left_out:
+            return ()
+        which = "largest" if self.sizes else "first"
+        return (f"The {which} {len(self.cells):,} of {len(self.cells) + self.left_out:,}.",)
+
+
+def to_text(sheet: Sheet) -> str:
+    """Return a table as plain text, its columns below each other.
+
+    Example:
+        >>> print(to_text(Sheet("Who smokes", ("", "share"), (("yes", "12%"), ("no", "88%")))))
+        Who smokes
+             share
+        yes    12%
+        no     88%
+    """
+    rows = [tuple(map(_line, row)) for row in (sheet.heads, *sheet.cells)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
+    lines += [f"… {sheet.left_out:,} more"] if sheet.left_out else []
+    return "\n".join([sheet.title, *lines, *sheet.notes])
+
+
+def to_csv(sheet: Sheet) -> str:
+    """Return a line of names, then a line for each row, with all digits; what is not known is empty.
+
+    A text that a spreadsheet would take for a formula is marked as text.
+
+    Example:
+        >>> print(to_csv(Sheet("", ("name", "share"), (("=1+1", "12%"),), values=(("=1+1", 0.123456789),))))
+        name,share
+        '=1+1,0.123456789
+    """
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for row in (sheet.names or sheet.heads, *(sheet.values or sheet.cells)):
+        writer.writerow(["" if unknown(cell) else safe_cell(cell) for cell in row])
+    return out.getvalue().removesuffix("\n")
+
+
+def to_markdown(sheet: Sheet) -> str:
+    r"""Return a table in Markdown, with its title and notes.
+
+    Example:
+        >>> print(to_markdown(Sheet("Who smokes", ("", "share"), (("yes|no", "12%"),))))
+        **Who smokes**
+        <BLANKLINE>
+        |  | share |
+        | :-- | --: |
+        | yes\|no | 12% |
+    """
+    lines = [tuple(map(_markdown, sheet.heads)), (":--", *["--:"] * (len(sheet.heads) - 1))]
+    lines += [tuple(map(_markdown, row)) for row in sheet.cells]
+    table = ["| " + " | ".join(row) + " |" for row in lines]
+    notes = "\n\n".join(map(_markdown, (*sheet.rest, *sheet.notes)))
+    return "\n".join([f"**{_markdown(sheet.title)}**", "", *table, *(["", notes] if notes else [])])
+
+
+def to_latex(sheet: Sheet) -> str:
+    r"""Return a LaTeX table with a caption; it needs the package booktabs.
+
+    Example:
+        >>> print(to_latex(Sheet("Who smokes", ("", "share"), (("yes & no", "12%"),))))
+        \begin{table}
+        \caption{Who smokes}
+        \begin{tabular}{lr}
+        \toprule
+         & share \\
+        \midrule
+        yes \& no & 12\% \\
+        \bottomrule
+        \end{tabular}
+        \end{table}
+    """
+    head, *body = [" & ".join(map(_tex, row)) + r" \\" for row in (sheet.heads, *sheet.cells)]
+    notes = " ".join(map(_tex, (*sheet.rest, *sheet.notes)))
+    return "\n".join([
+        r"\begin{table}", rf"\caption{{{_tex(sheet.title)}}}", rf"\begin{{tabular}}{{l{'r' * (len(sheet.heads) - 1)}}}",
+        r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}",
+        *([rf"\par\smallskip\footnotesize {notes}"] if notes else []), r"\end{table}",
+    ])  # fmt: skip
+
+
+def to_html(sheet: Sheet) -> str:
+    """Return an HTML table that takes its colours from the page around it, light or dark.
+
+    Example:
+        >>> "<td>&lt;b&gt;</td>" in to_html(Sheet("Who smokes", ("", "share"), (("yes", "<b>"),)))
+        True
+    """
+    heads = (*sheet.heads, sheet.figure) if sheet.figures else sheet.heads
+    head = "".join(f'<th scope="col">{_html(each)}</th>' for each in heads)
+    figures = sheet.figures or ("",) * len(sheet.cells)
+    body = "".join(
+        f'<tr><th scope="row" dir="auto">{_html(name)}</th>{"".join(f"<td>{_html(cell)}</td>" for cell in cells)}'
+        f"{f'<td>{figure}</td>' if sheet.figures else ''}</tr>"
+        for (name, *cells), figure in zip(sheet.cells, figures, strict=True)
+    )
+    table = f"<table><caption>{_html(sheet.title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    notes = "".join(f"<p>{_html(note)}</p>" for note in (*sheet.rest, *sheet.notes))
+    return f'<div class="deniable"><style>{_STYLE}</style>{table}{notes}</div>'
+
+
+class Rendered:
+    """Something that has a table and a picture. In a notebook it shows itself.
+
+    How designs and tallies look is known to `report`, which is loaded when somebody looks: whoever responds carries the
+    standard library alone.
+    """
+
+    __slots__ = ()
+
+    def _sheet(self) -> Sheet:
+        """Return what the table holds."""
+        made: Sheet = import_module("deniable.report.sheets").sheet_of(self)
+        return made
+
+    def to_csv(self) -> str:
+        """Return the table as CSV: all rows with all their digits; no cell is taken for a formula by a spreadsheet."""
+        return to_csv(self._sheet())
+
+    def to_html(self, *, most: int | None = MOST_ROWS) -> str:
+        """Return the table as HTML, in the colours of the page around it.
+
+        Args:
+            most: rows that are shown, the largest; None for all.
+        """
+        return to_html(self._sheet().shortened(most))
+
+    def to_latex(self, *, most: int | None = MOST_ROWS) -> str:
+        """Return the table in LaTeX, with a caption and notes; it needs the package booktabs.
+
+        Args:
+            most: rows that are shown, the largest; None for all.
+        """
+        return to_latex(self._sheet().shortened(most))
+
+    def to_markdown(self, *, most: int | None = MOST_ROWS) -> str:
+        """Return the table in Markdown, with its title and notes.
+
+        Args:
+            most: rows that are shown, the largest; None for all.
+        """
+        return to_markdown(self._sheet().shortened(most))
+
+    def plot(self, *, title: str = "", dark: bool = False) -> Figure:
+        """Draw a picture.
+
+        Args:
+            title: of the picture; by default what it shows.
+            dark: light on dark, for slides and dark pages.
+        """
+        return drawn(self, title=title, dark=dark)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def drawn(thing: object, *, title: str = "", dark: bool = False) -> Figure:
+    """Return the picture of a thing, as `report` draws it."""
+    made: Figure = import_module("deniable.report.pictures").picture_of(thing, title=title)
+    if dark:
+        import_module("deniable.estimates.charts").darkened(made)
+    return made
+
+
+def framed(page: str, height: int = 520) -> str:
+    """Return a whole page of HTML as a frame in a notebook, so that its style stays its own."""
+    return f'<iframe srcdoc="{html.escape(page)}" style="width:100%;height:{height}px;border:0"></iframe>'
+
+
+def unknown(cell: object) -> bool:
+    """Whether a cell holds no finite number and no text."""
+    return cell is None or (isinstance(cell, float) and not math.isfinite(cell))
+
+
+def shown_number(value: Any, digits: int = 4) -> str:
+    """Return a number as people read it: whole numbers in groups of three, others with some digits.
+
+    Example:
+        >>> shown_number(12345), shown_number(0.123456), shown_number(float("inf")), shown_number("three")
+        ('12,345', '0.1235', '∞', 'three')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "∞" if value == math.inf else "—" if unknown(value) else f"{value:.{digits}g}"
+
+
+def columns_of(lines: Sequence[Sequence[object]]) -> tuple[tuple[str, ...], ...]:
+    """Return the cells of rows of numbers and texts, as people read them."""
+    return tuple(tuple(map(shown_number, line)) for line in lines)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()) if "\n" in text or "\r" in text else text
+
+
+def _html(text: str) -> str:
+    return html.escape(_line(text))
+
+
+def _markdown(text: str) -> str:
+    for letter in "\\|*_`<>[]#~&":
+        text = text.replace(letter, f"\\{letter}")
+    return _line(text)
+
+
+def _tex(text: str) -> str:
+    told = "".join(_TEX.get(letter, letter) for letter in _line(text))
+    return _MINUS.sub("$-$", told)

@@ -1,0 +1,249 @@
+"""Designs and tallies of every type as tables for people: what a response reveals, and what was counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+from deniable import exact
+from deniable.certificates.certificate import caveats
+from deniable.designs import Deck, Design
+from deniable.errors import InvalidRequest
+from deniable.order.blackwell import Garbling, Order, Separation
+from deniable.order.ladders import Ladder
+from deniable.records.drawn.designs import DrawnDesign
+from deniable.records.drawn.tallies import DrawnTally
+from deniable.records.edges.tallies import EdgeTally
+from deniable.records.key_value.designs import ItemDesign, KeyValueDesign
+from deniable.records.key_value.tallies import ItemTally
+from deniable.records.strings.designs import StringDesign
+from deniable.records.strings.tallies import NoisyTally, StringTally
+from deniable.rendering import Sheet, columns_of
+from deniable.report import words
+from deniable.report.views import ChannelView, channel_views
+from deniable.tallies import Tally
+from deniable.tallies.decks import DeckTally
+from deniable.tallies.groups import GroupedTally, group_name
+from deniable.tallies.stages import StageTallies
+from deniable.tallies.weighted import WeightedTally
+
+
+@singledispatch
+def sheet_of(thing: Any) -> Sheet:
+    """Return the table of a design, a tally, or an order of designs.
+
+    Raises:
+        InvalidRequest: something else.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> sheet_of(warner(p="3/4")).cells[0]
+        ('no', '75.0%', '25.0%', '3')
+    """
+    raise InvalidRequest(f"there is no table of a {type(thing).__name__}; expected a design, a tally or a result.")
+
+
+@sheet_of.register
+def _of_design(design: Design) -> Sheet:
+    (panel, *more) = channel_views(design)
+    notes = (*words.promise(design), *([design.caveat] if design.caveat else []))
+    if more or design.factors:
+        return _of_parts(f"{design!r}", [(factor.attribute, factor.design) for factor in design.factors], notes)
+    return _of_panel(f"{design!r}", panel, notes, whole=panel.given == tuple(design.categories))
+
+
+@sheet_of.register
+def _of_deck(deck: Deck) -> Sheet:
+    title = f"{deck.cards:,} cards for {deck.people:,} people"
+    return _of_panel(title, channel_views(deck)[0], (deck.guarantee,))
+
+
+@sheet_of.register
+def _of_drawn(design: DrawnDesign) -> Sheet:
+    parts = [(factor.attribute, factor.design) for factor in design.factors]
+    return _of_parts(f"{design!r}", parts, (*words.drawn(design)[:2], *caveats(design)))
+
+
+@sheet_of.register
+def _of_ladder(ladder: Ladder) -> Sheet:
+    parts = [(f"stage {number}", design) for number, design in enumerate(ladder.designs, 1)]
+    return _of_parts(f"{ladder!r}", parts, ("All stages together reveal what the finest one reveals, and no more.",))
+
+
+@sheet_of.register
+def _of_items(design: ItemDesign) -> Sheet:
+    most = words.factor(design.parity)
+    told = f"Whatever is sent, the odds between any two answers change by a factor of at most {most}."
+    return _of_panel(f"{design!r}", channel_views(design)[0], (told, *caveats(design)))
+
+
+@sheet_of.register
+def _of_strings(design: StringDesign) -> Sheet:
+    return _of_panel(f"{design!r}", channel_views(design)[0], (design.told, *caveats(design)))
+
+
+@sheet_of.register
+def _of_order(order: Order) -> Sheet:
+    names = {"second from first": order.second_from_first, "first from second": order.first_from_second}
+    told = {
+        "equal": "Both designs tell the same.",
+        "finer": "The first design tells more than the second.",
+        "coarser": "The second design tells more than the first.",
+        "incomparable": "Neither design tells all that the other tells.",
+    }
+    cells = tuple((name, "yes" if each else "no", _why(each)) for name, each in names.items())
+    return Sheet(told[order.relation], ("made", "possible", "how, or why not"), cells)
+
+
+@sheet_of.register
+def _of_tally(tally: Tally) -> Sheet:
+    return _counted(tally, cell_names(tally), tally.counts.tolist())
+
+
+@sheet_of.register
+def _of_drawn_tally(tally: DrawnTally) -> Sheet:
+    return _counted(tally, cell_names(tally), tally.counts.tolist())
+
+
+@sheet_of.register
+def _of_deck_tally(tally: DeckTally) -> Sheet:
+    return _counted(tally, cell_names(tally), tally.counts.tolist())
+
+
+@sheet_of.register
+def _of_weighted(tally: WeightedTally) -> Sheet:
+    everybody = float(sum(tally.weights)) or 1.0
+    rows = [
+        (name, count, float(weight), float(weight) / everybody)
+        for name, count, weight in zip(tally.design.symbols, tally.counts.tolist(), tally.weights, strict=True)
+    ]
+    return Sheet(
+        counted_title(tally),
+        ("response", "count", "weight", "share of the weight"),
+        tuple((name, f"{count:,}", f"{weight:,.6g}", f"{share:.1%}") for name, count, weight, share in rows),
+        _nothing_sent(tally),
+        values=tuple(rows),
+        sizes=tuple(row[2] for row in rows),
+    )
+
+
+@sheet_of.register
+def _of_groups(tally: GroupedTally) -> Sheet:
+    rows = [(group_name(group), each.respondents, each.missing) for group, each in tally.items()]
+    sizes = tuple(float(row[1]) for row in rows)
+    heads = ("group", "responses", "sent nothing")
+    return Sheet(counted_title(tally), heads, columns_of(rows), values=tuple(rows), sizes=sizes)
+
+
+@sheet_of.register
+def _of_stages(tallies: StageTallies) -> Sheet:
+    rows = [
+        (f"stage {number}", exact.shown_above(epsilon, 4), seen.respondents, finest.respondents)
+        for number, (epsilon, seen, finest) in enumerate(
+            zip(tallies.design.epsilons, tallies.seen, tallies.finest, strict=True), 1
+        )
+    ]
+    return Sheet(
+        counted_title(tallies),
+        ("", "ε", "have sent it", "stopped there"),
+        columns_of(rows),
+        ("Everybody counts once, with the finest response sent.",),
+        values=tuple(rows),
+    )
+
+
+@sheet_of.register
+def _of_item_tally(tally: ItemTally) -> Sheet:  # type: ignore[type-arg]  # of either type of items
+    rows = [(name, *counts) for name, counts in zip(tally.design.items, tally.counts.tolist(), strict=True)]
+    sizes = tuple(map(float, tally.counts[:, 1:].sum(axis=1).tolist()))
+    heads = ("item", *marks_of(tally))
+    return Sheet(counted_title(tally), heads, columns_of(rows), _nothing_sent(tally), values=tuple(rows), sizes=sizes)
+
+
+@sheet_of.register(StringTally)
+@sheet_of.register(NoisyTally)
+def _of_bits(tally: StringTally | NoisyTally) -> Sheet:
+    rows = [
+        (f"cohort {number}", int(size), int(ones.sum()))
+        for number, (size, ones) in enumerate(zip(tally.sizes, tally.ones, strict=True))
+    ]
+    heads = ("", "responses", "ones in all bits")
+    return Sheet(counted_title(tally), heads, columns_of(rows), _nothing_sent(tally), values=tuple(rows))
+
+
+def counted_title(tally: Any) -> str:
+    """Tell how many responses to what were counted."""
+    about = getattr(tally, "design", None)
+    return f"{tally.respondents:,} responses{'' if about is None else f' to {about!r}'}"
+
+
+def cell_names(tally: Tally | DrawnTally | DeckTally) -> list[str]:
+    """Name the cells of a tally: by their symbols, by the category that a response holds, or by number."""
+    if isinstance(tally, DeckTally):
+        return [str(number) for number in range(1, tally.design.numbers + 1)]
+    if isinstance(tally, DrawnTally):
+        return [tally.design.symbol(number) for number in range(len(tally.counts))]
+    channel = tally.design.channel
+    if channel.cells == channel.responses:
+        return list(tally.design.symbols)
+    if channel.cells == channel.answers:
+        return [f"holds {category}" for category in tally.design.categories]
+    return [f"cell {number}" for number in range(len(tally.counts))]
+
+
+def marks_of(tally: ItemTally) -> tuple[str, ...]:  # type: ignore[type-arg]  # of either type of items
+    """Name what was counted for each item."""
+    if isinstance(tally, EdgeTally):
+        return tuple(tally.design.choice.symbols)
+    design = tally.design
+    assert isinstance(design, KeyValueDesign)
+    return tuple({"0": "none", "+": "+", "-": "−"}[mark] for mark in design.scheme.marks)
+
+
+def _counted(tally: Any, names: Sequence[str], counts: Sequence[int]) -> Sheet:
+    everybody = max(1, tally.respondents)
+    return Sheet(
+        counted_title(tally),
+        ("response", "count", "share"),
+        tuple((name, f"{count:,}", f"{count / everybody:.1%}") for name, count in zip(names, counts, strict=True)),
+        _nothing_sent(tally),
+        values=tuple((name, count, count / everybody) for name, count in zip(names, counts, strict=True)),
+        sizes=tuple(map(float, counts)),
+    )
+
+
+def _nothing_sent(tally: Any) -> tuple[str, ...]:
+    missing = getattr(tally, "missing", 0)
+    return (f"{missing:,} sent nothing and are not counted.",) if missing else ()
+
+
+def _of_panel(title: str, panel: ChannelView, notes: tuple[str, ...], *, whole: bool = False) -> Sheet:
+    """Return a table of probabilities; with a column for every answer, also what each response reveals at most."""
+    odds = [exact.ratio(max(row), min(row)) for row in panel.chances] if whole else []
+    cells, values = [], []
+    for at, (name, row) in enumerate(zip(panel.responses, panel.chances, strict=True)):
+        cells.append(
+            (name, *(f"{float(each):.1%}" for each in row), *(words.factor(each) for each in odds[at : at + 1]))
+        )
+        values.append((name, *map(float, row), *map(float, odds[at : at + 1])))
+    heads = (panel.title or "response", *panel.given, *(["odds change at most by"] if whole else []))
+    about = (*([panel.note] if panel.note else []), *notes)
+    said = f"Probability of each response, given each {panel.across}."
+    return Sheet(title, heads, tuple(cells), (said, *about), values=tuple(values))
+
+
+def _of_parts(title: str, parts: Sequence[tuple[str, Design]], notes: tuple[str, ...]) -> Sheet:
+    rows = [
+        (name, design.name, exact.shown_above(design.epsilon, 4), len(design.categories), words.factor(design.parity))
+        for name, design in parts
+    ]
+    heads = ("", "design", "ε", "possible answers", "odds change at most by")
+    values = tuple((row[0], row[1], design.epsilon, *row[3:]) for row, (_, design) in zip(rows, parts, strict=True))
+    return Sheet(title, heads, columns_of(rows), notes, values=values)
+
+
+def _why(found: Garbling | Separation) -> str:
+    if isinstance(found, Garbling):
+        return found.recipe
+    return f"{found.game}: {exact.shown(found.coarse)} against {exact.shown(found.fine)} at most"

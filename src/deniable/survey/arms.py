@@ -1,0 +1,155 @@
+"""Arms: who is asked which questions, drawn at random on each respondent's own device.
+
+So compliance and validity can be studied: the same question through two designs, or directly, each put to a random part
+of all. The collector learns the arm from the questions that were responded to, and nothing else of the draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deniable import documents
+from deniable.chance import SYSTEM, Source, below
+from deniable.designs import NumberDesign
+from deniable.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from deniable.survey.question import Question
+
+_MOST_ARMS = 20
+_MOST_ODDS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyArm:
+    """An arm of a survey.
+
+    Attributes:
+        name: what programs call it.
+        questions: the names of what only this arm, or some arms, are asked; what no arm names is asked of everybody.
+        odds: how often it is drawn, against the odds of the others.
+    """
+
+    name: str
+    questions: tuple[str, ...]
+    odds: int = 1
+
+    def to_body(self) -> dict[str, Any]:
+        """Return the arm for JSON."""
+        return {"name": self.name, "questions": list(self.questions), "odds": self.odds}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> SurveyArm:
+        """Read what `to_body` wrote.
+
+        Raises:
+            UnreadableFile: not an arm.
+        """
+        names = documents.field(body, "questions", list)
+        questions = tuple(documents.field({"question": each}, "question", str) for each in names)
+        return cls(documents.field(body, "name", str), questions, documents.whole(body, "odds"))
+
+
+def read_arms(given: object) -> tuple[SurveyArm, ...]:
+    """Read arms as people write them: `[[arms]]` with a name, questions and odds.
+
+    Raises:
+        InvalidRequest: not a list of such tables.
+    """
+    fields = {"name", "questions", "odds"}
+    if not isinstance(given, list) or not all(isinstance(each, Mapping) for each in given):
+        raise InvalidRequest("arms are not as they should be; expected a list of tables, [[arms]].")
+    for each in given:
+        unknown = sorted(set(each) - fields)
+        if unknown or not isinstance(each.get("questions"), list | tuple):
+            what = f"a field {unknown[0]!r:.40}" if unknown else "no list of questions"
+            raise InvalidRequest(f"an arm has {what}; expected {', '.join(sorted(fields))}.")
+    return tuple(SurveyArm(each.get("name", ""), tuple(each["questions"]), each.get("odds", 1)) for each in given)
+
+
+def check_arms(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> None:
+    """Refuse arms that cannot be drawn, or told apart by what is responded to.
+
+    Raises:
+        InvalidRequest: they are not as they should be.
+    """
+    if not 2 <= len(arms) <= _MOST_ARMS or len({arm.name for arm in arms}) < len(arms):
+        raise InvalidRequest(
+            f"there are {len(arms)} arms, or two of one name; expected 2 to {_MOST_ARMS} with a name each."
+        )
+    known = {question.name: question for question in questions}
+    for arm in arms:
+        _check_arm(arm, known)
+    if len({frozenset(arm.questions) for arm in arms}) < len(arms):
+        raise InvalidRequest("two arms have the same questions; expected arms that differ in what is asked.")
+    for hand in hands(arms, questions):
+        if all(question.check for question in hand):
+            raise InvalidRequest("an arm has comprehension checks alone; expected a question in every arm.")
+
+
+def _check_arm(arm: SurveyArm, known: Mapping[str, Question]) -> None:
+    from deniable.survey.question import check_slug
+
+    check_slug(arm.name, "an arm")
+    missing = [name for name in arm.questions if name not in known]
+    if missing or not arm.questions or len(set(arm.questions)) < len(arm.questions):
+        what = f"{missing[0]!r:.50}, which is no question" if missing else "no questions, or one twice"
+        raise InvalidRequest(f"the arm {arm.name!r} has {what}; expected some of {', '.join(map(repr, known))}.")
+    if type(arm.odds) is not int or not 1 <= arm.odds <= _MOST_ODDS:
+        raise InvalidRequest(
+            f"the arm {arm.name!r} has the odds {arm.odds!r:.40}; expected a whole number from 1 to {_MOST_ODDS:,}."
+        )
+
+
+def hands(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> tuple[tuple[Question, ...], ...]:
+    """Return what each arm is asked, in the order of the survey: its own questions, and those of everybody."""
+    some = {name for arm in arms for name in arm.questions}
+    return tuple(
+        tuple(each for each in questions if each.name not in some or each.name in arm.questions) for arm in arms
+    )
+
+
+def draw_arm(arms: Sequence[SurveyArm], source: Source = SYSTEM) -> int:
+    """Draw the number of an arm with its odds, whatever the answers are.
+
+    Example:
+        >>> 0 <= draw_arm([SurveyArm("masked", ("theft",), odds=2), SurveyArm("open", ("theft-open",))]) < 2
+        True
+    """
+    at = below(sum(arm.odds for arm in arms), source)
+    for number, arm in enumerate(arms):
+        at -= arm.odds
+        if at < 0:
+            return number
+    raise AssertionError("the draw was below the sum of the odds")
+
+
+def check_compared(questions: Sequence[Question], asked: Sequence[Sequence[Question]]) -> None:
+    """Refuse comparisons of what the same people were asked, or of what has other answers.
+
+    Raises:
+        InvalidRequest: such a comparison.
+    """
+    known = {question.name: question for question in questions}
+    for question in questions:
+        if not question.compare:
+            continue
+        other = known.get(question.compare)
+        if other is None or other is question:
+            raise InvalidRequest(
+                f"{question.name!r} is compared with {question.compare!r:.50}; expected another question of the survey."
+            )
+        if any(question in hand and other in hand for hand in asked):
+            raise InvalidRequest(
+                f"{question.name!r} is compared with {other.name!r}, and some are asked both; expected questions of "
+                "different arms.",
+                "Name one of them in one arm, and the other in another.",
+            )
+        numbers = isinstance(question.design, NumberDesign) or isinstance(other.design, NumberDesign)
+        if numbers or tuple(question.design.categories) != tuple(other.design.categories):
+            raise InvalidRequest(
+                f"{question.name!r} is compared with {other.name!r}, which has other answers; expected the same "
+                "categories in the same order."
+            )

@@ -1,0 +1,141 @@
+"""Harmless questions with a known share of yes, for designs that hide an answer behind one: crosswise, triangular,
+simmons and their kin.
+
+Shares are exact: of days in the Gregorian calendar, which repeats after 146,097 days, or of digits.
+"""
+
+from __future__ import annotations
+
+import calendar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+
+from deniable.errors import InvalidRequest
+
+_YEARS = 400  # of one cycle of the calendar
+_LEAPS = 97  # of them
+
+
+@dataclass(frozen=True, slots=True)
+class HarmlessQuestion:
+    """A question that nobody minds, and how many say yes to it.
+
+    Attributes:
+        name: what it is called here.
+        share: the exact share of yes.
+        texts: the question, by language.
+        note: what the share rests on.
+    """
+
+    name: str
+    share: Fraction
+    texts: Mapping[str, str]
+    note: str
+
+
+def _days(holds: Callable[[date], bool]) -> Fraction:
+    """Return the share of days on which something holds, in a whole cycle of the calendar."""
+    years = {2001: _YEARS - _LEAPS, 2000: _LEAPS}  # any common year and any leap year
+    found = sum(
+        times * sum(holds(date(year, month, day)) for day in range(1, calendar.monthrange(year, month)[1] + 1))
+        for year, times in years.items()
+        for month in range(1, 13)
+    )
+    return Fraction(found, 365 * _YEARS + _LEAPS)
+
+
+_CALENDAR = (
+    "The share of days of the calendar. Births are not spread evenly over the year: where your statistical office "
+    "counts them by month or day, take that share instead. It must be about somebody whose birthday whoever reads the "
+    "responses does not know."
+)
+_DIGITS = "The last digits of running numbers are spread evenly. Nobody but the respondent may see the number."
+
+HARMLESS: tuple[HarmlessQuestion, ...] = (
+    HarmlessQuestion(
+        "mother-january-to-march",
+        _days(lambda day: day.month <= 3),
+        {
+            "en": "Is your mother's birthday in January, February or March?",
+            "de": "Hat Ihre Mutter im Januar, Februar oder März Geburtstag?",
+        },
+        _CALENDAR,
+    ),
+    HarmlessQuestion(
+        "mother-november-december",
+        _days(lambda day: day.month >= 11),
+        {
+            "en": "Is your mother's birthday in November or December?",
+            "de": "Hat Ihre Mutter im November oder Dezember Geburtstag?",
+        },
+        _CALENDAR,
+    ),
+    HarmlessQuestion(
+        "father-first-to-fifth",
+        _days(lambda day: day.day <= 5),
+        {
+            "en": "Is your father's birthday on the 1st to 5th day of a month?",
+            "de": "Hat Ihr Vater am 1. bis 5. Tag eines Monats Geburtstag?",
+        },
+        _CALENDAR,
+    ),
+    HarmlessQuestion(
+        "father-first-to-tenth",
+        _days(lambda day: day.day <= 10),
+        {
+            "en": "Is your father's birthday on the 1st to 10th day of a month?",
+            "de": "Hat Ihr Vater am 1. bis 10. Tag eines Monats Geburtstag?",
+        },
+        _CALENDAR,
+    ),
+    HarmlessQuestion(
+        "friend-even-day",
+        _days(lambda day: day.day % 2 == 0),
+        {
+            "en": "Think of a friend whose birthday you know. Is it on an even day of the month, such as the 2nd or "
+            "14th?",
+            "de": "Denken Sie an jemanden, dessen Geburtstag Sie kennen. Ist er an einem geraden Tag des Monats, etwa "
+            "am 2. oder 14.?",
+        },
+        _CALENDAR,
+    ),
+    HarmlessQuestion(
+        "banknote-digit-0-to-2",
+        Fraction(3, 10),
+        {
+            "en": "Take a banknote of yours. Is the last digit of its number 0, 1 or 2?",
+            "de": "Nehmen Sie einen Geldschein von sich. Ist die letzte Ziffer seiner Nummer 0, 1 oder 2?",
+        },
+        _DIGITS,
+    ),
+    HarmlessQuestion(
+        "banknote-digit-even",
+        Fraction(1, 2),
+        {
+            "en": "Take a banknote of yours. Is the last digit of its number even, so 0, 2, 4, 6 or 8?",
+            "de": "Nehmen Sie einen Geldschein von sich. Ist die letzte Ziffer seiner Nummer gerade, also 0, 2, 4, 6 "
+            "oder 8?",
+        },
+        _DIGITS,
+    ),
+)  # fmt: skip
+"""The harmless questions that there are."""
+
+
+def harmless_question(name: str) -> HarmlessQuestion:
+    """Return a harmless question by its name.
+
+    Raises:
+        InvalidRequest: there is none of this name.
+
+    Example:
+        >>> harmless_question("mother-january-to-march").share
+        Fraction(36097, 146097)
+    """
+    for each in HARMLESS:
+        if each.name == name:
+            return each
+    names = ", ".join(each.name for each in HARMLESS)
+    raise InvalidRequest(f"there is no harmless question {name!r:.50}; expected one of {names}.")

@@ -1,0 +1,114 @@
+"""The methods paragraph and the one-sentence result: every number comes back as the object has it."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.designs import FAMILIES
+from deniable.errors import InvalidRequest
+from deniable.estimates import intervals, shares, stages
+from deniable.report.publication import methods, sentence, written
+from deniable.report.words import estimator, interval_name
+
+
+def chances(text: str) -> list[Fraction]:
+    return [Fraction(each) for each in re.findall(r"(?:probability|with) (\d+(?:/\d+)?)(?=[ ,.;])", text)]
+
+
+def test_fractions_are_printed_as_people_write_them() -> None:
+    told = methods(dn.forced_response(honest="3/4", yes="1/6", no="1/12"))
+    assert "given the answer “no”, “no” is sent with probability 5/6 and “yes” with 1/6" in told.replace(
+        "Given", "given"
+    )
+    assert chances(told) == [Fraction(5, 6), Fraction(1, 6), Fraction(1, 12), Fraction(11, 12)]
+    assert written(Fraction(1, 3)) == "1/3"
+    assert written(Fraction(2**64 - 1, 2**65)) == "0.5"
+
+
+@pytest.mark.parametrize("name", sorted(FAMILIES))
+def test_every_family_has_a_paragraph_whose_probabilities_sum_to_one(name: str) -> None:
+    design = FAMILIES[name].build(**FAMILIES[name].examples[0])
+    told = methods(design)
+    assert name in told
+    assert design.hash[:19] in told
+    if design.caveat:
+        assert design.caveat in told
+    shown = re.findall(r"given the answer “[^”]*”, ([^;.]*(?:\.\d+[^;.]*)*)", told.replace("Given", "given"))
+    for clause in shown:
+        numbers = re.findall(r"(?:probability|with) (\d+(?:/\d+|\.\d+(?:e-\d+)?)?)", clause)
+        assert float(sum(map(Fraction, numbers))) == pytest.approx(1, abs=1e-4)
+
+
+def test_two_answers_many_answers_and_sets_are_told_apart() -> None:
+    assert "The true answer is sent with probability 3/4, and the other one with probability 1/4." in methods(
+        dn.warner(p="3/4")
+    )
+    assert "and each of the 999 others with probability 1/1998." in methods(dn.k_ary(1000, p="1/2"))
+    assert "The answer is in the set sent with probability 0.731059" in methods(dn.unary(50, 2))
+    both = dn.product({"smokes": dn.warner(p="3/4"), "drinks": dn.warner(p="3/4"), "age": dn.warner(p="2/3")})
+    told = methods(both)
+    assert "For “smokes” and “drinks”, the true answer is sent with probability 3/4" in told
+    assert "For “age”, the true answer is sent with probability 2/3" in told
+
+
+def test_a_tally_tells_how_many_and_a_result_how() -> None:
+    counted = dn.Tally(dn.warner(p="3/4"), [640, 360], missing=1)
+    assert "1,000 responses were counted; 1 person sent nothing" in methods(counted)
+    assert "estimated" not in methods(counted).replace("part in the estimate", "")
+    found = dn.estimate(counted, population=5000)
+    told = methods(found, level=0.9, method="normal", simultaneous=True)
+    assert "with simultaneous 90% intervals (normal approximation)" in told
+    assert "without replacement of 5,000 people" in told
+    assert "maximum likelihood" in methods(dn.estimate(counted, method="likelihood"))
+
+
+def test_methods_have_words_for_people() -> None:
+    for method in {*shares.METHODS, *stages.METHODS}:
+        assert estimator(method) != method
+    for method in {*intervals.METHODS, *stages.INTERVALS}:
+        assert interval_name(method) != method
+
+
+def test_an_infinite_epsilon_is_never_hidden() -> None:
+    told = methods(dn.mangat("2/3"))
+    assert "no finite ε" in told
+    assert "differential privacy" not in told
+
+
+def test_which_number_a_sentence_is_about() -> None:
+    two = dn.estimate(dn.Tally(dn.warner(p="3/4"), [640, 360]))
+    assert sentence(two) == "An estimated 22.0% answer “yes” (95% interval 16.2% to 28.0%; 1,000 responses, ε = 1.099)."
+    assert "answer “have ever”" in sentence(two, "yes", label="have ever")
+    three = dn.estimate(dn.Tally(dn.k_ary(["a", "b", "c"], 2), np.array([200, 500, 300])))
+    assert "“b”" in sentence(three)
+    assert "“a”" in sentence(three, "a")
+
+
+def test_four_respondents_tell_nothing_and_the_sentence_says_so() -> None:
+    few = dn.estimate(dn.Tally(dn.warner(epsilon="1/2"), [2, 2]))
+    assert sentence(few).startswith("The responses are too few to tell how many answer “yes”")
+
+
+def test_what_is_neither_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="nothing to tell of a list"):
+        methods([1, 2])  # type: ignore[arg-type]
+    with pytest.raises(InvalidRequest, match="nothing was estimated in a Tally"):
+        sentence(dn.Tally(dn.warner(1), [1, 2]))  # type: ignore[arg-type]
+
+
+def test_the_guide_shows_what_is_written() -> None:
+    design = dn.k_ary(["never", "once", "often"], p="3/5")
+    result = dn.estimate(dn.Tally(design, [523, 261, 216], missing=12))
+    page = Path(__file__).parents[3] / "docs" / "guides" / "papers.md"
+    quoted = [
+        line.removeprefix(">").strip() for line in page.read_text(encoding="utf-8").splitlines() if line[:1] == ">"
+    ]
+    paragraph, told = (" ".join(part.split()) for part in "\n".join(quoted).split("\n\n"))
+    assert paragraph == methods(result)
+    assert told == sentence(result, "often")
