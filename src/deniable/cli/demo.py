@@ -97,7 +97,7 @@ def demo(
             _show(survey, shown, out)
         if not once:
             _turn(survey, address, "open", tokens["admin"])
-            _stay(running, address, token)
+            _stay(running, f"{address}/s/{survey.name}", f"{address}/a", token)
 
 
 def _files(survey: Survey) -> list[str]:
@@ -261,11 +261,11 @@ def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
     out.print(f"In {folder}: {', '.join(_files(survey))}", style="dim", markup=False)
 
 
-def _stay(running: subprocess.Popen[str], address: str, token: str) -> None:
+def _stay(running: subprocess.Popen[str], page: str, results: str, token: str) -> None:
     out = messages()
     out.print("\nThe collector goes on until Ctrl-C:", style="bold")
-    out.print(f"  {address}/    take part yourself", markup=False)
-    out.print(f"  {address}/a   the results; sign in with the token {token}", markup=False, soft_wrap=True)
+    out.print(f"  {page}   take part yourself", markup=False, soft_wrap=True)
+    out.print(f"  {results:{len(page)}}   the results; sign in with the token {token}", markup=False, soft_wrap=True)
     try:
         running.wait()
     except KeyboardInterrupt:

@@ -64,7 +64,7 @@ def test_the_demo_leaves_its_pages_up_until_it_is_stopped(tmp_path: Path) -> Non
     with start(*words, folder=tmp_path) as running:
         try:
             address, token = reached(running)
-            for path, wanted in (("/", "Working life"), ("/a/working-life", "200 respondents")):
+            for path, wanted in (("/s/working-life", "Working life"), ("/a/working-life", "200 respondents")):
                 request = urllib.request.Request(address + path, headers={"Authorization": f"Bearer {token}"})
                 with urllib.request.urlopen(request) as page:
                     assert wanted in page.read().decode()
