@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, norm, t
+from scipy.stats import norm, t
 
 from deniable import documents, exact
 from deniable.designs import Design
@@ -24,6 +24,7 @@ from deniable.estimates.regression.models import Likelihood, RowLikelihood
 from deniable.estimates.regression.sandwiches import ERRORS, inverted
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.estimates.sampling import Sampling, sandwich
+from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,29 +49,6 @@ class CoefficientRow(Row):
 
     z: float
     p_value: float
-
-
-@dataclass(frozen=True)
-class HypothesisTest:
-    """A test of a hypothesis about coefficients. Print it, or read its numbers.
-
-    Attributes:
-        hypothesis: what was tested.
-        kind: "Wald" or "likelihood ratio".
-        statistic: how far the data are from it.
-        df: degrees of freedom.
-        p_value: how often they would be as far by chance, were it true.
-    """
-
-    hypothesis: str
-    kind: str
-    statistic: float
-    df: int
-    p_value: float
-
-    def __str__(self) -> str:
-        p = "< 0.0001" if self.p_value < 1e-4 else f"= {self.p_value:.4f}"
-        return f"{self.hypothesis}: {self.kind} χ² = {self.statistic:.4g} with {self.df} df, p {p}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +282,7 @@ class Regression(Result):
         if np.linalg.matrix_rank(matrix) < len(matrix):
             raise NotEstimable("some of the hypotheses follow from the others; expected each to say something new.")
         statistic = float(apart @ np.linalg.solve(spread, apart))
-        return HypothesisTest(told, "Wald", statistic, len(matrix), float(chi2.sf(statistic, len(matrix))))
+        return against_chi_square(told, "Wald", statistic, len(matrix))
 
     def compare(self, other: Regression) -> HypothesisTest:
         """Test this regression against one with fewer terms, or with more, by the ratio of their likelihoods.
@@ -335,11 +313,12 @@ class Regression(Result):
                 f"{len(large.names)} coefficients; expected the same rows and responses, and one with fewer terms.",
                 "Fit both to the rows in which no covariate of either is missing.",
             )
-        statistic = max(2 * (large.log_likelihood - small.log_likelihood), 0.0)
-        p_value = float(chi2.sf(statistic, df))
-        if large.groups and not small.groups:  # between χ² with one more degree and with one less
-            p_value = (p_value + float(chi2.sf(statistic, df - 1) if df > 1 else statistic == 0)) / 2
-        return HypothesisTest(f"{small.formula} against {large.formula}", "likelihood ratio", statistic, df, p_value)
+        return likelihood_ratio(
+            f"{small.formula} against {large.formula}",
+            large.log_likelihood - small.log_likelihood,
+            df,
+            at_border=bool(large.groups and not small.groups),
+        )
 
     def effects(self) -> Effects:
         """Return what each covariate changes on average: the average marginal effects.

@@ -239,7 +239,7 @@ def test_a_random_intercept_that_is_not_needed_lies_on_the_border() -> None:
     tested = found.compare(plain)
     assert tested.df == 1
     assert tested.statistic == pytest.approx(0, abs=1e-6)
-    assert tested.p_value == pytest.approx(0.5, abs=1e-3) or tested.p_value == 1
+    assert tested.p_value == pytest.approx(1, abs=1e-6)
 
 
 def test_groups_that_differ_have_half_the_usual_p_value() -> None:
@@ -310,7 +310,7 @@ def test_tests_of_coefficients() -> None:
     assert both.statistic == found.test("`C(region)[T.south]` = 0, `C(region)[T.west]` = 0").statistic
     shifted = found.test("x = 1")
     assert shifted.statistic == pytest.approx(((found.params["x"] - 1) / found.bse["x"]) ** 2)
-    assert "1 df, p" in str(shifted)
+    assert str(shifted).startswith("x = 1: Wald's χ² = ")
     for wrong in ("y = 0", "1 = 1", []):
         with pytest.raises(InvalidRequest, match="hypothes"):
             found.test(wrong)
