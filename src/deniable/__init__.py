@@ -117,7 +117,6 @@ _HOMES = {
             "GroupedEstimate",
         ),
         "estimates.cross_tables": ("independence",),
-        "estimates.independence": ("Significance",),
         "estimates.measures": (
             "Correlation",
             "TableMeasure",
@@ -125,7 +124,6 @@ _HOMES = {
         ),
         "estimates.regression": (
             "Effects",
-            "HypothesisTest",
             "Regression",
             "regress",
         ),
@@ -138,6 +136,7 @@ _HOMES = {
             "Combined",
             "Mixed",
         ),
+        "estimates.testing": ("HypothesisTest",),
         "order.admissibility": (
             "admissible",
             "repair",

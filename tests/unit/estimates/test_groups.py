@@ -44,7 +44,7 @@ def test_two_groups_and_two_responses_are_the_test_of_the_textbook() -> None:
     pearson = chi2_contingency([[400, 600], [450, 350]], correction=False)
     test = found.homogeneity()
     assert test.statistic == pytest.approx(pearson.statistic * 1799 / 1800, rel=1e-12)
-    assert (test.freedom, test.tables) == (1, 0)
+    assert (test.df, test.tables) == (1, 0)
     assert test.p_value == pytest.approx(pearson.pvalue, rel=0.05)
     pair = found.pairwise()
     assert list(pair.params) == ["north − south · yes"]
@@ -86,10 +86,10 @@ def _choose(top: int, bottom: int) -> int:
 def test_likelihood_and_score_agree_where_counts_are_large() -> None:
     found = dn.estimate(grouped(CARDS, x=[5000, 3000, 2000], y=[4900, 3050, 2050], z=[5050, 2900, 2050]))
     score, likelihood = found.homogeneity(), found.homogeneity(method="likelihood")
-    assert (score.freedom, likelihood.freedom) == (4, 4)
+    assert (score.df, likelihood.df) == (4, 4)
     assert score.statistic == pytest.approx(likelihood.statistic, rel=0.02)
     alone = found.homogeneity("b")
-    assert alone.freedom == 2
+    assert alone.df == 2
     assert alone.statistic < score.statistic
 
 
@@ -99,7 +99,7 @@ def test_sums_of_sets_are_tested_too() -> None:
     sent = dn.respond_all(design, ["a", "b", "c", "d"] * 100, source=seeded("sums of sets"))
     tally = dn.tally(sent, by=["x", "y"] * 200)
     found = dn.estimate(tally)
-    assert found.homogeneity("a").freedom == 1
+    assert found.homogeneity("a").df == 1
     p_value = found.pairwise().p_values["x − y · a"]
     assert found.homogeneity("a").p_value == pytest.approx(p_value)
     one, two, both = (dn.estimate(each) for each in (tally["x"], tally["y"], tally.overall))

@@ -45,7 +45,7 @@ def test_some_attributes_of_more() -> None:
         dn.estimate(dn.Tally(WARNER, [sum(range(20, 32, 2)), sum(range(21, 32, 2))])).value
     )
     joint = dn.independence(counted)
-    assert (joint.method, joint.freedom) == ("likelihood", 12 - 1 - 4)
+    assert (joint.method, joint.df) == ("likelihood", 12 - 1 - 4)
     with pytest.raises(InvalidRequest, match="for 3 attributes"):
         dn.independence(counted, method="score")
     with pytest.raises(InvalidRequest, match="one attribute was named"):

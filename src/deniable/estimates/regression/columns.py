@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from deniable.designs.labels import shown
 from deniable.errors import InvalidRequest, MissingExtra, NotEstimable
-from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.covariances import Matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,21 +231,6 @@ def numbered(values: Any) -> NDArray[np.int64]:
     """Return the number of each different value, row by row."""
     _, where = np.unique(np.asarray(values, str), return_inverse=True)
     return np.asarray(where, np.int64)
-
-
-def read_weights(values: Any) -> Vector:
-    """Return weights as numbers.
-
-    Raises:
-        InvalidRequest: not positive, or no numbers.
-    """
-    try:
-        weights = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidRequest("the weights are no numbers; expected a positive one for each row.") from None
-    if not (np.isfinite(weights).all() and (weights > 0).all()):
-        raise InvalidRequest("a weight is not positive; expected a positive number for each row.", "Drop such rows.")
-    return weights
 
 
 def _missing(package: str) -> MissingExtra:
