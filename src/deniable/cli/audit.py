@@ -38,7 +38,10 @@ def audit(
     command: Annotated[str, typer.Option(help="A program: an answer per line in, a response per line out.")] = "",
     endpoint: Annotated[str, typer.Option(help="A service on this machine: POST an answer, get a response.")] = "",
     pairs: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Columns answer and response; nothing further is drawn.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Look at the columns answer and response of this file, and draw nothing more."
+        ),
     ] = None,
     answers: Annotated[
         str, typer.Option("--answers", "-a", metavar="A,B,C|@FILE", help="What to ask about; by default all it knows.")

@@ -24,7 +24,7 @@ Prior = Annotated[
     typer.Option(
         "--prior",
         metavar="A,B,C|NAME=NUMBER,…",
-        help="What somebody believes of the answers before; of one of several parts PART:A,B,C, as often as needed.",
+        help="What somebody believes of the answers beforehand; for one of several parts PART:A,B,C. May be repeated.",
         show_default=False,
     ),
 ]

@@ -172,13 +172,19 @@ def root(
     show_completion: Annotated[
         str | None,
         typer.Option(
-            callback=_show_completion, is_eager=True, metavar="|".join(SHELLS), help="Print what completes words there."
+            callback=_show_completion,
+            is_eager=True,
+            metavar="|".join(SHELLS),
+            help="Print a script that completes words in this shell.",
         ),
     ] = None,
     install_completion: Annotated[
         str | None,
         typer.Option(
-            callback=_install_completion, is_eager=True, metavar="|".join(SHELLS), help="Let that shell complete words."
+            callback=_install_completion,
+            is_eager=True,
+            metavar="|".join(SHELLS),
+            help="Let this shell complete words from now on.",
         ),
     ] = None,
 ) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TextIO, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from deniable.errors import DeniableError, Incompatible, UnreadableFile
 
@@ -43,6 +44,16 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist
 DesignFile = Annotated[Path, typer.Argument(metavar="DESIGN", help="A design, as written by `deniable design`.")]
 
 
+class CommandList(TyperGroup):
+    """Commands that belong together; help lists each with its whole first sentence."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands; a sentence that is cut off in the middle tells nobody what a command does."""
+        known: dict[str, Any] = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(_WHOLE)) for name, each in known.items()])
+
+
 def in_words(command: Any) -> Any:
     """Say in a command's help what to write, where its author did not: NUMBER, FILE or TEXT, not the name of a type."""
     for parameter in command.params:
@@ -56,6 +67,7 @@ def in_words(command: Any) -> Any:
     return command
 
 
+_WHOLE = 400  # characters: longer than any first sentence
 _WORDS: dict[Any, str] = {int: "NUMBER", float: "NUMBER", Path: "FILE"}
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from deniable.cli.common import Force, Json, check_out, console, guarded, messages, print_json, write
+from deniable.cli.common import Force, Json, check_out, console, guarded, messages, print_json, progress, write
 from deniable.cli.estimates import save_picture
 from deniable.cli.serve import installed
 from deniable.errors import DeniableError, InvalidRequest
@@ -97,7 +97,7 @@ def demo(
             _show(survey, shown, out)
         if not once:
             _turn(survey, address, "open", tokens["admin"])
-            _stay(running, f"{address}/s/{survey.name}", f"{address}/a", token)
+            _stay(running, survey, address, token)
 
 
 def _files(survey: Survey) -> list[str]:
@@ -184,15 +184,13 @@ def _listening(running: subprocess.Popen[str]) -> str:
 
 def _ask(survey: Survey, people: int, address: str, token: str) -> None:
     """Let everybody respond over HTTP."""
-    from rich.progress import Progress
-
     crowd = gather(survey, people)
-    err = messages()
-    with Progress(console=err, transient=True, disable=not err.is_terminal) as bar:
-        task = bar.add_task("people respond", total=sum(map(len, crowd.going)))
+    going, gone = sum(map(len, crowd.going)), 0
+    with progress("people respond", unit="people") as told:
         for senders, body in crowd.messages():
             send(f"{address}/api/surveys/{survey.name}/batches", body, token)
-            bar.advance(task, senders)
+            gone += senders
+            told(gone, gone / going)
 
 
 def _turn(survey: Survey, address: str, to: str, token: str) -> None:
@@ -261,11 +259,12 @@ def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
     out.print(f"In {folder}: {', '.join(_files(survey))}", style="dim", markup=False)
 
 
-def _stay(running: subprocess.Popen[str], page: str, results: str, token: str) -> None:
+def _stay(running: subprocess.Popen[str], survey: Survey, address: str, token: str) -> None:
     out = messages()
     out.print("\nThe collector goes on until Ctrl-C:", style="bold")
-    out.print(f"  {page}   take part yourself", markup=False, soft_wrap=True)
-    out.print(f"  {results:{len(page)}}   the results; sign in with the token {token}", markup=False, soft_wrap=True)
+    out.print(f"  take part yourself: {address}/s/{survey.name}", markup=False, soft_wrap=True)
+    out.print(f"  the results:        {address}/a", markup=False, soft_wrap=True)
+    out.print(f"  sign in there with: {token}", markup=False, soft_wrap=True)
     try:
         running.wait()
     except KeyboardInterrupt:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperGroup
 
 from deniable.cli.common import (
     PLAIN,
+    CommandList,
     DesignFile,
     Force,
     Json,
@@ -123,7 +123,7 @@ _READERS = {  # by the annotation of a parameter
 }
 
 
-class FamilyCommands(TyperGroup, ABC):
+class FamilyCommands(CommandList, ABC):
     """A command for every family in a table, made from the function that builds it: options, help and completion."""
 
     @abstractmethod

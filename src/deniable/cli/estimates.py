@@ -38,10 +38,12 @@ PICTURES = (".png", ".svg", ".pdf")
 
 Level = Annotated[float, typer.Option("--level", help="How often an interval holds the truth.")]
 Chart = Annotated[
-    Path | None, typer.Option("--chart", metavar="FILE", help=f"Save a picture: a name in {', '.join(PICTURES)}.")
+    Path | None,
+    typer.Option("--chart", metavar="FILE", help=f"Save a picture; its name ends in {', '.join(PICTURES)}."),
 ]
 ResultFile = Annotated[
-    Path | None, typer.Option("--out", "-o", metavar="FILE", help=f"Write the result: a name in {', '.join(ENDINGS)}.")
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", help=f"Write the result; its name ends in {', '.join(ENDINGS)}."),
 ]
 
 
@@ -62,7 +64,7 @@ def estimate(
         typer.Option(
             "--method",
             metavar="NAME",
-            help=f"Of a design {', '.join(METHODS)}; of a ladder {', '.join(stages.METHODS)}. By default the first.",
+            help=f"For a design {', '.join(METHODS)}; for a ladder {', '.join(stages.METHODS)}. By default the first.",
             autocompletion=lambda: [*METHODS, *stages.METHODS],
         ),
     ] = None,
@@ -72,19 +74,24 @@ def estimate(
         typer.Option(
             "--interval",
             metavar="NAME",
-            help=f"Of a design {', '.join(INTERVALS)}; of a ladder {', '.join(stages.INTERVALS)}. By default the one "
+            help=f"For a design {', '.join(INTERVALS)}; for a ladder {', '.join(stages.INTERVALS)}. By default the one "
             "that keeps its coverage.",
             autocompletion=lambda: [*INTERVALS, *stages.INTERVALS],
         ),
     ] = None,
     simultaneous: Annotated[
-        bool, typer.Option("--simultaneous", help="Let all intervals together hold with this level.")
+        bool,
+        typer.Option("--simultaneous", help="Widen the intervals, so that all of them together hold with this level."),
     ] = False,
     population: Annotated[
-        int | None, typer.Option("--population", help="How many people there are, if not very many.")
+        int | None,
+        typer.Option(
+            "--population", help="How many people there are in all, where those who responded are a large part of them."
+        ),
     ] = None,
     candidates: Annotated[
-        Path | None, typer.Option("--candidates", metavar="FILE", help="Of strings: those that may be there, in lines.")
+        Path | None,
+        typer.Option("--candidates", metavar="FILE", help="For strings: those that may occur, one on each line."),
     ] = None,
     differences: Annotated[
         str | None,

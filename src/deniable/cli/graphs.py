@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable import exact
-from deniable.cli.common import PLAIN, Force, Json, check_out, console, guarded, print_json, quiet_crashes, say, write
+from deniable.cli.common import (
+    PLAIN,
+    CommandList,
+    Force,
+    Json,
+    check_out,
+    console,
+    guarded,
+    print_json,
+    quiet_crashes,
+    say,
+    write,
+)
 from deniable.cli.designs import FamilyCommands
 from deniable.cli.estimates import (
     Chart,
@@ -36,6 +48,7 @@ if TYPE_CHECKING:
     from deniable.records.key_value.estimates import KeyValueEstimate
 
 app = typer.Typer(
+    cls=CommandList,
     help="Who has which items, and how much of each: design → respond → tally → estimate for bipartite graphs.",
     no_args_is_help=True,
     **PLAIN,

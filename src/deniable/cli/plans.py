@@ -9,6 +9,7 @@ import typer
 
 from deniable.cli.common import (
     PLAIN,
+    CommandList,
     DesignFile,
     Force,
     Json,
@@ -74,7 +75,9 @@ TwoSided = Annotated[bool, typer.Option("--two-sided", help="Test on both sides.
 Level = Annotated[str, typer.Option("--level", metavar="SHARE", help="The confidence level of the interval.")]
 Assurance = Annotated[
     str | None,
-    typer.Option("--assurance", metavar="SHARE", help="In how many of all surveys the interval should be as narrow."),
+    typer.Option(
+        "--assurance", metavar="SHARE", help="In what share of all surveys the interval should be that narrow."
+    ),
 ]
 Category = Annotated[
     str | None, typer.Option("--category", help="Whose share is meant; by default that of the last category.")
@@ -88,6 +91,7 @@ First = Annotated[Path, typer.Argument(metavar="FIRST", help="The design of the 
 Second = Annotated[Path | None, typer.Argument(metavar="SECOND", help="That of the other one; by default the same.")]
 
 app = typer.Typer(
+    cls=CommandList,
     name="plan",
     no_args_is_help=True,
     help="Before anybody is asked: how many people, how wide an interval, how sure, which design.",
@@ -252,7 +256,9 @@ def two_samples(
 def cheaters(
     p: Annotated[str, typer.Option("--p", metavar="A,B", help="How often “yes” is forced in each sample.")],
     share: Share,
-    cheating: Annotated[str, typer.Option("--cheating", metavar="SHARE", help="Who say “no” whatever happens.")],
+    cheating: Annotated[
+        str, typer.Option("--cheating", metavar="SHARE", help="The share of people who say “no” whatever happens.")
+    ],
     people: Annotated[str, typer.Option("--people", "-n", metavar="A,B", help="How many in each sample.")],
     as_json: Json = False,
 ) -> None:
@@ -337,7 +343,14 @@ def designs(
 def crossover(
     design: DesignFile,
     share: Share,
-    lying: Annotated[str, typer.Option("--lying", metavar="SHARE", help="Who would deny it when asked directly.")],
+    lying: Annotated[
+        str,
+        typer.Option(
+            "--lying",
+            metavar="SHARE",
+            help="Of those to whom it applies, the share who would deny it if asked directly.",
+        ),
+    ],
     bias: Annotated[str, typer.Option("--bias", help="By how much the design's estimate is off, in shares.")] = "0",
     category: Category = None,
     chart: Chart = None,

@@ -13,6 +13,7 @@ import typer
 from deniable import exact
 from deniable.cli.common import (
     PLAIN,
+    CommandList,
     Force,
     Json,
     check_out,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from deniable.release.ledger import Released, Standing
 
 app = typer.Typer(
+    cls=CommandList,
     help="Give out an answer in stages, and never pay twice: a ledger keeps what is out and what it cost.",
     no_args_is_help=True,
     **PLAIN,

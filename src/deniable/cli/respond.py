@@ -66,14 +66,16 @@ def respond(
     codes: Annotated[
         bool | None,
         typer.Option(
-            "--codes/--no-codes", help="Whole numbers are codes, or labels; by default what the categories suggest."
+            "--codes/--no-codes",
+            help="Read whole numbers as codes, 0 for the first category, or as labels; by default as the categories "
+            "suggest.",
         ),
     ] = None,
     cohorts: Annotated[
-        str | None, typer.Option("--cohorts", metavar="NAME", help="Of strings: the column of the cohorts.")
+        str | None, typer.Option("--cohorts", metavar="NAME", help="For strings: the column that holds the cohorts.")
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="Of a folder: parquet, arrow, csv or ndjson.")
+        str | None, typer.Option("--format", metavar="NAME", help="For a folder: parquet, arrow, csv or ndjson.")
     ] = None,
     threads: Annotated[
         int | None, typer.Option("--threads", min=1, help="How many threads draw; by default one for each core.")

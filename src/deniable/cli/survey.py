@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.common import PLAIN, Force, Json, check_out, console, guarded, print_json, say, write
+from deniable.cli.common import PLAIN, CommandList, Force, Json, check_out, console, guarded, print_json, say, write
 from deniable.cli.serve import Database, SettingsFile, read_settings
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from deniable.survey import Survey
 
 app = typer.Typer(
+    cls=CommandList,
     no_args_is_help=True,
     help="Surveys in a collector's database: check, create, open, close, export …",
     **PLAIN,
@@ -118,7 +119,11 @@ def codebook(
     file: SurveyFile,
     form: Annotated[
         CodebookForm | None,
-        typer.Option("--format", "-f", help="csv; md, to read; json, as DDI names it. As --out ends, or md."),
+        typer.Option(
+            "--format",
+            "-f",
+            help="csv for programs, md to read, or json as DDI names it. By default as --out ends, else md.",
+        ),
     ] = None,
     language: Annotated[str, typer.Option("--language", "-l", help="One of the survey's; its first, by default.")] = "",
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")] = None,

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 Sql = Annotated[bool, typer.Option("--sql", help="Print the query that counts a table, in place of counting files.")]
 Dialect = Annotated[
-    str, typer.Option("--dialect", metavar="duckdb|postgres|spark", help="Of --sql: which database it is for.")
+    str, typer.Option("--dialect", metavar="duckdb|postgres|spark", help="With --sql: which database the query is for.")
 ]
-Table = Annotated[str, typer.Option("--table", metavar="NAME", help="Of --sql: the table of responses.")]
-Schema = Annotated[str, typer.Option("--schema", metavar="NAME", help="Of --sql: the schema of the table.")]
-Labels = Annotated[bool, typer.Option("--labels", help="Of --sql: the responses are stored as text.")]
-Unchecked = Annotated[bool, typer.Option("--no-design", help="Of --sql: the table has no column 'design' to look at.")]
+Table = Annotated[str, typer.Option("--table", metavar="NAME", help="With --sql: the table that holds the responses.")]
+Schema = Annotated[str, typer.Option("--schema", metavar="NAME", help="With --sql: the schema that the table is in.")]
+Labels = Annotated[bool, typer.Option("--labels", help="With --sql: the table holds the responses as text.")]
+Unchecked = Annotated[bool, typer.Option("--no-design", help="With --sql: the table has no column 'design' to check.")]
 Reached = Annotated[
-    str, typer.Option("--reached", metavar="COLUMN", help="Of --sql, for a ladder: the last stage released to each.")
+    str, typer.Option("--reached", metavar="COLUMN", help="With --sql, for a ladder: who has reached which stage.")
 ]
 FromSql = Annotated[
     Path | None,

@@ -55,7 +55,7 @@ def product(designs: Sequence[Design] | Mapping[str, Design]) -> Design:
     believe anything about how the attributes hang together; see `docs/theory/attributes.md`.
 
     Args:
-        designs: a design for each attribute, by name or in order.
+        designs: a design for each attribute, by name; in a list they are called "1", "2" and so on.
 
     Raises:
         InvalidDesign: fewer than two designs, two attributes of one name, or more than 2^20 combinations.

@@ -161,6 +161,11 @@ def forest(
         >>> [label.get_text() for label in forest(both, "yes").axes[0].get_yticklabels()]
         ['men', 'women']
     """
+    if not isinstance(results, Mapping):
+        raise InvalidRequest(
+            f"a forest is of several results by name; there is one {type(results).__name__}.",
+            'For example {"men": men, "women": women}; dn.report.chart(result) draws one.',
+        )
     known = {each: _summarized(result, level) for each, result in results.items()}
     if len({summary.quantity for summary in known.values()}) != 1:
         raise InvalidRequest("a forest is of one quantity; expected at least one result, and all of the same quantity.")

@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 
 from deniable.designs import Design
-from deniable.estimates.intervals import Basis, quantile
+from deniable.estimates.intervals import METHODS, Basis, default, quantile
 from deniable.estimates.results import Caution
 from deniable.estimates.simplex import projection
 
@@ -74,11 +74,15 @@ def _doubt(design: Design, category: int, share: float, errors: float, others: i
 
 def few(design: Design, basis: Basis) -> tuple[Caution, ...]:
     """Return a doubt where a 95 % interval holds every share from 0 to 1: then the responses tell nothing about it."""
-    # An interval of scores holds 0 and 1 where both lie within z standard errors, each taken as if it were true.
-    own, others = basis.linear.spread(projection(basis.unbiased))
-    reach = quantile(0.95) ** 2 / basis.respondents
-    from_none, from_all = basis.unbiased**2 <= reach * others, (1 - basis.unbiased) ** 2 <= reach * (own - 1)
-    empty = np.flatnonzero(from_none & from_all)
+    if default(basis) == "exact":
+        low, high = METHODS["exact"](basis, 0.95)
+        empty = np.flatnonzero((low <= 0) & (high >= 1))
+    else:
+        # An interval of scores holds 0 and 1 where both lie within z standard errors, each taken as if it were true.
+        own, others = basis.linear.spread(projection(basis.unbiased))
+        reach = quantile(0.95) ** 2 / basis.respondents
+        from_none, from_all = basis.unbiased**2 <= reach * others, (1 - basis.unbiased) ** 2 <= reach * (own - 1)
+        empty = np.flatnonzero(from_none & from_all)
     if not len(empty):
         return ()
     names = [f"{design.categories[number]!r:.40}" for number in empty[:3].tolist()]

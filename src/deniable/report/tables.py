@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from deniable.tallies.base import Counts
     from deniable.tallies.weighted import WeightedTally
 
-_MOST_COLUMNS = 12  # that a terminal can hold
+_MOST_COLUMNS = 8  # that a terminal of 80 characters can hold
 _MOST_ROWS = 40  # that a reader looks through
 
 

@@ -63,9 +63,9 @@ def test_the_demo_leaves_its_pages_up_until_it_is_stopped(tmp_path: Path) -> Non
     words = ("demo", "--out", tmp_path, "--people", 200, "--json")
     with start(*words, folder=tmp_path) as running:
         try:
-            address, token = reached(running)
-            for path, wanted in (("/s/working-life", "Working life"), ("/a/working-life", "200 respondents")):
-                request = urllib.request.Request(address + path, headers={"Authorization": f"Bearer {token}"})
+            survey, results, token = reached(running)
+            for address, wanted in ((survey, "Working life"), (f"{results}/working-life", "200 respondents")):
+                request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})
                 with urllib.request.urlopen(request) as page:
                     assert wanted in page.read().decode()
         finally:
@@ -77,7 +77,7 @@ def test_the_demo_leaves_its_pages_up_until_it_is_stopped(tmp_path: Path) -> Non
     assert set(told["questions"]) == {"overtime", "sick-leave", "exhaustion"}
     assert told["questions"]["overtime"]["respondents"] == 200
     with pytest.raises(OSError, match="refused"):
-        urllib.request.urlopen(address)
+        urllib.request.urlopen(survey)
 
 
 def test_a_port_that_is_taken_is_told_before_anything_is_written(tmp_path: Path) -> None:
@@ -102,15 +102,15 @@ def test_a_missing_package_of_the_collector_is_told_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def reached(running: subprocess.Popen[bytes]) -> tuple[str, str]:
-    """Return the address and the token that the demo prints when everything is there."""
+def reached(running: subprocess.Popen[bytes]) -> tuple[str, str, str]:
+    """Return the addresses of the survey and of its results, and the token, as the demo prints them at the end."""
     assert running.stderr is not None
     said = []
     for line in running.stderr:
         said.append(line.decode())
-        if "sign in with the token" in said[-1]:
-            words = said[-1].split()
-            return words[0].removesuffix("/a"), words[-1]
+        if "sign in there with" in said[-1]:
+            survey, results, token = (line.split()[-1] for line in said[-3:])
+            return survey, results, token
     raise AssertionError("".join(said))
 
 

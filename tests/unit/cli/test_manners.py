@@ -61,6 +61,13 @@ def test_h_is_help(words: list[str]) -> None:
     assert "Usage:" in done(*words).stdout
 
 
+@pytest.mark.parametrize("words", [[], ["design"], ["plan"], ["survey"], ["release"], ["graph"], ["graph", "design"]])
+def test_no_line_of_a_list_of_commands_is_cut_off(words: list[str]) -> None:
+    listed = done(*words, "--help").stdout.partition("Commands:")[2]
+    assert len(listed.splitlines()) > 4
+    assert "..." not in listed
+
+
 def test_the_package_is_a_program(tmp_path: Path) -> None:
     found = shell("deniable --version", tmp_path)
     assert found.stdout.splitlines()[0] == f"deniable {deniable.__version__}"

@@ -206,3 +206,13 @@ def test_of_very_many_doubtful_categories_one_sentence_tells() -> None:
     with pytest.warns(ImplausibleResponses, match="those of 279 other categories") as told:
         found = dn.estimate(dn.Tally(dn.k_ary(300, epsilon=5), counts))
     assert len(told) == len(found.warnings) == 1
+
+
+@pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
+@pytest.mark.parametrize("n", range(2, 31))
+def test_an_interval_that_holds_every_share_is_told(n: int) -> None:
+    """Also where the interval is exact: four respondents once gave −57 … 116 % without a word."""
+    for yes in range(n + 1):
+        found = dn.estimate(dn.Tally(dn.warner(1), [n - yes, yes]))
+        low, high = found.interval("yes")
+        assert (low <= 0 and high >= 1) == ("few" in [each.code for each in found.warnings]), yes

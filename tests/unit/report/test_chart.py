@@ -61,6 +61,8 @@ def test_a_forest_of_nothing_or_of_different_things_is_refused() -> None:
     shares = dn.estimate(dn.Tally(dn.warner(1), [60, 40]))
     with pytest.raises(InvalidRequest, match="one quantity"):
         forest({})
+    with pytest.raises(InvalidRequest, match="several results by name; there is one Estimate"):
+        forest(shares)  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest, match="not estimated in any"):
         forest({"all": shares}, "perhaps")
     with pytest.raises(InvalidRequest, match="no picture of a Tally"):
