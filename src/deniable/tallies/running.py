@@ -184,7 +184,7 @@ class Running:
             if value.design != self.design.hash:
                 raise _foreign(self._where(self.rows + locate(value)), value.design, self.design)
             label = value.symbol
-        elif _absent(value):
+        elif absent(value):
             return None
         elif not isinstance(value, str):
             if value != value // 1:
@@ -272,7 +272,8 @@ def _countable(kind: type) -> bool:
     return issubclass(kind, str | numbers.Real | Response) or kind.__name__ in _ABSENT
 
 
-def _absent(value: Any) -> bool:
+def absent(value: Any) -> bool:
+    """Tell whether a value stands for nothing."""
     return type(value).__name__ in _ABSENT or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
 
 

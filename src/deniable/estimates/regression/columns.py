@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from deniable.designs.labels import shown
 from deniable.errors import InvalidRequest, MissingExtra, NotEstimable
@@ -225,12 +224,6 @@ def _check_rank(matrix: Matrix, names: Sequence[str]) -> None:
             "apart; expected columns that each say something of their own.",
             "Leave one of the terms that say the same out.",
         )
-
-
-def numbered(values: Any) -> NDArray[np.int64]:
-    """Return the number of each different value, row by row."""
-    _, where = np.unique(np.asarray(values, str), return_inverse=True)
-    return np.asarray(where, np.int64)
 
 
 def _missing(package: str) -> MissingExtra:

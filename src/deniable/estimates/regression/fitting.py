@@ -17,7 +17,6 @@ from deniable.estimates.regression.climbing import Maximum, highest
 from deniable.estimates.regression.columns import (
     Covariates,
     column,
-    numbered,
     read_formula,
     to_pandas,
 )
@@ -48,6 +47,7 @@ from deniable.estimates.regression.sandwiches import ERRORS, inverted
 from deniable.estimates.results import Caution
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.sampling.columns import check_rows
+from deniable.tallies.groups import numbered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -434,7 +434,7 @@ def _fit_groups(
         raise InvalidRequest(
             f"random intercepts are for two answers by {', '.join(LINKS)}; expected one of these, and not {family!r}."
         )
-    numbers = numbered(frame[intercepts])
+    numbers = numbered(frame[intercepts])[1]
     order = np.argsort(numbers, kind="stable")
     groups, starts = np.unique(numbers[order], return_index=True)
     if len(groups) < 2:
