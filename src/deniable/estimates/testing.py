@@ -38,7 +38,8 @@ class HypothesisTest(NamedTuple):
         name = {"likelihood": "G²", "Wald": "Wald's χ²"}.get(self.method, "χ²")
         how = f" ({self.tables:,} tables)" if self.tables else ""
         degrees = "1 degree" if self.df == 1 else f"{self.df} degrees"
-        return f"{name} = {self.statistic:.2f} with {degrees} of freedom, p = {self.p_value:.3g}{how}"
+        p = f"p = {self.p_value:.3g}" if self.p_value else "p < 1e-300"  # what a float can tell
+        return f"{name} = {self.statistic:.2f} with {degrees} of freedom, {p}{how}"
 
     def __str__(self) -> str:
         return f"{self.hypothesis}: {self.told}"

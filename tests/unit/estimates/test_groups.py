@@ -183,3 +183,10 @@ def test_a_declared_design_and_the_columns_of_groups_are_told() -> None:
     alone = dn.estimate(dn.GroupedTally(WARNER, {"a": counted["a"]})).summary()
     assert alone.title.startswith("1 group, 50 respondents")
     assert "these 50 rows" in " ".join(alone.notes)
+
+
+def test_a_p_value_beyond_floats_is_not_told_as_zero() -> None:
+    counted = dn.tally(dn.direct(), ["yes"] * 3_000 + ["no"] * 3_000, by=["north"] * 3_000 + ["south"] * 3_000)
+    seen = dn.estimate(counted).homogeneity()
+    assert seen.p_value == 0
+    assert str(seen).endswith("p < 1e-300")
