@@ -28,7 +28,7 @@ bench: $(READY)
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[fast,duckdb,postgres,spark,collect]" --group dev --group docs
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev --group docs
 	touch $(READY)
 
 clean:

@@ -27,7 +27,9 @@ PAPERS = {  # files of the root that are pages, too
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
     "CODE_OF_CONDUCT.md": "code-of-conduct.md",
+    "examples/README.md": "examples/index.md",
 }
+EXAMPLES = ("*.ipynb", "*.py", "*.toml")  # which lie beside their list, to be downloaded
 
 ROOMS = {  # in the order in which they are used; a room that is not listed comes after them, under its own name
     "verbs": "The steps: respond, tally, estimate",
@@ -282,6 +284,8 @@ def linked(markdown: str, place: str) -> str:
     for file, page in PAPERS.items():
         away = posixpath.normpath(posixpath.join(up, "..", file))
         markdown = markdown.replace(f"]({away}", f"]({posixpath.normpath(posixpath.join(up, page))}")
+    away, here = (posixpath.normpath(posixpath.join(up, *each, "examples")) for each in (("..",), ()))
+    markdown = markdown.replace(f"]({away}/", f"]({here}/")
     if place == "theory/references.md":
         return markdown
     if place == "reference/index.md":
@@ -316,6 +320,8 @@ def on_files(files: Any, config: Any) -> Any:
 
     for place, text in pages().items():
         files.append(File.generated(config, place, content=text))
+    for path in (path for kind in EXAMPLES for path in sorted((ROOT / "examples").glob(kind))):
+        files.append(File.generated(config, f"examples/{path.name}", content=path.read_text(encoding="utf-8")))
     if REPORT.exists():
         files.append(File.generated(config, "guides/report.html", content=REPORT.read_text(encoding="utf-8")))
     return files

@@ -117,7 +117,6 @@ _HOMES = {
             "GroupedEstimate",
         ),
         "estimates.cross_tables": ("independence",),
-        "estimates.independence": ("Significance",),
         "estimates.measures": (
             "Correlation",
             "TableMeasure",
@@ -125,7 +124,6 @@ _HOMES = {
         ),
         "estimates.regression": (
             "Effects",
-            "HypothesisTest",
             "Regression",
             "regress",
         ),
@@ -138,6 +136,7 @@ _HOMES = {
             "Combined",
             "Mixed",
         ),
+        "estimates.testing": ("HypothesisTest",),
         "order.admissibility": (
             "admissible",
             "repair",
@@ -239,9 +238,17 @@ _HOMES = {
         ),
         "survey.packages": ("survey_design",),
         "tallies": ("Tally",),
+        "tallies.collected": (
+            "CollectedColumn",
+            "read_responses",
+            "tally_column",
+            "tally_columns",
+        ),
+        "tallies.counts": ("Declared",),
         "tallies.decks": ("DeckTally",),
         "tallies.groups": ("GroupedTally",),
         "tallies.responses": ("Responses",),
+        "tallies.separate": ("SeparateTallies",),
         "tallies.stages": ("StageTallies",),
         "tallies.weighted": ("WeightedTally",),
         "verbs": (

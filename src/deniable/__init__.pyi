@@ -85,12 +85,10 @@ from deniable.estimates import unrelated_two_samples as unrelated_two_samples
 from deniable.estimates.cross_tables import independence as independence
 from deniable.estimates.groups import Differences as Differences
 from deniable.estimates.groups import GroupedEstimate as GroupedEstimate
-from deniable.estimates.independence import Significance as Significance
 from deniable.estimates.measures import Correlation as Correlation
 from deniable.estimates.measures import TableMeasure as TableMeasure
 from deniable.estimates.measures import correlation as correlation
 from deniable.estimates.regression import Effects as Effects
-from deniable.estimates.regression import HypothesisTest as HypothesisTest
 from deniable.estimates.regression import Regression as Regression
 from deniable.estimates.regression import regress as regress
 from deniable.estimates.sampling import Replicates as Replicates
@@ -98,6 +96,7 @@ from deniable.estimates.sampling import SampledEstimate as SampledEstimate
 from deniable.estimates.sampling import Sampling as Sampling
 from deniable.estimates.stages import Combined as Combined
 from deniable.estimates.stages import Mixed as Mixed
+from deniable.estimates.testing import HypothesisTest as HypothesisTest
 from deniable.order.admissibility import admissible as admissible
 from deniable.order.admissibility import repair as repair
 from deniable.order.blackwell import compare as compare
@@ -167,9 +166,15 @@ from deniable.survey import harmless_question as harmless_question
 from deniable.survey import survey_template as survey_template
 from deniable.survey.packages import survey_design as survey_design
 from deniable.tallies import Tally as Tally
+from deniable.tallies.collected import CollectedColumn as CollectedColumn
+from deniable.tallies.collected import read_responses as read_responses
+from deniable.tallies.collected import tally_column as tally_column
+from deniable.tallies.collected import tally_columns as tally_columns
+from deniable.tallies.counts import Declared as Declared
 from deniable.tallies.decks import DeckTally as DeckTally
 from deniable.tallies.groups import GroupedTally as GroupedTally
 from deniable.tallies.responses import Responses as Responses
+from deniable.tallies.separate import SeparateTallies as SeparateTallies
 from deniable.tallies.stages import StageTallies as StageTallies
 from deniable.tallies.weighted import WeightedTally as WeightedTally
 from deniable.verbs import estimate as estimate

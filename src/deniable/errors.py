@@ -17,11 +17,30 @@
     └── MissingExtra           an optional package is not installed      (ImportError)
 
     ImplausibleResponses       a warning: responses that the design does not explain
+    UnknownValues              a warning: values of a column that are no symbols
 
 An error raised at the respondent's side never repeats the answer.
 """
 
 from __future__ import annotations
+
+
+def quoted(value: object, most: int = 40) -> str:
+    """Return a value for a message, in quotation marks that are closed also where it is cut.
+
+    Example:
+        >>> quoted("yes"), quoted("a long answer", most=9), quoted(12.5)
+        ("'yes'", "'a long…'", '12.5')
+    """
+    text = repr(value)
+    if len(text) <= most:
+        return text
+    if not isinstance(value, str):
+        return f"{text[: most - 1]}…"
+    cut = value[:most]
+    while len(repr(cut)) >= most:
+        cut = cut[:-1]
+    return f"{repr(cut)[:-1]}…{repr(cut)[-1]}"
 
 
 class DeniableError(Exception):
@@ -123,3 +142,7 @@ class MissingExtra(DeniableError, ImportError):
 
 class ImplausibleResponses(UserWarning):
     """The responses are not what the design sends, beyond chance; the message names likely causes."""
+
+
+class UnknownValues(UserWarning):
+    """Some rows of a column that was collected elsewhere hold what is no symbol; they are not counted as responses."""

@@ -760,7 +760,11 @@ def _are_shares_sent(given: object) -> bool:
 
 
 def _refuse_tally(given: object) -> NoReturn:
+    from deniable.tallies.separate import SeparateTallies
+
     hint = "Count what was sent: dn.estimate(dn.tally(design, responses))."
     if hasattr(given, "columns") and hasattr(given, "design"):
         hint = "Count them first: dn.estimate(dn.tally(responses))."
+    if isinstance(given, SeparateTallies):
+        hint = "Estimate column by column: {column: dn.estimate(tallies[column]) for column in tallies.columns}."
     raise InvalidRequest(f"estimate was given a {type(given).__name__}; expected a tally, as tally() returns.", hint)

@@ -22,6 +22,7 @@ from deniable.survey.signed import AuthorSignature, StoredReceipt, signed_defini
 from deniable.tallies import Tally
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.decks import DeckTally
+from deniable.tallies.separate import SeparateTallies, TallyKey
 from deniable.tallies.stages import StageTallies
 from tests.support.signing import KEYS
 from tests.support.surveys import small
@@ -91,7 +92,7 @@ def kinds(base: type = Sealed) -> set[type]:
 def test_every_document_is_tried_and_each_has_a_schema_of_its_own() -> None:
     concrete: set[Any] = kinds() - BASES
     assert {each.SCHEMA for each in concrete} == {each.SCHEMA for each in READ_ALONE} | {
-        each.SCHEMA for each in (*TALLY_OF.values(), dn.GroupedTally, dn.WeightedTally)
+        each.SCHEMA for each in (*TALLY_OF.values(), dn.GroupedTally, SeparateTallies, dn.WeightedTally)
     }
     # A class with slots is made twice; what is read by its base, as a design for numbers is, shares the base's schema.
     own = [each for each in concrete if each.SCHEMA not in {getattr(base, "SCHEMA", None) for base in each.__mro__[1:]}]
@@ -117,6 +118,17 @@ def test_one_content_has_one_text(document: Any) -> None:
         less = {key: value for key, value in body.items() if key != name}
         with pytest.raises(dn.DeniableError):
             type(document).from_json(documents.seal(document.SCHEMA, less))
+
+
+def test_tallies_that_are_kept_apart_are_read_back() -> None:
+    declared = dn.Declared(9, 1, (("refused", 2),))
+    counted = dn.Tally(dn.warner(1), [2, 4], missing=2, declared=declared)
+    numbers = dn.tally(dn.number_design(0, 9, 1), [1, 2, None], codes=True)
+    groups = dn.GroupedTally(dn.warner(1), {"N": counted, None: dn.Tally(dn.warner(1), [1, 1])}, by=("region",))
+    apart = SeparateTallies({TallyKey("p"): numbers, TallyKey("q", "RR"): groups, TallyKey("r"): counted})
+    again = SeparateTallies.from_json(apart.to_json(), [dn.warner(1), numbers.design])
+    assert (again, hash(again), again.to_json()) == (apart, hash(apart), apart.to_json())
+    assert dn.Tally.from_json(counted.to_json(), dn.warner(1)).declared == declared
 
 
 @named(DESIGNS)

@@ -126,8 +126,9 @@ def _regression() -> tuple[Result, Any]:
 
 def _regression_of_devices() -> tuple[Result, Any]:
     designs, rng = {"RR": dn.crosswise("1/4"), RISKY: dn.direct()}, np.random.default_rng(6)
-    rows = {"sent": rng.integers(2, size=200), "by": ["RR", RISKY] * 100, "village": [n % 10 for n in range(200)]}
-    return dn.regress("sent ~ by", rows, design=designs, devices="by", clusters="village"), None
+    rows = {"sent": rng.integers(2, size=200), "by": ["RR", RISKY] * 100}
+    sample = dn.Sampling([1, 2, 3, 4] * 50, clusters=[n % 10 for n in range(200)])
+    return dn.regress("sent ~ by", rows, design=designs, devices="by", sampling=sample), None
 
 
 def _effects() -> tuple[Result, Any]:

@@ -226,7 +226,7 @@ def test_every_first_question_has_a_short_answer_and_a_page_with_the_rest() -> N
     assert [answer.splitlines()[0] for answer in answers] == re.findall(r"^\| \[(.*?)\]", listed, re.MULTILINE)
     assert len(answers) == 10
     for answer in answers:
-        assert "→ [" in answer, answer
+        assert re.search(r"→\s\[", answer), answer
         assert len(answer.partition("```")[0].split()) < 100, answer
     assert "(docs/questions.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert "(questions.md)" in (DOCS / "index.md").read_text(encoding="utf-8")

@@ -88,7 +88,9 @@ def test_a_failing_command_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("```sh\nfalse\n```\n```sh\necho never\n```\n")
     assert subprocess.run(["bash", "-c", program(page)], check=False, cwd=tmp_path).returncode == 1
-    page.write_text("```python\nx = 1\n```\n```python\nassert x == 2\n```\n```sh\ntrue\n```\n")
-    run = subprocess.run(["bash", "-c", program(page)], check=False, cwd=tmp_path, capture_output=True)
-    assert run.returncode == 1
-    assert b"AssertionError" in run.stderr
+    for after in ("", "```sh\n:\n```\n"):
+        page.write_text(f"```python\nx = 1\n```\n```python\nassert x == 2\n```\n{after}")
+        run = subprocess.run(["bash", "-c", program(page)], check=False, cwd=tmp_path, capture_output=True)
+        assert run.returncode == 1
+        assert b"AssertionError" in run.stderr
+        (tmp_path / "session.py").unlink()

@@ -43,9 +43,11 @@ class Outcome:
 
 
 def quantity(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Enter a function as the answer to a quantity; it is called with the entry's inputs."""
+    """Enter a function as the one answer to a quantity; it is called with the entry's inputs."""
 
     def enter(answer: Callable[..., Any]) -> Callable[..., Any]:
+        if name in QUANTITIES:
+            raise ValueError(f"{name} is answered by {QUANTITIES[name].__module__} and {answer.__module__}")
         QUANTITIES[name] = answer
         return answer
 
@@ -56,7 +58,10 @@ def document(doc: str, *topics: str) -> Callable[[Callable[..., Any]], Callable[
     """Enter a function as the answer to topics of a document; it is called with the whole entry."""
 
     def enter(answer: Callable[..., Any]) -> Callable[..., Any]:
-        DOCUMENTS.update({(doc, topic): answer for topic in topics})
+        for topic in topics:
+            if (doc, topic) in DOCUMENTS:
+                raise ValueError(f"{doc}, {topic} is answered by two: {DOCUMENTS[doc, topic].__name__} is one")
+            DOCUMENTS[doc, topic] = answer
         return answer
 
     return enter

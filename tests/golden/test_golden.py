@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.golden.runner import HERE, Outcome, agrees, agrees_as_printed, reference, run
+from tests.golden.runner import HERE, QUANTITIES, Outcome, agrees, agrees_as_printed, quantity, reference, run
 
 OUTCOMES = run(HERE / "golden.json")
 
@@ -40,3 +40,9 @@ def test_printed_numbers_agree_to_half_a_unit_of_their_last_digit() -> None:
     assert not agrees_as_printed(0.243, 0.2422)
     assert agrees_as_printed(101011, 101011)
     assert not agrees_as_printed(101011, 101010)
+
+
+def test_a_quantity_has_one_answer() -> None:
+    known = next(iter(QUANTITIES))
+    with pytest.raises(ValueError, match="is answered by"):
+        quantity(known)(lambda: None)

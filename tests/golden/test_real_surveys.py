@@ -7,6 +7,7 @@ repository is missing, these tests are left out and say so. The numbers are fact
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -14,18 +15,24 @@ import pytest
 import deniable as dn
 from deniable.estimates import mean_inverse
 from deniable.plan import power
+from tests.support.commands import done
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
 
-def column(file: str, name: str) -> list[str]:
-    """Return one column of a file of rows, or leave the test out."""
+def rows_of(file: str) -> Path:
+    """Return a file of rows, or leave the test out."""
     path = DATA / f"{file}.csv"
     if not path.exists():
         reason = f"left out: the rows of {file} are read from ../shared/data, which is not beside this repository"
         print(reason)
         pytest.skip(reason)
-    with path.open(newline="") as rows:
+    return path
+
+
+def column(file: str, name: str) -> list[str]:
+    """Return one column of a file of rows, or leave the test out."""
+    with rows_of(file).open(newline="") as rows:
         return [row[name] for row in csv.DictReader(rows)]
 
 
@@ -64,17 +71,18 @@ def test_forced_response_in_a_sample_without_replacement() -> None:
     assert (people * interval.low, people * interval.high) == pytest.approx((4626.04, 5640.62), abs=0.005)
 
 
-@pytest.mark.parametrize(
-    ("question", "b", "share", "error"),
-    [
-        ("copied", "1/12", 0.8406, 0.0373),
-        ("fought", "1/10", 0.4070, 0.0323),
-        ("bullied", "2/3", 0.1221, 0.0366),
-        ("bullying", "1/10", 0.1282, 0.0237),
-        ("drug", "1/3", 0.1286, 0.0315),
-        ("sex", "1/12", 0.0660, 0.0196),
-    ],
-)
+SIX = {
+    "copied": ("1/12", 0.8406, 0.0373),
+    "fought": ("1/10", 0.4070, 0.0323),
+    "bullied": ("2/3", 0.1221, 0.0366),
+    "bullying": ("1/10", 0.1282, 0.0237),
+    "drug": ("1/3", 0.1286, 0.0315),
+    "sex": ("1/12", 0.0660, 0.0196),
+}
+"""Of each question the share of the unrelated one, and what RRTCS answers."""
+
+
+@pytest.mark.parametrize(("question", "b", "share", "error"), [(name, *rest) for name, rest in SIX.items()])
 def test_six_unrelated_questions(question: str, b: str, share: float, error: float) -> None:
     design = dn.survey_design("RRTCS", "Horvitz", p="1/2", alpha=b)
     tally = dn.tally(design, words(column("HorvitzDataRealSurvey", question)))
@@ -160,3 +168,57 @@ def test_christofides_with_five_cards() -> None:
 def test_the_nigerian_survey_was_large_enough() -> None:
     respondents = sum(answer is not None for answer in words(column("nigeria", "rr.q1")))
     assert power(dn.forced_response("2/3", "1/6", "1/6"), respondents, share=0.1, alpha=0.01) > 0.9999
+
+
+# The same from the shell, as somebody has it who holds the files
+
+
+def test_nigeria_from_the_shell(tmp_path: Path) -> None:
+    """Share of yes .341273 and prevalence .26191 (.01442): what the R package rr answers on these rows."""
+    design, counted = tmp_path / "design.json", tmp_path / "tally.json"
+    done("design", "forced_response", "--honest", "2/3", "--yes", "1/6", "--no", "1/6", "--out", design)
+    for words in (("--codes",), ("--value", "0=no", "--value", "1=yes")):
+        done("tally", design, rows_of("nigeria"), "--column", "rr.q1", *words, "--out", counted, "--force")
+        tally = json.loads(counted.read_text())
+        assert tally["counts"][1] / tally["respondents"] == pytest.approx(0.341273, abs=5e-7)
+        assert (tally["missing"], tally["declared"]["rows"]) == (22, 2457)
+        yes = json.loads(done("estimate", design, counted, "--json").stdout)["rows"][1]
+        assert (yes["estimate"], yes["error"]) == pytest.approx((0.26191, 0.01442), abs=5e-6)
+    words = ("tally", design, rows_of("nigeria"), "--column", "rr.q1", "--codes", "--by", "civic", "--out", counted)
+    done(*words, "--force")
+    groups = dn.GroupedTally.from_json(counted.read_text(), dn.Design.from_json(design.read_text()))
+    assert (groups.respondents, groups.by, list(groups)) == (2435, ("civic",), ["False", "True", None])
+
+
+def test_six_questions_by_a_mapping_file(tmp_path: Path) -> None:
+    """Shares and errors that the R package RRTCS answers: the table of shared/data/README.md."""
+    mapping, counted = tmp_path / "six.toml", tmp_path / "six.json"
+    text = 'values = { 0 = "no", 1 = "yes" }\n'
+    for name, (b, *_) in SIX.items():
+        done("design", "read", "RRTCS", "Horvitz", "p=1/2", f"alpha={b}", "--out", tmp_path / f"{name}.json")
+        text += f'[columns.{name}]\ndesign = "{name}.json"\n'
+    mapping.write_text(text)
+    done("tally", mapping, rows_of("HorvitzDataRealSurvey"), "--out", counted)
+    told = json.loads(done("estimate", mapping, counted, "--population", "10777", "--json").stdout)["estimates"]
+    assert [each["column"] for each in told] == list(SIX)
+    for each in told:
+        b, share, error = SIX[each["column"]]
+        yes = each["result"]["rows"][1]
+        assert (yes["estimate"], yes["error"]) == pytest.approx((share, error), abs=5e-5)
+        assert f"ε = {EPSILONS[b]}" in each["result"]["title"]
+
+
+def test_plagiarism_with_devices_from_the_shell(tmp_path: Path) -> None:
+    """Rows of one file differ in their device: the mapping file names the column that says so."""
+    (tmp_path / "crosswise.json").write_text(dn.survey_design("GLMMRR", "Crosswise", p1="1/4").to_json())
+    (tmp_path / "direct.json").write_text(dn.direct().to_json())
+    mapping = tmp_path / "plagiarism.toml"
+    mapping.write_text(
+        '[columns.response]\ndevices = "RRmodel"\ncodes = true\n'
+        'design = { Crosswise = "crosswise.json", DQ = "direct.json" }\n'
+    )
+    done("tally", mapping, rows_of("Plagiarism"), "--by", "question", "--out", tmp_path / "t.json")
+    told = json.loads(done("estimate", mapping, tmp_path / "t.json", "--json").stdout)["estimates"]
+    assert [each["group"]["question"] for each in told] == ["1", "2", "3", "4"]
+    assert sum(each["result"]["respondents"] for each in told) == 812
+    assert {each["result"]["type"] for each in told} == {"devices"}

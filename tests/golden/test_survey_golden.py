@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.golden.named import DATA
 from tests.golden.runner import HERE, Outcome, reference, run
 
 FILE = HERE / "survey_golden.json"
@@ -19,9 +20,13 @@ def test_agrees(outcome: Outcome) -> None:
     assert outcome.verdict == "agrees", f"expected {outcome.expected}, got {outcome.got}"
 
 
-def test_so_many_are_answered() -> None:
+def test_all_are_answered() -> None:
     assert len(OUTCOMES) == len(json.loads(FILE.read_text())["reference"]) == 209
-    assert sum(each.verdict == "agrees" for each in OUTCOMES) >= 168
+    agree = sum(each.verdict == "agrees" for each in OUTCOMES)
+    if not DATA.is_dir():
+        assert agree == 180
+        pytest.skip("left out: 29 entries about rows of ../shared/data, which is not beside this repository")
+    assert agree == 209
 
 
 ENTRY = {

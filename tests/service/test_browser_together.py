@@ -103,11 +103,11 @@ def test_the_analyst_sees_margins_and_the_table_with_its_test(running: Running) 
     [pair] = found.pairs
     cells = [[cell.estimate for cell in row] for row in pair.cells]
     assert cells == [pytest.approx(row) for row in table.shares.tolist()]
-    assert pair.notes[0] == f"Test of independence: {table.independence()}."
+    assert pair.notes[0] == f"{table.independence()}."
     page = question_page(running.store, "together", "habits")
     text = render(page)
     assert "Do you smoke?</bdi> by <bdi>Which animal is it?" in text
-    assert "Test of independence: χ²" in text
+    assert "Independent: χ²" in text
     assert "No · " in to_csv(page)
 
 

@@ -39,7 +39,11 @@ def executed(notebook: Any, folder: Path) -> Any:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     NotebookClient(
-        fresh, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        fresh,
+        timeout=SECONDS,
+        kernel_name="python3",
+        coalesce_streams=True,  # what is printed comes in one piece or in several, as chance has it
+        resources={"metadata": {"path": str(folder)}},
     ).execute()
     return fresh
 

@@ -38,3 +38,14 @@ def test_each_refines_a_builtin_and_is_drawn_in_the_tree(kind: type[DeniableErro
     assert kind.__doc__
     if kind is not DeniableError:
         assert issubclass(kind, ValueError | RuntimeError | ImportError)
+
+
+def test_a_value_that_is_cut_keeps_both_quotation_marks() -> None:
+    for value in ("a" * 100, "it's " * 30, 'say "no" ' * 30, "\n" * 100, "'\"" * 40, "☠" * 100):
+        told = errors.quoted(value)
+        assert len(told) <= 41
+        assert told[0] == told[-1]
+        assert told[0] in "'\""
+        assert "…" in told
+    assert errors.quoted("short") == "'short'"
+    assert errors.quoted(list(range(100)), 10) == "[0, 1, 2,…"

@@ -20,6 +20,10 @@ COMMANDS = {
     "respond": ("respond", "Draw a response for each answer, with secure randomness."),
     "tally": ("tally", "Count the responses of one file or of several, which add up."),
     "estimate": ("estimates", "Estimate the share of each category, with intervals and with what privacy cost."),
+    "crosstab": (
+        "crosstab",
+        "Estimate the share of each pair of answers to two questions, and test whether they hang together.",
+    ),
     "release": ("releases", "Give out an answer in stages, and never pay twice: a ledger on your own machine."),
     "graph": ("graphs", "Who has which items, and how much of each: design → respond → tally → estimate."),
     "certify": ("certify", "Certify what a design, a ladder or a survey promises, in exact numbers."),
@@ -107,6 +111,7 @@ _EXTRAS = {  # what each brings: installed if all of these can be imported
     "fast": ("numba",),
     "collect": ("uvicorn", "starlette", "msgspec", "jinja2", "prometheus_client"),
     "duckdb": ("duckdb",),
+    "elsewhere": ("openpyxl", "pyreadstat"),
     "postgres": ("psycopg",),
     "spark": ("pyspark",),
 }

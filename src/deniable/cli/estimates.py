@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deniable.cli import collected
 from deniable.cli.common import (
-    DesignFile,
     Force,
     Json,
     check_out,
     console,
     guarded,
     print_json,
-    read_any_design,
     say,
     write,
 )
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
 
     from deniable.estimates import Result, Row, Summary
 
+_FEW_GROUPS = 5  # whose pairs, ten of them, are read at a glance
+_MOST_COMPARED = 50  # groups whose differences are shown without being asked for
 PICTURES = (".png", ".svg", ".pdf")
 
 Level = Annotated[float, typer.Option("--level", help="How often an interval holds the truth.")]
@@ -48,7 +49,13 @@ ResultFile = Annotated[
 
 @guarded
 def estimate(
-    design: DesignFile,
+    design: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DESIGN",
+            help="The design of the tally; or the mapping file (.toml) with which several columns were counted.",
+        ),
+    ],
     tally: Annotated[
         Path, typer.Argument(metavar="TALLY", help="A tally, as written by `deniable tally`, or - for stdin.")
     ],
@@ -86,6 +93,14 @@ def estimate(
         Path | None,
         typer.Option("--candidates", metavar="FILE", help="For strings: those that may occur, one on each line."),
     ] = None,
+    differences: Annotated[
+        str | None,
+        typer.Option(
+            "--differences",
+            metavar="pairs|rest",
+            help="Of groups: in place of their shares, by how much each differs from each other one, or from the rest.",
+        ),
+    ] = None,
     chart: Chart = None,
     out: ResultFile = None,
     force: Force = False,
@@ -94,17 +109,28 @@ def estimate(
     """Estimate the share of each category, with intervals and with what privacy cost.
 
     With a ladder in place of the design, and the counts of its stages, everybody counts with the finest response sent.
+    Of a tally by groups, as --by counts it, each group is estimated, tested against the others, and compared with them.
+    Of several columns, counted with a mapping file, each is estimated by itself.
     """
+    from deniable.tallies.separate import SeparateTallies
+
     check_files(out, chart, force=force)
-    made = _fitted(design, read_counts(tally), method, population, candidates)
+    counted = collected.read_tally(read_counts(tally), collected.read_designs(design))
+    told: dict[str, Any] = {"level": level, "method": interval, "simultaneous": simultaneous}
+    options: dict[str, Any] = {"method": method, "population": population}
+    if isinstance(counted, SeparateTallies):
+        found = collected.SeparateResults.of(counted, lambda each: _fitted(each, options, candidates, differences))
+        _show_apart(found, told, out, chart, force=force, as_json=as_json)
+        return
+    made = _fitted(counted, options, candidates, differences)
     if as_json:
-        print_json(made.to_json(level=level, method=interval, simultaneous=simultaneous, indent=2))
+        print_json(made.to_json(**told, indent=2))
     else:
-        show(made.summary(level=level, method=interval, simultaneous=simultaneous))
+        _show_result(made, told)
     if chart is not None:
         save_picture(made.plot(level=level, method=interval), chart)
     if out is not None:
-        write_result(made, out, level=level, method=interval, simultaneous=simultaneous, force=force)
+        write_result(made, out, **told, force=force)
 
 
 def check_files(out: Path | None, chart: Path | None, *, force: bool) -> None:
@@ -128,7 +154,8 @@ def read_counts(path: Path) -> bytes:
         name = "what stdin holds" if str(path) == "-" else path.name
         raise InvalidRequest(
             f"{name}: these are responses, not counts; expected a tally.",
-            f"Tally them first: deniable tally DESIGN {path} --out tally.json.",
+            f"Tally them first: deniable tally DESIGN {path} --out tally.json, with --column where they were collected "
+            "elsewhere.",
         )
     return text
 
@@ -140,19 +167,59 @@ def _are_responses(head: bytes) -> bool:
     return head.startswith(BINARY) or b'"response":' in first or {b"response", b"design"} <= header
 
 
-def _fitted(path: Path, counts: bytes, method: str | None, population: int | None, candidates: Path | None) -> Any:
-    from deniable.engines.response_files import read_tally
+def _fitted(counted: Any, options: dict[str, Any], candidates: Path | None, differences: str | None) -> Any:
+    from deniable.estimates.groups import GroupedEstimate
     from deniable.verbs import estimate as fit
 
-    known = read_any_design(path)
-    options: dict[str, Any] = {"method": method, "population": population}
-    if known.asks == "strings":
-        if candidates is None and not hasattr(known.bloom, "alphabet"):
+    design = getattr(counted, "design", None)  # None of several devices
+    if design is not None and design.asks == "strings":
+        if candidates is None and not hasattr(design.bloom, "alphabet"):
             raise InvalidRequest(
                 "strings are found among candidates, and there are none; expected --candidates FILE, one on each line."
             )
-        options["candidates"] = None if candidates is None else candidates.read_text(encoding="utf-8").splitlines()
-    return fit(read_tally(counts, known), **options)
+        listed = None if candidates is None else candidates.read_text(encoding="utf-8").splitlines()
+        options = {**options, "candidates": listed}
+    made: Any = fit(counted, **options)
+    if differences is None:
+        return made
+    if not isinstance(made, GroupedEstimate) or differences not in ("pairs", "rest"):
+        raise InvalidRequest(
+            f"--differences {differences:.40}: expected pairs or rest, with a tally by groups.",
+            "Count groups apart: deniable tally DESIGN FILE --by COLUMN.",
+        )
+    return made.pairwise() if differences == "pairs" else made.against_rest()
+
+
+def _show_result(made: Any, told: dict[str, Any]) -> None:
+    """Print a result; of a few groups also by how much they differ, in pairs, of more each from the rest."""
+    from deniable.estimates.groups import GroupedEstimate
+
+    show(made.summary(**told))
+    if isinstance(made, GroupedEstimate) and 1 < len(made.groups) <= _MOST_COMPARED:
+        console().print()
+        apart = made.pairwise() if len(made.groups) <= _FEW_GROUPS else made.against_rest()
+        show(apart.summary(level=told["level"], simultaneous=told["simultaneous"]))
+
+
+def _show_apart(
+    found: collected.SeparateResults,
+    told: dict[str, Any],
+    out: Path | None,
+    chart: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    if chart is not None:
+        raise InvalidRequest("a picture shows one estimate, and these are several; expected no --chart.")
+    text = "" if out is None else found.written(out, told)
+    if as_json:
+        print_json(found.to_json(told))
+    else:
+        found.print(lambda made: _show_result(made, told))
+    if out is not None:
+        write(out, text, force=force)
+        say(f"wrote {out}")
 
 
 def show(summary: Any) -> None:

@@ -31,7 +31,8 @@ def respond(
             "--answers",
             "-a",
             metavar="FILE",
-            help="Parquet, Arrow, CSV or NDJSON: a file, a folder, a 'pattern*', or - for stdin. May be repeated.",
+            help="Parquet, Arrow, CSV, NDJSON, Excel, SPSS or Stata: a file, a folder, a 'pattern*', or - for stdin. "
+            "May be repeated.",
         ),
     ] = None,
     columns: Annotated[

@@ -497,7 +497,7 @@ def _store(
     from deniable.collector.store.base import StoreFailed
 
     if not new and "://" not in settings.database and not Path(settings.database).exists():
-        raise InvalidRequest(
+        raise UnreadableFile(
             f"there is no database {settings.database}; expected the one of a collector.",
             "Name it with --database, or create a survey first: deniable survey create FILE.",
         )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli import warehouses
+from deniable.cli import collected, warehouses
 from deniable.cli.common import (
-    DesignFile,
     Force,
     Json,
     check_out,
     guarded,
-    print_tally,
     progress,
     read_any_design,
     say,
@@ -26,29 +25,52 @@ from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign
+    from deniable.tallies.collected import CollectedColumn
+    from deniable.tallies.separate import SeparateTallies
+
+DesignOrMapping = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DESIGN",
+        help="A design, as written by `deniable design`; or a mapping file (.toml) for several columns.",
+    ),
+]
 
 
 @guarded
 def tally(
-    design: DesignFile,
+    design: DesignOrMapping,
     responses: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="FILE…",
-            help="Responses (Parquet, Arrow, CSV, NDJSON; a file, a folder or a 'pattern*'), tallies (.json), or - for "
-            "stdin.",
+            help="Responses (Parquet, Arrow, CSV, NDJSON, Excel, SPSS, Stata; a file, a folder or a 'pattern*'), "
+            "tallies (.json), or - for stdin.",
         ),
     ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", metavar="NAME", help="Which column holds the responses; with --sql of several in their order."
+            "--column",
+            metavar="NAME",
+            help="Which column holds the responses; with a mapping file, or --sql, it may be repeated.",
         ),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", metavar="COLUMN", help="Count apart by the values of this column. May be repeated."),
+    ] = None,
+    values: collected.Values = None,
+    missing: collected.MissingValues = None,
     codes: Annotated[
         bool | None,
-        typer.Option("--codes/--no-codes", help="Whole numbers in a file that does not say so are codes, or labels."),
+        typer.Option(
+            "--codes/--no-codes",
+            help="Whole numbers are codes, the numbers of the symbols from 0, or labels. By default a file says it; "
+            "those of one that was collected elsewhere are labels.",
+        ),
     ] = None,
+    sheet: collected.Sheet = None,
     weights: Annotated[
         str | None,
         typer.Option("--weights", metavar="NAME", help="Which column holds how many people each row stands for."),
@@ -65,7 +87,6 @@ def tally(
     dialect: warehouses.Dialect = "duckdb",
     table: warehouses.Table = "",
     schema: warehouses.Schema = "",
-    by: warehouses.By = None,
     labels: warehouses.Labels = False,
     unchecked: warehouses.Unchecked = False,
     reached: warehouses.Reached = "",
@@ -73,52 +94,126 @@ def tally(
 ) -> None:
     """Count the responses of one file or of several, which add up. Files of another design are refused.
 
+    A file that was collected elsewhere names no design: with --column you vouch for the one you hand over, and the
+    tally says so. Values that are no symbols are counted apart and shown, never guessed; --value says what they mean.
+
     Responses in a database are counted there: --sql prints the query, and --from-sql reads what it returned.
     """
-    known = read_any_design(design)
-    if sql:
-        asked = warehouses.TableOptions(table, schema, columns or (), by or (), dialect, labels, unchecked, reached)
-        asked.show(known)
-        return
-    if from_sql is not None:
-        warehouses.show_counts(known, from_sql, out, force=force, as_json=as_json)
+    words = collected.ColumnOptions(design, columns or (), values or (), missing or (), codes is True, sheet)
+    known = None if words.mapped else read_any_design(design)
+    if sql or from_sql is not None:
+        if known is None:
+            raise InvalidRequest("a query counts one column; expected a design, not a mapping file.")
+        if sql:
+            asked = warehouses.TableOptions(table, schema, columns or (), by or (), dialect, labels, unchecked, reached)
+            asked.show(known)
+        else:
+            warehouses.show_counts(known, from_sql, out, by or (), force=force, as_json=as_json)  # type: ignore[arg-type]  # is there
         return
     if not responses:
         raise InvalidRequest("there are no files; expected files of responses, or --sql, or --from-sql.")
     check_out(out, force=force)
-    if columns and len(columns) > 1:
+    if known is not None and columns and len(columns) > 1:
         raise InvalidRequest(
-            f"there are {len(columns)} of --column; expected one.", "Each has a design, and a tally, of its own."
+            f"there are {len(columns)} of --column and one design; expected one.",
+            "For several columns write a mapping file, which names the design of each, and hand it over as DESIGN.",
         )
     if len({Path(path).resolve() for path in responses}) < len(responses):
         say("a file is named more than once; its responses count as often.")
-    question = columns[0] if columns else ""
-    counted = [_count(known, path, question, codes, threads, weights) for path in responses]
-    if len({type(each) for each in counted}) > 1:
-        raise InvalidRequest("some of these are counted with weights and some without; expected all in one way.")
-    total = sum(counted)
-    print_tally(total, as_json=as_json)
+    if weights is not None and (known is None or by or values or missing or sheet):
+        raise InvalidRequest(
+            "--weights goes with files that name one design; expected no groups, mapping file, --value or --sheet."
+        )
+    counting = _Counting(words, known, by or [], codes, threads, weights)
+    total = collected.added([counting.count(path) for path in responses])
+    collected.tell_unknown(counting.unknown, counting.designs)
+    collected.print_tallies(total, as_json=as_json)
+    collected.tell_declared(total)
     if out is not None:
         write(out, total.to_json(indent=2), force=force)
         say(f"wrote {out}")
 
 
-def _count(
-    design: AnyDesign, path: str, question: str, codes: bool | None, threads: int | None, weights: str | None
-) -> Any:
-    from deniable.designs import Design
-    from deniable.engines import Local
-    from deniable.engines.files import tally_file
-    from deniable.engines.response_files import read_tally
-    from deniable.tallies.files import tally_weighted_file
+class _Counting:
+    """Counts one file after another, and keeps which values were no symbols."""
 
-    if path.lower().endswith(".json"):
-        return read_tally(Path(path).read_bytes(), design)
-    engine = Local(threads=threads or os.cpu_count() or 1)
-    given: Any = sys.stdin.buffer if path == "-" else path
-    with progress(f"counting {Path(path).name}") as told:
-        if weights is not None:
-            if not isinstance(design, Design):
-                raise InvalidRequest(f"--weights does not go with a design that asks for {design.asks}.")
-            return tally_weighted_file(design, given, weights, question=question, codes=codes, progress=told)
-        return tally_file(design, given, question=question, codes=codes, engine=engine, progress=told)
+    def __init__(
+        self,
+        words: collected.ColumnOptions,
+        known: AnyDesign | None,
+        by: list[str],
+        codes: bool | None,
+        threads: int | None,
+        weights: str | None,
+    ) -> None:
+        self.unknown: dict[str, Counter[str]] = {}
+        self.designs: list[Any] = collected.read_designs(words.design) if known is None else [known]
+        self._words = words
+        self._known = known
+        self._by = by
+        self._codes = codes
+        self._threads = threads or os.cpu_count() or 1
+        self._weights = weights
+
+    def count(self, path: str) -> Any:
+        if path.lower().endswith(".json"):
+            return collected.read_tally(Path(path).read_bytes(), self.designs)
+        given: Any = path
+        if path == "-":
+            given = collected.read_stream(whole=self._known is None or bool(self._words.columns))
+        if self._known is None:
+            return self._mapped(given, path)
+        words = self._words
+        question = (
+            "" if not words.columns else collected.named_question(given, words.columns[0], self._known, words.sheet)
+        )
+        if question is not None:
+            return self._ours(self._known, given, path, question)
+        return collected.plainest(self._elsewhere(words.questions(self._known), given, path))
+
+    def _mapped(self, given: Any, path: str) -> Any:
+        """Count columns with a design each; where a file names that of a column, under it alone."""
+        from deniable.tallies.separate import SeparateTallies, TallyKey
+
+        elsewhere, ours = {}, {}
+        for column, asked in self._words.questions(None).items():
+            design = asked.designs.get(None)
+            sheet = self._words.sheet
+            question = None if design is None else collected.named_question(given, column, design, sheet)
+            if design is None or question is None:
+                elsewhere[column] = asked
+                continue
+            ours[TallyKey(column)] = self._ours(design, given, path, question)
+        found = SeparateTallies(ours)
+        return collected.plainest(found + self._elsewhere(elsewhere, given, path) if elsewhere else found)
+
+    def _ours(self, design: AnyDesign, given: Any, path: str, question: str) -> Any:
+        """Count a file that names the design of its responses."""
+        from deniable.designs import Design
+        from deniable.engines import Local
+        from deniable.engines.files import tally_file
+        from deniable.tallies.files import tally_weighted_file
+
+        words = self._words
+        if words.values or words.missing or words.sheet:
+            why = "this one names its design; expected none of them" if words.columns else "expected --column with them"
+            raise InvalidRequest(f"--value, --missing and --sheet are for files that were collected elsewhere; {why}.")
+        options: dict[str, Any] = {"question": question, "codes": self._codes}
+        with progress(f"counting {Path(path).name}") as told:
+            if self._weights is not None:
+                if not isinstance(design, Design):
+                    raise InvalidRequest(f"--weights does not go with a design that asks for {design.asks}.")
+                return tally_weighted_file(design, given, self._weights, progress=told, **options)
+            return tally_file(design, given, by=self._by, engine=Local(threads=self._threads), progress=told, **options)
+
+    def _elsewhere(self, questions: Mapping[str, CollectedColumn], given: Any, path: str) -> SeparateTallies:
+        """Count a file that does not."""
+        from deniable.tallies.collected import count_columns
+
+        if self._weights is not None:
+            raise InvalidRequest("--weights is for files that name their design; this one was collected elsewhere.")
+        with progress(f"counting {Path(path).name}") as told:
+            found = count_columns(questions, given, by=self._by, sheet=self._words.sheet, progress=told)
+        for column, counted in found.unknown.items():
+            self.unknown.setdefault(column, Counter()).update(counted)
+        return found.tallies

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.common import check_out, console, print_json, print_tally, say, write
+from deniable.cli import collected
+from deniable.cli.common import check_out, say, write
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ Dialect = Annotated[
 ]
 Table = Annotated[str, typer.Option("--table", metavar="NAME", help="With --sql: the table that holds the responses.")]
 Schema = Annotated[str, typer.Option("--schema", metavar="NAME", help="With --sql: the schema that the table is in.")]
-By = Annotated[
-    list[str] | None, typer.Option("--by", metavar="COLUMN", help="With --sql: count each value of this column apart.")
-]
 Labels = Annotated[bool, typer.Option("--labels", help="With --sql: the table holds the responses as text.")]
 Unchecked = Annotated[bool, typer.Option("--no-design", help="With --sql: the table has no column 'design' to check.")]
 Reached = Annotated[
@@ -75,27 +73,22 @@ class TableOptions:
         typer.echo(f"{text};")
 
 
-def show_counts(design: AnyDesign, path: Path, out: Path | None, *, force: bool, as_json: bool) -> None:
+def show_counts(
+    design: AnyDesign, path: Path, out: Path | None, by: Sequence[str], *, force: bool, as_json: bool
+) -> None:
     """Print the tally of what a query returned, or of each group of it, and write it where that is asked for.
 
     Raises:
         Incompatible: counts of another design.
         InvalidResponse: the table holds what the design cannot send.
         UnreadableFile: no counts.
+        InvalidRequest: --by names another number of columns than the counts have groups by.
     """
     from deniable.engines.sql import read_counts
-    from deniable.tallies.groups import GroupedTally, group_name
 
     check_out(out, force=force)
-    found = read_counts(design, *_read(path))
-    if not isinstance(found, GroupedTally):
-        print_tally(found, as_json=as_json)
-    elif as_json:
-        print_json(json.loads(found.to_json()))
-    else:
-        for group, tally in found.items():
-            console().print(group_name(group), markup=False)
-            print_tally(tally, as_json=False)
+    found = read_counts(design, *_read(path), by=by)
+    collected.print_tallies(found, as_json=as_json)
     if out is not None:
         write(out, found.to_json(indent=2), force=force)
         say(f"wrote {out}")

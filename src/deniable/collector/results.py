@@ -257,7 +257,7 @@ def compared(store: Store, entry: Entry, question: int) -> tuple[str, ...]:
     except (NotEstimable, InvalidRequest):
         return ()
     labels = asked.labels(entry.survey.language)
-    told = [f"Test that all groups are alike: {found.homogeneity()}."]
+    told = [f"{found.homogeneity()}."]
     for name, value in apart.params.items():
         if apart.adjusted[name] <= 1 - LEVEL:
             group, _, category = name.partition(f" − {REST} · ")

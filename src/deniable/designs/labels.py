@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, overload
 from deniable import exact
 from deniable.channel.product import join, split
 from deniable.channel.sets import MOST_CATEGORIES
-from deniable.errors import InvalidDesign
+from deniable.errors import InvalidDesign, quoted
 
 Labels: TypeAlias = Sequence[str] | int
 """Names for the categories, or how many there are; then they are called "0", "1", "2" and so on."""
@@ -121,7 +121,7 @@ def read(given: Labels, *, name: str = "categories") -> Sequence[str]:
         raise InvalidDesign(f"{name} holds {len(labels)} labels; expected at least 2.")
     for label in labels:
         if not isinstance(label, str) or not label.strip() or _unwritable(label):
-            raise InvalidDesign(f"{name} holds {label!r:.40}; expected text that is not empty.")
+            raise InvalidDesign(f"{name} holds {quoted(label)}; expected text that is not empty.")
     _refuse_twins(labels, name)
     numbered = Numbered(len(labels))  # one design, one hash, whichever way the labels were given
     return numbered if labels == tuple(numbered) else tuple(map(str, labels))
@@ -139,7 +139,7 @@ def _refuse_twins(labels: Sequence[str], name: str) -> None:
         look = unicodedata.normalize("NFC", label).strip()
         if look in seen:
             raise InvalidDesign(
-                f"{name} holds {label!r:.40} more than once, or two labels that look like it; "
+                f"{name} holds {quoted(label)} more than once, or two labels that look like it; "
                 "expected different labels."
             )
         seen.add(look)
@@ -157,7 +157,7 @@ def shown(labels: Sequence[str], most: int = 8) -> str:
         >>> shown(["no", "yes"]), shown(Numbered(1000), most=3)
         ("'no', 'yes'", "'0', '1', '2', … (1,000 in all)")
     """
-    text = ", ".join(f"{label!r:.60}" for label in labels[:most])
+    text = ", ".join(f"{quoted(label, 60)}" for label in labels[:most])
     number = size(labels)
     if number <= most:
         return text
@@ -285,6 +285,6 @@ def _check(part: Sequence[str]) -> None:
     for label in () if isinstance(part, Computed) else part:
         if SEPARATOR in f" {label} ":  # otherwise nobody could tell where one attribute ends
             raise InvalidDesign(
-                f"the label {label!r:.40} holds {SEPARATOR.strip()!r} between spaces, which separates attributes; "
+                f"the label {quoted(label)} holds {SEPARATOR.strip()!r} between spaces, which separates attributes; "
                 "expected another label."
             )

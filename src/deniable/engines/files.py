@@ -360,8 +360,8 @@ def _format(target: Path, format: str | None) -> tuple[str, bool]:
     packed = target.suffix.lower() in COMPRESSED
     if format is not None and format not in FORMATS:
         raise InvalidRequest(f"the format is {format!r:.20}; expected one of {', '.join(FORMATS)}.")
-    if told is not None and not packed and not target.is_dir():
-        return format or told, False
+    if told in FORMATS and not packed and not target.is_dir():
+        return format or str(told), False
     if target.suffix and (packed or format is None):
         raise InvalidRequest(
             f"cannot tell how to write {target.name}; expected a name that ends in .parquet, .arrow, .csv or .ndjson, "

@@ -17,9 +17,10 @@ from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidResponse
 from deniable.files.columns import File, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
+from deniable.tallies.collected import check_columns
 from deniable.tallies.counting import tally as tally_categories
 from deniable.tallies.files import Progress, counted_batches, metadata_key
-from deniable.tallies.groups import tally_type
+from deniable.tallies.groups import GroupedTally, check_groups, tallies_by_values, tally_type
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 
@@ -37,6 +38,7 @@ def tally_file(
     *,
     question: str = "",
     codes: bool | None = None,
+    by: str | Sequence[str] = (),
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Any:
@@ -49,6 +51,8 @@ def tally_file(
         question: which of several questions; its columns are called `smokes.response` and so on.
         codes: what whole numbers are; True for codes, False for labels. By default codes, and refused where symbols
             that are numbers make the two differ and a file does not say that it is one of ours.
+        by: columns, or what folders name, by whose values to count apart: a `GroupedTally` comes back, whose groups are
+            called by text.
         engine: where to count; all cores of this machine by default.
         progress: told after each batch.
 
@@ -56,12 +60,15 @@ def tally_file(
         Incompatible: the responses were drawn with another design.
         UnreadableFile: truncated, or not a file of responses.
         InvalidResponse: something that the design cannot send; the message names the row.
-        InvalidRequest: there is no such file.
+        InvalidRequest: there is no such file, no such column of groups, or groups of a deck.
         OSError: a file is not there, or may not be read.
     """
     chosen = _chosen(engine)
     count = partial(_count, chosen)
     options: dict[str, Any] = {"question": question, "codes": codes, "size": _BATCH}
+    if by:
+        names = (by,) if isinstance(by, str) else tuple(by)
+        return _tally_groups(design, responses, names, format, count, options, progress)
     if not isinstance(responses, str | os.PathLike | Sequence):
         with open_columns(responses, format) as opened:
             parts = (part for _, part in counted_batches(opened, design, count, **options))
@@ -70,6 +77,33 @@ def tally_file(
     counter = _StretchCounter(design, count, format, options, len(tasks), progress)
     with ThreadPoolExecutor(max(1, min(getattr(chosen, "threads", 1), len(tasks)))) as pool:
         return sum(pool.map(counter.count, tasks), start=_empty(design))
+
+
+def _tally_groups(
+    design: AnyDesign,
+    responses: Paths | File,
+    by: tuple[str, ...],
+    format: str | None,
+    count: Any,
+    options: dict[str, Any],
+    progress: Progress | None,
+) -> GroupedTally:
+    check_groups(design)
+    given = find_inputs(responses) if isinstance(responses, str | os.PathLike | Sequence) else [responses]
+    total: dict[tuple[str | None, ...], Any] = {}
+    for each in given:
+        folders = each.named if isinstance(each, Input) else {}
+        own = [name for name in by if name not in folders]
+        with open_columns(each.path if isinstance(each, Input) else each, format) as opened:
+            check_columns(opened, own)
+            for rows, part in counted_batches(opened, design, count, by=own, **options):
+                for values, tally in (part if own else {(): part}).items():
+                    found = dict(zip(own, values, strict=True)) | folders
+                    group = tuple(found[name] for name in by)
+                    total[group] = total[group] + tally if group in total else tally
+                if progress:
+                    progress(rows, opened.share)
+    return tallies_by_values(design, total, by)
 
 
 def _chosen(engine: Engine | None) -> Engine:

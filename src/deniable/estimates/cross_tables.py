@@ -15,10 +15,11 @@ from scipy.stats import ncx2
 from deniable.designs import Design, product
 from deniable.errors import Incompatible, InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.independence import Significance, highest, likelihood_ratio, response_scores, score_test
+from deniable.estimates.independence import highest, response_scores, score_test
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.results import Caution, Columns, Result, Summary
 from deniable.estimates.shares import Estimate, ShareRow, fitted, remake
+from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.rendering import Sheet
 from deniable.tallies import Tally, marginal
 from deniable.tallies.columns import column_of
@@ -235,7 +236,7 @@ class CrossTable(Grid):
         """The unbiased table, for one whose shares were brought into the simplex."""
         return cross_table(self.estimate.tally) if self.estimate.bounded else self
 
-    def independence(self, *, method: str = "score") -> Significance:
+    def independence(self, *, method: str = "score") -> HypothesisTest:
         """Test whether the two attributes are independent.
 
         Implements: the score test of the table of responses, or G²: twice what the log-likelihood of the joint shares
@@ -324,7 +325,7 @@ class CrossTable(Grid):
 
     def association_words(self, *, level: float = 0.95) -> tuple[str, ...]:
         """Return in words how both attributes hang together: the test, an odds ratio, Cramér's V."""
-        found = [f"Test of independence: {self.independence()}."]
+        found = [f"{self.independence()}."]
         if self.shares.shape == (2, 2):
             ratio = self.odds_ratio()
             ends = ratio.conf_int(level=level)["odds ratio"]
@@ -334,10 +335,17 @@ class CrossTable(Grid):
             found.append(f"Cramér's V: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).")
         return tuple(found)
 
+    def text(self, *, level: float = 0.95) -> str:
+        """Return the table for people: shares with their errors, margins, how both hang together, what calls for care.
+
+        Args:
+            level: how often the intervals of the odds ratio and of Cramér's V hold the truth.
+        """
+        words = self.association_words(level=level)
+        return "\n".join([super().__str__(), *words, *(f"Warning: {each}" for each in self.warnings)])
+
     def __str__(self) -> str:
-        return "\n".join(
-            [super().__str__(), *self.association_words(), *(f"Warning: {each}" for each in self.warnings)]
-        )
+        return self.text()
 
     @property
     def _design_hash(self) -> str:
@@ -396,7 +404,7 @@ def cross_table(
         no                0.600 ± 0.044  0.100 ± 0.036  0.700 ± 0.031
         yes               0.200 ± 0.039  0.100 ± 0.032  0.300 ± 0.031
         all               0.800 ± 0.030  0.200 ± 0.030
-        Test of independence: χ² = 1.83 with 1 degree of freedom, p = 0.176.
+        Independent: χ² = 1.83 with 1 degree of freedom, p = 0.176.
         Odds ratio: 3 (0.557 … 19.9).
         Cramér's V: 0.146 (0.000 … 0.536).
     """
@@ -441,7 +449,7 @@ def _table_of(estimate: Estimate) -> CrossTable:
     )
 
 
-def independence(given: Tally | Estimate, *, method: str | None = None) -> Significance:
+def independence(given: Tally | Estimate, *, method: str | None = None) -> HypothesisTest:
     """Test whether the attributes of a product are independent: two of them, or all of more.
 
     Implements: of two attributes the score test of the table of responses. Of any number G²: twice what the
@@ -458,7 +466,7 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Signi
         >>> from deniable.designs import product, warner
         >>> three = Tally(product([warner(2)] * 3), [90, 20, 25, 15, 30, 10, 12, 40])
         >>> print(independence(three))
-        G² = 76.83 with 4 degrees of freedom, p = 8.16e-16
+        Independent: G² = 76.83 with 4 degrees of freedom, p = 8.16e-16
     """
     tally = given if isinstance(given, Tally) else given.tally
     factors = tally.design.factors
@@ -470,12 +478,13 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Signi
         )
     if chosen == "score":
         shape = [each.channel.responses for _, each in factors]
-        return score_test(vector(tally.counts).reshape(shape), *(response_scores(each) for _, each in factors))
+        rows, columns = (response_scores(each) for _, each in factors)
+        return score_test(vector(tally.counts).reshape(shape), rows, columns)
     margins = [marginal(tally, name) for name, _ in factors]
     alone = sum(highest(each.design, vector(each.counts)) for each in margins)
     sizes = [len(each.categories) for _, each in factors]
-    freedom = math.prod(sizes) - 1 - sum(each - 1 for each in sizes)
-    return likelihood_ratio(highest(tally.design, vector(tally.counts)) - alone, freedom)
+    df = math.prod(sizes) - 1 - sum(each - 1 for each in sizes)
+    return likelihood_ratio("Independent", highest(tally.design, vector(tally.counts)) - alone, df)
 
 
 def _joined(first: object, second: object, rows: str | None, columns: str | None) -> Tally:

@@ -20,22 +20,24 @@ from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, 
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.independence import (
     MOST_CELLS,
-    Significance,
     highest,
     holm,
-    likelihood_ratio,
     response_scores,
     score_test,
 )
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.estimates.shares import Estimate
+from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio
 from deniable.tallies.groups import Group, GroupedTally, group_name
 
 __all__ = ["DifferenceRow", "Differences", "GroupedEstimate", "estimate_groups"]
 
 REST = "the rest"
 """What all other groups together are called."""
+
+ALIKE = "The same in all groups"
+"""The hypothesis that is tested of groups."""
 
 _FITS = {  # by what a design asks: what estimates a tally of it, below `deniable`
     "categories": "estimates.shares.fitted",
@@ -107,7 +109,7 @@ class GroupedEstimate(Result):
         >>> {name: round(share, 2) for name, share in found.params.items()}
         {'north · no': 0.3, 'north · yes': 0.7, 'south · no': 0.8, 'south · yes': 0.2}
         >>> print(found.homogeneity())
-        χ² = 12.47 with 1 degree of freedom, p = 0.000404
+        The same in all groups: χ² = 12.47 with 1 degree of freedom, p = 0.000404
     """
 
     type: ClassVar = "groups"
@@ -223,7 +225,7 @@ class GroupedEstimate(Result):
             replace(row, name=f"{group_name(group)} · {row.name}") for group, each in parts.items() for row in each.rows
         )
         return Summary(
-            title=f"{len(self.groups):,} groups, {self.respondents:,} respondents, by {first.method}",
+            title=f"{self._counted}, {self.respondents:,} respondents, by {first.method}",
             quantity=first.quantity,
             rows=rows,
             notes=self._notes(),
@@ -238,13 +240,18 @@ class GroupedEstimate(Result):
             left_out=sum(each.left_out for each in parts.values()),
         )
 
+    @property
+    def _counted(self) -> str:
+        many = f"{len(self.groups):,} group{'s' if len(self.groups) > 1 else ''}"
+        return f"{many} of {group_name(self.tally.by)}" if self.tally.by else many
+
     def _notes(self) -> tuple[str, ...]:
-        if len(self.groups) < 2:
-            return ()
+        declared = getattr(self.tally.overall, "declared", None)
+        vouched = () if declared is None else declared.notes()
         asked = None if self._have_shares else "mean"
-        if asked and asked not in self.names:
-            return ()
-        return (f"Test that all groups are alike: {self.homogeneity(asked)}.",)
+        if len(self.groups) < 2 or (asked and asked not in self.names):
+            return tuple(vouched)
+        return (f"{self.homogeneity(asked)}.", *vouched)
 
     @property
     def _have_shares(self) -> bool:
@@ -260,7 +267,7 @@ class GroupedEstimate(Result):
     def _scores(self) -> Matrix:
         return response_scores(self.design)
 
-    def homogeneity(self, name: str | None = None, *, method: str = "score") -> Significance:
+    def homogeneity(self, name: str | None = None, *, method: str = "score") -> HypothesisTest:
         """Test whether all groups are alike.
 
         Implements: of shares the score test of a table of groups by responses ("score"), or G² ("likelihood"): twice
@@ -287,15 +294,15 @@ class GroupedEstimate(Result):
         if method == "likelihood":
             gained = sum(highest(self.design, each.counts.astype(np.float64)) for each in tallies)
             pooled = highest(self.design, sum(each.counts for each in tallies).astype(np.float64))
-            return likelihood_ratio(gained - pooled, (len(tallies) - 1) * (len(self.names) - 1))
+            return likelihood_ratio(ALIKE, gained - pooled, (len(tallies) - 1) * (len(self.names) - 1))
         if self._have_counts:
             scores = self._scores if name is None else self._scores[:, [self.names.index(name)]]
-            return score_test(np.stack([each.counts for each in tallies]), np.eye(len(tallies)), scores)
+            return score_test(np.stack([each.counts for each in tallies]), np.eye(len(tallies)), scores, ALIKE)
         return self._pooled_test(
             list(self.groups), range(len(self.names)) if name is None else [self.names.index(name)]
         )
 
-    def _alike(self, name: str | None) -> Significance:
+    def _alike(self, name: str | None) -> HypothesisTest:
         if name is None:
             raise InvalidRequest(
                 "these numbers are no shares, and are not tested together; expected the name of one of them.",
@@ -305,10 +312,9 @@ class GroupedEstimate(Result):
         errors = np.array([each.bse[name] for each in self.groups.values()])
         weights = 1 / np.maximum(errors, 1e-300) ** 2
         statistic = float((weights * (values - np.average(values, weights=weights)) ** 2).sum())
-        freedom = len(values) - 1
-        return Significance(statistic, freedom, float(chi2.sf(statistic, freedom)), "score")
+        return against_chi_square(ALIKE, "score", statistic, len(values) - 1)
 
-    def _pooled_test(self, groups: Sequence[Group], numbers: Sequence[int]) -> Significance:
+    def _pooled_test(self, groups: Sequence[Group], numbers: Sequence[int]) -> HypothesisTest:
         """Test shares of a design whose tally keeps sums: their distances, with the covariance of all together."""
         tallies = [self.tally[group] for group in groups]
         return _pooled_test(self._fitted(sum(tallies)), [(each, self._fitted(each)) for each in tallies], numbers)
@@ -408,7 +414,7 @@ def _difference(one: Any, two: Any, name: str) -> Any:
     return one.contrast({name: 1.0}) - two.contrast({name: 1.0})
 
 
-def _pooled_test(pooled: Any, sides: Sequence[tuple[Any, Any]], numbers: Sequence[int]) -> Significance:
+def _pooled_test(pooled: Any, sides: Sequence[tuple[Any, Any]], numbers: Sequence[int]) -> HypothesisTest:
     """Return Σ n_g·d_g′·Σ⁺·d_g against χ², where Σ is the covariance of one response if all groups are alike."""
     kept = np.array(numbers)
     spread = pooled.cov_params()[np.ix_(kept, kept)] * max(pooled.respondents - 1, 1)
@@ -419,8 +425,7 @@ def _pooled_test(pooled: Any, sides: Sequence[tuple[Any, Any]], numbers: Sequenc
     statistic = sum(
         counted.respondents * float((((_unbiased(made)[kept] - center) @ turn) ** 2).sum()) for counted, made in sides
     )
-    freedom = (len(sides) - 1) * int(told.sum())
-    return Significance(statistic, freedom, float(chi2.sf(statistic, freedom)) if freedom else 1.0, "score")
+    return against_chi_square(ALIKE, "score", statistic, (len(sides) - 1) * int(told.sum()))
 
 
 def _unbiased(made: Estimate) -> Vector:

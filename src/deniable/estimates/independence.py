@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, gamma, hypergeom, random_table
+from scipy.stats import gamma, hypergeom, random_table
 
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import log_likelihood, most_likely
+from deniable.estimates.testing import HypothesisTest
 
-__all__ = ["Significance", "TableSide", "holm", "likelihood_ratio", "response_scores", "score_test", "white"]
+__all__ = ["TableSide", "holm", "response_scores", "score_test", "white"]
 
 MOST_CELLS = 4_096
 """Responses of a question in a table: each is a row or a column of it."""
@@ -25,30 +26,6 @@ NEAR = 0.05
 """How far the variance of a statistic may be from that of normal scores for a closed form."""
 
 _TABLES = 9_999  # that are drawn where there is none
-
-
-class Significance(NamedTuple):
-    """What a test has found.
-
-    Attributes:
-        statistic: how far the responses are from what the hypothesis says.
-        freedom: what the statistic is on average, if the hypothesis is true.
-        p_value: how often it is as large, or larger, if it is.
-        method: "score" or "likelihood".
-        tables: in how many tables with the same margins the p-value was counted; 0 for a closed form.
-    """
-
-    statistic: float
-    freedom: int
-    p_value: float
-    method: str
-    tables: int = 0
-
-    def __str__(self) -> str:
-        name = "G²" if self.method == "likelihood" else "χ²"
-        how = f" ({self.tables:,} tables)" if self.tables else ""
-        degrees = "1 degree" if self.freedom == 1 else f"{self.freedom} degrees"
-        return f"{name} = {self.statistic:.2f} with {degrees} of freedom, p = {self.p_value:.3g}{how}"
 
 
 def response_scores(design: Design) -> Matrix:
@@ -118,7 +95,7 @@ def white(values: Matrix, times: Vector | None = None) -> Matrix:
     return found
 
 
-def score_test(counts: Matrix, rows: Matrix, columns: Matrix) -> Significance:
+def score_test(counts: Matrix, rows: Matrix, columns: Matrix, hypothesis: str = "Independent") -> HypothesisTest:
     """Test whether what rows and columns stand for is independent.
 
     Implements: the trace of Pillai [Pil55] on the scores of both sides, against all ways to pair them [KHL95]. For two
@@ -135,20 +112,21 @@ def score_test(counts: Matrix, rows: Matrix, columns: Matrix) -> Significance:
         counts: how often each pair was seen.
         rows: a row of scores for each row of the table.
         columns: a row of scores for each column.
+        hypothesis: what independence means here.
     """
     table = np.asarray(counts, np.int64)
     n, margins = int(table.sum()), (table.sum(axis=1), table.sum(axis=0))
     one, two = white(rows, margins[0]), white(columns, margins[1])
     sides = TableSide.of(one, margins[0]), TableSide.of(two, margins[1])
     statistic = (n - 1) * float(((one.T @ table @ two) ** 2).sum())
-    freedom = sides[0].rank * sides[1].rank
-    if not freedom:
-        return Significance(0.0, 0, 1.0, "score")
+    df = sides[0].rank * sides[1].rank
+    if not df:
+        return HypothesisTest(hypothesis, "score", 0.0, 0, 1.0)
     closed = sides[0].closed(sides[1], n, statistic)
     if closed is not None:
-        return Significance(statistic, freedom, closed, "score")
+        return HypothesisTest(hypothesis, "score", statistic, df, closed)
     if table.shape == (2, 2):
-        return Significance(statistic, freedom, _fisher(table), "score")
+        return HypothesisTest(hypothesis, "score", statistic, df, _fisher(table))
     seed = int.from_bytes(hashlib.sha256(table.tobytes()).digest(), "little")
     kept = [each > 0 for each in margins]
     drawn = random_table(margins[0][kept[0]], margins[1][kept[1]]).rvs(
@@ -156,7 +134,7 @@ def score_test(counts: Matrix, rows: Matrix, columns: Matrix) -> Significance:
     )
     turned = np.einsum("ip,tij,jq->tpq", one[kept[0]], drawn, two[kept[1]])
     as_large = int(((n - 1) * (turned**2).sum(axis=(1, 2)) >= statistic * (1 - 1e-9)).sum())
-    return Significance(statistic, freedom, (1 + as_large) / (1 + _TABLES), "score", _TABLES)
+    return HypothesisTest(hypothesis, "score", statistic, df, (1 + as_large) / (1 + _TABLES), _TABLES)
 
 
 def _fisher(table: NDArray[np.int64]) -> float:
@@ -166,15 +144,6 @@ def _fisher(table: NDArray[np.int64]) -> float:
     away = np.abs(cell - row * column / n)
     far = away >= abs(table[0, 0] - row * column / n) * (1 - 1e-9)
     return min(1.0, float(hypergeom.pmf(cell[far], n, row, column).sum()))
-
-
-def likelihood_ratio(log_ratio: float, freedom: int) -> Significance:
-    """Return the test of twice a difference of log-likelihoods, G², against χ².
-
-    Where shares are held at the border of the simplex the law of G² is only near χ²; the score test holds them nowhere.
-    """
-    statistic = max(2 * log_ratio, 0.0)
-    return Significance(statistic, freedom, float(chi2.sf(statistic, freedom)) if freedom else 1.0, "likelihood")
 
 
 def highest(design: Design, counts: Vector) -> float:

@@ -148,7 +148,7 @@ class TableMeasure(Result):
             title=f"{self._title}, {of.respondents:,} respondents",
             quantity=self.name,
             rows=(Row(self.name, self.value, self._error, *ends),),
-            notes=(f"Test of independence: {self.table.independence()}.",),
+            notes=(f"{self.table.independence()}.",),
             warnings=self.warnings,
             level=level,
             interval=method or "profile",

@@ -537,6 +537,8 @@ def told(mixed: Mixed, level: float, method: str, *, simultaneous: bool) -> Summ
     proved = [" ".join(proofs(part.tally.design)) for part in mixed.parts]
     notes = (f"Respondents by device: {groups}.", *dict.fromkeys(each for each in proved if each))
     caveats = dict.fromkeys(each.design.caveat for each in mixed.tallies if each.design.caveat)
+    vouched = [each.declared for each in mixed.tallies if each.declared is not None]
+    notes += sum(vouched[1:], start=vouched[0]).notes() if vouched else ()
     missing = sum(each.missing for each in mixed.tallies)
     epsilon = max(part.tally.design.epsilon for part in mixed.parts)
     facts = Facts(f"{len(mixed.parts)} devices", (*notes, *caveats), missing, epsilon)

@@ -85,6 +85,8 @@ def _notes(estimate: Estimate, overall: float, simultaneous: bool) -> tuple[str,
         notes.append("The intervals hold all together with this level.")
     if estimate.tally.missing:
         notes.append(f"{estimate.tally.missing:,} sent no response and take no part in the estimate.")
+    if estimate.tally.declared is not None:
+        notes.extend(estimate.tally.declared.notes())
     if estimate.design.epsilon == np.inf:
         told = " ".join(proofs(estimate.design))
         notes.append(f"Some response of this design proves something about the answer: its ε is infinite. {told}")

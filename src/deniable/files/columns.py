@@ -1,6 +1,7 @@
-"""Files of columns (Parquet, Arrow IPC, CSV, NDJSON), read batch by batch.
+"""Files of columns (Parquet, Arrow IPC, CSV, NDJSON; Excel, SPSS and Stata), read batch by batch.
 
-A further format is a subclass of `ColumnFile`, a line in `_READERS`, and the endings of its names in `_SUFFIXES`.
+A further format is a subclass of `ColumnFile`, a line in `_READERS`, and the endings of its names in `_SUFFIXES`. What
+other programs write and we only read is in `files.office`.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import json
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from deniable import documents
-from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.files.spreadsheets import plain_batch
 
 if TYPE_CHECKING:
@@ -105,6 +107,10 @@ def _kept(value: Any) -> str | None:
 
 
 FORMATS = ("parquet", "arrow", "csv", "ndjson")
+"""Formats that are read and written."""
+
+READ_ALONE = ("excel", "spss", "stata")
+"""Formats that are read and never written."""
 
 TYPED = ("parquet", "arrow")
 """Formats whose columns have types: responses lie there in their stored form."""
@@ -126,11 +132,45 @@ _SUFFIXES = {
     ".arrow": "arrow", ".arrows": "arrow", ".feather": "arrow", ".ipc": "arrow",
     ".csv": "csv", ".tsv": "csv", ".txt": "csv",
     ".ndjson": "ndjson", ".jsonl": "ndjson",
+    ".xlsx": "excel", ".xlsm": "excel", ".sav": "spss", ".zsav": "spss", ".dta": "stata",
 }  # fmt: skip
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """What the ending of a packed file's name says about how it is packed."""
 
 _HEAD_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Meanings:
+    """What a file says about the values of a column.
+
+    Attributes:
+        labels: what each code is called.
+        missing: codes that say why somebody did not answer.
+        ranges: from where to where numbers say so.
+    """
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+    ranges: tuple[tuple[float, float], ...] = ()
+
+    def is_missing(self, code: str) -> bool:
+        """Say whether a code stands for no answer.
+
+        Example:
+            >>> Meanings({"99": "refused"}, ranges=((98.0, 99.0),)).is_missing("99")
+            True
+        """
+        if code in self.missing:
+            return True
+        try:
+            return any(low <= float(code) <= high for low, high in self.ranges)
+        except ValueError:
+            return False
+
+    def label(self, code: str) -> str | None:
+        """Return what a code is called, which may be the code itself; None where it stands for no answer."""
+        return None if self.is_missing(code) else self.labels.get(code, code)
 
 
 class ColumnFile(ABC):
@@ -173,6 +213,18 @@ class ColumnFile(ABC):
             pieces: which of the pieces to read; all of the file by default.
             size: how many rows a batch has, at most, where the format leaves a choice.
         """
+
+    def coded_batches(self, columns: Sequence[str], size: int = BATCH) -> Iterator[pa.RecordBatch]:
+        """Read columns as they are stored: numbers as numbers, also where the file says what each is called."""
+        return self.batches((), columns, size=size)
+
+    def meanings(self, column: str) -> Meanings:  # noqa: ARG002 - for formats that know
+        """Return what the file says about the values of a column."""
+        return Meanings()
+
+    def has(self, column: str) -> bool:
+        """Say whether there is a column of this name."""
+        return self.names is not None and column in self.names
 
     @property
     @abstractmethod
@@ -380,13 +432,21 @@ class _CsvFile(ColumnFile):
 
 
 class _NdjsonFile(ColumnFile):
-    def __init__(self, stream: io.BufferedReader, name: str, size: int | None) -> None:
+    def __init__(self, stream: io.BufferedReader, name: str, size: int | None, head: bytes) -> None:
         super().__init__(name, size)
         self._stream = stream
+        self._first = head.partition(b"\n")[0]
 
     @property
     def names(self) -> None:
         return None
+
+    def has(self, column: str) -> bool:
+        """Say whether the first row has this column."""
+        try:
+            return column in json.loads(self._first)
+        except (ValueError, RecursionError, TypeError):
+            return False
 
     @property
     def share(self) -> float | None:
@@ -409,18 +469,26 @@ class _NdjsonFile(ColumnFile):
 
 
 @contextmanager
-def open_columns(file: File, format: str | None = None) -> Iterator[ColumnFile]:
+def open_columns(file: File, format: str | None = None, *, sheet: str | None = None) -> Iterator[ColumnFile]:
     """Open a file of columns; its format is told by its name, or by how it begins.
 
     Files whose names end in .gz, .bz2, .zst or .lz4 are unpacked while they are read.
 
+    Args:
+        file: a path, or an open file.
+        format: where neither the name nor the beginning tells.
+        sheet: of a workbook: which sheet; by default the only one that holds something.
+
     Raises:
         UnreadableFile: not a file of columns.
-        InvalidRequest: a format that is not known here.
+        InvalidRequest: a format that is not known here, or a sheet that is not there.
+        MissingExtra: the package that reads this format is not installed.
         OSError: the file is not there, or may not be read.
     """
-    if format is not None and format not in FORMATS:
-        raise InvalidRequest(f"the format is {format!r:.20}; expected one of {', '.join(FORMATS)}.")
+    if format is not None and format not in (*FORMATS, *READ_ALONE):
+        raise InvalidRequest(
+            f"the format is {quoted(format, 20)}; expected one of {', '.join((*FORMATS, *READ_ALONE))}."
+        )
     with ExitStack() as closing:
         if isinstance(file, str | os.PathLike):
             path = Path(file)
@@ -432,11 +500,17 @@ def open_columns(file: File, format: str | None = None) -> Iterator[ColumnFile]:
             plain = None if size is None else path
         else:
             stream, name, size, plain = file, "the stream", None, None
-        yield _open(stream, name, size, format, closing, plain)
+        yield _open(stream, name, size, format, closing, plain, sheet)
 
 
 def _open(
-    stream: Any, name: str, size: int | None, format: str | None, closing: ExitStack, path: Path | None
+    stream: Any,
+    name: str,
+    size: int | None,
+    format: str | None,
+    closing: ExitStack,
+    path: Path | None,
+    sheet: str | None,
 ) -> ColumnFile:
     seekable = stream.seekable()
     start = stream.tell() if seekable else 0
@@ -445,14 +519,18 @@ def _open(
     except OSError:
         raise UnreadableFile(f"cannot read {name}: it breaks off or is damaged.") from None
     format = format or guess(name) or _begins(head)
-    whole = format == "parquet" or (format == "arrow" and seekable and head.startswith(_ARROW_FILE))
+    if sheet is not None and format != "excel":
+        raise InvalidRequest(f"{name} is no workbook; expected no name of a sheet.")
+    whole = format in ("parquet", *READ_ALONE) or (format == "arrow" and seekable and head.startswith(_ARROW_FILE))
+    if whole and not seekable:
+        raise UnreadableFile(f"cannot read {format.capitalize()} from {name}; expected a file.", "Hand over its path.")
     if seekable:
         stream.seek(start)
-        if whole and path is not None:
-            stream = closing.enter_context(_native(path))
+    if format in READ_ALONE:
+        return _of_office(stream, name, format, path, sheet)
     if whole:
-        if not seekable:
-            raise UnreadableFile(f"cannot read Parquet from {name}; expected a file.", "Hand over its path.")
+        if path is not None:
+            stream = closing.enter_context(_native(path))
         return _READERS[format](stream, name, size, head)
     buffered = io.BufferedReader(stream if seekable else _Again(head, stream), _HEAD_BYTES)
     closing.callback(buffered.detach)  # the stream belongs to whoever opened it, and stays open
@@ -463,12 +541,19 @@ _READERS: dict[str, Callable[[Any, str, int | None, bytes], ColumnFile]] = {
     "parquet": lambda stream, name, _size, _head: _ParquetFile(stream, name),
     "arrow": _ArrowFile,
     "csv": _CsvFile,
-    "ndjson": lambda stream, name, size, _head: _NdjsonFile(stream, name, size),
+    "ndjson": _NdjsonFile,
 }
 _PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+_OFFICE = {b"PK\x03\x04": "excel", b"$FL2": "spss", b"$FL3": "spss", b"<stata_dta>": "stata"}
 
-BINARY = (_PARQUET, _ARROW_FILE, _ARROW_STREAM)
+BINARY = (_PARQUET, _ARROW_FILE, _ARROW_STREAM, *_OFFICE)
 """How files begin that are no text."""
+
+
+def _of_office(stream: Any, name: str, format: str, path: Path | None, sheet: str | None) -> ColumnFile:
+    from deniable.files.office import ExcelFile, StatisticsFile
+
+    return ExcelFile(stream, name, sheet) if format == "excel" else StatisticsFile(path or stream, name, format)
 
 
 def _native(path: Path) -> Any:
@@ -481,8 +566,10 @@ def _native(path: Path) -> Any:
 def _begins(head: bytes) -> str:
     if head.startswith(_PARQUET):
         return "parquet"
-    if head.startswith(BINARY):
+    if head.startswith((_ARROW_FILE, _ARROW_STREAM)):
         return "arrow"
+    if told := next((format for begin, format in _OFFICE.items() if head.startswith(begin)), None):
+        return told
     return "ndjson" if head.lstrip().startswith(b"{") else "csv"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +16,7 @@ from deniable.certificates.certificate import caveats
 from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
+from deniable.estimates.sampling.results import SampledRow
 from deniable.estimates.shares import ShareRow
 from deniable.order.ladders import Ladder
 from deniable.records.drawn.designs import DrawnDesign
@@ -25,6 +26,7 @@ from deniable.report.words import estimator, interval_name
 from deniable.tallies.base import AdditiveTally
 
 _MOST_CHANCES = 16  # probabilities in a sentence; more are a table
+_MOST_DEVICES = 4  # whose probabilities are told; more are a table
 _MOST_DENOMINATOR = 9_999  # of a fraction that people read; others are written as decimals
 
 
@@ -55,15 +57,18 @@ def methods(
         raise InvalidRequest(
             f"there is nothing to tell of a {type(thing).__name__}; expected a design, a tally or a result."
         )
-    design = _design_of(thing)
+    devices = _devices_of(thing)
     if isinstance(thing, Result):
         summary = thing.summary(level=level, method=method, simultaneous=simultaneous)
-        told = [*_asked(design, summary), *_counted(summary.respondents, summary.missing), *_estimated(thing, summary)]
+        dropped = getattr(thing, "dropped", None)  # of a regression: rows, by why they were left out
+        counted = _counted(summary.respondents, summary.missing) if dropped is None else _kept(thing, dropped)
+        told = [*_asked(devices, summary), *counted, *_estimated(thing, summary)]
     elif isinstance(thing, AnyDesign):
-        told = [*_asked(design)]
+        told = [*_asked(devices)]
     else:
-        told = [*_asked(design), *_counted(thing.respondents, getattr(thing, "missing", 0))]
-    named = "" if design is None else f" (design {design.hash:.19}…)"
+        told = [*_asked(devices), *_counted(thing.respondents, getattr(thing, "missing", 0))]
+    hashes = " and ".join(f"{design.hash:.19}…" for _, design in devices)
+    named = f" (design{'s' * (len(devices) > 1)} {hashes})" if 0 < len(devices) <= _MOST_DEVICES else ""
     return " ".join([*told, f"Computed with deniable {__version__}{named}."])
 
 
@@ -113,30 +118,59 @@ def sentence(
     return f"The {summary.quantity}{of} is estimated at {value} ({facts})."
 
 
-def _design_of(thing: Any) -> AnyDesign | None:
-    """Return the design behind a thing, looking into what it was made from; None where there are several, or none."""
+def _devices_of(thing: Any, name: str = "") -> list[tuple[str, AnyDesign]]:
+    """Return the designs behind a thing, each once and with its name if it has one, by what the thing was made from."""
     if isinstance(thing, AnyDesign):
-        return thing
-    known = [getattr(thing, each.name) for each in dataclasses.fields(thing)] if dataclasses.is_dataclass(thing) else []
+        return [(name, thing)]
+    fields = dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
+    known = [each for field in fields for each in _named(getattr(thing, field.name))]
     for kind in (AnyDesign, AdditiveTally, Result):
-        found = [_design_of(each) for each in known if isinstance(each, kind)]
+        found = [one for called, each in known if isinstance(each, kind) for one in _devices_of(each, called)]
         if found:
-            return found[0] if all(each == found[0] for each in found) else None
-    return None
+            return [one for number, one in enumerate(found) if one not in found[:number]]
+    return []
 
 
-def _asked(design: AnyDesign | None, summary: Summary[Row] | None = None) -> list[str]:
-    if design is None:
+def _named(value: Any) -> list[tuple[str, Any]]:
+    """Return a value; of several in a tuple each, with its name where it comes in a pair with one."""
+    if not isinstance(value, tuple):
+        return [("", value)]
+    pairs = (each if isinstance(each, tuple) and len(each) == 2 else ("", each) for each in value)
+    return [(name if isinstance(name, str) else "", each) for name, each in pairs]
+
+
+def _asked(devices: Sequence[tuple[str, AnyDesign]], summary: Summary[Row] | None = None) -> list[str]:
+    if not devices:
         epsilon = math.inf if summary is None else summary.epsilon
-        about = "" if summary is None else f" ({summary.title})"
-        return [f"Answers were collected by randomized response{about}.", _promise(epsilon)]
+        return ["Answers were collected by randomized response.", _promise(epsilon)]
+    if len(devices) > 1:
+        return _asked_with(devices)
+    ((_, design),) = devices
     name = getattr(design, "name", design.asks)
-    told = [f"Answers were collected by randomized response ({name}).", *_chances(design)]
+    told = [f"Answers were collected by randomized response ({name}).", *_chances(_parts(design))]
     if isinstance(design, Ladder):
         told.append("Everybody counts once, with the finest response sent.")
     epsilon = getattr(design, "epsilon", math.inf)
     promised = [] if design.asks == "deck" else [_promise(epsilon, getattr(design, "parity", None))]
     return [*told, *promised, *caveats(design)]
+
+
+def _asked_with(devices: Sequence[tuple[str, AnyDesign]]) -> list[str]:
+    """Tell what several groups of people were asked with."""
+    told = [f"Answers were collected with {len(devices)} devices, each from people of its own."]
+    for number, (name, design) in enumerate(devices[:_MOST_DEVICES], 1):
+        called = f"{f'“{name}”' if name else f'device {number}'} ({getattr(design, 'name', design.asks)})"
+        told += _chances([(f"{called}, {part}" if part else called, each) for part, each in _parts(design)])
+    proving = sum(getattr(design, "epsilon", math.inf) == math.inf for _, design in devices)
+    if proving:
+        some = (
+            "Each device has"
+            if proving == len(devices)
+            else f"{proving} of the devices ha{'s' if proving == 1 else 've'}"
+        )
+        return [*told, f"{some} a response that proves something about the answer (no finite ε)."]
+    worst = max((design for _, design in devices), key=lambda each: each.epsilon)  # type: ignore[attr-defined]
+    return [*told, _promise(worst.epsilon, getattr(worst, "parity", None))]  # type: ignore[attr-defined]
 
 
 def _promise(epsilon: float, parity: exact.Ratio | None = None) -> str:
@@ -149,10 +183,10 @@ def _promise(epsilon: float, parity: exact.Ratio | None = None) -> str:
     )
 
 
-def _chances(design: AnyDesign) -> list[str]:
-    """Tell the probabilities of the device; parts that do the same are told together."""
+def _chances(parts: Sequence[tuple[str, AnyDesign]]) -> list[str]:
+    """Tell the probabilities of a device; parts that do the same are told together."""
     clauses: dict[str, list[str]] = {}
-    for name, part in _parts(design):
+    for name, part in parts:
         for clause, title in _clauses(part, name):
             clauses.setdefault(clause, []).append(title)
     return [
@@ -218,26 +252,62 @@ def _counted(respondents: int, missing: int) -> list[str]:
     return [f"{told}; {who} sent nothing and took no part in the estimate."]
 
 
+def _kept(result: Any, dropped: Mapping[str, int]) -> list[str]:
+    told = f"{result.respondents:,} responses were counted"
+    left = [f"{count:,} because {why}" for why, count in dropped.items()]
+    return [f"{told}; rows left out: {_names(left)}." if left else f"{told}."]
+
+
+_WHAT = {
+    "share": "Shares were",
+    "frequency": "Frequencies were",
+    "total": "Totals were",
+    "difference": "Differences were",
+    "coefficient": "Coefficients were",
+    "change in share": "Average changes in the share were",
+}
+_WEIGHED = {"Hájek": "Hájek's weighted mean", "Horvitz–Thompson": "Horvitz and Thompson's weighted mean"}
+_REGRESSIONS = {
+    "logit": "a logistic regression",
+    "probit": "a probit regression",
+    "cloglog": "a regression with the complementary log-log link",
+    "multinomial": "a multinomial logistic regression",
+    "normal": "a linear regression with normal errors",
+}
+
+
 def _estimated(result: Result, summary: Summary[Row]) -> list[str]:
-    what = {"share": "Shares were", "frequency": "Frequencies were"}.get(
-        summary.quantity, f"The {summary.quantity} was"
-    )
+    what = _WHAT.get(summary.quantity, f"The {summary.quantity} was")
     together = "simultaneous " if summary.simultaneous else ""
-    told = [
-        f"{what} estimated by {estimator(summary.method)}, with {together}{summary.percent} intervals "
-        f"({interval_name(summary.interval)})."
-    ]
+    intervals = f"{together}{summary.percent} intervals ({interval_name(summary.interval)})"
+    told = [f"{what} estimated {_how(result, summary)}, with {intervals}."]
     population = getattr(result, "population", None)
     if population is not None:
         told.append(f"The respondents are a sample without replacement of {population:,} people.")
     return told
 
 
+def _how(result: Result, summary: Summary[Row]) -> str:
+    formula, sample = getattr(result, "formula", ""), getattr(result, "sample", None)
+    if isinstance(sample, str):  # people who came into a sample with weights, strata, clusters
+        weighing, _, errors = summary.method.partition(", ")
+        weighed = _WEIGHED.get(weighing, "weighted sums")
+        return f"from a sample of {sample} by {weighed} of unbiased values of the responses (variance: {errors})"
+    if formula and summary.quantity == "coefficient":
+        model = _REGRESSIONS.get(summary.method)
+        by = f"maximum likelihood of {model} of the answers" if model else "least squares on unbiased values"
+        errors = next((note for note in summary.notes if note.startswith("Standard errors")), "").rstrip(".")
+        return f"in {formula} by {by}, with the device's probabilities in it ({errors.lower()})"
+    if formula:
+        return f"in {formula} by the delta method, over the people who responded"
+    return f"by {estimator(summary.method)}"
+
+
 def _row(summary: Summary[Row], name: str | None) -> Row:
     rows = summary.rows
     if not rows:
         raise InvalidRequest("nothing was estimated; expected a result with at least one number.")
-    if name is None and isinstance(rows[0], ShareRow):
+    if name is None and isinstance(rows[0], ShareRow | SampledRow):
         return rows[1] if len(rows) == 2 else max(rows, key=lambda row: row.estimate)
     if name is None:
         return rows[0]

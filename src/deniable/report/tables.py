@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from deniable import exact
 from deniable.designs import Design
 from deniable.report import words
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from deniable.estimates import Row, ShareRow, Summary
     from deniable.records.drawn.tallies import DrawnTally
     from deniable.tallies import Tally
+    from deniable.tallies.base import Counts
     from deniable.tallies.weighted import WeightedTally
 
 _MOST_COLUMNS = 8  # that a terminal of 80 characters can hold
@@ -79,16 +82,23 @@ def tally_table(tally: Tally | DrawnTally | WeightedTally) -> Table:
     if weights is not None:
         table.add_column("weight", justify="right")
     table.add_column("share", justify="right", style="dim")
-    parts = tally.counts[:_MOST_ROWS].tolist() if weights is None else [float(each) for each in weights[:_MOST_ROWS]]
+    counts = _counts_by_category(tally)
+    parts = counts[:_MOST_ROWS].tolist() if weights is None else [float(each) for each in weights[:_MOST_ROWS]]
     whole = tally.respondents if weights is None else float(sum(weights))
-    for symbol, count, part in zip(_cells(tally), tally.counts[:_MOST_ROWS].tolist(), parts, strict=True):
+    for symbol, count, part in zip(_cells(tally), counts[:_MOST_ROWS].tolist(), parts, strict=False):
         weight = [] if weights is None else [f"{part:,.10g}"]
         table.add_row(_plain(symbol), f"{count:,}", *weight, f"{part / (whole or 1):.1%}")
-    if len(tally.counts) > _MOST_ROWS:
-        table.add_row(f"… {len(tally.counts) - _MOST_ROWS:,} more", "", "")
-    if tally.missing:
+    if len(counts) > _MOST_ROWS:
+        table.add_row(f"… {len(counts) - _MOST_ROWS:,} more", "", "")
+    declared = getattr(tally, "declared", None)
+    if tally.missing or (declared and declared.unknown):
         table.add_section()
+    if tally.missing:
         table.add_row("nothing sent", f"{tally.missing:,}", "")
+    for reason, times in declared.reasons if declared else ():
+        table.add_row(f"  of these: {_plain(reason)}", f"{times:,}", "")
+    if declared and declared.unknown:
+        table.add_row("no symbol", f"{declared.unknown:,}", "")
     return table
 
 
@@ -99,9 +109,23 @@ def _cells(tally: Tally | DrawnTally | WeightedTally) -> list[str]:
     channel = tally.design.channel
     if channel.cells == channel.responses:
         return list(tally.design.symbols[:_MOST_ROWS])
-    if channel.cells == channel.answers:
+    if channel.cells == channel.answers or _by_size(tally):
         return [f"holds {category}" for category in tally.design.categories[:_MOST_ROWS]]
     return [f"cell {number}" for number in range(min(len(tally.counts), _MOST_ROWS))]
+
+
+def _by_size(tally: Tally | DrawnTally | WeightedTally) -> bool:
+    """Say whether sets of each size are counted apart."""
+    return isinstance(tally.design, Design) and bool(getattr(tally.design.channel, "by_size", False))
+
+
+def _counts_by_category(tally: Tally | DrawnTally | WeightedTally) -> Counts:
+    """Return the counts that are shown: of sets that are counted by size, how many hold each category."""
+    counts = tally.counts
+    if isinstance(tally.design, Design) and _by_size(tally):
+        # A line for each size: how many sets have it, and how many of those hold each category.
+        return np.asarray(counts.reshape(-1, len(tally.design.categories) + 1)[:, 1:].sum(axis=0))
+    return counts
 
 
 def _table(title: str) -> Table:

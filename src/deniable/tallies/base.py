@@ -111,7 +111,7 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
 
     @classmethod
     def _read_parts(cls, body: Mapping[str, Any], design: Asking) -> dict[str, Any]:  # noqa: ARG003 - some need it
-        named = {each.name: each.type for each in fields(cls) if each.name != "design"}
+        named = {each.name: each.type for each in fields(cls) if each.type in ("int", "Counts")}
         return {
             name: documents.whole(body, name) if kind == "int" else _counts(body, name) for name, kind in named.items()
         }
@@ -240,6 +240,8 @@ def count_codes(codes: NDArray[Any], responses: int) -> Counts:
 
 
 def _plus(one: Any, two: Any) -> Any:
+    if one is None or two is None:
+        return two if one is None else one
     return tuple(map(_plus, one, two)) if isinstance(one, tuple) else one + two
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import Design, direct
-from deniable.errors import InvalidRequest, InvalidResponse
-from deniable.tallies.groups import Group, group_name, numbered
+from deniable.errors import InvalidRequest
+from deniable.tallies.groups import group_name, numbered
 from deniable.tallies.responses import Responses
 
 __all__ = ["KnownColumn", "column_of"]
@@ -51,7 +51,7 @@ def column_of(given: object) -> KnownColumn:
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Design):
         design, column = given
         _check_codes(design)
-        return KnownColumn(design, _codes(design, *numbered(column)), _name(column), False)
+        return column_of(Responses.of(design, column))._replace(name=_name(column))
     if given is None:
         raise InvalidRequest("there is one column; expected two, for rows and columns.")
     order, numbers = numbered(given)
@@ -68,33 +68,6 @@ def _check_codes(design: Any) -> None:
             f"these are responses to {design!r}; expected a design for categories whose responses are numbered.",
             "For sets and strings use dn.association(first, second).",
         )
-
-
-def _codes(design: Design, values: list[Group], rows: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Return the number of each response: labels, or codes."""
-    found = []
-    for at, value in enumerate(values):
-        found.append(-1 if value is None else _code(design, value, int((rows == at).argmax())))
-    return np.array(found, np.int64)[rows] if found else np.empty(0, np.int64)
-
-
-def _code(design: Design, value: Any, row: int) -> int:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # as a table has whole numbers beside gaps
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InvalidResponse(f"row {row + 1:,} holds a {type(value).__name__}; expected a label or a code.")
-    try:
-        number = design.symbol_number(value) if isinstance(value, str) else value
-    except InvalidResponse as error:
-        raise InvalidResponse(f"row {row + 1:,}: {error.problem}", error.hint) from None
-    if not isinstance(value, str) and str(value) in design.symbols and design.symbol_number(str(value)) != value:
-        raise InvalidResponse(
-            f"row {row + 1:,} is a whole number, and so are symbols of this design; expected text, to tell them apart.",
-            "Count with dn.tally(design, column, codes=True or False), or turn the column into text.",
-        )
-    if not 0 <= number < design.channel.responses:
-        raise InvalidResponse(f"row {row + 1:,} is not below {design.channel.responses:,}; expected a response.")
-    return number
 
 
 def _name(column: Any) -> str:

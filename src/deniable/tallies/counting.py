@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import Design
-from deniable.errors import InvalidResponse
+from deniable.errors import InvalidResponse, quoted
 from deniable.tallies import arrow
 from deniable.tallies.counts import Tally
 from deniable.tallies.running import Running, booleans
@@ -114,7 +114,7 @@ def _add_mapping(running: Running, counted: Mapping[Any, Any]) -> None:
     for value, count in counted.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
             raise InvalidResponse(
-                f"a response was sent {count!r:.40} times; expected a whole number, 0 or more.",
+                f"a response was sent {quoted(count)} times; expected a whole number, 0 or more.",
                 'A mapping gives for each response how often it was sent, such as {"yes": 20, "no": 180}.',
             )
         running.add_distinct([(value, int(count))], locate=order.index)

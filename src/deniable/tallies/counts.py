@@ -2,17 +2,71 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from deniable import documents
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, InvalidResponse
+from deniable.errors import InvalidRequest, InvalidResponse, quoted
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 
 MOST_CELLS = 1 << 28
 """Counts that a tally keeps at most: 2 GiB."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Rows of a file that does not name their design: whoever counted them has vouched for it. Adds up as tallies do.
+
+    Attributes:
+        rows: how many there are.
+        unknown: how many of them hold something that is no symbol of the design; they are not counted.
+        reasons: why responses are missing, where the file says so, and how often; in the order of the reasons.
+
+    Example:
+        >>> Declared(10, 1, (("refused", 2),)) + Declared(5, 0, (("refused", 1),))
+        Declared(rows=15, unknown=1, reasons=(('refused', 3),))
+    """
+
+    rows: int
+    unknown: int = 0
+    reasons: tuple[tuple[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        given = (self.rows, self.unknown, *(times for _, times in self.reasons))
+        if any(isinstance(each, bool) or not isinstance(each, int) or each < 0 for each in given):
+            raise InvalidResponse("a number of rows is negative or no whole number; expected 0 or more.")
+        object.__setattr__(self, "reasons", tuple(sorted((str(why), times) for why, times in self.reasons if times)))
+
+    def __add__(self, other: Declared) -> Declared:
+        reasons = Counter(dict(self.reasons)) + Counter(dict(other.reasons))
+        return Declared(self.rows + other.rows, self.unknown + other.unknown, tuple(reasons.items()))
+
+    def to_body(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {"rows": self.rows, "unknown": self.unknown, "reasons": dict(self.reasons)}
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Declared:
+        """Read what `to_body` wrote."""
+        reasons = documents.field(body, "reasons", dict)
+        counted = tuple((why, documents.whole(reasons, why)) for why in reasons)
+        return cls(documents.whole(body, "rows"), documents.whole(body, "unknown"), counted)
+
+    def notes(self) -> tuple[str, ...]:
+        """Tell whoever reads an estimate what its numbers rest on."""
+        told = [f"The design was declared by whoever counted: the file of these {self.rows:,} rows does not name it."]
+        if self.unknown:
+            rows = "row holds" if self.unknown == 1 else "rows hold"
+            told.append(f"{self.unknown:,} {rows} what is no symbol of the design: no part of the estimate.")
+        if self.reasons:
+            listed = ", ".join(f"{quoted(why)} {times:,}" for why, times in self.reasons)
+            told.append(f"Why responses are missing, where the file says so: {listed}.")
+        return tuple(told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +79,7 @@ class Tally(AdditiveTally[Design]):
             `design.symbols`, unless the channel says otherwise.
         missing: how many respondents sent nothing. They are reported and take no part in an estimate.
         respondents: how many responses were counted; needed only where one response counts in several cells.
+        declared: of rows whose file does not name their design, that a person vouched for it; None where all do.
     """
 
     SCHEMA: ClassVar[str] = "tally"
@@ -32,13 +87,14 @@ class Tally(AdditiveTally[Design]):
     counts: Counts = field(repr=False)
     missing: int = 0
     respondents: int = -1
+    declared: Declared | None = None
 
     def __post_init__(self) -> None:
         channel = self.design.channel
         counts = read_only(self.counts, (channel.cells,), "one for each cell of the tally")
         for number in (self.missing, self.respondents):
             if isinstance(number, bool) or not isinstance(number, int | np.integer):
-                raise InvalidResponse(f"a number of people is {number!r:.40}; expected a whole number.")
+                raise InvalidResponse(f"a number of people is {quoted(number)}; expected a whole number.")
         if self.missing < 0:
             raise InvalidResponse("a count is negative; expected 0 or more.")
         object.__setattr__(self, "missing", int(self.missing))
@@ -56,6 +112,18 @@ class Tally(AdditiveTally[Design]):
     @classmethod
     def empty(cls, design: Design) -> Tally:
         return cls(design, zeros(design), respondents=0)
+
+    def to_body(self) -> dict[str, Any]:
+        body = super().to_body()
+        declared = body.pop("declared")
+        return body if declared is None else {**body, "declared": declared.to_body()}
+
+    @classmethod
+    def _read_parts(cls, body: Mapping[str, Any], design: Design) -> dict[str, Any]:
+        parts = super()._read_parts(body, design)
+        if "declared" in body:
+            parts["declared"] = Declared.from_body(documents.field(body, "declared", dict))
+        return parts
 
 
 def zeros(design: Design) -> Counts:

@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.designs.cards import Deck
 from deniable.documents import Response
-from deniable.errors import Incompatible, InvalidResponse
+from deniable.errors import Incompatible, InvalidResponse, quoted
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 
 __all__ = ["DeckTally", "tally"]
@@ -89,5 +89,5 @@ def _number(deck: Deck, response: object) -> int:
         response = response.symbol
     text = str(response)
     if isinstance(response, bool) or not (text.isascii() and text.isdecimal() and 1 <= int(text) <= deck.numbers):
-        raise InvalidResponse(f"{text!r:.40} is on no card; expected a number from 1 to {deck.numbers}.")
+        raise InvalidResponse(f"{quoted(text)} is on no card; expected a number from 1 to {deck.numbers}.")
     return int(text)

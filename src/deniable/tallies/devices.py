@@ -7,7 +7,7 @@ from typing import Any
 
 from deniable.designs import Design
 from deniable.designs.labels import shown
-from deniable.errors import InvalidRequest, InvalidResponse
+from deniable.errors import InvalidRequest, InvalidResponse, quoted
 from deniable.tallies.counting import tally
 from deniable.tallies.counts import Tally
 
@@ -44,10 +44,22 @@ def count_devices(
         raise InvalidResponse(
             f"there are {len(rows):,} responses and {len(asked):,} devices; expected one for each row."
         )
-    groups: dict[Any, list[object]] = {device: [] for device in designs}
-    for number, (row, device) in enumerate(zip(rows, asked, strict=True)):
-        if device not in groups:
-            known = shown([str(each) for each in designs])
-            raise InvalidResponse(f"row {number:,} was asked with {device!r:.40}; expected one of {known}.")
+    groups: list[list[object]] = [[] for _ in designs]
+    for row, device in zip(rows, device_numbers(designs, asked), strict=True):
         groups[device].append(row)
-    return [tally(designs[device], each, codes=codes) for device, each in groups.items()]
+    return [tally(design, each, codes=codes) for design, each in zip(designs.values(), groups, strict=True)]
+
+
+def device_numbers(designs: Mapping[Any, Design], asked: Iterable[object]) -> list[int]:
+    """Return the number of each row's device.
+
+    Raises:
+        InvalidResponse: a device that has no design.
+    """
+    places, found = {device: number for number, device in enumerate(designs)}, []
+    for row, device in enumerate(asked):
+        if device not in places:
+            known = shown([str(each) for each in designs])
+            raise InvalidResponse(f"row {row:,} was asked with {quoted(device)}; expected one of {known}.")
+        found.append(places[device])
+    return found

@@ -24,6 +24,7 @@ from deniable.designs import AnyDesign, Design
 from deniable.errors import Incompatible, InvalidResponse, UnreadableFile
 from deniable.files.columns import BATCH, DESIGN, ColumnFile, File, open_columns
 from deniable.files.inputs import Paths, find_inputs
+from deniable.files.office import cell_text
 from deniable.tallies.counting import tally
 from deniable.tallies.counts import Tally
 from deniable.tallies.responses import Responses
@@ -137,6 +138,7 @@ def counted_batches(
     beside: Sequence[str] = (),
     pieces: range | None = None,
     size: int = BATCH,
+    by: Sequence[str] = (),
 ) -> Iterator[tuple[int, Any]]:
     """Count an open file batch by batch.
 
@@ -150,9 +152,10 @@ def counted_batches(
         beside: further columns that are handed to `count` as they are, such as weights.
         pieces: which of the file's pieces; all by default.
         size: how many rows a batch has, at most.
+        by: columns by whose values to count apart.
 
     Yields:
-        How many rows were read so far, and what was counted of the last ones.
+        How many rows were read so far, and what was counted of the last ones; with `by` a mapping from each group.
 
     Raises:
         As `tally_file`.
@@ -165,15 +168,27 @@ def counted_batches(
             raise _no_column(columns, name)
     known = codes if codes is not None or ours is None else True
     rows = sum(columns.pieces[: pieces.start]) if pieces is not None else 0
-    for batch in columns.batches([*wanted, *named], beside, pieces=pieces, size=size):
+    for batch in columns.batches([*wanted, *named], [*beside, *by], pieces=pieces, size=size):
         for name in named:
             _check_rows(columns, rows, batch.column(name), design)
+        sent = batch.select([*wanted, *beside]).rename_columns([*design.columns, *beside])
         try:
-            part = count(design, batch.select([*wanted, *beside]).rename_columns([*design.columns, *beside]), known)
+            part = count(design, sent, known)
         except InvalidResponse as error:
             raise _located(error, columns, rows) from None
         rows += len(batch)
-        yield rows, part
+        yield rows, {group: count(design, each, known) for group, each in _apart(batch, sent, by)} if by else part
+
+
+def _apart(batch: Any, sent: Any, by: Sequence[str]) -> Iterator[tuple[tuple[str | None, ...], Any]]:
+    """Divide rows by the values of columns."""
+    import pyarrow as pa
+
+    rows: dict[tuple[str | None, ...], list[int]] = {}
+    groups = zip(*(batch.column(name).to_pylist() for name in by), strict=True)
+    for number, values in enumerate(groups):
+        rows.setdefault(tuple(map(cell_text, values)), []).append(number)
+    yield from ((group, sent.take(pa.array(numbers))) for group, numbers in rows.items())
 
 
 def metadata_key(question: str = "") -> str:
@@ -210,7 +225,7 @@ def _wanted(columns: ColumnFile, design: AnyDesign, prefix: str, ours: str | Non
     if ours is None:
         raise UnreadableFile(
             f"{columns.name} does not say which design its responses were drawn with; expected a column {named!r}.",
-            f"If it was {design.hash}, add that column, or tally the responses with deniable.tally(design, column).",
+            f"If it was {design.hash:.19}…, say so: --column {responses[0]}, or deniable.tally_column(…).",
         )
     return responses, []
 
@@ -225,7 +240,7 @@ def _no_column(columns: ColumnFile, name: str) -> UnreadableFile:
     there = f"It has {', '.join(columns.names):.400}. " if columns.named else ""
     return UnreadableFile(
         problem,
-        f"{there}Write it with `deniable respond`, or tally a column of your own with deniable.tally(design, column).",
+        f"{there}Name the column of a file that was collected elsewhere: --column NAME, or deniable.tally_column(…).",
     )
 
 

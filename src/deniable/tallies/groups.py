@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, Hashable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
@@ -14,12 +14,21 @@ from numpy.typing import NDArray
 
 from deniable import documents
 from deniable.designs import AnyDesign
-from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile, quoted
 from deniable.tallies import arrow
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.responses import Responses
 
-__all__ = ["Group", "GroupedTally", "group_name", "tally_by", "tally_type"]
+__all__ = [
+    "Group",
+    "GroupedTally",
+    "check_groups",
+    "group_name",
+    "group_order",
+    "tallies_by_values",
+    "tally_by",
+    "tally_type",
+]
 
 Group: TypeAlias = Hashable
 """What a group is called: text, a number, None where nobody said; a tuple of them, for groups by several columns."""
@@ -56,6 +65,7 @@ class GroupedTally(AdditiveTally[AnyDesign]):
         design: what all responses were drawn with.
         groups: the tally of each group, in the order in which groups are shown; read-only. A group is called by text, a
             number or None (where nobody said), or by a tuple of them.
+        by: what the columns are called that groups are made by; empty where nobody said.
 
     Example:
         >>> import deniable as dn
@@ -69,9 +79,11 @@ class GroupedTally(AdditiveTally[AnyDesign]):
     SCHEMA: ClassVar[str] = "grouped-tally"
     design: AnyDesign
     groups: Mapping[Any, Any] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         groups = {_label(group): each for group, each in self.groups.items()}
+        object.__setattr__(self, "by", tuple(map(str, self.by)))
         if len(groups) < len(self.groups):
             raise InvalidRequest("two groups have one name; expected a name for each.")
         if any(not isinstance(each, AdditiveTally) or each.design != self.design for each in groups.values()):
@@ -79,6 +91,8 @@ class GroupedTally(AdditiveTally[AnyDesign]):
                 f"a group's tally is not of {self.design!r}; expected one design for all groups.",
                 "Estimate each design's groups on their own, then compare the estimates.",
             )
+        if not _have_values(groups, self.by):
+            raise InvalidRequest(f"a group has another number of values; expected one for each of {_listed(self.by)}.")
         object.__setattr__(self, "groups", MappingProxyType(groups))
 
     @classmethod
@@ -135,23 +149,27 @@ class GroupedTally(AdditiveTally[AnyDesign]):
                 f"cannot add groups of {self.design!r} to groups of {other.design!r}; expected one design.",
                 "Estimate each on its own, then compare or combine the estimates.",
             )
+        if self.by and other.by and self.by != other.by:
+            raise IncompatibleTallies(
+                f"cannot add groups by {_listed(self.by)} to groups by {_listed(other.by)}; expected the same columns."
+            )
         both = dict(self.groups)
         for group, each in other.groups.items():
             both[group] = both[group] + each if group in both else each
-        return GroupedTally(self.design, both)
+        return GroupedTally(self.design, both, self.by or other.by)
 
     def __hash__(self) -> int:
         return hash((self.design, frozenset(self.groups.items())))
 
     def __reduce__(self) -> tuple[type[GroupedTally], tuple[Any, ...]]:
-        return type(self), (self.design, dict(self.groups))
+        return type(self), (self.design, dict(self.groups), self.by)
 
     def to_body(self) -> dict[str, Any]:
         groups = [
             {"group": list(group) if isinstance(group, tuple) else group, "tally": each.to_body()}
             for group, each in self.groups.items()
         ]
-        return {self.OWNER: self.design.hash, "groups": groups}
+        return {self.OWNER: self.design.hash, "by": list(self.by), "groups": groups}
 
     @classmethod
     def _read_parts(cls, body: Mapping[str, Any], design: AnyDesign) -> dict[str, Any]:
@@ -162,7 +180,35 @@ class GroupedTally(AdditiveTally[AnyDesign]):
             if group in groups:
                 raise UnreadableFile("two groups have one name; expected a name for each.")
             groups[group] = tally_type(design).from_body(documents.field(named, "tally", dict), design)
-        return {"groups": groups}
+        by = tuple(map(str, documents.field(body, "by", list)))
+        if not _have_values(groups, by):
+            raise UnreadableFile(f"a group has another number of values; expected one for each of {_listed(by)}.")
+        return {"groups": groups, "by": by}
+
+
+def _have_values(groups: Iterable[Group], by: tuple[str, ...]) -> bool:
+    """Say whether groups have a value for each column that they are made by, where those are named."""
+    return not by or all(len(each) == len(by) if isinstance(each, tuple) else len(by) == 1 for each in groups)
+
+
+def _listed(by: tuple[str, ...]) -> str:
+    return ", ".join(quoted(each, 80) for each in by)
+
+
+def tallies_by_values(design: AnyDesign, groups: Mapping[tuple[Any, ...], Any], by: Iterable[str] = ()) -> GroupedTally:
+    """Return tallies by the values of columns, in the order of those.
+
+    Args:
+        design: what all responses were drawn with.
+        groups: the tally of each combination of values; of one column, too, a tuple.
+        by: what the columns are called, if anybody knows.
+
+    Raises:
+        InvalidRequest: groups without end, or another number of columns.
+    """
+    _check_number(len(groups))
+    ordered = sorted(groups, key=group_order)
+    return GroupedTally(design, {each[0] if len(each) == 1 else each: groups[each] for each in ordered}, tuple(by))
 
 
 def group_name(group: Group) -> str:
@@ -192,11 +238,7 @@ def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any
         InvalidResponse: something the design cannot send; the message names the first such row.
         InvalidRequest: other numbers of rows, groups without end, or responses that have no rows.
     """
-    if design.asks == "deck":
-        raise InvalidRequest(
-            "a deck is dealt to all of its people at once, and so estimated; expected a design whose respondents draw "
-            "by themselves."
-        )
+    check_groups(design)
     given, (order, numbers) = _rows(design, responses), numbered(by)
     if len(given) != len(numbers):
         raise Incompatible(
@@ -204,11 +246,7 @@ def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any
         )
     if also is not None and len(also) != len(given):
         raise Incompatible(f"there are {len(given):,} responses and {len(also):,} stages; expected one for each row.")
-    if len(order) > MOST_GROUPS:
-        raise InvalidRequest(
-            f"there are {len(order):,} groups; expected at most {MOST_GROUPS:,}.",
-            "Group by something that people share, such as a region.",
-        )
+    _check_number(len(order))
     ends = np.cumsum(np.bincount(numbers, minlength=len(order)))
     rows = np.split(np.argsort(numbers, kind="stable"), ends)[:-1]
     try:
@@ -219,7 +257,41 @@ def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any
     except InvalidResponse:
         count(given, also)  # which names the row as it stands in the whole column
         raise
-    return GroupedTally(design, found)
+    return GroupedTally(design, found, _names(by))
+
+
+def _check_number(groups: int) -> None:
+    if groups > MOST_GROUPS:
+        raise InvalidRequest(
+            f"there are {groups:,} groups; expected at most {MOST_GROUPS:,}.",
+            "Group by something that people share, such as a region.",
+        )
+
+
+def _names(by: Any) -> tuple[str, ...]:
+    """Return what columns of groups are called, where they have names."""
+    if isinstance(by, Mapping):
+        return tuple(map(str, by))
+    several = getattr(by, "column_names", None)  # of Arrow, whose `columns` are the columns themselves
+    if several is None:
+        several = getattr(by, "columns", None)
+    if several is not None:
+        return tuple(map(str, several))
+    name = getattr(by, "name", None)
+    return (name,) if isinstance(name, str) and name else ()
+
+
+def check_groups(design: AnyDesign) -> None:
+    """Refuse groups of a design that has none.
+
+    Raises:
+        InvalidRequest: a deck.
+    """
+    if design.asks == "deck":
+        raise InvalidRequest(
+            "a deck is dealt to all of its people at once, and so estimated; expected a design whose respondents draw "
+            "by themselves."
+        )
 
 
 def _rows(design: AnyDesign, responses: Any) -> Any:
@@ -262,7 +334,7 @@ def numbered(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
     seen = np.bincount(numbers, minlength=len(given)) > 0
     present = dict.fromkeys(each for each, there in zip(given, seen.tolist(), strict=True) if there)
     first = [each for each in map(_label, () if known is None else known) if each in present]
-    order = first + sorted((each for each in present if each not in set(first)), key=_place)
+    order = first + sorted((each for each in present if each not in set(first)), key=group_order)
     place = {group: number for number, group in enumerate(order)}
     places = np.array([place.get(each, -1) for each in given], np.intp)
     return order, places[numbers] if len(given) else numbers
@@ -315,10 +387,10 @@ def _combined(columns: list[tuple[list[Group], NDArray[np.intp]]]) -> tuple[list
     )
 
 
-def _place(group: Group) -> Any:
+def group_order(group: Group) -> Any:
     """Return where a group stands: numbers, text, and what is missing last."""
     if isinstance(group, tuple):
-        return tuple(map(_place, group))
+        return tuple(map(group_order, group))
     return (2, "") if group is None else (0, group) if isinstance(group, int | float) else (1, str(group))
 
 

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.tallies import arrow
-from deniable.tallies.running import Running
+from deniable.tallies.running import Running, Where, at_index
 
 
 def read_rows(design: AnyDesign, column: Any, *, codes: bool | None = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the rows of `Responses`, with zeros where nothing was sent, and which rows these are.
-
-    Each different value is read once, as `tally` reads it.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the row.
@@ -29,35 +27,77 @@ def read_rows(design: AnyDesign, column: Any, *, codes: bool | None = None) -> t
             "numbers.",
             "Draw them with dn.respond_all, or read them with Responses.from_arrow.",
         )
-    items = _items(column)
-    running, seen = Running(design, codes=codes), {}
-    numbers: list[int | None] = []
-    for row, value in enumerate(items):
-        key = (type(value), value)
-        if key not in seen:
-            seen[key] = running.number(value, lambda _, row=row: row)  # type: ignore[misc]
-        numbers.append(seen[key])
-    missing = np.array([each is None for each in numbers], np.bool_)
-    present = [each for each in numbers if each is not None]
+    found, where = read_distinct(design, column, codes=codes)
     coding = design.channel.coding
-    packed = np.array(present, coding.space(0).dtype) if coding.ndim == 1 else coding.pack(present)
-    rows = np.zeros((len(items), *packed.shape[1:]), packed.dtype)
-    rows[~missing] = packed
-    return rows, missing
+    known = [each for each in found if each is not None]
+    packed = np.array(known, coding.space(0).dtype) if coding.ndim == 1 else coding.pack(known)
+    table = np.zeros((len(found), *packed.shape[1:]), packed.dtype)
+    absent = np.array([each is None for each in found], np.bool_)
+    table[~absent] = packed
+    return table[where], absent[where]
 
 
-def _items(column: Any) -> list[Any]:
+def read_distinct(
+    design: Design, column: Any, *, codes: bool | None = None, where: Where = at_index
+) -> tuple[list[int | None], NDArray[np.intp]]:
+    """Return the number of each different response in a column, None for nothing, and which of them each row holds.
+
+    Each different value is read once, as `tally` reads it; where responses are sets, also rows of bytes.
+
+    Args:
+        design: what the responses were drawn with.
+        column: a row for each respondent: a list, or a column of NumPy, pandas, Polars or Arrow.
+        codes: what whole numbers are, as for `tally`.
+        where: how a row is called in a message.
+
+    Raises:
+        InvalidResponse: something the design cannot send; the message names the row.
+        Incompatible: a `Response` that was drawn with another design.
+    """
+    values, firsts, places = _distinct(column)
+    running = Running(design, codes=codes, where=where)
+    return [_number(running, value, row) for value, row in zip(values, firsts, strict=True)], places
+
+
+def _distinct(column: Any) -> tuple[list[Any], list[int], NDArray[np.intp]]:
+    """Return the different values of a column as they come, the first row of each, and which of them each row holds."""
+    if isinstance(column, np.ndarray) and column.ndim != 1:
+        raise InvalidResponse(f"the array has {column.ndim} dimensions; expected one response in each place.")
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf" and not np.ma.isMaskedArray(column):
+        found, firsts, inverse = np.unique(column, return_index=True, return_inverse=True)
+        order = firsts.argsort()
+        return found[order].tolist(), firsts[order].tolist(), order.argsort()[inverse]
+    items = column_items(column)
+    if items is None:
+        raise InvalidResponse(
+            f"the responses are a {type(column).__name__}; expected a column with a response for each respondent."
+        )
+    seen: dict[Any, int] = {}
+    first: list[int] = []
+    places = np.empty(len(items), np.intp)
+    for row, value in enumerate(items):
+        place = places[row] = seen.setdefault((type(value), value), len(seen))
+        if place == len(first):
+            first.append(row)
+    return [value for _, value in seen], first, places
+
+
+def _number(running: Running, value: Any, row: int) -> int | None:
+    if isinstance(value, bytes) and running.coding.ndim > 1:
+        packed = np.frombuffer(value, np.uint8)[None, :]
+        return running.coding.unpack(running.coding.checked(packed))[0]
+    return running.number(value, lambda _: row)
+
+
+def column_items(column: Any) -> list[Any] | None:
+    """Return a column of lists, NumPy, pandas, Polars or Arrow as a list of Python objects; None where it is none."""
     if isinstance(column, np.ma.MaskedArray):
         return [None if gap else each for each, gap in zip(column.tolist(), np.ma.getmaskarray(column), strict=True)]
     if isinstance(column, np.ndarray):
-        if column.ndim != 1:
-            raise InvalidResponse(f"the array has {column.ndim} dimensions; expected one response in each place.")
         return list(column.tolist())
     if arrow.is_column(column):
         read = arrow.read(column)
         return list(column) if read is None else read.to_pylist()
     if isinstance(column, str | bytes) or not hasattr(column, "__iter__") or hasattr(column, "keys"):
-        raise InvalidResponse(
-            f"the responses are a {type(column).__name__}; expected a column with a response for each respondent."
-        )
+        return None
     return list(column)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deniable.designs import Design
 from deniable.designs.labels import Computed, shown
 from deniable.documents import Response
-from deniable.errors import Incompatible, InvalidResponse
+from deniable.errors import Incompatible, InvalidResponse, quoted
 from deniable.tallies.counts import Tally, zeros
 
 _HELD_RESPONSES = 1 << 12  # single responses that are held back to be counted together
@@ -154,13 +154,13 @@ class Running:
         symbols = self.design.symbols
         if self.design.channel.sizes:
             sent = value.symbol if isinstance(value, Response) else value
-            raise InvalidResponse(f"{row} is {sent!r:.40}; expected {self.coding.describe()}.")
+            raise InvalidResponse(f"{row} is {quoted(sent)}; expected {self.coding.describe()}.")
         if isinstance(value, numbers.Real) and self._codes is not False:
             raise InvalidResponse(
                 f"{row} is the code {value}; expected {self.coding.describe()}.",
                 f"Codes number the symbols in their order: {shown(symbols)}.",
             )
-        raise InvalidResponse(f"{row} is {value!r:.40}; expected one of {shown(symbols)}.")
+        raise InvalidResponse(f"{row} is {quoted(value)}; expected one of {shown(symbols)}.")
 
     def _add(self, number: int, count: int) -> None:
         self._respondents += count
@@ -184,7 +184,7 @@ class Running:
             if value.design != self.design.hash:
                 raise _foreign(self._where(self.rows + locate(value)), value.design, self.design)
             label = value.symbol
-        elif _absent(value):
+        elif absent(value):
             return None
         elif not isinstance(value, str):
             if value != value // 1:
@@ -255,7 +255,7 @@ def booleans(row: str, design: Design) -> InvalidResponse:
     first, second = design.symbols[0], design.symbols[1]
     return InvalidResponse(
         f"{row} is a boolean; expected a label or a code, because True does not say which symbol was sent.",
-        f"Write the labels, for example numpy.where(responses, {second!r:.40}, {first!r:.40}).",
+        f"Write the labels, for example numpy.where(responses, {quoted(second)}, {quoted(first)}).",
     )
 
 
@@ -272,7 +272,8 @@ def _countable(kind: type) -> bool:
     return issubclass(kind, str | numbers.Real | Response) or kind.__name__ in _ABSENT
 
 
-def _absent(value: Any) -> bool:
+def absent(value: Any) -> bool:
+    """Tell whether a value stands for nothing."""
     return type(value).__name__ in _ABSENT or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import deniable as dn
 from deniable.order.admissibility import largest_trace, raise_parity, rows_of, split_row
+from deniable.order.closed_forms import closed
 from deniable.order.followers import subsets_ordered
+from deniable.order.relaxation import relax
 from tests.golden.runner import document, fractions, quantity
 
 
@@ -23,12 +26,22 @@ def lemma55_split(row: list[float]) -> list[Any]:
 
 @quantity("matrix_ordered")
 def matrix_ordered(P1: list[list[float]], P2: list[list[float]]) -> bool:
-    return bool(dn.garbling(dn.matrix(fractions(P1)), dn.matrix(fractions(P2))))
+    """By a garbling that is looked for, and by the step of relaxation that it makes."""
+    one, two = dn.matrix(fractions(P1)), dn.matrix(fractions(P2))
+    return bool(dn.garbling(one, two)) and relax(one, two).step.verify()
 
 
 @quantity("tsubset_ordered")
 def tsubset_ordered(k: int, t1: int, gamma1: float, t2: int, gamma2: float) -> bool:
-    return subsets_ordered(k, t1, gamma1, t2, gamma2)
+    """By the formula, which says the same as the garbling that is written out."""
+    by_formula = subsets_ordered(k, t1, gamma1, t2, gamma2)
+    designs = (
+        dn.subset(k, t=t, p=t * Fraction(str(g)) / (t * Fraction(str(g)) + k - t))
+        for t, g in ((t1, gamma1), (t2, gamma2))
+    )
+    one, two = (design.channel for design in designs)
+    assert (closed(one, two) is not None) == by_formula
+    return by_formula
 
 
 @document("001", "max trace")

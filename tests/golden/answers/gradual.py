@@ -9,12 +9,11 @@ from typing import Any
 import deniable as dn
 from deniable.criteria import least_bayes_error
 from deniable.estimates import covariance
-from deniable.order.closed_forms import closed
-from deniable.order.followers import best_sizes, bridge_weight, subsets_ordered
+from deniable.order.followers import best_sizes, bridge_weight
 from deniable.order.relaxation import ladder, relax
 from deniable.order.sets import Nested
 from deniable.order.steps import KeepOrFresh
-from tests.golden.runner import document, fractions, quantity
+from tests.golden.runner import document, quantity
 
 
 def k_ary_step(eps1: float, eps2: float, m: int) -> dict[str, float]:
@@ -77,23 +76,6 @@ def relaxed_variance(entry: dict[str, Any]) -> float:
 def smallest_error(entry: dict[str, Any]) -> float:
     m = entry["inputs"]["m"]
     return float(least_bayes_error(dn.k_ary(m, epsilon=entry["inputs"]["eps"]).parity, [Fraction(1, m)] * m))
-
-
-@quantity("tsubset_ordered")
-def ordered(k: int, t1: int, gamma1: float, t2: int, gamma2: float) -> bool:
-    by_formula = subsets_ordered(k, t1, gamma1, t2, gamma2)
-    designs = (
-        dn.subset(k, t=t, p=t * Fraction(str(g)) / (t * Fraction(str(g)) + k - t))
-        for t, g in ((t1, gamma1), (t2, gamma2))
-    )
-    one, two = (design.channel for design in designs)
-    assert (closed(one, two) is not None) == by_formula
-    return by_formula
-
-
-@quantity("matrix_ordered")
-def tables_ordered(P1: list[list[float]], P2: list[list[float]]) -> bool:
-    return relax(dn.matrix(fractions(P1)), dn.matrix(fractions(P2))).step.verify()
 
 
 @quantity("relax_tsubset")

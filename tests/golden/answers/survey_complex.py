@@ -8,7 +8,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.estimates import mean_inverse
-from deniable.estimates.sampling import RowValues, SampledEstimate, estimate_values, sandwich
+from deniable.estimates.sampling import RowValues, SampledEstimate, estimate_values
 from tests.golden.named import named, rows
 from tests.golden.runner import Uncovered, quantity
 
@@ -130,24 +130,6 @@ def korn_graubard(
         found = dn.estimate(sent(named(design, **params), z), sampling=dn.Sampling(**sampling))
     low, high = found.interval("yes", method="korn-graubard")
     return {"effective_n": found.basis.effective(0.95)[1], "lower": low, "upper": high}
-
-
-@quantity("pseudo_likelihood")
-def pseudo_likelihood(
-    X: list[list[float]], y: list[int], u: float, v: float, weights: list[float], strata: list[int], clusters: list[int]
-) -> dict[str, Any]:
-    """A logit by Newton's steps, as any regression would fit it; the covariance is ours."""
-    x, w, z = np.array(X), np.array(weights), np.array(y)
-    beta = np.zeros(x.shape[1])
-    for _ in range(50):
-        mu = 1 / (1 + np.exp(-x @ beta))
-        lam, slope = u + (v - u) * mu, (v - u) * mu * (1 - mu)
-        pull = z / lam - (1 - z) / (1 - lam)
-        bend = slope**2 * (z / lam**2 + (1 - z) / (1 - lam) ** 2) - pull * slope * (1 - 2 * mu)
-        scores, bread = (pull * slope)[:, None] * x, np.linalg.inv((x.T * (w * bend)) @ x)
-        beta = beta + bread @ (w @ scores)
-    covariance = sandwich(scores, bread, dn.Sampling(weights, strata=strata, clusters=clusters))
-    return {"coef": beta, "se": np.sqrt(np.diagonal(covariance))}
 
 
 @quantity("calibrated_mean")

@@ -61,16 +61,16 @@ def rr_regression(
     else:
         formula, frame = table(X, y)
         options = by_row(frame, u, v)
-        frame["village"] = cluster
-        found = dn.regress(formula, frame, family=link, clusters="village", **options)
-        kinds = ["observed", "expected", "outer", "robust", "cluster"]
+        sampling = None if cluster is None else dn.Sampling(clusters=cluster)
+        found = dn.regress(formula, frame, family=link, sampling=sampling, **options)
+        kinds = ["observed", "expected", "outer", "robust", *([] if sampling is None else ["sampling"])]
     told = {kind: list(found.with_errors(kind).bse.values()) for kind in kinds}
     return {
         "coef": list(found.params.values()),
         "se": {"observed": told["observed"], "expected": told["expected"], "opg": told["outer"]},
         "loglik": found.log_likelihood,
         "robust": told.get("robust"),
-        "cluster": told.get("cluster"),
+        "cluster": told.get("sampling"),
     }
 
 
@@ -161,37 +161,6 @@ def lie_detector_regression(data: str) -> dict[str, Any]:
 @quantity("pseudo_likelihood")
 def pseudo_likelihood(X: Any, y: Any, u: Any, v: Any, weights: Any, strata: Any, clusters: Any) -> dict[str, Any]:
     formula, frame = table(X, y)
-    frame = frame.assign(w=weights, layer=strata, village=clusters)
-    found = dn.regress(formula, frame, weights="w", strata="layer", clusters="village", **by_row(frame, u, v))
+    sampling = dn.Sampling(weights, strata=strata, clusters=clusters)
+    found = dn.regress(formula, frame, sampling=sampling, **by_row(frame, u, v))
     return {"coef": list(found.params.values()), "se": list(found.bse.values())}
-
-
-@quantity("compare_with_direct")
-def compare_with_direct(
-    design: str, params: dict[str, float], yes: int, n: int, direct_yes: int, direct_n: int
-) -> dict[str, Any]:
-    """Both arms in one regression: the coefficient of the arm is 0 where both have the same prevalence."""
-    asked = {"RR": getattr(dn, design)(**fractions_of(params)), "DQ": dn.direct()}
-    counts = {"RR": [n - yes, yes], "DQ": [direct_n - direct_yes, direct_yes]}
-    alone = {name: dn.estimate(dn.Tally(asked[name], counts[name])) for name in asked}
-    difference = alone["RR"].params["yes"] - alone["DQ"].params["yes"]
-    error = float(np.hypot(alone["RR"].errors[1], alone["DQ"].errors[1]))
-    rows = [(arm, code) for arm, pair in counts.items() for code, times in enumerate(pair) for _ in range(times)]
-    frame = pd.DataFrame(rows, columns=["arm", "said"])
-    one, two = (dn.regress(f"said ~ {each}", frame, design=asked, devices="arm") for each in ("arm", "1"))
-    tested = one.compare(two)
-    from scipy.stats import norm
-
-    return {
-        "difference": difference,
-        "se": error,
-        "z": difference / error,
-        "p_value": 2 * norm.sf(abs(difference / error)),
-        "G2": tested.statistic,
-        "G2_p_value": tested.p_value,
-        "pooled": float(two.predict()["estimate"].iloc[0]),
-    }
-
-
-def fractions_of(params: dict[str, float]) -> dict[str, Any]:
-    return {name: fractions(value) for name, value in params.items()}

@@ -158,7 +158,7 @@ def test_mistakes_are_told_in_one_message_and_leave_nothing(
 @pytest.mark.parametrize("words", [("open", "small"), ("list",), ("backup", "b.db"), ("invite", "small", "1")])
 def test_a_database_that_is_not_there_is_not_made(tmp_path: Path, words: tuple[str, ...]) -> None:
     refused = run("survey", *words, "--database", tmp_path / "missing.db")
-    assert refused.exit_code == 2
+    assert refused.exit_code == 4
     assert "there is no database" in refused.stderr
     assert not list(tmp_path.iterdir())
 

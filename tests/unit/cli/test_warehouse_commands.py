@@ -62,12 +62,17 @@ def test_groups_labels_and_a_schema(warehouse: InDuckDB, design: Path, tmp_path:
     words = ("--schema", "main", "--table", "sent", "--column", "r", "--by", "g", "--labels", "--no-design")
     query = done("tally", design, "--sql", *words).stdout
     path = brought(warehouse.rows(query), tmp_path / "counts.csv")
-    found = dn.GroupedTally.from_json(done("tally", design, "--from-sql", path, "--json").stdout, DESIGN)
-    assert set(found) == {"x", None}
+    told = done("tally", design, "--from-sql", path, "--by", "g", "--out", tmp_path / "t.json", "--json").stdout
+    found = dn.GroupedTally.from_json(told, DESIGN)
+    assert (found.by, set(found)) == (("g",), {"x", None})
     assert found.overall == dn.tally(SENT)
-    assert "x" in done("tally", design, "--from-sql", path).stdout
-    done("tally", design, "--from-sql", path, "--out", tmp_path / "t.json")
     assert dn.GroupedTally.from_json((tmp_path / "t.json").read_bytes(), DESIGN) == found
+    assert "g = x" in done("tally", design, "--from-sql", path, "--by", "g").stdout
+    assert "\nx\n" in "\n" + done("tally", design, "--from-sql", path).stdout
+    assert "x · 16" in done("estimate", design, tmp_path / "t.json").stdout
+    refused = run("tally", design, "--from-sql", path, "--by", "g", "--by", "h")
+    assert refused.exit_code == 2
+    assert "expected one for each of 'g', 'h'" in refused.stderr
 
 
 def test_a_ladder_in_the_words_of_every_database(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_each_group_is_its_own_estimate() -> None:
     assert found.overall == dn.estimate(tally.overall)
     likely = dn.estimate(tally, method="likelihood")
     assert likely["north"].method == "likelihood"
-    assert "Test that all groups are alike: χ² =" in str(found.summary())
+    assert "The same in all groups: χ² =" in str(found.summary())
 
 
 def test_two_groups_and_two_responses_are_the_test_of_the_textbook() -> None:
@@ -44,7 +44,7 @@ def test_two_groups_and_two_responses_are_the_test_of_the_textbook() -> None:
     pearson = chi2_contingency([[400, 600], [450, 350]], correction=False)
     test = found.homogeneity()
     assert test.statistic == pytest.approx(pearson.statistic * 1799 / 1800, rel=1e-12)
-    assert (test.freedom, test.tables) == (1, 0)
+    assert (test.df, test.tables) == (1, 0)
     assert test.p_value == pytest.approx(pearson.pvalue, rel=0.05)
     pair = found.pairwise()
     assert list(pair.params) == ["north − south · yes"]
@@ -86,10 +86,10 @@ def _choose(top: int, bottom: int) -> int:
 def test_likelihood_and_score_agree_where_counts_are_large() -> None:
     found = dn.estimate(grouped(CARDS, x=[5000, 3000, 2000], y=[4900, 3050, 2050], z=[5050, 2900, 2050]))
     score, likelihood = found.homogeneity(), found.homogeneity(method="likelihood")
-    assert (score.freedom, likelihood.freedom) == (4, 4)
+    assert (score.df, likelihood.df) == (4, 4)
     assert score.statistic == pytest.approx(likelihood.statistic, rel=0.02)
     alone = found.homogeneity("b")
-    assert alone.freedom == 2
+    assert alone.df == 2
     assert alone.statistic < score.statistic
 
 
@@ -99,7 +99,7 @@ def test_sums_of_sets_are_tested_too() -> None:
     sent = dn.respond_all(design, ["a", "b", "c", "d"] * 100, source=seeded("sums of sets"))
     tally = dn.tally(sent, by=["x", "y"] * 200)
     found = dn.estimate(tally)
-    assert found.homogeneity("a").freedom == 1
+    assert found.homogeneity("a").df == 1
     p_value = found.pairwise().p_values["x − y · a"]
     assert found.homogeneity("a").p_value == pytest.approx(p_value)
     one, two, both = (dn.estimate(each) for each in (tally["x"], tally["y"], tally.overall))
@@ -172,3 +172,21 @@ def test_holm_keeps_its_level_over_many_groups() -> None:
         plain += min(pairs.p_values.values()) <= 0.05
     most = binom.isf(1e-9, runs, 0.05)
     assert adjusted <= most < plain
+
+
+def test_a_declared_design_and_the_columns_of_groups_are_told() -> None:
+    counted = {group: dn.Tally(WARNER, [30, 20], declared=dn.Declared(50)) for group in ("a", "b")}
+    told = dn.estimate(dn.GroupedTally(WARNER, counted, by=("region",)))
+    assert told.summary().title.startswith("2 groups of region, 100 respondents")
+    for summary in (told.summary(), told.pairwise().summary()):
+        assert "declared by whoever counted: the file of these 100 rows does not name it" in " ".join(summary.notes)
+    alone = dn.estimate(dn.GroupedTally(WARNER, {"a": counted["a"]})).summary()
+    assert alone.title.startswith("1 group, 50 respondents")
+    assert "these 50 rows" in " ".join(alone.notes)
+
+
+def test_a_p_value_beyond_floats_is_not_told_as_zero() -> None:
+    counted = dn.tally(dn.direct(), ["yes"] * 3_000 + ["no"] * 3_000, by=["north"] * 3_000 + ["south"] * 3_000)
+    seen = dn.estimate(counted).homogeneity()
+    assert seen.p_value == 0
+    assert str(seen).endswith("p < 1e-300")

@@ -7,12 +7,15 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import deniable as dn
 from deniable.designs import FAMILIES
 from deniable.errors import InvalidRequest
 from deniable.estimates import intervals, shares, stages
+from deniable.estimates.regression import fitted
+from deniable.estimates.sampling import intervals as sampled
 from deniable.report.publication import methods, sentence, written
 from deniable.report.words import estimator, interval_name
 
@@ -71,7 +74,7 @@ def test_a_tally_tells_how_many_and_a_result_how() -> None:
 def test_methods_have_words_for_people() -> None:
     for method in {*shares.METHODS, *stages.METHODS}:
         assert estimator(method) != method
-    for method in {*intervals.METHODS, *stages.INTERVALS}:
+    for method in {*intervals.METHODS, *stages.INTERVALS, *fitted.METHODS, *sampled.METHODS}:
         assert interval_name(method) != method
 
 
@@ -100,6 +103,52 @@ def test_what_is_neither_is_refused() -> None:
         methods([1, 2])  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest, match="nothing was estimated in a Tally"):
         sentence(dn.Tally(dn.warner(1), [1, 2]))  # type: ignore[arg-type]
+
+
+def test_several_devices_are_told_each_by_its_name() -> None:
+    few, many = dn.forced_response("4/5", "1/5"), dn.forced_response("1/5", "4/5")
+    tallies = [dn.Tally(few, [210, 90]), dn.Tally(many, [110, 190])]
+    told = methods(dn.compliance.cheating_detection(tallies))
+    assert "with 2 devices" in told
+    assert "For device 1 (forced_response), given the answer “no”, “no” is sent with probability 4/5" in told
+    assert "For device 2 (forced_response), given the answer “no”, “no” is sent with probability 1/5" in told
+    assert "Each device has a response that proves something about the answer" in told
+    assert few.hash[:19] in told
+    assert many.hash[:19] in told
+    arms = methods(dn.compliance.compare_arms(dn.Tally(dn.warner(1), [60, 40]), dn.Tally(dn.direct(), [70, 30])))
+    assert "1 of the devices has a response that proves" in arms
+    assert "intervals (from the intervals of both)" in arms
+    same = methods(dn.estimate([dn.Tally(dn.warner(1), [60, 40]), dn.Tally(dn.crosswise("1/4"), [50, 50])]))
+    assert "a factor of more than 3.001 " in same or "a factor of more than 3 " in same  # the larger of both
+
+
+def regressed(errors: str | None = None) -> dn.Regression:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"cheated": ["no", "yes", "no"] * 100, "age": rng.integers(18, 70, 300)})
+    table.loc[:1, "cheated"] = None
+    return dn.regress("cheated ~ age", table, design=dn.warner(p="3/4"), errors=errors)
+
+
+def test_a_regression_tells_device_model_errors_and_rows() -> None:
+    told = methods(regressed())
+    assert "randomized response (warner). The true answer is sent with probability 3/4" in told
+    assert "298 responses were counted; rows left out: 2 because they hold no response." in told
+    assert "Coefficients were estimated in cheated ~ age by maximum likelihood of a logistic regression" in told
+    assert "(standard errors: observed information)" in told
+    assert "(standard errors: robust" in methods(regressed("robust"))
+    assert "Average changes in the share were estimated in cheated ~ age by the delta method" in methods(
+        regressed().effects()
+    )
+
+
+def test_a_weighted_sample_tells_how_people_came_into_it() -> None:
+    design, clusters = dn.warner(p="3/4"), np.repeat(np.arange(20), 10)
+    sent = dn.Responses.of(design, ["no", "no", "yes", "no"] * 50)
+    found = dn.estimate(sent, sampling=dn.Sampling(np.ones(200), clusters=clusters))
+    told = methods(found)
+    assert "Shares were estimated from a sample of 200 people in 20 clusters by Hájek's weighted mean" in told
+    assert "(variance: linearized), with 95% intervals (Korn and Graubard's" in told
+    assert sentence(found).startswith("An estimated 0.0% answer “yes”")  # of two answers, the second
 
 
 def test_the_guide_shows_what_is_written() -> None:

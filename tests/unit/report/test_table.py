@@ -6,10 +6,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from deniable.designs import k_ary, matrix, warner
+from deniable.designs import k_ary, matrix, unary, warner
 from deniable.estimates import estimate
 from deniable.report import tables as table
-from deniable.tallies import Tally
+from deniable.tallies import Tally, tally
+from deniable.tallies.counts import Declared
 
 
 def shown(what: Table | None) -> str:
@@ -66,6 +67,26 @@ def test_a_tally_tells_what_was_not_sent() -> None:
     assert "60.0%" in text
     assert text.split("nothing sent")[1].split()[0] == "12"
     assert "more" in shown(table.tally_table(Tally.empty(k_ary(50, epsilon=1))))
+
+
+def test_sets_that_are_counted_by_size_are_shown_by_category() -> None:
+    design = unary([f"drink {number}" for number in range(13)], 1)
+    assert design.channel.cells == 14 * 14
+    sent = ["b1000000000001", "b0000000000000", "b1000000000000", "b1111111111111"]
+    text = shown(table.tally_table(tally(design, [each[:14] for each in sent])))
+    told = [line.split() for line in text.splitlines()]
+    assert ["holds", "drink", "0", "3", "75.0%"] in told
+    assert ["holds", "drink", "12", "2", "50.0%"] in told
+    assert "cell " not in text
+
+
+def test_what_was_collected_elsewhere_tells_what_was_not_counted() -> None:
+    declared = Declared(1020, 8, (("don't know", 3), ("refused", 9)))
+    text = shown(table.tally_table(Tally(warner(p="3/4"), np.array([600, 400]), missing=12, declared=declared)))
+    told = [line.split() for line in text.splitlines()]
+    assert ["nothing", "sent", "12"] in told
+    assert ["of", "these:", "refused", "9"] in told
+    assert ["no", "symbol", "8"] in told
 
 
 def test_labels_are_printed_as_they_are() -> None:

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deniable as dn
+from deniable import documents
 from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile
 from deniable.tallies.groups import group_name
 
@@ -118,8 +119,6 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 def test_a_file_with_two_groups_of_one_name_is_refused() -> None:
-    from deniable import documents
-
     body = dn.tally(DESIGN, ["yes", "no"], by=["a", "b"]).to_body()
     body["groups"][1]["group"] = "a"
     with pytest.raises(UnreadableFile, match="one name"):
@@ -128,3 +127,29 @@ def test_a_file_with_two_groups_of_one_name_is_refused() -> None:
     with pytest.raises(UnreadableFile, match="has no name"):
         dn.GroupedTally.from_json(documents.seal("grouped-tally", body), DESIGN)
     assert json.loads(dn.tally(DESIGN, ["yes"], by=["a"]).to_json())["schema"] == "deniable/grouped-tally/1"
+
+
+def test_the_columns_that_groups_are_made_by_are_kept() -> None:
+    sent, frame = ["yes", "no"], pd.DataFrame({"region": ["N", "S"], "year": [1, 2]})
+    named: dict[str, tuple[Any, tuple[str, ...]]] = {
+        "a list": (["N", "S"], ()),
+        "a column": (frame["region"], ("region",)),
+        "of Polars": (pl.Series("region", ["N", "S"]), ("region",)),
+        "a frame": (frame, ("region", "year")),
+        "a mapping": ({"region": ["N", "S"], "year": [1, 2]}, ("region", "year")),
+        "of Arrow": (pa.table({"region": ["N", "S"], "year": [1, 2]}), ("region", "year")),
+    }
+    for by, expected in named.values():
+        found = dn.tally(DESIGN, sent, by=by)
+        assert found.by == expected
+        assert dn.GroupedTally.from_json(found.to_json(), DESIGN) == found == pickle.loads(pickle.dumps(found))
+        assert (found + found).by == (found + dn.GroupedTally.empty(DESIGN)).by == expected
+    region, plain = dn.tally(DESIGN, sent, by=frame["region"]), dn.tally(DESIGN, sent, by=["N", "S"])
+    assert (plain + region).by == (region + plain).by == ("region",), "who does not say contradicts nobody"
+    with pytest.raises(IncompatibleTallies, match="by 'region' to groups by 'year'"):
+        region + dn.tally(DESIGN, sent, by=frame["year"])
+    with pytest.raises(InvalidRequest, match="expected one for each of 'region', 'year'"):
+        dn.GroupedTally(DESIGN, region.groups, by=("region", "year"))
+    body = {**region.to_body(), "by": ["region", "year"]}
+    with pytest.raises(UnreadableFile, match="expected one for each of 'region', 'year'"):
+        dn.GroupedTally.from_json(documents.seal("grouped-tally", body), DESIGN)

@@ -142,8 +142,8 @@ def test_the_shell_tallies_with_weights_and_estimates(tmp_path: Path) -> None:
     twice = run("tally", design, out, out, "--json")
     assert json.loads(twice.stdout)["weights"] == ["44", "16", "0"]
     mixed = run("tally", design, out, sent)
-    assert mixed.exit_code == 2
-    assert "with weights and some without" in mixed.stderr
+    assert mixed.exit_code == 3
+    assert "or with weights, and others are not" in mixed.stderr
 
 
 def test_weights_go_with_neither_groups_nor_several_devices() -> None:

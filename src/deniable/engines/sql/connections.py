@@ -71,7 +71,7 @@ def count_on(
         checked=DESIGN in kinds,
         reached=reached,
     )
-    return read_counts(design, names_of(len(several(by)), labels=labels), connected.rows(asked))
+    return read_counts(design, names_of(len(several(by)), labels=labels), connected.rows(asked), by=by)
 
 
 def _check_kinds(design: AnyDesign, stored: Sequence[str], kinds: Mapping[str, str], *, labels: bool) -> None:

@@ -12,11 +12,11 @@ import numpy as np
 
 from deniable.designs import AnyDesign, Design
 from deniable.engines.sql.forms import StoredCodes, StoredForm, StoredRows, forms
-from deniable.engines.sql.queries import GROUP
+from deniable.engines.sql.queries import GROUP, Names, several
 from deniable.errors import Incompatible, InvalidResponse, UnreadableFile
 from deniable.tallies.base import Counts
 from deniable.tallies.counts import Tally, zeros
-from deniable.tallies.groups import GroupedTally
+from deniable.tallies.groups import tallies_by_values
 
 if TYPE_CHECKING:
     from deniable.records.drawn.tallies import DrawnTally
@@ -43,13 +43,14 @@ class _StageCounts:
 _Stages = dict[tuple[int, int], _StageCounts]
 
 
-def read_counts(design: AnyDesign, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Any:
+def read_counts(design: AnyDesign, names: Sequence[str], rows: Iterable[Sequence[Any]], *, by: Names = ()) -> Any:
     """Return the tally of what a query of `query` has returned; by groups, where it was asked for them.
 
     Args:
         design: the design of the query.
         names: what the columns are called.
         rows: what was returned, in any order; whole numbers may be text, as files have them.
+        by: what the columns of groups are called in the table, which the query does not tell; may be left out.
 
     Returns:
         A tally of the design's type; where there are columns of groups, a `GroupedTally`. A group is the value of its
@@ -59,6 +60,7 @@ def read_counts(design: AnyDesign, names: Sequence[str], rows: Iterable[Sequence
         Incompatible: the counts are of another design, or rows of the table are.
         InvalidResponse: the table holds something that the design cannot send.
         UnreadableFile: these are not the counts of such a query.
+        InvalidRequest: another number of columns than the groups are made by.
     """
     absent = [name for name in _NEEDED if name not in names]
     if absent:
@@ -88,7 +90,7 @@ def read_counts(design: AnyDesign, names: Sequence[str], rows: Iterable[Sequence
         )
     if not grouped:
         return tallies[()] if tallies else _tally(design, {}, refused)
-    return GroupedTally(design, {group[0] if len(grouped) == 1 else group: tally for group, tally in tallies.items()})
+    return tallies_by_values(design, tallies, several(by))
 
 
 def _add(design: AnyDesign, stages: _Stages, refused: Counter[str], row: dict[str, Any]) -> None:

@@ -26,14 +26,12 @@ from deniable.estimates.compliance.protection import (
     sum_score_channel,
     sum_scores,
 )
-from deniable.estimates.compliance.triangle import FitTest
 
 __all__ = [
     "ArmComparison",
     "Cheating",
     "ControlItem",
     "ExtendedCrosswise",
-    "FitTest",
     "LieDetector",
     "SelfProtection",
     "SumScores",

@@ -10,16 +10,15 @@ from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import chi2
 
 from deniable.errors import InvalidRequest
-from deniable.estimates.compliance.triangle import FitTest
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval
 from deniable.estimates.likelihood import log_likelihood
 from deniable.estimates.results import Caution, Result, Row, Summary, around
 from deniable.estimates.shares import Estimate, fitted
 from deniable.estimates.stages import groups_body, groups_from_body, pool
+from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.tallies import Tally
 
 
@@ -76,14 +75,13 @@ class ArmComparison(Result):
         return pool([self.randomized, self.direct], method="likelihood").params
 
     @cached_property
-    def likelihood_ratio(self) -> FitTest:
+    def likelihood_ratio(self) -> HypothesisTest:
         """G² of one share for both arms against one for each, all of them probabilities."""
         tallies = (self.randomized, self.direct)
         apart = [list(fitted(each, method="likelihood").params.values()) for each in tallies]
         together = list(self.pooled.values())
         gain = sum(_height(each, own) - _height(each, together) for each, own in zip(tallies, apart, strict=True))
-        df = len(together) - 1
-        return FitTest(max(2 * gain, 0.0), df, float(chi2.sf(max(2 * gain, 0.0), df)))
+        return likelihood_ratio("Equal shares, all between 0 and 1", gain, len(together) - 1)
 
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
@@ -130,11 +128,7 @@ class ArmComparison(Result):
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
         errors, tested = self.bse, []
         if self.randomized.design.channel.own_cells:  # else the tally keeps sums, which have no likelihood
-            ratio = self.likelihood_ratio
-            tested.append(
-                f"Test of equal shares, all between 0 and 1: G² = {ratio.statistic:.3f} with {ratio.df} df, "
-                f"p = {ratio.p_value:.2g}."
-            )
+            tested.append(f"{self.likelihood_ratio}.")
         missing = self.randomized.missing + self.direct.missing
         sizes = [each.respondents for each in (self.randomized, self.direct)]
         return Summary(

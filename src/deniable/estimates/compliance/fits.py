@@ -12,11 +12,12 @@ import numpy as np
 
 from deniable import exact
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.compliance.triangle import FitTest, Triangle, WeightShare
+from deniable.estimates.compliance.triangle import Triangle, WeightShare
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.estimates.stages import groups_body, groups_from_body
+from deniable.estimates.testing import HypothesisTest
 from deniable.tallies import Tally
 
 _MISFIT = 0.01  # how often a model that holds is doubted all the same
@@ -56,7 +57,7 @@ class Compliance(Result):
 
     @property
     @abstractmethod
-    def fit(self) -> FitTest:
+    def fit(self) -> HypothesisTest:
         """The test of the model, where it leaves degrees of freedom."""
 
     @property
@@ -134,7 +135,7 @@ class Compliance(Result):
             )
             found.append(Caution("outside", text))
         if self.fit.df and self.fit.p_value < _MISFIT:
-            found.append(Caution("misfit", f"the model does not fit: {_lowered(str(self.fit))} {self._misfit}"))
+            found.append(Caution("misfit", f"the model does not fit: {self.fit.told}. {self._misfit}"))
         return tuple(found)
 
     def summary(
@@ -154,7 +155,7 @@ class Compliance(Result):
             title=f"{self._title}, ε = {exact.shown_above(epsilon, 4)}, {self.respondents:,} respondents",
             quantity="share",
             rows=rows,
-            notes=(*self._notes, str(self.fit), *apart),
+            notes=(*self._notes, f"{self.fit}.", *apart),
             warnings=self.warnings,
             level=level,
             interval=method or "profile",
@@ -216,7 +217,7 @@ class TriangleFit(Compliance):
         return vector(slopes @ self.moment[1] @ slopes.T)
 
     @property
-    def fit(self) -> FitTest:
+    def fit(self) -> HypothesisTest:
         return self.triangle.fit(self.weights)
 
     @property
@@ -284,7 +285,3 @@ def one_each(**given: object) -> list[tuple[Any, ...]]:
     if len(lengths) != 1:
         raise InvalidRequest(f"{names} have different lengths; expected a number for each group.")
     return list(zip(*given.values(), strict=True))
-
-
-def _lowered(sentence: str) -> str:
-    return sentence[0].lower() + sentence[1:]

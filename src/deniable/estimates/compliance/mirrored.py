@@ -14,10 +14,11 @@ from deniable import exact
 from deniable.errors import InvalidRequest
 from deniable.estimates.compliance.always import Cheating, mirrored_groups, one_sayers
 from deniable.estimates.compliance.fits import Compliance, read_tallies
-from deniable.estimates.compliance.triangle import FitTest, fit_test
+from deniable.estimates.compliance.triangle import fit_test
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval
 from deniable.estimates.shares import Estimate, fitted
+from deniable.estimates.testing import HypothesisTest
 from deniable.tallies import Tally
 
 
@@ -53,7 +54,7 @@ class ExtendedCrosswise(Compliance):
         return self._likely.conf_int(level=confidence, method="profile")
 
     @property
-    def fit(self) -> FitTest:
+    def fit(self) -> HypothesisTest:
         """G² with one degree of freedom: the shares of "same" of the two groups must sum to 1."""
         tally = self.pooled.tally
         share = tally.counts / tally.respondents

@@ -17,18 +17,18 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import xlogy
-from scipy.stats import chi2
 
 from deniable import documents
 from deniable.designs import Design
 from deniable.designs import product as product_of
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.compliance.fits import Compliance
-from deniable.estimates.compliance.triangle import FitTest, fit_test
+from deniable.estimates.compliance.triangle import fit_test
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, crossings, quantile
 from deniable.estimates.likelihood import log_likelihood
 from deniable.estimates.stages import groups_body, groups_from_body
+from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.tallies import Tally
 
 _MOST_ITEMS = 12  # whose 4,096 combinations are written out
@@ -196,29 +196,27 @@ class _Protection(Compliance):
         return self._law.height(*self._without)
 
     @property
-    def fit(self) -> FitTest:
+    def fit(self) -> HypothesisTest:
         law = self._law
         df = len(law.counts) - 1 - len(self.params)
         return fit_test(law.counts, law.counts.sum() * law.shares(*self._likely), max(df, 0))
 
     @property
-    def protection_test(self) -> FitTest:
+    def protection_test(self) -> HypothesisTest:
         """Test whether anybody protects themselves.
 
         Why: a share of 0 is at the border of what is possible, where the statistic is 0 in half of all surveys
         [SL87], so that the p-value is half of that of one degree of freedom.
         """
-        statistic = max(2 * (self.log_likelihood - self.log_likelihood_without), 0.0)
-        return FitTest(statistic, 1, float(chi2.sf(statistic, 1)) / 2 if statistic > 1e-9 else 1.0)
+        gain = self.log_likelihood - self.log_likelihood_without
+        return likelihood_ratio("Nobody protects themselves", gain, 1, at_border=True)
 
     @property
     def _notes(self) -> tuple[str, ...]:
-        test = self.protection_test
         shares = "; ".join(f"{name} {value:.4f}" for name, value in self.without.items() if name != self._always)
         return (
             "Shares are of the people who follow the devices, and items are taken to be independent among them.",
-            f"Test of whether anybody protects themselves: G² = {test.statistic:.3f}, p = {test.p_value:.2g}. If "
-            f"nobody did, the shares would be {shares}.",
+            f"{self.protection_test}. Then the shares would be {shares}.",
         )
 
     @property

@@ -15,12 +15,12 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import xlogy
-from scipy.stats import chi2
 
 from deniable.errors import NotEstimable
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, crossings, quantile
 from deniable.estimates.likelihood import climbed, log_likelihood
+from deniable.estimates.testing import HypothesisTest, against_chi_square
 
 Weights: TypeAlias = tuple[float, float, float]
 
@@ -59,31 +59,12 @@ class WeightShare(NamedTuple):
         return (vector(self.of) - self.unbounded(weights) * vector(self.out_of)) / whole
 
 
-class FitTest(NamedTuple):
-    """A likelihood-ratio test of a model against the counts themselves.
-
-    Attributes:
-        statistic: G², twice the sum of observed · log(observed/expected).
-        df: the degrees of freedom that the model leaves.
-        p_value: how often chance alone gives more; 1 without degrees of freedom.
-    """
-
-    statistic: float
-    df: int
-    p_value: float
-
-    def __str__(self) -> str:
-        if not self.df:
-            return "No degree of freedom is left to test the model."
-        return f"Test of the model: G² = {self.statistic:.3f} with {self.df} df, p = {self.p_value:.2g}."
-
-
-def fit_test(counts: Vector, expected: Vector, df: int) -> FitTest:
-    """Compare counts with those that a model expects."""
+def fit_test(counts: Vector, expected: Vector, df: int) -> HypothesisTest:
+    """Compare counts with those that a model expects: G², twice the sum of observed · log(observed/expected)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(counts > 0, counts / np.where(expected > 0, expected, np.nan), 1.0)
     statistic = max(2 * float(xlogy(counts, np.nan_to_num(ratio, nan=np.inf)).sum()), 0.0)
-    return FitTest(statistic, df, float(chi2.sf(statistic, df)) if df else 1.0)
+    return against_chi_square("The model fits", "likelihood", statistic, df)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +122,7 @@ class Triangle:
         within, _ = climbed(self.laws, self.counts, start=np.full(3, 1 / 3))
         return within
 
-    def fit(self, weights: Vector) -> FitTest:
+    def fit(self, weights: Vector) -> HypothesisTest:
         """Test the model: G² of what was seen against what these weights expect."""
         df = sum(size - 1 for size in self.cells) - 2
         return fit_test(self.counts, self.sizes * (self.laws @ weights), df)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deniable.estimates.regression.effects import Effects
-from deniable.estimates.regression.fitted import CoefficientRow, HypothesisTest, Regression
+from deniable.estimates.regression.fitted import CoefficientRow, Regression
 from deniable.estimates.regression.fitting import regress
 
-__all__ = ["CoefficientRow", "Effects", "HypothesisTest", "Regression", "regress"]
+__all__ = ["CoefficientRow", "Effects", "Regression", "regress"]

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from deniable.designs.labels import shown
 from deniable.errors import InvalidRequest, MissingExtra, NotEstimable
-from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.covariances import Matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,27 +224,6 @@ def _check_rank(matrix: Matrix, names: Sequence[str]) -> None:
             "apart; expected columns that each say something of their own.",
             "Leave one of the terms that say the same out.",
         )
-
-
-def numbered(values: Any) -> NDArray[np.int64]:
-    """Return the number of each different value, row by row."""
-    _, where = np.unique(np.asarray(values, str), return_inverse=True)
-    return np.asarray(where, np.int64)
-
-
-def read_weights(values: Any) -> Vector:
-    """Return weights as numbers.
-
-    Raises:
-        InvalidRequest: not positive, or no numbers.
-    """
-    try:
-        weights = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidRequest("the weights are no numbers; expected a positive one for each row.") from None
-    if not (np.isfinite(weights).all() and (weights > 0).all()):
-        raise InvalidRequest("a weight is not positive; expected a positive number for each row.", "Drop such rows.")
-    return weights
 
 
 def _missing(package: str) -> MissingExtra:

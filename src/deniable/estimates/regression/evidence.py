@@ -13,11 +13,12 @@ from deniable.channel import Channel, Sets
 from deniable.channel.support import MOST_CELLS
 from deniable.designs import Design
 from deniable.designs.labels import same_labels, shown
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.linear import floats, written_inverse
 from deniable.estimates.rows import SentSets
-from deniable.tallies.running import Running
+from deniable.tallies.devices import device_numbers
+from deniable.tallies.reading import read_distinct
 
 MOST_LISTED = 64
 """Responses, and answers, up to which the law of every possible response is written out for expected information."""
@@ -141,15 +142,14 @@ def read_evidence(
     which, missing = np.zeros(len(sent), np.int64), np.zeros(len(sent), np.bool_)
     for number, each in enumerate(known):
         rows = np.flatnonzero(numbers == number)
-        found = _numbers(each, sent[rows], rows, codes)
-        there = np.array([one is not None for one in found[0]], np.bool_)[found[1]]
+        found, places = read_distinct(each, sent[rows], codes=codes, where=lambda at, rows=rows: f"row {rows[at]:,}")  # type: ignore[misc]
+        there = np.array([one is not None for one in found], np.bool_)[places]
         missing[rows] = ~there
-        responses = [one for one in found[0] if one is not None]
+        responses = [one for one in found if one is not None]
         if not responses:
             continue
-        place = np.cumsum([one is not None for one in found[0]]) - 1
         table = _probabilities(each.channel, responses)
-        where = place[found[1][there]]
+        where = (np.cumsum([one is not None for one in found]) - 1)[places[there]]
         given[rows[there]] = table[where]
         plain = each.channel.own_cells
         which[rows[there]] = np.array(responses if plain else [-1] * len(responses), np.int64)[where]
@@ -182,45 +182,7 @@ def _devices(
                 f"the designs are for different answers, {shown(known[0].categories)} and {shown(each.categories)}; "
                 "expected the same in the same order."
             )
-    places = {name: number for number, name in enumerate(design)}
-    asked = list(devices)
-    wrong = next((row for row, each in enumerate(asked) if each not in places), None)
-    if wrong is not None:
-        raise InvalidResponse(
-            f"row {wrong:,} was asked with {asked[wrong]!r:.40}; expected one of "
-            f"{shown([str(each) for each in design])}."
-        )
-    return known, tuple(map(str, design)), np.array([places[each] for each in asked], np.int64)
-
-
-def _numbers(
-    design: Design, column: NDArray[Any], rows: NDArray[np.int64], codes: bool | None
-) -> tuple[list[int | None], NDArray[np.int64]]:
-    """Return the number of each different response in a column, and which of them each row sent."""
-    if column.dtype.kind in "iuf":
-        distinct, firsts, where = np.unique(column, return_index=True, return_inverse=True)
-        values: list[Any] = distinct.tolist()
-        first = rows[firsts].tolist()
-    else:
-        seen: dict[Any, int] = {}
-        first, places = [], np.empty(len(column), np.int64)
-        for at, value in enumerate(column.tolist()):
-            key = ("set", value) if isinstance(value, bytes) else (type(value) is bool, value)
-            place = seen.setdefault(key, len(seen))
-            if place == len(first):
-                first.append(int(rows[at]))
-            places[at] = place
-        values, where = [value for _, value in seen], places
-    running = Running(design, codes=codes, where=lambda row: f"row {row:,}")
-    read = [_number(running, value, row) for value, row in zip(values, first, strict=True)]
-    return read, np.asarray(where, np.int64)
-
-
-def _number(running: Running, value: Any, row: int) -> int | None:
-    if isinstance(value, bytes) and running.coding.ndim > 1:
-        packed = np.frombuffer(value, np.uint8)[None, :]
-        return running.coding.unpack(running.coding.checked(packed))[0]
-    return running.number(value, lambda _: row)
+    return known, tuple(map(str, design)), np.array(device_numbers(design, devices), np.int64)
 
 
 def _probabilities(channel: Channel, responses: Sequence[int]) -> Matrix:

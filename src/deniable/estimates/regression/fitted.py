@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, norm, t
+from scipy.stats import norm, t
 
 from deniable import documents, exact
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of
+from deniable.estimates.regression.climbing import highest
 from deniable.estimates.regression.columns import Covariates
 from deniable.estimates.regression.evidence import Evidence
 from deniable.estimates.regression.models import Likelihood, RowLikelihood
-from deniable.estimates.regression.sandwiches import ERRORS, FEW_CLUSTERS, inverted, sandwich
+from deniable.estimates.regression.sandwiches import ERRORS, inverted
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
+from deniable.estimates.sampling import Sampling, sandwich
+from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,29 +51,6 @@ class CoefficientRow(Row):
     p_value: float
 
 
-@dataclass(frozen=True)
-class HypothesisTest:
-    """A test of a hypothesis about coefficients. Print it, or read its numbers.
-
-    Attributes:
-        hypothesis: what was tested.
-        kind: "Wald" or "likelihood ratio".
-        statistic: how far the data are from it.
-        df: degrees of freedom.
-        p_value: how often they would be as far by chance, were it true.
-    """
-
-    hypothesis: str
-    kind: str
-    statistic: float
-    df: int
-    p_value: float
-
-    def __str__(self) -> str:
-        p = "< 0.0001" if self.p_value < 1e-4 else f"= {self.p_value:.4f}"
-        return f"{self.hypothesis}: {self.kind} χ² = {self.statistic:.4g} with {self.df} df, p {p}"
-
-
 @dataclass(frozen=True, eq=False)
 class Sample:
     """The rows that a regression was fitted to, kept for effects, predictions and other errors; never written out.
@@ -82,9 +62,9 @@ class Sample:
         covariates: how columns are made from data.
         frame: the columns of the data that the formula reads.
         evidence: what the rows sent.
-        clusters: the number of each row's cluster.
-        strata: the number of each row's stratum.
         expected: the expected information; None where it is not known.
+        sampling: how the people were drawn, of all rows of the table; None where nothing was said about it.
+        kept: which rows of the table these are.
     """
 
     likelihood: Likelihood
@@ -93,9 +73,9 @@ class Sample:
     covariates: Covariates
     frame: Any
     evidence: Evidence
-    clusters: NDArray[np.int64] | None
-    strata: NDArray[np.int64] | None
     expected: Matrix | None
+    sampling: Sampling | None
+    kept: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +90,16 @@ class Regression(Result):
         covariance: theirs, of the kind that `errors` names.
         information: minus the Hessian of the log-likelihood.
         log_likelihood: at the maximum, up to a constant of the design for sets; not a number for linear regressions.
-        errors: what the standard errors are: "observed", "expected", "outer", "robust" or "cluster".
+        errors: what the standard errors are: "observed", "expected", "outer", "robust" or "sampling".
         designs: what rows were asked with, by device; one, without a name, where all were asked with the same.
         respondents: how many rows were used.
         dropped: how many were not, by reason.
         worth: how many direct answers the responses are worth for these coefficients; not a number where unknown.
         steps: how many steps to the maximum were taken.
         cautions: what calls for care.
-        weighted: whether rows were weighted.
-        clusters: how many clusters the errors rest on; 0 without.
-        strata: how many strata these lie in.
+        sampled: how variances of the sample are found and how many people, clusters and strata it has, in words;
+            nothing without `sampling=`.
+        degrees: degrees of freedom of a sample; 0 without.
         groups: how many groups have an intercept of their own; 0 without.
         sample: the rows; None for a regression that was read from a file.
     """
@@ -140,9 +120,8 @@ class Regression(Result):
     worth: float = field(repr=False)
     steps: int = field(repr=False)
     cautions: tuple[Caution, ...] = field(repr=False)
-    weighted: bool = field(repr=False)
-    clusters: int = field(repr=False)
-    strata: int = field(repr=False)
+    sampled: str = field(repr=False)
+    degrees: int = field(repr=False)
     groups: int = field(repr=False)
     sample: Sample | None = field(default=None, repr=False)
 
@@ -176,8 +155,8 @@ class Regression(Result):
         Args:
             level: how often such an interval holds the truth.
             method: "normal" (the default), "t" with as many degrees of freedom as clusters less strata (the default
-                below thirty clusters), "chebyshev", or "profile": all values whose likelihood is not much below the
-                best, which needs the rows and holds also where a coefficient runs off.
+                with `sampling=`), "chebyshev", or "profile": all values whose likelihood is not much below the best,
+                which needs the rows and holds also where a coefficient runs off.
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
@@ -190,9 +169,9 @@ class Regression(Result):
 
             return profile_intervals(self, one_of(events, level))
         if chosen == "t":
-            if self._freedom < 1:
-                raise InvalidRequest('the interval method is "t", and there are no clusters; expected clusters=.')
-            wide = float(t.ppf(0.5 + one_of(events, level) / 2, self._freedom))
+            if self.degrees < 1:
+                raise InvalidRequest('the interval method is "t", and there is no sample; expected sampling=.')
+            wide = float(t.ppf(0.5 + one_of(events, level) / 2, self.degrees))
             bse = self.bse
             return {
                 name: Interval(each - wide * bse[name], each + wide * bse[name]) for name, each in self.params.items()
@@ -202,12 +181,8 @@ class Regression(Result):
         return around(self.params, self.bse, level=level, method=chosen, events=events)
 
     @property
-    def _freedom(self) -> int:
-        return self.clusters - self.strata
-
-    @property
     def _interval(self) -> str:
-        return "t" if self.errors == "cluster" and self.clusters < FEW_CLUSTERS and self._freedom > 0 else "normal"
+        return "t" if self.errors == "sampling" else "normal"
 
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
@@ -216,7 +191,7 @@ class Regression(Result):
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
         with np.errstate(divide="ignore", invalid="ignore"):
             z = self.values / np.array(list(self.bse.values()))
-        tail = t(self._freedom) if self._interval == "t" else norm()
+        tail = t(self.degrees) if self._interval == "t" else norm()
         rows = tuple(
             CoefficientRow(name, value, self.bse[name], *ends[name], float(far), float(2 * tail.sf(abs(far))))
             for (name, value), far in zip(self.params.items(), z, strict=True)
@@ -248,9 +223,9 @@ class Regression(Result):
                 f"The cost of privacy: for these coefficients {self.respondents:,} responses are worth about "
                 f"{self.worth:,.0f} direct and truthful answers."
             )
-        counted = f" over {self.clusters:,}" if self.errors == "cluster" and self.clusters else ""
-        weighted = ", rows weighted (pseudo-likelihood)" if self.weighted else ""
-        notes.append(f"Standard errors: {ERRORS[self.errors]}{counted}{weighted}.")
+        told = f"{ERRORS[self.errors]}{f' ({self.sampled})' if self.errors == 'sampling' else ''}"
+        weighted = ", by pseudo-likelihood" if self.sampled else ""
+        notes.append(f"Standard errors: {told}{weighted}.")
         if math.isfinite(self.log_likelihood):
             notes.append(
                 f"Log-likelihood {self.log_likelihood:,.4f} after {self.steps} steps, {len(self.names)} parameters."
@@ -271,7 +246,7 @@ class Regression(Result):
         """Return the same coefficients with other standard errors.
 
         Args:
-            errors: "observed", "expected", "outer", "robust" or "cluster".
+            errors: "observed", "expected", "outer", "robust" or "sampling".
 
         Raises:
             InvalidRequest: other errors, or some that these rows do not have.
@@ -282,7 +257,7 @@ class Regression(Result):
     def scores(self) -> Matrix:
         """Return the weighted gradient of each row's log-likelihood (of each group's, with random intercepts).
 
-        With `information` they are what linearization for a complex sample needs.
+        With `information` they make the errors of a sample.
         """
         fit = self._rows()
         return fit.sample.likelihood.scores(fit.sample.theta) @ fit.scale
@@ -307,7 +282,7 @@ class Regression(Result):
         if np.linalg.matrix_rank(matrix) < len(matrix):
             raise NotEstimable("some of the hypotheses follow from the others; expected each to say something new.")
         statistic = float(apart @ np.linalg.solve(spread, apart))
-        return HypothesisTest(told, "Wald", statistic, len(matrix), float(chi2.sf(statistic, len(matrix))))
+        return against_chi_square(told, "Wald", statistic, len(matrix))
 
     def compare(self, other: Regression) -> HypothesisTest:
         """Test this regression against one with fewer terms, or with more, by the ratio of their likelihoods.
@@ -316,7 +291,7 @@ class Regression(Result):
         intercepts that is 0 lies on the border, where the p value is half of that [SL87].
 
         Raises:
-            InvalidRequest: weights, or no likelihood: use `test`.
+            InvalidRequest: a sample with weights or clusters, or no likelihood: use `test`.
             Incompatible: other rows, another response, or equally many coefficients.
         """
         if not isinstance(other, Regression):
@@ -324,9 +299,10 @@ class Regression(Result):
         small, large = sorted((self, other), key=lambda each: len(each.names))
         if not (math.isfinite(small.log_likelihood) and math.isfinite(large.log_likelihood)):
             raise InvalidRequest("a linear regression has no likelihood; expected one that has.", "Use test().")
-        if small.weighted or large.weighted:
+        if small.sampled or large.sampled:
             raise InvalidRequest(
-                "rows are weighted, so that 2(l₁ − l₀) does not follow χ²; expected regressions without weights.",
+                "the rows are a sample with weights or clusters, of which 2(l₁ − l₀) does not follow χ²; expected "
+                "regressions without sampling=.",
                 'Use Wald\'s test: test("x1 = 0, x2 = 0").',
             )
         df = len(large.names) - len(small.names)
@@ -337,11 +313,12 @@ class Regression(Result):
                 f"{len(large.names)} coefficients; expected the same rows and responses, and one with fewer terms.",
                 "Fit both to the rows in which no covariate of either is missing.",
             )
-        statistic = max(2 * (large.log_likelihood - small.log_likelihood), 0.0)
-        p_value = float(chi2.sf(statistic, df))
-        if large.groups and not small.groups:  # between χ² with one more degree and with one less
-            p_value = (p_value + float(chi2.sf(statistic, df - 1) if df > 1 else statistic == 0)) / 2
-        return HypothesisTest(f"{small.formula} against {large.formula}", "likelihood ratio", statistic, df, p_value)
+        return likelihood_ratio(
+            f"{small.formula} against {large.formula}",
+            large.log_likelihood - small.log_likelihood,
+            df,
+            at_border=bool(large.groups and not small.groups),
+        )
 
     def effects(self) -> Effects:
         """Return what each covariate changes on average: the average marginal effects.
@@ -414,9 +391,8 @@ class Regression(Result):
             "worth": self.worth,
             "steps": self.steps,
             "cautions": [[each.code, each.text] for each in self.warnings],
-            "weighted": self.weighted,
-            "clusters": self.clusters,
-            "strata": self.strata,
+            "sampled": self.sampled,
+            "degrees": self.degrees,
             "groups": self.groups,
         }
 
@@ -444,9 +420,8 @@ class Regression(Result):
                 worth=_number(source["worth"]),
                 steps=documents.field(source, "steps", int),
                 cautions=tuple(Caution(str(code), str(text)) for code, text in source["cautions"]),
-                weighted=bool(source["weighted"]),
-                clusters=documents.field(source, "clusters", int),
-                strata=documents.field(source, "strata", int),
+                sampled=documents.field(source, "sampled", str),
+                degrees=documents.field(source, "degrees", int),
                 groups=documents.field(source, "groups", int),
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -472,10 +447,11 @@ class Refit:
             InvalidRequest: errors that do not exist, or that these rows do not have.
         """
         bread = inverted(information)
-        if errors not in ERRORS or (errors == "cluster" and self.sample.clusters is None is self.sample.strata):
-            fit = [name for name in ERRORS if name != "cluster" or self.sample.clusters is not None]
+        if errors not in ERRORS or (errors == "sampling" and self.sample.sampling is None):
+            fit = [name for name in ERRORS if name != "sampling" or self.sample.sampling is not None]
             raise InvalidRequest(
-                f"the errors are {errors!r:.40}; expected one of {', '.join(fit)}.", "Clusters are named by clusters=."
+                f"the errors are {errors!r:.40}; expected one of {', '.join(fit)}.",
+                "Say how people were drawn: sampling=dn.Sampling(weights, strata=…, clusters=…).",
             )
         if errors == "expected":
             if self.sample.expected is None:
@@ -486,18 +462,47 @@ class Refit:
             bread, errors = inverted(self.sample.expected), "observed"
         if self.found.family == "linear" and errors in ("observed", "outer") and math.isnan(self.found.log_likelihood):
             raise InvalidRequest(
-                f'a linear regression has no likelihood, and no {errors!r} errors; expected "robust" or "cluster".'
+                f'a linear regression has no likelihood, and no {errors!r} errors; expected "robust" or "sampling".'
             )
-        scores = self.found.scores() if errors in ("outer", "robust", "cluster") else None
+        scores = self.found.scores() if errors in ("outer", "robust", "sampling") else None
         if errors == "outer" and scores is not None:
             bread = inverted(scores.T @ scores)
         if bread is None:
             raise NotEstimable("the information is not positive definite; expected a maximum that is not flat.")
         if errors in ("observed", "outer") or scores is None:
             return bread
-        if errors == "robust":
-            return sandwich(bread, scores)
-        return sandwich(bread, scores, self.sample.clusters, self.sample.strata)
+        if self.sample.sampling is None or errors == "robust":
+            return np.asarray(bread @ (scores.T @ scores) @ bread, np.float64)
+        return self._sampled(bread, scores, self.sample.sampling)
+
+    def _sampled(self, bread: Matrix, scores: Matrix, sampling: Sampling) -> Matrix:
+        """Return the covariance over samples, and over the answers and the responses of those who are in them.
+
+        Implements: pseudo-likelihood [Bin83]; with replicates, the spread of the regressions fitted to each.
+
+        Why: rows that could not be used stay in the variance, with scores of 0: how many there are is chance, too. A
+        sampled fraction f takes f of the variance away, and coefficients are about the law by which people answer,
+        which is seen no better where all of them were asked: f·Σ w²·s·s′ is added again.
+        """
+        kept, whole = self.sample.kept, np.zeros((len(sampling), scores.shape[1]))
+        whole[kept] = scores / sampling.weights[kept][:, None]
+        found = sandwich(whole, bread, sampling) if sampling.replicates is None else self._replicated(sampling)
+        finite = sampling.finite[kept]
+        return np.asarray(found + bread @ ((scores.T * finite) @ scores) @ bread, np.float64)
+
+    def _replicated(self, sampling: Sampling) -> Matrix:
+        assert sampling.replicates is not None
+        found = []
+        for weights in sampling.replicated_weights():
+            for column in weights[self.sample.kept].T:
+                top = highest(replace(self.sample.rows, weights=column), [self.sample.theta])
+                if not top.converged:
+                    raise NotEstimable(
+                        "the regression of a replicate has no maximum; expected one in each.",
+                        "Leave replicates away: the linearized variance needs no other fit. Or take fewer terms.",
+                    )
+                found.append(shown_values(self.found.names, top.theta))
+        return sampling.replicates.covariance(vector(np.stack(found)), self.found.values)
 
 
 HONESTY, ERROR_DEVIATION, GROUP_DEVIATION = "honesty t", "sd of errors", "sd of intercepts"

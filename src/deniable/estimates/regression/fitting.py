@@ -17,9 +17,7 @@ from deniable.estimates.regression.climbing import Maximum, highest
 from deniable.estimates.regression.columns import (
     Covariates,
     column,
-    numbered,
     read_formula,
-    read_weights,
     to_pandas,
 )
 from deniable.estimates.regression.evidence import Evidence, read_evidence
@@ -47,6 +45,9 @@ from deniable.estimates.regression.models import RowLikelihood
 from deniable.estimates.regression.outcomes import OUTCOMES, OutcomeLaw
 from deniable.estimates.regression.sandwiches import ERRORS, inverted
 from deniable.estimates.results import Caution
+from deniable.estimates.sampling import Sampling
+from deniable.estimates.sampling.columns import check_rows
+from deniable.tallies.groups import numbered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,9 +65,7 @@ def regress(
     devices: str | None = None,
     family: str | None = None,
     codes: bool | None = None,
-    weights: str | None = None,
-    clusters: str | None = None,
-    strata: str | None = None,
+    sampling: Sampling | None = None,
     errors: str | None = None,
     intercepts: str | None = None,
     honesty: bool = False,
@@ -92,12 +91,10 @@ def regress(
             mean, by least squares on an unbiased value of each response; "normal" for numbers: the mean under normal
             errors, by likelihood, which is more precise where they are normal. Of an outcome: "logit" or "linear".
         codes: what whole numbers among the responses are, as for `dn.tally`: True for codes, False for labels.
-        weights: a column of weights, one over the probability that a row was sampled: pseudo-likelihood.
-        clusters: a column that says which rows were sampled together.
-        strata: a column that says which stratum a row was sampled in.
+        sampling: how the people in the table were drawn, a row for each, such as
+            `dn.Sampling("w", strata="region", clusters="village", data=data)`: pseudo-likelihood.
         errors: the standard errors: "observed" information (the default), "expected" information, "outer" product of
-            scores, "robust" (HC0; the default with weights and for "linear"), or "cluster" (the default with clusters
-            or strata).
+            scores, "robust" (HC0; the default for "linear"), or "sampling" (the default with `sampling`).
         intercepts: a column of groups that each have an intercept of their own, drawn from a normal law.
         honesty: estimate as well how many of those with the second answer follow the device; the others send the first
             symbol. The stochastic lie detector, where the devices always let the second answer say yes (`dn.mangat`);
@@ -123,9 +120,9 @@ def regress(
         >>> {name: round(value, 3) for name, value in found.params.items()}
         {'Intercept': -1.386, 'old': 1.386}
     """
-    _check_errors(errors, clusters, strata, intercepts, weights)
     frame = to_pandas(data)
-    read = _read(frame, formula, design, devices, codes, (weights, clusters, strata, intercepts), predictor, given)
+    _check_errors(errors, sampling, intercepts, len(frame))
+    read = _read(frame, formula, design, devices, codes, sampling, intercepts, predictor, given)
     kept = read.frame.loc[read.kept]
     evidence = read.evidence.kept(read.kept)
     if not len(kept):
@@ -133,26 +130,17 @@ def regress(
     evidence.check_rank()
     chosen = _family(family, evidence, predictor, kept, read.left)
     covariates, matrix = Covariates.of(read.terms, kept)
-    weighed = None if weights is None else read_weights(kept[weights])
     built = _built(chosen, covariates, matrix, evidence, kept, read, honesty, predictor)
     if intercepts is not None:
         return _fit_groups(formula, chosen, built, covariates, kept, evidence, read.dropped, intercepts, errors)
-    rows = RowLikelihood(built.law, built.matrices, weighed)
+    rows = RowLikelihood(built.law, built.matrices, None if sampling is None else sampling.weights[read.kept])
     names = built.names
     top = highest(rows, _starts(built, len(kept)))
-    own = None if clusters is None else numbered(kept[clusters])
-    layer = None if strata is None else numbered(kept[strata])
     expected, worth = _expected(rows, top.theta, evidence)
-    sample = Sample(rows, rows, top.theta, covariates, kept[list(covariates.variables)], evidence, own, layer, expected)
-    kind = errors or _default_errors(chosen, predictor, weights, clusters, strata)
-    many = (0 if own is None else len(_pairs(own, layer)), 1 if layer is None else len(np.unique(layer)))
-    return _finished(formula, chosen, names, top, sample, kind, read.dropped, worth, weighed is not None, many)
-
-
-def _pairs(clusters: NDArray[np.int64], strata: NDArray[np.int64] | None) -> Matrix:
-    """Return the different clusters; of one name in two strata, two."""
-    layer = np.zeros_like(clusters) if strata is None else strata
-    return np.unique(np.column_stack([layer, clusters]), axis=0).astype(np.float64)
+    used = kept[list(covariates.variables)]
+    sample = Sample(rows, rows, top.theta, covariates, used, evidence, expected, sampling, read.kept)
+    usual = "sampling" if sampling is not None else "robust" if chosen == "linear" and predictor is None else "observed"
+    return _finished(formula, chosen, names, top, sample, errors or usual, read.dropped, worth)
 
 
 class _Rows(NamedTuple):
@@ -176,26 +164,29 @@ class _Built(NamedTuple):
     start: Vector
 
 
-def _check_errors(
-    errors: str | None, clusters: str | None, strata: str | None, intercepts: str | None, weights: str | None
-) -> None:
+def _check_errors(errors: str | None, sampling: Sampling | None, intercepts: str | None, rows: int) -> None:
     if errors is not None and errors not in ERRORS:
         raise InvalidRequest(f"the errors are {errors!r:.40}; expected one of {', '.join(ERRORS)}.")
-    if errors == "cluster" and clusters is None is strata:
-        raise InvalidRequest('the errors are "cluster", and there are no clusters; expected clusters= or strata=.')
-    if intercepts is not None and (clusters, strata, weights) != (None, None, None):
+    if sampling is None:
+        if errors == "sampling":
+            raise InvalidRequest('the errors are "sampling", and there is no sample; expected sampling=.')
+        return
+    if not isinstance(sampling, Sampling):
         raise InvalidRequest(
-            "random intercepts go with neither weights nor clusters nor strata; expected one or the other.",
-            "Cluster errors need no law of the groups: leave intercepts= away.",
+            f"the sampling is a {type(sampling).__name__}; expected a Sampling.",
+            'For example sampling=dn.Sampling("w", clusters="village", data=data).',
         )
-
-
-def _default_errors(
-    family: str, predictor: str | None, weights: str | None, clusters: str | None, strata: str | None
-) -> str:
-    if clusters is not None or strata is not None:
-        return "cluster"
-    return "robust" if weights is not None or (family == "linear" and predictor is None) else "observed"
+    check_rows(sampling, "columns of the sampling", rows)
+    if intercepts is not None:
+        raise InvalidRequest(
+            "random intercepts do not go with sampling=; expected one or the other.",
+            "Errors over clusters need no law of the groups: leave intercepts= away.",
+        )
+    if (sampling.weights < 0).any():
+        raise InvalidRequest(
+            "some calibrated weights are negative, and a likelihood has no maximum with these; expected 0 or more.",
+            'Calibrate with method="raking", whose weights stay positive.',
+        )
 
 
 def _read(
@@ -204,7 +195,8 @@ def _read(
     design: Design | Mapping[Any, Design],
     devices: str | None,
     codes: bool | None,
-    besides: Sequence[str | None],
+    sampling: Sampling | None,
+    intercepts: str | None,
     predictor: str | None,
     given: str | None,
 ) -> _Rows:
@@ -218,7 +210,8 @@ def _read(
     evidence = read_evidence(design, sent.to_numpy(), asked, codes=codes)
     needed = [*Covariates.variables_of(right, frame), *(Covariates.variables_of(given, frame) if given else ())]
     needed += [left] if predictor is not None else []
-    needed += [each for each in besides if each is not None and len(column(frame, each, "an option")) >= 0]
+    needed += [] if intercepts is None else [str(column(frame, intercepts, "the group").name)]
+    weightless = np.zeros(len(frame), np.bool_) if sampling is None else sampling.weights == 0
     complete = frame[list(dict.fromkeys(needed))].notna().all(axis=1).to_numpy()
     silent = evidence.silent()
     if silent.all() and len(silent):
@@ -228,10 +221,11 @@ def _read(
         )
     dropped = {
         "they hold no response": int(evidence.missing.sum()),
-        "a covariate, weight or group is missing": int((~complete & ~evidence.missing).sum()),
+        "a covariate or group is missing": int((~complete & ~evidence.missing).sum()),
         "their device says nothing about the answer": int((silent & complete & ~evidence.missing).sum()),
+        "their weight is 0": int((weightless & ~silent & complete & ~evidence.missing).sum()),
     }
-    kept = complete & ~evidence.missing & ~silent
+    kept = complete & ~evidence.missing & ~silent & ~weightless
     return _Rows(frame, left, right, given or right, evidence, kept, {name: n for name, n in dropped.items() if n})
 
 
@@ -440,7 +434,7 @@ def _fit_groups(
         raise InvalidRequest(
             f"random intercepts are for two answers by {', '.join(LINKS)}; expected one of these, and not {family!r}."
         )
-    numbers = numbered(frame[intercepts])
+    numbers = numbered(frame[intercepts])[1]
     order = np.argsort(numbers, kind="stable")
     groups, starts = np.unique(numbers[order], return_index=True)
     if len(groups) < 2:
@@ -465,7 +459,7 @@ def _fit_groups(
         else _permuted(evidence, order)
     )
     kept = frame[list(covariates.variables)].iloc[order]
-    sample = Sample(likelihood, rows, top.theta, covariates, kept, ordered, None, None, None)
+    sample = Sample(likelihood, rows, top.theta, covariates, kept, ordered, None, None, np.ones(len(order), np.bool_))
     found = _finished(
         formula,
         family,
@@ -475,8 +469,6 @@ def _fit_groups(
         errors or "observed",
         dropped,
         float("nan"),
-        False,
-        (0, 1),
     )
     extra: tuple[Caution, ...] = ()
     if found.params[GROUP_DEVIATION] < 1e-3:
@@ -514,11 +506,9 @@ def _finished(
     errors: str,
     dropped: dict[str, int],
     worth: float,
-    weighted: bool,
-    clusters: tuple[int, int],
 ) -> Regression:
     """Return the regression: coefficients as they are shown, errors of the kind asked for, and what calls for care."""
-    scale = scales(names, top.theta)
+    scale, sampling = scales(names, top.theta), sample.sampling
     information = top.information * np.outer(scale, scale)
     linear = isinstance(sample.rows.law, MeanLaw)
     found = Regression(
@@ -536,9 +526,8 @@ def _finished(
         worth=worth,
         steps=top.steps,
         cautions=(),
-        weighted=weighted,
-        clusters=clusters[0],
-        strata=clusters[1],
+        sampled="" if sampling is None else f"{sampling.variance}; {sampling.describe()}",
+        degrees=0 if sampling is None else sampling.degrees_of(sample.kept),
         groups=0,
         sample=sample,
     )

@@ -48,7 +48,7 @@ def profile_intervals(found: Regression, confidence: float) -> dict[str, Interva
     Raises:
         InvalidRequest: no rows, weights, or no likelihood.
     """
-    if found.weighted or np.isnan(found.log_likelihood):
+    if found.sampled or np.isnan(found.log_likelihood):
         raise InvalidRequest(
             'the interval method is "profile", which needs a likelihood without weights; expected "normal".'
         )

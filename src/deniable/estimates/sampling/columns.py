@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Vector, vector
+from deniable.tallies.reading import column_items
+from deniable.tallies.running import absent
 
 Codes: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
-
-_ABSENT = {"NoneType", "NAType", "NaTType"}  # None, and what pandas writes for it; pandas itself is never imported
 
 
 def named_column(given: Any, data: Any, name: str) -> Any:
@@ -96,19 +96,10 @@ def objects(given: Any, name: str) -> list[Any]:
     Raises:
         InvalidRequest: no column.
     """
-    if isinstance(given, np.ma.MaskedArray):
-        return [None if gap else each for each, gap in zip(given.tolist(), np.ma.getmaskarray(given), strict=True)]
-    for reader in ("tolist", "to_list", "to_pylist"):  # NumPy and pandas, Polars, Arrow
-        if hasattr(given, reader):
-            return list(getattr(given, reader)())
-    if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__iter__"):
+    found = column_items(given)
+    if found is None:
         raise InvalidRequest(f"the {name} are a {type(given).__name__}; expected a column with a row for each person.")
-    return list(given)
-
-
-def absent(value: Any) -> bool:
-    """Tell whether a value stands for nothing."""
-    return type(value).__name__ in _ABSENT or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
+    return found
 
 
 def check_rows(found: Any, name: str, rows: int | None) -> None:

@@ -19,8 +19,6 @@ from deniable.estimates.sampling.variances import design_covariance
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 
-_CHUNK = 1 << 22  # replicate weights that are worked on at a time
-
 
 def estimate(
     responses: Responses[Any],
@@ -285,15 +283,8 @@ class _Estimand:
         sampling = self.sampling
         if sampling.replicates is None:
             return design_covariance(moves, sampling)
-        replicates = sampling.replicates
-        step, found = max(1, _CHUNK // len(sampling)), []
-        for start in range(0, len(replicates), step):
-            factors = replicates.factors[:, start : start + step][replicates.rows]
-            weights = sampling.base[:, None] * factors
-            if sampling.calibration is not None:
-                weights = np.stack([sampling.calibration.weights(each) for each in weights.T], axis=1)
-            found.append(self.numbers(weights))
-        return replicates.covariance(vector(np.vstack(found)), value)
+        found = [self.numbers(weights) for weights in sampling.replicated_weights()]
+        return sampling.replicates.covariance(vector(np.vstack(found)), value)
 
     def _simple(self, means: Vector, present: list[Mask], scale: list[float]) -> Vector:
         """Return the variances of as many people drawn one by one, whose values vary as these do."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import FrozenInstanceError
 from typing import Any
@@ -17,6 +17,7 @@ from deniable.estimates.sampling.columns import Codes
 from deniable.estimates.sampling.replicates import Replicates, ReplicateWeights, brought, drawn, refuse_lone
 
 _MOST_FACTORS = 1 << 25  # of replicates: 256 MB
+_CHUNK = 1 << 22  # replicate weights that are worked on at a time
 _OFF = 2.0  # how far weights may sum to another number of people than there are
 
 
@@ -286,6 +287,22 @@ class Sampling:
         """
         sizes = np.bincount(self.stratum_of, minlength=len(self.stratum_names))
         refuse_lone(sizes, self.stratum_names, 1 - self.fractions)
+
+    def replicated_weights(self) -> Iterator[Matrix]:
+        """Yield the weights of a few replicates at a time, a column each, calibrated as those of the sample are.
+
+        Raises:
+            NotEstimable: the weights of a replicate cannot be calibrated.
+        """
+        if self.replicates is None:
+            return
+        step = max(1, _CHUNK // len(self))
+        for start in range(0, len(self.replicates), step):
+            factors = self.replicates.factors[:, start : start + step][self.replicates.rows]
+            weights = vector(self.base[:, None] * factors)
+            if self.calibration is not None:
+                weights = vector(np.stack([self.calibration.weights(each) for each in weights.T], axis=1))
+            yield weights
 
     def post_stratify(self, groups: Any, totals: Mapping[Any, float]) -> Sampling:
         """Return the sample with weights that sum to the known number of people in each group.

@@ -70,7 +70,7 @@ def test_groups_are_counted_on_the_cluster(spark: SparkSession, tmp_path: Path) 
     before = spark.catalog.listTables()  # of other tests
     found = tally(design, stored, by="half")
     halves = {half: dn.tally(read_back(design, stored.where(f"half = {half}"))) for half in (0, 1)}
-    assert found == dn.GroupedTally(design, halves)
+    assert found == dn.GroupedTally(design, halves, by=("half",))
     assert dn.tally(design, stored) == found[0] + found[1]
     assert spark.catalog.listTables() == before
     with pytest.raises(Incompatible, match="90 rows"):

@@ -1,0 +1,330 @@
+"""Responses that were collected elsewhere, in the shell: what options say about columns; groups and columns apart."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli.common import console, print_tally, read_any_design, say
+from deniable.errors import IncompatibleTallies, InvalidRequest, NotEstimable, quoted
+
+if TYPE_CHECKING:
+    from deniable.designs import AnyDesign
+    from deniable.tallies.collected import CollectedColumn
+    from deniable.tallies.groups import Group
+    from deniable.tallies.separate import SeparateTallies
+
+Values = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--value",
+        metavar="VALUE=SYMBOL",
+        help="In a file that was collected elsewhere: which value means which symbol. Repeat it for each.",
+    ),
+]
+MissingValues = Annotated[
+    list[str] | None,
+    typer.Option("--missing", metavar="VALUE", help="In such a file: a value that means that nothing was sent."),
+]
+Sheet = Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Of a workbook: which sheet.")]
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the words of a command say about the columns of files that name no design.
+
+    Attributes:
+        design: the file of a design, or a mapping file (.toml).
+        columns: the columns that are meant.
+        values: which value means which symbol, as VALUE=SYMBOL.
+        missing: values that mean that nothing was sent.
+        codes: whether values number the symbols.
+        sheet: of a workbook.
+    """
+
+    design: Path
+    columns: Sequence[str] = ()
+    values: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    codes: bool = False
+    sheet: str | None = None
+
+    @property
+    def mapped(self) -> bool:
+        """Whether a mapping file says the design of each column."""
+        return self.design.suffix.lower() == ".toml"
+
+    def questions(self, known: AnyDesign | None) -> dict[str, CollectedColumn]:
+        """Return what is said about each column.
+
+        Raises:
+            InvalidRequest: columns that the mapping file does not have, or words that do not go together.
+        """
+        from deniable.tallies.collected import CollectedColumn, read_mapping
+
+        if known is not None:
+            (column,) = self.columns
+            return {column: CollectedColumn(known, self._meant(), tuple(self.missing), self.codes)}  # type: ignore[arg-type]
+        if self.values or self.missing or self.codes:
+            raise InvalidRequest("a mapping file says what values mean; expected no --value, --missing or --codes.")
+        found = read_mapping(self.design)
+        absent = [each for each in self.columns if each not in found]
+        if absent:
+            raise InvalidRequest(
+                f"{self.design.name} says nothing about the column {quoted(absent[0], 80)}; expected one of "
+                f"{', '.join(found):.400}."
+            )
+        return {each: found[each] for each in self.columns or found}
+
+    def _meant(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for each in self.values:
+            value, equals, symbol = each.partition("=")
+            if not equals or not value or value in found:
+                raise InvalidRequest(f"--value {each:.80}: expected VALUE=SYMBOL, each value once.")
+            found[value] = symbol
+        return found
+
+
+def named_question(given: Any, column: str, design: AnyDesign, sheet: str | None) -> str | None:
+    """Return which question of a file is meant that names the design of its responses; None where it does not."""
+    from deniable.files.columns import DESIGN, RESPONSE, open_columns
+    from deniable.files.inputs import find_inputs
+    from deniable.tallies.files import metadata_key
+
+    first = find_inputs(given)[0].path if isinstance(given, str) else given
+    with open_columns(first, sheet=sheet) as opened:
+        found: str | None = None
+        if opened.has(f"{column}.{design.columns[0]}") or opened.named_design(metadata_key(column)) is not None:
+            found = column
+        elif column == RESPONSE and (opened.has(DESIGN) or opened.named_design(metadata_key()) is not None):
+            found = ""
+    if not isinstance(given, str):
+        given.seek(0)
+    return found
+
+
+def read_designs(path: Path) -> list[Any]:
+    """Read the design of a file, or all that a mapping file names."""
+    if path.suffix.lower() != ".toml":
+        return [read_any_design(path)]
+    from deniable.tallies.collected import read_mapping
+
+    return [design for each in read_mapping(path).values() for design in each.designs.values()]
+
+
+def read_stream(*, whole: bool) -> IO[bytes]:
+    """Return what stdin holds; all of it, where it must be looked at twice."""
+    return io.BytesIO(sys.stdin.buffer.read()) if whole else sys.stdin.buffer
+
+
+def read_tally(text: bytes, designs: Sequence[AnyDesign]) -> Any:
+    """Read a tally of one of these designs, whatever it is: of everybody, by groups, or of several columns."""
+    from deniable.engines.response_files import read_tally as read_whole
+    from deniable.tallies.groups import GroupedTally
+    from deniable.tallies.separate import SeparateTallies
+
+    if _has_schema(text, SeparateTallies):
+        return SeparateTallies.from_json(text, designs)
+    design = next((each for each in designs if each.hash.encode() in text), designs[0])
+    return GroupedTally.from_json(text, design) if _has_schema(text, GroupedTally) else read_whole(text, design)
+
+
+def _has_schema(text: bytes, kind: Any) -> bool:
+    return f"/{kind.SCHEMA}/".encode() in text[:200]
+
+
+def plainest(tallies: SeparateTallies) -> Any:
+    """Return the tally of one column that was asked with one design as it is; others as they are."""
+    if len(tallies.tallies) > 1 or next(iter(tallies.tallies)).device is not None:
+        return tallies
+    return tallies[tallies.columns[0]]
+
+
+def added(tallies: Iterable[Any]) -> Any:
+    """Return the sum of tallies.
+
+    Raises:
+        IncompatibleTallies: some are by group or column, or with weights, and others are not.
+    """
+    found = list(tallies)
+    if len({type(each) for each in found}) > 1:
+        raise IncompatibleTallies(
+            "some tallies are by group or column, or with weights, and others are not; expected all in one way.",
+            "Count all files with the same --by, --column and --weights, or none.",
+        )
+    return sum(found[1:], start=found[0])
+
+
+def tell_unknown(unknown: dict[str, Counter[str]], designs: Sequence[Any]) -> None:
+    """Tell which values are no symbols, and which of them come near to one."""
+    from deniable.tallies.collected import told_values
+
+    if not unknown:
+        return  # also of designs that have no list of symbols
+    symbols = {symbol.casefold(): symbol for design in designs for symbol in design.symbols[:1000]}
+    for column, counted in unknown.items():
+        say(f"Warning: {column}: {told_values(counted)}. They are counted apart, and take no part.")
+        near = {value: symbols[value.strip().casefold()] for value in counted if value.strip().casefold() in symbols}
+        if near:
+            words = " ".join(f"--value {shlex.quote(f'{value}={symbol}')}" for value, symbol in near.items())
+            say(f"If they are meant so, say it, with all other values: {words:.400}")
+
+
+def tell_declared(tally: Any) -> None:
+    """Tell that the design was declared, where it was."""
+    declared = [getattr(each, "declared", None) for _, each in _titled(tally)]
+    rows = sum(each.rows for each in declared if each is not None)
+    if rows:
+        say(f"The design of {rows:,} rows was declared by whoever counted: their file does not name it.")
+
+
+def print_tallies(tally: Any, *, as_json: bool) -> None:
+    """Print a tally, or each of those that are kept apart under what it counts."""
+    if as_json:
+        print_tally(tally, as_json=True)
+        return
+    for title, each in _titled(tally):
+        if title:
+            console().print(title, markup=False, style="bold")
+        print_tally(each, as_json=False)
+
+
+def _titled(tally: Any, *words: str) -> Iterator[tuple[str, Any]]:
+    """Yield tallies of everybody, each with what it counts."""
+    from deniable.tallies.groups import GroupedTally
+    from deniable.tallies.separate import SeparateTallies
+
+    if isinstance(tally, SeparateTallies):
+        for key, each in tally.tallies.items():
+            yield from _titled(each, key.column, *([] if key.device is None else [f"asked with {key.device}"]))
+    elif isinstance(tally, GroupedTally):
+        for group, each in tally.items():
+            yield ", ".join([*words, group_title(tally.by, group)]), each
+    else:
+        yield ", ".join(words), tally
+
+
+def group_title(by: Sequence[str], group: Group) -> str:
+    """Name a group, with the columns that groups are made by where they are known.
+
+    Example:
+        >>> group_title(("region", "sex"), ("north", None)), group_title((), "north")
+        ('region = north, sex = (none)', 'north')
+    """
+    from deniable.tallies.groups import group_name
+
+    return ", ".join(_words(_valued(by, group))) if by else group_name(group)
+
+
+def _valued(by: Sequence[str], group: Group) -> dict[str, Any]:
+    return dict(zip(by, group if isinstance(group, tuple) else (group,), strict=True))
+
+
+def _words(group: Mapping[str, Any]) -> list[str]:
+    from deniable.tallies.groups import group_name
+
+    return [f"{name} = {group_name(each)}" for name, each in group.items()]
+
+
+@dataclass(frozen=True)
+class SeparateResults:
+    """An estimate for each column; in place of it, why there is none.
+
+    Of a column whose groups were asked with several devices there is one for each group.
+
+    Attributes:
+        rows: a column, one of its groups (the values of columns, by name) or nothing, and a result or what keeps it
+            from being made.
+    """
+
+    rows: tuple[tuple[str, dict[str, Any], Any], ...]
+
+    @classmethod
+    def of(cls, tallies: SeparateTallies, fit: Callable[[Any], Any]) -> SeparateResults:
+        """Estimate every column by itself."""
+        return cls(tuple(_fitted(tallies, fit)))
+
+    def print(self, show: Callable[[Any], None]) -> None:
+        """Print every estimate under what it is of."""
+        for column, group, found in self.rows:
+            console().print(", ".join([column, *_words(group)]), markup=False, style="bold")
+            if isinstance(found, NotEstimable):
+                console().print(f"No estimate: {found.problem}", markup=False)
+            else:
+                show(found)
+            console().print()
+
+    def to_json(self, told: dict[str, Any]) -> str:
+        """Return all of them as JSON."""
+        rows = [
+            {
+                "column": column,
+                **({"group": group} if group else {}),
+                **(
+                    {"problem": found.problem}
+                    if isinstance(found, NotEstimable)
+                    else {"result": json.loads(found.to_json(**told))}
+                ),
+            }
+            for column, group, found in self.rows
+        ]
+        return json.dumps({"estimates": rows}, ensure_ascii=False, indent=2)
+
+    def written(self, path: Path, told: dict[str, Any]) -> str:
+        """Return what a file of this name holds: JSON, or CSV with a line for each number of each column.
+
+        Raises:
+            InvalidRequest: another ending.
+        """
+        ending = path.suffix.lower()
+        if ending == ".json":
+            return self.to_json(told)
+        if ending != ".csv":
+            raise InvalidRequest(f"cannot write several estimates to {path.name}; expected .json or .csv.")
+        return self._csv(told)
+
+    def _csv(self, told: dict[str, Any]) -> str:
+        from deniable.files.cells import safe_cell
+
+        lines: list[dict[str, Any]] = []
+        for column, group, found in self.rows:
+            if not isinstance(found, NotEstimable):
+                own = {"column": safe_cell(column), "group": safe_cell(", ".join(_words(group)))}
+                lines += [own | line for line in csv.DictReader(io.StringIO(found.summary(**told).to_csv()))]
+        out = io.StringIO()
+        names = list(dict.fromkeys(name for line in lines for name in line))
+        writer = csv.DictWriter(out, names, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+        return out.getvalue().removesuffix("\n")
+
+
+def _fitted(tallies: SeparateTallies, fit: Callable[[Any], Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    for column in tallies.columns:
+        for group, counted in _groups(tallies, column):
+            try:
+                yield column, group, fit(counted)
+            except NotEstimable as error:
+                yield column, group, error
+
+
+def _groups(tallies: SeparateTallies, column: str) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield what is estimated of a column: all of it at once, but groups with several devices one by one."""
+    found = tallies[column]
+    if not isinstance(found, dict):
+        yield {}, found
+        return
+    by = next(each.by for key, each in tallies.tallies.items() if key.column == column)  # type: ignore[attr-defined]  # groups
+    for group, devices in found.items():
+        yield _valued(by, group), devices

@@ -1,0 +1,92 @@
+"""`deniable crosstab`: two columns of responses against each other."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.cli import collected
+from deniable.cli.common import Force, Json, console, guarded, print_json, say
+from deniable.cli.estimates import Level, ResultFile, check_files, write_result
+from deniable.errors import InvalidRequest, UnknownValues, quoted
+
+if TYPE_CHECKING:
+    from deniable.tallies.collected import CollectedColumn
+    from deniable.tallies.responses import Responses
+
+
+@guarded
+def crosstab(
+    mapping: Annotated[
+        Path, typer.Argument(metavar="MAPPING", help="A mapping file (.toml), which names the design of each column.")
+    ],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Responses: a row for each person, with both columns in it.")
+    ],
+    rows: Annotated[str, typer.Argument(metavar="ROWS", help="The column that goes down.")],
+    columns: Annotated[str, typer.Argument(metavar="COLUMNS", help="The column that goes across.")],
+    method: Annotated[
+        str,
+        typer.Option("--method", metavar="inversion|likelihood", help="The unbiased table, or one in the simplex."),
+    ] = "inversion",
+    level: Level = 0.95,
+    sheet: collected.Sheet = None,
+    out: ResultFile = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Estimate the share of each pair of answers to two questions, and test whether they hang together.
+
+    Both columns are inverted together, so that the table is that of the answers and not of the responses.
+    """
+    from deniable.estimates.cross_tables import cross_table
+    from deniable.tallies.counts import Declared
+
+    check_files(out, None, force=force)
+    if rows == columns:
+        raise InvalidRequest(f"the column {quoted(rows, 80)} is named twice; expected two columns.")
+    words = collected.ColumnOptions(mapping, (rows, columns), sheet=sheet)
+    if not words.mapped:
+        raise InvalidRequest(f"{mapping.name} is no mapping file; expected a name that ends in .toml.")
+    asked = words.questions(None)
+    (first, vouched), (second, also) = (_responses(asked[each], file, each, sheet) for each in (rows, columns))
+    found = cross_table(first, second, rows=rows, columns=columns, method=method)
+    if vouched or also:
+        counted = replace(found.estimate.tally, declared=Declared(len(first)))
+        found = cross_table(counted, method=method)
+    if as_json:
+        print_json(found.to_json(level=level, indent=2))
+    else:
+        console().print(found.text(level=level), markup=False, soft_wrap=True)
+    if out is not None:
+        write_result(found, out, level=level, force=force)
+
+
+def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | None) -> tuple[Responses[Any], bool]:
+    """Read a column row by row, and say whether its design was declared; where the file names one, it is under that."""
+    from deniable.engines.files import tally_file
+    from deniable.files.columns import RESPONSE, TYPED, guess
+    from deniable.tallies.collected import read_responses
+
+    if asked.devices:
+        raise InvalidRequest(
+            f"the rows of {quoted(column, 80)} differ in their device; expected one design for all of them."
+        )
+    design = asked.designs[None]
+    options: dict[str, Any] = {"values": asked.values, "missing": asked.missing, "codes": asked.codes, "sheet": sheet}
+    question = collected.named_question(str(file), column, design, sheet)
+    if question is not None:
+        tally_file(design, file, question=question)  # which refuses rows of another design
+        column, options = f"{question}.{RESPONSE}" if question else RESPONSE, {"codes": guess(file.name) in TYPED}
+    else:
+        say(f"The design of {column} is declared in the mapping file: {file.name} does not name it.")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UnknownValues)
+        sent = read_responses(design, file, column, **options)
+    for each in told:
+        say(f"Warning: {each.message}")
+    return sent, question is None

@@ -1,0 +1,77 @@
+"""What a test of a hypothesis has found: one shape for all of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scipy.stats import chi2
+
+__all__ = ["HypothesisTest", "against_chi_square", "likelihood_ratio"]
+
+_ZERO = 1e-9  # of a statistic, below which rounding alone is seen
+
+
+class HypothesisTest(NamedTuple):
+    """A test of a hypothesis. Print it, or read its numbers.
+
+    Attributes:
+        hypothesis: what was tested, such as "x1 = x2" or "The same in all groups".
+        method: "score", "likelihood" (G², a ratio of likelihoods) or "Wald".
+        statistic: how far the data are from the hypothesis.
+        df: degrees of freedom: what the statistic is on average, were the hypothesis true.
+        p_value: how often it would be as large, or larger, by chance; 1 without degrees of freedom.
+        tables: in how many tables with the same margins the p-value was counted; 0 for a closed form.
+    """
+
+    hypothesis: str
+    method: str
+    statistic: float
+    df: int
+    p_value: float
+    tables: int = 0
+
+    @property
+    def told(self) -> str:
+        """What was found, in numbers alone."""
+        if not self.df:
+            return "no degree of freedom is left to test it"
+        name = {"likelihood": "G²", "Wald": "Wald's χ²"}.get(self.method, "χ²")
+        how = f" ({self.tables:,} tables)" if self.tables else ""
+        degrees = "1 degree" if self.df == 1 else f"{self.df} degrees"
+        p = f"p = {self.p_value:.3g}" if self.p_value else "p < 1e-300"  # what a float can tell
+        return f"{name} = {self.statistic:.2f} with {degrees} of freedom, {p}{how}"
+
+    def __str__(self) -> str:
+        return f"{self.hypothesis}: {self.told}"
+
+
+def against_chi_square(
+    hypothesis: str, method: str, statistic: float, df: int, *, at_border: bool = False
+) -> HypothesisTest:
+    """Return the test of a statistic that follows χ² where the hypothesis is true.
+
+    Args:
+        hypothesis: what is tested.
+        method: how.
+        statistic: its value.
+        df: its degrees of freedom.
+        at_border: whether it says that a number which cannot be negative is 0. Then the statistic follows half of the
+            time χ² with one degree less [SL87].
+
+    Example:
+        >>> print(against_chi_square("x = 0", "Wald", 3.84, 1))
+        x = 0: Wald's χ² = 3.84 with 1 degree of freedom, p = 0.05
+    """
+    p_value = float(chi2.sf(statistic, df)) if df else 1.0
+    if at_border:
+        less = float(chi2.sf(statistic, df - 1)) if df > 1 else float(statistic <= _ZERO)
+        p_value = (p_value + less) / 2
+    return HypothesisTest(hypothesis, method, statistic, df, p_value)
+
+
+def likelihood_ratio(hypothesis: str, log_ratio: float, df: int, *, at_border: bool = False) -> HypothesisTest:
+    """Return the test of twice a difference of log-likelihoods, G².
+
+    Where shares are held at the border of the simplex the law of G² is only near χ²; a score test holds them nowhere.
+    """
+    return against_chi_square(hypothesis, "likelihood", max(2 * log_ratio, 0.0), df, at_border=at_border)
