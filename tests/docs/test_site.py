@@ -221,6 +221,17 @@ def test_links_work_in_the_repository_too(page: Path) -> None:
             assert not anchor or anchor in anchors(there), link
 
 
+def test_every_first_question_has_a_short_answer_and_a_page_with_the_rest() -> None:
+    listed, *answers = (DOCS / "questions.md").read_text(encoding="utf-8").split("\n## ")
+    assert [answer.splitlines()[0] for answer in answers] == re.findall(r"^\| \[(.*?)\]", listed, re.MULTILINE)
+    assert len(answers) == 10
+    for answer in answers:
+        assert "→ [" in answer, answer
+        assert len(answer.partition("```")[0].split()) < 100, answer
+    assert "(docs/questions.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "(questions.md)" in (DOCS / "index.md").read_text(encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     reason = browser.missing()
@@ -231,7 +242,13 @@ def chromium() -> Iterator[Browser]:
 
 
 SCREENS = [(375, "dark"), (1280, "light")]
-SHOWN = ["index.html", "tutorials/survey-researcher.html", "reference/python/verbs.html", "reference/shell/tally.html"]
+SHOWN = [
+    "index.html",
+    "questions.html",
+    "tutorials/survey-researcher.html",
+    "reference/python/verbs.html",
+    "reference/shell/tally.html",
+]
 
 
 @pytest.mark.parametrize("page", SHOWN)
@@ -255,8 +272,11 @@ def test_everybody_can_read_it_and_it_asks_nobody(
         context.close()
 
 
-def test_search_works_from_the_disk_and_without_a_network(chromium: Browser, site: Path) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_search_works_from_the_disk_and_without_a_network(chromium: Browser, site: Path, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
     try:
         page = context.new_page()
         page.goto((site / "index.html").as_uri())
@@ -268,5 +288,7 @@ def test_search_works_from_the_disk_and_without_a_network(chromium: Browser, sit
         assert "planning.html" in " ".join(
             each.get_attribute("href") or "" for each in page.locator(".md-search-result__link").all()
         )
+        page.wait_for_timeout(500)
+        assert [each["id"] for each in Axe().run(page).response["violations"]] == []
     finally:
         context.close()

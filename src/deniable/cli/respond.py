@@ -139,7 +139,7 @@ def respond(
             overwrite=force,
             progress=told,
         )
-    say(f"wrote {out}: {written.rows:,} rows, in {written.missing:,} of them no response")
+    say(f"wrote {out}: {written.rows:,} rows, {written.missing:,} of them without a response")
     if keep_order:
         say("The rows are in the order of the answers: who knows that order knows whose response is whose.")
     if as_json:

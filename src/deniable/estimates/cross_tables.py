@@ -404,7 +404,7 @@ def cross_table(
         no                0.600 ± 0.044  0.100 ± 0.036  0.700 ± 0.031
         yes               0.200 ± 0.039  0.100 ± 0.032  0.300 ± 0.031
         all               0.800 ± 0.030  0.200 ± 0.030
-        Independent: χ² = 1.83 with 1 degree of freedom, p = 0.176.
+        Test of independence: χ² = 1.83 with 1 degree of freedom, p = 0.176.
         Odds ratio: 3 (0.557 … 19.9).
         Cramér's V: 0.146 (0.000 … 0.536).
     """
@@ -466,7 +466,7 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Hypot
         >>> from deniable.designs import product, warner
         >>> three = Tally(product([warner(2)] * 3), [90, 20, 25, 15, 30, 10, 12, 40])
         >>> print(independence(three))
-        Independent: G² = 76.83 with 4 degrees of freedom, p = 8.16e-16
+        Test of independence: G² = 76.83 with 4 degrees of freedom, p = 8.16e-16
     """
     tally = given if isinstance(given, Tally) else given.tally
     factors = tally.design.factors
@@ -484,7 +484,7 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Hypot
     alone = sum(highest(each.design, vector(each.counts)) for each in margins)
     sizes = [len(each.categories) for _, each in factors]
     df = math.prod(sizes) - 1 - sum(each - 1 for each in sizes)
-    return likelihood_ratio("Independent", highest(tally.design, vector(tally.counts)) - alone, df)
+    return likelihood_ratio("Test of independence", highest(tally.design, vector(tally.counts)) - alone, df)
 
 
 def _joined(first: object, second: object, rows: str | None, columns: str | None) -> Tally:

@@ -278,7 +278,7 @@ def breakdown_sentence(estimate: Estimate) -> str:
         return ""
     return (
         f"This rests on people following the device: if nobody were {design.categories[1]!r}, {' or '.join(told)} "
-        "would explain the same responses; sensitivity() shows the curve."
+        "would explain the same responses."
     )
 
 
