@@ -342,7 +342,7 @@ def _finding(inquiry: Inquiry, events: Sequence[Event], counted: Sequence[Counte
 def _against(claim: float | None, violated: bool) -> str:
     if claim is None:
         return "; nothing was claimed"
-    return f"; claimed were {claim:.4g}" if violated else f"; {claim:.4g} were claimed, which these draws do not refute"
+    return f"; {claim:.4g} was claimed" + ("" if violated else ", which these draws do not refute")
 
 
 def _told(inquiry: Inquiry, event: Event, counted: Counted, epsilon: float) -> dict[str, Any]:

@@ -48,7 +48,8 @@ class Significance(NamedTuple):
         name = "G²" if self.method == "likelihood" else "χ²"
         how = f" ({self.tables:,} tables)" if self.tables else ""
         degrees = "1 degree" if self.freedom == 1 else f"{self.freedom} degrees"
-        return f"{name} = {self.statistic:.2f} with {degrees} of freedom, p = {self.p_value:.3g}{how}"
+        p = f"p = {self.p_value:.3g}" if self.p_value else "p < 1e-300"  # what a float can tell
+        return f"{name} = {self.statistic:.2f} with {degrees} of freedom, {p}{how}"
 
 
 def response_scores(design: Design) -> Matrix:

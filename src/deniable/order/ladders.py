@@ -212,12 +212,29 @@ class Ladder(AnyDesign):
         return f"Ladder({self.designs[-1].name}; ε = {stages})"
 
 
+def check_categories(design: object) -> None:
+    """Refuse what cannot be a stage: a design that is not about categories, such as items with weights.
+
+    Raises:
+        Incompatible: it is not.
+    """
+    if not hasattr(design, "category_number"):
+        raise Incompatible(
+            f"this design asks for {getattr(design, 'asks', 'something else')}; expected one about categories, of "
+            "which stages are made.",
+            "The symbols of a key-value response can be raised: symbol_design, settle and released of "
+            "deniable.records.key_value.responses.",
+        )
+
+
 def check_alike(old: Design, new: Design) -> None:
     """Refuse two designs that are not about the same categories.
 
     Raises:
         Incompatible: they are not.
     """
+    check_categories(old)
+    check_categories(new)
     one, two = old.categories, new.categories
     if same_labels(one, two):
         return

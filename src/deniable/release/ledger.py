@@ -16,7 +16,7 @@ from deniable import chance, exact
 from deniable.db import Database
 from deniable.documents import Response
 from deniable.errors import InvalidRequest, NotAllowed
-from deniable.order.ladders import Ladder
+from deniable.order.ladders import Ladder, check_categories
 from deniable.release.book import OWNER, Book, Bookkeeper, QuestionRow, Staged, now, parity
 from deniable.release.receipts import Budget, Receipt, together
 from deniable.release.stages import SameNeighbours, chosen, enter
@@ -298,8 +298,10 @@ class Ledger(Bookkeeper):
         Raises:
             InvalidAnswer: not one of the categories. The message does not repeat it.
             InvalidRequest: the question has been answered already.
+            Incompatible: the design is not about categories.
         """
         design = about.designs[-1] if isinstance(about, Ladder) else about
+        check_categories(design)
         number = design.category_number(answer)
         if not isinstance(question, str) or not question.strip():
             raise InvalidRequest("the question has no name; expected some text.")

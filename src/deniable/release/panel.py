@@ -17,7 +17,7 @@ from deniable.engines.local.bulk import draw_all
 from deniable.engines.local.gradual import Raiser, release_planned
 from deniable.engines.local.words import Keystream
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest
-from deniable.order.ladders import Ladder, Relaxation
+from deniable.order.ladders import Ladder, Relaxation, check_categories
 from deniable.order.relaxation import ladder
 from deniable.release.book import EVERY_QUESTION, Book, Bookkeeper, QuestionRow, now
 from deniable.release.receipts import Budget, Receipt
@@ -131,9 +131,10 @@ class Panel(Bookkeeper):
         Raises:
             InvalidAnswer: not one of the categories; only the row is told.
             InvalidRequest: somebody has answered already.
-            Incompatible: the question is about other categories, or has another budget.
+            Incompatible: the question is about other categories, or about none, or has another budget.
         """
         design = about.designs[-1] if isinstance(about, Ladder) else about
+        check_categories(design)
         numbers = dict(zip(answers, _read_answers(design, answers), strict=True))
         limit = Budget.of(budget).written
         with self.transaction() as book:

@@ -172,3 +172,10 @@ def test_holm_keeps_its_level_over_many_groups() -> None:
         plain += min(pairs.p_values.values()) <= 0.05
     most = binom.isf(1e-9, runs, 0.05)
     assert adjusted <= most < plain
+
+
+def test_a_p_value_beyond_floats_is_not_told_as_zero() -> None:
+    counted = dn.tally(dn.direct(), ["yes"] * 3_000 + ["no"] * 3_000, by=["north"] * 3_000 + ["south"] * 3_000)
+    seen = dn.estimate(counted).homogeneity()
+    assert seen.p_value == 0
+    assert str(seen).endswith("p < 1e-300")

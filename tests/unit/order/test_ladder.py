@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -171,3 +172,19 @@ def test_a_share_that_does_not_fit_into_memory_is_refused(share: str | None) -> 
 def test_all_sizes_of_too_many_categories_are_not_gone_through() -> None:
     with pytest.raises(InvalidRequest, match="at most 10,000"):
         best_ladder(10**12, [1, 2])
+
+
+def test_items_with_weights_are_no_stages_and_their_answers_are_not_repeated(tmp_path: Path) -> None:
+    """It was an AttributeError, in four places."""
+    designs = [dn.lpp_club(["tea", "secret"], epsilon=epsilon) for epsilon in (1, 2)]
+    answer = {"secret": 0.5}
+    with dn.Ledger.create(tmp_path / "mine.ledger") as book, dn.Panel.create(str(tmp_path / "panel.db")) as panel:
+        for attempt in (
+            lambda: dn.ladder(designs),  # type: ignore[arg-type]
+            lambda: dn.relax(*designs),  # type: ignore[arg-type]
+            lambda: book.answer("drinks", answer, about=designs[0]),  # type: ignore[arg-type]
+            lambda: panel.answer("drinks", {"anna": answer}, about=designs[0]),  # type: ignore[arg-type, dict-item]
+        ):
+            with pytest.raises(Incompatible, match="asks for key-value; expected one about categories") as refused:
+                attempt()
+            assert "secret" not in str(refused.value)
