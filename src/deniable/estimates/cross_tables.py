@@ -466,7 +466,7 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Hypot
         >>> from deniable.designs import product, warner
         >>> three = Tally(product([warner(2)] * 3), [90, 20, 25, 15, 30, 10, 12, 40])
         >>> print(independence(three))
-        Independent: G² = 76.83 with 4 degrees of freedom, p = 8.16e-16
+        Test of independence: G² = 76.83 with 4 degrees of freedom, p = 8.16e-16
     """
     tally = given if isinstance(given, Tally) else given.tally
     factors = tally.design.factors
@@ -484,7 +484,7 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Hypot
     alone = sum(highest(each.design, vector(each.counts)) for each in margins)
     sizes = [len(each.categories) for _, each in factors]
     df = math.prod(sizes) - 1 - sum(each - 1 for each in sizes)
-    return likelihood_ratio("Independent", highest(tally.design, vector(tally.counts)) - alone, df)
+    return likelihood_ratio("Test of independence", highest(tally.design, vector(tally.counts)) - alone, df)
 
 
 def _joined(first: object, second: object, rows: str | None, columns: str | None) -> Tally:

@@ -36,7 +36,7 @@ __all__ = ["DifferenceRow", "Differences", "GroupedEstimate", "estimate_groups"]
 REST = "the rest"
 """What all other groups together are called."""
 
-ALIKE = "The same in all groups"
+ALIKE = "Test that all groups are alike"
 """The hypothesis that is tested of groups."""
 
 _FITS = {  # by what a design asks: what estimates a tally of it, below `deniable`
@@ -109,7 +109,7 @@ class GroupedEstimate(Result):
         >>> {name: round(share, 2) for name, share in found.params.items()}
         {'north · no': 0.3, 'north · yes': 0.7, 'south · no': 0.8, 'south · yes': 0.2}
         >>> print(found.homogeneity())
-        The same in all groups: χ² = 12.47 with 1 degree of freedom, p = 0.000404
+        Test that all groups are alike: χ² = 12.47 with 1 degree of freedom, p = 0.000404
     """
 
     type: ClassVar = "groups"

@@ -95,7 +95,9 @@ def white(values: Matrix, times: Vector | None = None) -> Matrix:
     return found
 
 
-def score_test(counts: Matrix, rows: Matrix, columns: Matrix, hypothesis: str = "Independent") -> HypothesisTest:
+def score_test(
+    counts: Matrix, rows: Matrix, columns: Matrix, hypothesis: str = "Test of independence"
+) -> HypothesisTest:
     """Test whether what rows and columns stand for is independent.
 
     Implements: the trace of Pillai [Pil55] on the scores of both sides, against all ways to pair them [KHL95]. For two

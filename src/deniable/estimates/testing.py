@@ -15,7 +15,7 @@ class HypothesisTest(NamedTuple):
     """A test of a hypothesis. Print it, or read its numbers.
 
     Attributes:
-        hypothesis: what was tested, such as "x1 = x2" or "The same in all groups".
+        hypothesis: what was tested, such as "x1 = x2" or "Test that all groups are alike".
         method: "score", "likelihood" (G², a ratio of likelihoods) or "Wald".
         statistic: how far the data are from the hypothesis.
         df: degrees of freedom: what the statistic is on average, were the hypothesis true.
