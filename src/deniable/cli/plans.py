@@ -22,7 +22,7 @@ from deniable.cli.common import (
     write,
 )
 from deniable.cli.estimates import Chart, check_files, save_picture
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidNumber, InvalidRequest
 
 if TYPE_CHECKING:
     from deniable.designs import Design
@@ -37,7 +37,10 @@ def _number(text: str) -> float:
 
     text = text.strip()
     percent = text.endswith("%")
-    return float(exact.rational(text.rstrip("% ")) / (100 if percent else 1))
+    try:
+        return float(exact.rational(text.rstrip("% ")) / (100 if percent else 1))
+    except InvalidNumber as error:
+        raise InvalidRequest(f"{text!r} is no number.", "Write it as 0.1, 1/10 or 10%.") from error
 
 
 def _maybe(text: str | None) -> float | None:

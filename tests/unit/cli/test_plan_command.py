@@ -78,3 +78,10 @@ def test_mistakes_are_told(tmp_path: Path, asked: str, why: str) -> None:
     result = run("plan", *asked.format(die=file).split())
     assert result.exit_code == 2
     assert why in result.stderr
+
+
+def test_a_share_that_is_no_number_is_told_as_the_shell_writes_numbers(tmp_path: Path) -> None:
+    done("design", "warner", "--epsilon", 1, "--out", tmp_path / "w.json")
+    refused = run("plan", "size", tmp_path / "w.json", "--share", "ten", "--power", "80%")
+    assert refused.exit_code == 2
+    assert refused.stderr == "error: 'ten' is no number.\nWrite it as 0.1, 1/10 or 10%.\n"
