@@ -606,7 +606,9 @@ def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> 
         assert "no finite ε" in told or result.type == "deck"
     assert "90% intervals" in told
     assert f"deniable {dn.__version__}" in told
-    assert words.estimator(summary.method) in told
+    variance = summary.method.partition(", ")[2] if result.type == "sampled" else ""
+    model = "regression of the answers" if result.type == "regression" else words.estimator(summary.method)
+    assert (f"(variance: {variance})" if variance else model) in told
     assert not re.search(r"\. [a-z]|  |\(\)", told.replace("sha256", ""))
 
 

@@ -83,8 +83,9 @@ def test_a_check_is_told_as_what_it_is_and_is_counted_in_no_bound(visit: Coming,
             revealed = receipt.reveals["en"]
             assert revealed["responses"]["check"] == WORDS["question"]["check"]
             assert "at most 34 of 100" in revealed["together"]
-            return
-    raise AssertionError("no device drew the arm with the check")
+            break
+    else:
+        raise AssertionError("no device drew the arm with the check")
 
 
 def test_the_arm_alone_is_kept_before_anything_is_sent(visit: Coming, running: Running) -> None:

@@ -152,6 +152,8 @@ def _asked(devices: Sequence[tuple[str, AnyDesign]], summary: Summary[Row] | Non
         told.append("Everybody counts once, with the finest response sent.")
     epsilon = getattr(design, "epsilon", math.inf)
     promised = [] if design.asks == "deck" else [_promise(epsilon, getattr(design, "parity", None))]
+    if promised and summary is not None and epsilon * 1.000001 < summary.epsilon < math.inf:
+        promised = [_promise(summary.epsilon, together=True)]
     return [*told, *promised, *caveats(design)]
 
 
@@ -173,12 +175,14 @@ def _asked_with(devices: Sequence[tuple[str, AnyDesign]]) -> list[str]:
     return [*told, _promise(worst.epsilon, getattr(worst, "parity", None))]  # type: ignore[attr-defined]
 
 
-def _promise(epsilon: float, parity: exact.Ratio | None = None) -> str:
+def _promise(epsilon: float, parity: exact.Ratio | None = None, *, together: bool = False) -> str:
+    """Tell what a response reveals at most; or all of one person together, where everybody sent several."""
     if epsilon == math.inf:
         return "The design has no finite ε: some response proves something about the answer."
     factor = exact.shown_above(math.exp(epsilon) if parity is None else parity, 4)
+    what = "All responses of one person together do not change" if together else "No response changes"
     return (
-        f"No response changes the odds between two answers by a factor of more than {factor} "
+        f"{what} the odds between two answers by a factor of more than {factor} "
         f"(ε-local differential privacy with ε = {exact.shown_above(epsilon, 4)})."
     )
 
