@@ -39,6 +39,7 @@ NOT_DRAWN = {
     "chance.spare": "forgets what it takes",
     "collector.signing.sign": "gives the same whatever the factor was: tests/unit/collector/test_signing.py",
     "engines.local.backend.check_threads": "draws nothing",
+    "estimates.sampling.replicates.Replicates.__init__": "draws clusters for a bootstrap; no response",
     "channel.base.Channel.draw": "of every kind there is",
     "order.steps.Step.degrade": "of every kind there is",
     "order.steps.Step.upgrade": "of every kind there is",

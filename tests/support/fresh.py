@@ -52,6 +52,7 @@ from deniable.records.strings.designs import Filter, FilterStep
 from deniable.release.panel import Panel
 from deniable.responses import cards, stages
 from deniable.survey import Keys, Link
+from deniable.survey.arms import SurveyArm, draw_arm
 from tests.support.hands import leaves
 from tests.support.ladders import small as ladders
 from tests.support.surveys import question
@@ -129,6 +130,7 @@ def home(kind: type) -> str:
     return f"{kind.__module__.removeprefix('deniable.')}.{kind.__qualname__}"
 
 
+ARMS = (SurveyArm("masked", ("theft",), odds=2), SurveyArm("open", ("theft-open",)))
 HALF = Fraction(1, 2)
 NUMBER = dn.number_design(0, 1, 1, levels=2)
 BLOOM = dn.Bloom(64, 2, 8)
@@ -197,6 +199,7 @@ def one_by_one() -> dict[str, Path_]:
         "records.strings.responses.degrade": lambda: string_responses.degrade(*STRINGS, first_fine()).bits,
         "records.strings.responses.permanent": lambda: string_responses.permanent(NOISY, BLOOM, "equal", 1),
         "records.strings.responses.sample": lambda: string_responses.sample(NOISY, BLOOM, 5),
+        "survey.arms.draw_arm": lambda: draw_arm(ARMS),
         "responses.stages.upgrade": lambda: stages.upgrade(RUNG, response, "0").symbol,
         "responses.stages.degrade": lambda: stages.degrade(RUNG, finer).symbol,
         "responses.cards.deal": lambda: [each.symbol for each in cards.deal(dn.integer_deck(9, 1), ["no"] * 9)],
