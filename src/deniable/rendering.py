@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from deniable.errors import MissingExtra
 from deniable.files.cells import safe_cell
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 MOST_ROWS = 40
@@ -247,6 +249,21 @@ class Rendered:
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+
+def data_frame(rows: object) -> pd.DataFrame:
+    """Return a pandas table of rows, or of columns by name.
+
+    Raises:
+        MissingExtra: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra(
+            "a data frame needs the package 'pandas', which is not installed.", "Install it: pip install pandas."
+        ) from None
+    return pd.DataFrame(rows)
 
 
 def drawn(thing: object, *, title: str = "", dark: bool = False) -> Figure:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from deniable import documents
-from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
+from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, one_of, quantile
-from deniable.rendering import MOST_ROWS, Rendered, Sheet, to_csv, to_text
+from deniable.rendering import MOST_ROWS, Rendered, Sheet, data_frame, to_csv, to_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,14 +202,8 @@ class Result(Rendered, ABC):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(
-                "a data frame needs the package 'pandas', which is not installed.", "Install it: pip install pandas."
-            ) from None
         rows = self._whole(level=level, method=method, simultaneous=simultaneous).rows
-        return pd.DataFrame([dataclasses.asdict(row) for row in rows]).set_index("name")
+        return data_frame([dataclasses.asdict(row) for row in rows]).set_index("name")
 
     def to_json(
         self,

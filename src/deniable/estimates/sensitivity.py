@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deniable.errors import InvalidRequest, MissingExtra
+from deniable.errors import InvalidRequest
 from deniable.estimates.intervals import Interval
-from deniable.rendering import Rendered, Sheet, to_text
+from deniable.rendering import Rendered, Sheet, data_frame, to_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,14 +167,8 @@ class Sensitivity(Rendered):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(
-                "a data frame needs the package 'pandas', which is not installed.", "Install it: pip install pandas."
-            ) from None
         rows = [{"kind": curve.kind, **point._asdict()} for curve in self.curves for point in curve.points]
-        return pd.DataFrame(rows)
+        return data_frame(rows)
 
     def plot(self, *, title: str = "", dark: bool = False) -> Figure:
         """Draw the curves with their intervals over the share of people who do not follow.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deniable import exact
-from deniable.errors import InvalidRequest, MissingExtra
-from deniable.rendering import Rendered, Sheet, shown_number
+from deniable.errors import InvalidRequest
+from deniable.rendering import Rendered, Sheet, data_frame, shown_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,13 +67,7 @@ class Planned(Rendered):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(
-                "a data frame needs the package 'pandas', which is not installed.", "Install it: pip install pandas."
-            ) from None
-        return pd.DataFrame([dict(line) for line in self.lines])
+        return data_frame([dict(line) for line in self.lines])
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return all of it for programs; infinite numbers are null."""

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign
-from deniable.errors import Incompatible, InvalidResponse, MissingExtra
+from deniable.errors import Incompatible, InvalidResponse
+from deniable.rendering import data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,14 +190,8 @@ class Responses(Generic[Asked]):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(
-                "a data frame needs the package 'pandas', which is not installed.", "Install it: pip install pandas."
-            ) from None
         absent = np.zeros(len(self), np.bool_) if self.missing is None else self.missing
-        return pd.DataFrame({name: _spread(each, absent) for name, each in self._symbols().items()})
+        return data_frame({name: _spread(each, absent) for name, each in self._symbols().items()})
 
     def _symbols(self) -> dict[str, list[object]]:
         """Return the symbols of the rows that are there, by column; of several attributes, by attribute."""

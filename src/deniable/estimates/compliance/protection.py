@@ -7,6 +7,7 @@ model does not hold: without any assumption about them θ cannot be told.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -114,18 +115,20 @@ class _CellLaw:
 class _Protection(Compliance):
     """Shares of yes among people who follow the devices, and the share of those who say no to everything."""
 
-    @cached_property
+    @property
+    @abstractmethod
     def _law(self) -> _CellLaw:
-        raise NotImplementedError
+        """The law of the cells that were counted."""
 
     @property
+    @abstractmethod
     def _items(self) -> list[str]:
-        raise NotImplementedError
+        """What the items are called."""
 
     @property
+    @abstractmethod
     def _rates(self) -> Matrix:
         """The probability of yes of others and of members, a row for each item."""
-        raise NotImplementedError
 
     @property
     def _always(self) -> str:
