@@ -107,7 +107,7 @@ def test_the_analyst_sees_margins_and_the_table_with_its_test(running: Running) 
     page = question_page(running.store, "together", "habits")
     text = render(page)
     assert "Do you smoke?</bdi> by <bdi>Which animal is it?" in text
-    assert "Independent: χ²" in text
+    assert "Test of independence: χ²" in text
     assert "No · " in to_csv(page)
 
 
