@@ -404,7 +404,7 @@ def cross_table(
         no                0.600 ± 0.044  0.100 ± 0.036  0.700 ± 0.031
         yes               0.200 ± 0.039  0.100 ± 0.032  0.300 ± 0.031
         all               0.800 ± 0.030  0.200 ± 0.030
-        Independent: χ² = 1.83 with 1 degree of freedom, p = 0.176.
+        Test of independence: χ² = 1.83 with 1 degree of freedom, p = 0.176.
         Odds ratio: 3 (0.557 … 19.9).
         Cramér's V: 0.146 (0.000 … 0.536).
     """

@@ -86,7 +86,7 @@ def test_groups_that_are_shown_are_compared_and_no_others(tmp_path: Path) -> Non
     entry = store.survey("small")
     assert [each.name for each in results.groups(store, entry, 0)] == ["north", "south"]
     told = results.compared(store, entry, 0)
-    assert told[0].startswith("The same in all groups: χ² = ")
+    assert told[0].startswith("Test that all groups are alike: χ² = ")
     assert [each.partition(",")[0] for each in told[1:]] == ["north", "south"]
     assert "points against the other groups" in told[1]
     assert not any("west" in each for each in told)

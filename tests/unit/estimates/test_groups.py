@@ -35,7 +35,7 @@ def test_each_group_is_its_own_estimate() -> None:
     assert found.overall == dn.estimate(tally.overall)
     likely = dn.estimate(tally, method="likelihood")
     assert likely["north"].method == "likelihood"
-    assert "The same in all groups: χ² =" in str(found.summary())
+    assert "Test that all groups are alike: χ² =" in str(found.summary())
 
 
 def test_two_groups_and_two_responses_are_the_test_of_the_textbook() -> None:
