@@ -120,9 +120,10 @@ def tally(
         )
     if len({Path(path).resolve() for path in responses}) < len(responses):
         say("a file is named more than once; its responses count as often.")
-    if weights is not None and (known is None or by or values or missing or sheet):
+    if weights is not None and (known is None or by):
         raise InvalidRequest(
-            "--weights goes with files that name one design; expected no groups, mapping file, --value or --sheet."
+            "--weights goes with one design; expected no groups and no mapping file.",
+            "Groups of a weighted sample: dn.estimate(responses, sampling=dn.Sampling(weights), by=groups) in Python.",
         )
     counting = _Counting(words, known, by or [], codes, threads, weights)
     total = collected.added([counting.count(path) for path in responses])
@@ -169,7 +170,8 @@ class _Counting:
         )
         if question is not None:
             return self._ours(self._known, given, path, question)
-        return collected.plainest(self._elsewhere(words.questions(self._known), given, path))
+        found = collected.plainest(self._elsewhere(words.questions(self._known), given, path))
+        return found if self._weights is None else self._weighed(found, given)
 
     def _mapped(self, given: Any, path: str) -> Any:
         """Count columns with a design each; where a file names that of a column, under it alone."""
@@ -210,10 +212,15 @@ class _Counting:
         """Count a file that does not."""
         from deniable.tallies.collected import count_columns
 
-        if self._weights is not None:
-            raise InvalidRequest("--weights is for files that name their design; this one was collected elsewhere.")
         with progress(f"counting {Path(path).name}") as told:
             found = count_columns(questions, given, by=self._by, sheet=self._words.sheet, progress=told)
         for column, counted in found.unknown.items():
             self.unknown.setdefault(column, Counter()).update(counted)
         return found.tallies
+
+    def _weighed(self, tally: Any, given: Any) -> Any:
+        """Count the same rows with the weights that stand beside them."""
+        from deniable.tallies.collected import weigh
+
+        ((column, asked),) = self._words.questions(self._known).items()
+        return weigh(tally, asked, given, column, str(self._weights), sheet=self._words.sheet)

@@ -14,7 +14,7 @@ import tomllib
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -32,6 +32,7 @@ from deniable.tallies.groups import GroupedTally, tallies_by_values
 from deniable.tallies.responses import Responses
 from deniable.tallies.running import Running
 from deniable.tallies.separate import SeparateTallies, TallyKey
+from deniable.tallies.weighted import WeightedTally, tally_weighted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,19 +119,34 @@ def tally_column(
     format: str | None = None,
     progress: Progress | None = None,
 ) -> GroupedTally: ...
+@overload
 def tally_column(
     design: Design,
     file: Paths | File,
     column: str,
     *,
-    by: str | Sequence[str] | None = None,
+    weights: str,
     values: Mapping[str, str] | None = None,
     missing: Iterable[str] = (),
     codes: bool = False,
     sheet: str | None = None,
     format: str | None = None,
     progress: Progress | None = None,
-) -> Tally | GroupedTally:
+) -> WeightedTally: ...
+def tally_column(
+    design: Design,
+    file: Paths | File,
+    column: str,
+    *,
+    by: str | Sequence[str] | None = None,
+    weights: str | None = None,
+    values: Mapping[str, str] | None = None,
+    missing: Iterable[str] = (),
+    codes: bool = False,
+    sheet: str | None = None,
+    format: str | None = None,
+    progress: Progress | None = None,
+) -> Tally | GroupedTally | WeightedTally:
     """Count a column of responses that were collected elsewhere, with a design that you vouch for.
 
     Cells are compared as text, and 1.0 is read as 1. Empty cells, and values that the file itself calls missing, are
@@ -143,6 +159,7 @@ def tally_column(
             several of them, or an open file.
         column: which column holds the responses.
         by: a column, or several, by whose values to count apart.
+        weights: the column that holds how many people each row stands for.
         values: which value means which symbol, such as {"1": "yes", "2": "no"}; no other value counts then. By default
             the values are the symbols themselves, or the labels of values are.
         missing: values that mean that nothing was sent.
@@ -152,7 +169,7 @@ def tally_column(
         progress: told after each batch.
 
     Returns:
-        A tally; with `by` a `GroupedTally`.
+        A tally; with `by` a `GroupedTally`, with `weights` a `WeightedTally`.
 
     Raises:
         InvalidRequest: a column that is not there (those that are there are listed), or a symbol that is none.
@@ -175,7 +192,42 @@ def tally_column(
     found = count_columns({column: asked}, file, by=by or (), sheet=sheet, format=format, progress=progress)
     found.warn()
     tally: Tally | GroupedTally = found.tallies[column]
-    return tally
+    if weights is None:
+        return tally
+    if isinstance(tally, GroupedTally):
+        raise InvalidRequest(
+            "there are weights= and groups; expected one of them.",
+            "Read the rows: dn.estimate(dn.read_responses(…), sampling=dn.Sampling(weights), by=groups).",
+        )
+    return weigh(tally, asked, file, column, weights, sheet=sheet, format=format)
+
+
+def weigh(
+    tally: Tally,
+    asked: CollectedColumn,
+    file: Paths | File,
+    column: str,
+    weights: str,
+    *,
+    sheet: str | None = None,
+    format: str | None = None,
+) -> WeightedTally:
+    """Return the tally of a column with the weights that stand beside it, read once more.
+
+    Raises:
+        InvalidResponse: a weight that is missing, negative or no number.
+    """
+    _rewind(file)
+    sent, _ = _rows(asked, tally.design, file, column, sheet, format)
+    _rewind(file)
+    batches = _batches(file, [column, weights], (), sheet, format)
+    beside = [text for _, batch in batches for text in _texts(batch.column(weights)).to_pylist()]
+    return replace(tally_weighted(sent, beside), missing=tally.missing, declared=tally.declared)
+
+
+def _rewind(file: Paths | File) -> None:
+    if not isinstance(file, str | os.PathLike | Sequence):
+        file.seek(0)
 
 
 def tally_columns(
@@ -257,6 +309,16 @@ def read_responses(
     if design.channel.coding.ndim > 1:
         raise InvalidRequest("a response of this design is a set of categories; expected a design with a few symbols.")
     asked = CollectedColumn(design, dict(values or {}), tuple(missing), codes)
+    sent, unknown = _rows(asked, design, file, column, sheet, format)
+    if unknown:
+        _warn(column, unknown)
+    return sent
+
+
+def _rows(
+    asked: CollectedColumn, design: Design, file: Paths | File, column: str, sheet: str | None, format: str | None
+) -> tuple[Responses[Design], Counter[str]]:
+    """Return a column row by row, and which values are no symbols."""
     unknown: Counter[str] = Counter()
     codes_sent = []
     for columns, batch in _batches(file, [column], (), sheet, format):
@@ -270,9 +332,7 @@ def read_responses(
                 unknown[reading.called(text)] += int(times)
         codes_sent.append(np.array([*numbers, -1], np.int64)[rows])
     every = np.concatenate(codes_sent) if codes_sent else np.zeros(0, np.int64)
-    if unknown:
-        _warn(column, unknown)
-    return Responses(design, {"response": np.maximum(every, 0)}, every < 0)
+    return Responses(design, {"response": np.maximum(every, 0)}, every < 0), unknown
 
 
 class CountedColumns(NamedTuple):
@@ -473,7 +533,7 @@ class _ColumnCounter:
         self._unknown: dict[str, Counter[str]] = {}
 
     def add(self, columns: ColumnFile, batch: pa.RecordBatch) -> None:
-        """Count a batch. Each row counts once; what is to weigh rows differently would be read and summed here."""
+        """Count a batch. Each row counts once."""
         import pyarrow as pa
 
         texts = {name: _texts(batch.column(name)) for name in batch.schema.names}

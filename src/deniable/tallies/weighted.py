@@ -14,7 +14,7 @@ from deniable import documents
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, InvalidResponse, UnreadableFile
 from deniable.tallies.base import AdditiveTally, Counts, read_only
-from deniable.tallies.counts import zeros
+from deniable.tallies.counts import Declared, zeros
 from deniable.tallies.responses import Responses
 
 __all__ = ["WeightedTally", "tally_weighted"]
@@ -37,6 +37,7 @@ class WeightedTally(AdditiveTally[Design]):
         weights: the sum of their weights.
         squares: the sum of the squares of their weights, each rounded to a float once.
         missing: how many respondents sent nothing.
+        declared: of rows whose file does not name their design, that a person vouched for it; None where all do.
     """
 
     SCHEMA: ClassVar[str] = "weighted-tally"
@@ -45,6 +46,7 @@ class WeightedTally(AdditiveTally[Design]):
     weights: Sums = field(repr=False)
     squares: Sums = field(repr=False)
     missing: int = 0
+    declared: Declared | None = None
 
     def __post_init__(self) -> None:
         if not self.design.channel.own_cells:
@@ -74,13 +76,14 @@ class WeightedTally(AdditiveTally[Design]):
         return cls(design, zeros(design), none, none)
 
     def to_body(self) -> dict[str, Any]:
-        return {
+        body = {
             "design": self.design.hash,
             "counts": self.counts.tolist(),
             "weights": [str(each) for each in self.weights],
             "squares": [str(each) for each in self.squares],
             "missing": self.missing,
         }
+        return body if self.declared is None else {**body, "declared": self.declared.to_body()}
 
     @classmethod
     def _read_parts(cls, body: Mapping[str, Any], design: Design) -> dict[str, Any]:  # noqa: ARG003 - some need it
@@ -89,9 +92,12 @@ class WeightedTally(AdditiveTally[Design]):
             raise UnreadableFile("the counts are not whole numbers; expected 0 or more.")
         try:
             sums = {name: tuple(Fraction(str(each)) for each in documents.field(body, name, list)) for name in _SUMS}
-            return {"counts": np.array(counts, np.int64), **sums, "missing": documents.whole(body, "missing")}
+            found = {"counts": np.array(counts, np.int64), **sums, "missing": documents.whole(body, "missing")}
         except (ValueError, ZeroDivisionError, OverflowError):
             raise UnreadableFile("the weights are not sums of numbers; expected fractions.") from None
+        if "declared" in body:
+            found["declared"] = Declared.from_body(documents.field(body, "declared", dict))
+        return found
 
 
 _SUMS = ("weights", "squares")

@@ -152,3 +152,30 @@ def test_weights_go_with_neither_groups_nor_several_devices() -> None:
         dn.tally(design, ["yes", "no"], weights=[1, 2], by=["a", "b"])
     with pytest.raises(dn.errors.InvalidRequest, match="one of them"):
         dn.tally({"RR": design}, ["yes", "no"], weights=[1, 2], devices=["RR", "RR"])  # type: ignore[call-overload]
+
+
+def test_columns_that_were_collected_elsewhere_have_weights(tmp_path: Path) -> None:
+    rows = [("1", 2.0), ("2", 1.5), ("", 1.0), ("9", 4.0), ("7", 3.0), ("2", 0.25)]  # 9: refused; 7: what is that?
+    path = tmp_path / "export.csv"
+    path.write_text("q3,w\n" + "".join(f"{answer},{weight}\n" for answer, weight in rows))
+    design, values = dn.warner(p="3/4"), {"1": "no", "2": "yes"}
+    with pytest.warns(dn.errors.UnknownValues, match="'7'"):
+        found = dn.tally_column(design, path, "q3", weights="w", values=values, missing=["9"])
+    assert (found.counts.tolist(), found.missing, found.declared) == ([1, 2], 2, dn.Declared(6, 1, (("9", 1),)))
+    assert list(map(float, found.weights)) == [2.0, 1.75]
+    assert list(map(float, found.squares)) == [4.0, 2.3125]
+    assert dn.WeightedTally.from_json(found.to_json(), design) == found
+    assert (found + found).declared == dn.Declared(12, 2, (("9", 2),))
+    assert found != dn.tally(design, ["no", "yes", None, None, "yes"], weights=[2, 1.5, 1, 4, 0.25])  # not declared
+    assert "whose design was declared by whoever counted" in dn.estimate(found).summary().title
+    (tmp_path / "design.json").write_text(design.to_json())
+    words = ("--column", "q3", "--weights", "w", "--value", "1=no", "--value", "2=yes", "--missing", "9")
+    told = run("tally", tmp_path / "design.json", path, *words, "--out", tmp_path / "tally.json")
+    assert told.exit_code == 0, told.stderr
+    assert "declared" in told.stderr
+    assert dn.WeightedTally.from_json((tmp_path / "tally.json").read_text(), design) == found
+    with pytest.raises(dn.errors.InvalidRequest, match="groups"):
+        dn.tally_column(design, path, "q3", weights="w", by="w", values=values, missing=["7", "9"])  # type: ignore[call-overload]
+    path.write_text("q3,w\n1,2\n2,\n")
+    with pytest.raises(dn.errors.InvalidResponse, match="weight of row 2"):
+        dn.tally_column(design, path, "q3", weights="w", values=values)

@@ -120,7 +120,7 @@ def estimate_tally(tally: WeightedTally, *, inverse: Any = None) -> SampledEstim
         np.ones(size),
         tuple(range(size)),
         "Hájek, linearized",
-        f"{n:,} people",
+        f"{n:,} people{', whose design was declared by whoever counted' if tally.declared else ''}",
         n,
         tally.missing,
         None if inverse is None else vector(inverse),
