@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from deniable.errors import UnreadableFile
+from deniable.errors import UnreadableFile, quoted
 
 VERSION = 1
 
@@ -128,7 +128,7 @@ def unseal(kind: str, text: str | bytes) -> dict[str, Any]:
     schema = document.get("schema")
     expected = f"deniable/{kind}/{VERSION}"
     if schema != expected:
-        shown = f"{schema!r:.80}" if isinstance(schema, str) else "missing"
+        shown = quoted(schema, 80) if isinstance(schema, str) else "missing"
         raise UnreadableFile(f"the schema is {shown}; expected {expected!r}.", _advice(kind, schema))
     claimed = document.pop("hash", None)
     if not isinstance(claimed, str) or claimed != _digest_or_none(document):

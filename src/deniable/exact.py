@@ -14,7 +14,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from deniable.errors import InvalidNumber
+from deniable.errors import InvalidNumber, quoted
 
 Rational: TypeAlias = int | float | str | Fraction | Decimal
 """What users may write for a number: 1, 0.7 (read as 7/10), "1/6", Fraction(1, 6), Decimal("0.7")."""
@@ -46,7 +46,7 @@ def rational(number: Rational, *, name: str = "number") -> Fraction:
         return _parsed(str(number)) if isinstance(number, numbers.Real | Decimal | str) else Fraction(number)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise InvalidNumber(
-            f"{name} is {number!r:.60}; expected a finite number.",
+            f"{name} is {quoted(number, 60)}; expected a finite number.",
             'Write it as 0.7, "7/10" or Fraction(7, 10).',
         ) from None
 

@@ -18,7 +18,7 @@ from scipy.stats import binom
 from deniable.attacks.influence import pulls
 from deniable.channel import Sets, TwoLevel
 from deniable.channel.support import set_sizes
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Vector, vector
 from deniable.tallies import Tally
 from deniable.tallies.margins import marginal
@@ -156,7 +156,7 @@ def _support(tally: Tally, channel: TwoLevel) -> Law:
     observed = channel.support.gather(tally.counts / tally.respondents)
     least, most = (np.full(len(observed), float(end)) for end in sorted((channel.stray_rate, channel.hit_rate)))
     what = "a set with" if channel.sizes else "a response that speaks for"
-    told = lambda at: f"{what} {tally.design.categories[at]!r:.40} was sent by"  # noqa: E731 - as short as its siblings
+    told = lambda at: f"{what} {quoted(tally.design.categories[at])} was sent by"  # noqa: E731 - as short as its siblings
     return Law(told, observed, least, most, tally.respondents)
 
 
@@ -175,7 +175,7 @@ def _symbols(tally: Tally) -> Law:
     ends = [design.channel.extremes(number) for number in range(design.channel.responses)]
     low, high = (np.array([float(each[side]) for each in ends]) for side in (1, 0))
     observed, n = tally.counts / tally.respondents, tally.respondents
-    return Law(lambda at: f"{design.symbols[at]!r:.40} was sent by", observed, low, high, n)
+    return Law(lambda at: f"{quoted(design.symbols[at])} was sent by", observed, low, high, n)
 
 
 def _shares(tally: Tally) -> Iterator[Law]:
@@ -187,5 +187,5 @@ def _shares(tally: Tally) -> Iterator[Law]:
     least, most = found.values.min(axis=0), found.values.max(axis=0)
     room = most - least
     mean = ((found.values - least) * found.counts).sum(axis=0) / (room * tally.respondents)
-    name = lambda at: f"what speaks for {tally.design.categories[at]!r:.40} adds up to"  # noqa: E731 - as above
+    name = lambda at: f"what speaks for {quoted(tally.design.categories[at])} adds up to"  # noqa: E731 - as above
     yield Law(name, mean, -least / room, (1 - least) / room, tally.respondents, events=False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.intervals import Ends, Interval
 from deniable.estimates.inverses import left_inverse
@@ -97,7 +97,7 @@ def swing(subject: Tally | Combined, share: float) -> tuple[Interval, ...]:
         [-0.056, 0.167]
     """
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
-        raise InvalidRequest(f"the share is {share!r:.40}; expected a number from 0 to below 1, such as 0.01.")
+        raise InvalidRequest(f"the share is {quoted(share)}; expected a number from 0 to below 1, such as 0.01.")
     if isinstance(subject, Tally):
         low, high = _swung(left_inverse(subject.design.channel), subject, share)
     else:

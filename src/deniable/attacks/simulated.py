@@ -15,7 +15,7 @@ from deniable import chance
 from deniable.attacks.inference import ATTACKS, Chain, Rates, priors
 from deniable.criteria.belief import Prior
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, InvalidResponse
+from deniable.errors import InvalidRequest, InvalidResponse, quoted
 from deniable.order.ladders import Ladder
 
 Codes = NDArray[np.int64]
@@ -86,7 +86,7 @@ def simulate_attacks(
         ()
     """
     if type(people) is not int or people < 1:
-        raise InvalidRequest(f"there are {people!r:.40} people; expected at least one.")
+        raise InvalidRequest(f"there are {quoted(people)} people; expected at least one.")
     chain = Chain.of(subject)
     alphas, draws = priors(chain, prior), generator(source)
     answers = draws.choice(chain.answers, people, p=np.array(alphas, np.float64))

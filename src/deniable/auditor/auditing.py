@@ -18,7 +18,7 @@ from deniable.auditor.searching import worst_event
 from deniable.auditor.sides import random_words, size, time
 from deniable.chance import SYSTEM, Source
 from deniable.designs import AnyDesign
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 __all__ = ["CHECKS", "DRAWS", "LEVEL", "audit"]
 
@@ -112,7 +112,7 @@ def _chosen(checks: Sequence[str] | None) -> tuple[str, ...]:
     chosen = tuple(CHECKS) if checks is None else tuple(checks)
     wrong = [name for name in chosen if name not in CHECKS]
     if wrong or not chosen:
-        what = f"there is no check {wrong[0]!r:.40}" if wrong else "there is no check to run"
+        what = f"there is no check {quoted(wrong[0])}" if wrong else "there is no check to run"
         raise InvalidRequest(f"{what}; expected some of {', '.join(map(repr, CHECKS))}.")
     return chosen
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from deniable.channel.sets import Sets
 from deniable.designs import Design
 from deniable.documents import Response
+from deniable.errors import quoted
 from deniable.tallies.responses import Responses
 
 __all__ = ["FactColumn", "Facts", "facts", "plain"]
@@ -129,7 +130,7 @@ def _of_packed(design: Any, name: str, rows: NDArray[np.uint8], before: str) -> 
 
 
 def _symbol(design: Any, column: str, before: str) -> Callable[[Any], str]:
-    return lambda code: f"{before}is {next(iter(design.symbols_in(column, np.array([code]))))!r:.60}"
+    return lambda code: f"{before}is {quoted(next(iter(design.symbols_in(column, np.array([code])))), 60)}"
 
 
 def _bit(rows: NDArray[np.uint8], at: int) -> NDArray[np.uint8]:
@@ -156,7 +157,7 @@ def _plain_column(values: NDArray[Any], words: str) -> FactColumn:
 
 
 def _shown(value: Any) -> str:
-    return f"{value.item() if isinstance(value, np.generic) else value!r:.40}"
+    return quoted(value.item() if isinstance(value, np.generic) else value)
 
 
 def _of_numbers(values: NDArray[Any], before: str) -> Facts:
@@ -227,7 +228,7 @@ def _whole_rows(array: NDArray[Any], before: str) -> Facts:
         return {}
     return {
         f"{before}whole": FactColumn(
-            lambda: numbers, lambda value: f"{before}is {array[int((numbers == value).argmax())].tolist()!r:.60}"
+            lambda: numbers, lambda value: f"{before}is {quoted(array[int((numbers == value).argmax())].tolist(), 60)}"
         )
     }
 

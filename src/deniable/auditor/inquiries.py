@@ -13,6 +13,7 @@ from deniable.auditor.findings import Finding
 from deniable.auditor.mechanisms import Mechanism, draw
 from deniable.chance import SYSTEM, Source
 from deniable.designs import AnyDesign
+from deniable.errors import quoted
 
 __all__ = ["Check", "Inquiry", "Progress"]
 
@@ -69,4 +70,4 @@ Check: TypeAlias = Callable[[Inquiry], Finding | None]
 
 def answers_shown(answers: Sequence[object], at: int) -> str:
     """Return an answer as one of all that were asked about; whose it was, in a file of pairs, is not told."""
-    return f"{answers[at]!r:.40}"
+    return quoted(answers[at])

@@ -13,7 +13,7 @@ from deniable import documents
 from deniable.certificates.claims import Claims, Priors, claims_of
 from deniable.designs import Deck, Design, NumberDesign
 from deniable.documents import HashedDocument
-from deniable.errors import UnreadableFile
+from deniable.errors import UnreadableFile, quoted
 from deniable.order.ladders import Ladder
 from deniable.records.drawn.designs import DrawnDesign
 from deniable.records.edges.designs import EdgeDesign
@@ -76,7 +76,7 @@ class Certificate(HashedDocument):
         document = documents.field(body, "document", dict)
         schema = documents.field(document, "schema", str).removeprefix("deniable/").rpartition("/")[0]
         if schema not in SUBJECTS:
-            raise UnreadableFile(f"the certificate is of a {schema!r:.40}; expected one of {', '.join(SUBJECTS)}.")
+            raise UnreadableFile(f"the certificate is of a {quoted(schema)}; expected one of {', '.join(SUBJECTS)}.")
         subject = SUBJECTS[schema].from_json(json.dumps(document, ensure_ascii=False))
         return cls(subject, _prior_in(documents.field(body, "claims", dict)))
 

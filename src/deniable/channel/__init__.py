@@ -11,7 +11,7 @@ from deniable.channel.dense import Dense
 from deniable.channel.product import Product
 from deniable.channel.sets import Bits, Mixture, Sets, Subset
 from deniable.channel.two_level import Diagonal, Hadamard, Hashing, TwoLevel
-from deniable.errors import UnreadableFile
+from deniable.errors import UnreadableFile, quoted
 
 __all__ = [
     "Bits",
@@ -59,5 +59,5 @@ def from_body(body: Mapping[str, Any]) -> Channel:
     """
     kind = documents.field(body, "kind", str)
     if kind not in KINDS:
-        raise UnreadableFile(f"the channel is of kind {kind!r:.40}; expected one of {sorted(KINDS)}.")
+        raise UnreadableFile(f"the channel is of kind {quoted(kind)}; expected one of {sorted(KINDS)}.")
     return KINDS[kind].from_body(body, from_body)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from deniable.errors import InvalidDesign
+from deniable.errors import InvalidDesign, quoted
 
 MOST_VALUES = 1 << 31
 """Values of a field; the products of two of them fit into a word."""
@@ -95,7 +95,7 @@ def field(values: int) -> Field:
         InvalidDesign: no prime, and no power of one up to 256.
     """
     if not is_field(values):
-        raise InvalidDesign(f"values is {values!r:.40}; expected {Field.EXPECTED}.")
+        raise InvalidDesign(f"values is {quoted(values)}; expected {Field.EXPECTED}.")
     return Field(values, *POWERS.get(values, (values, 0)))
 
 

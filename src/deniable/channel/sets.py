@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from deniable import chance, documents, exact
 from deniable.channel.base import Channel, Witness, check_gamma, check_total, lowest_terms
 from deniable.channel.two_level import TwoLevel
-from deniable.errors import InvalidDesign, UnreadableFile
+from deniable.errors import InvalidDesign, UnreadableFile, quoted
 
 if TYPE_CHECKING:
     from deniable.channel.coding import PackedRows
@@ -452,7 +452,7 @@ class Bits(Sets):
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Bits:  # noqa: ARG003 - no channels inside
         tally = documents.field(body, "tally", str)
         if tally not in ("by size", "by category"):
-            raise UnreadableFile(f"the tally is {tally!r:.40}; expected 'by size' or 'by category'.")
+            raise UnreadableFile(f"the tally is {quoted(tally)}; expected 'by size' or 'by category'.")
         size, hit, stray, total = (documents.whole(body, name) for name in ("size", "hit", "stray", "total"))
         return cls(size, hit, stray, total, tally == "by size")
 

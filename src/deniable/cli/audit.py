@@ -21,7 +21,7 @@ from deniable.cli.common import (
     say,
     write,
 )
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 if TYPE_CHECKING:
     from deniable.auditor.findings import Audit
@@ -123,7 +123,7 @@ def _built(family: str, categories: str, epsilon: float | None) -> Any:
 
     if family not in FAMILIES:
         raise InvalidRequest(
-            f"there is no file and no family of designs called {family!r:.80}; expected one of them.",
+            f"there is no file and no family of designs called {quoted(family, 80)}; expected one of them.",
             "Build a design first: deniable design --help.",
         )
     options: dict[str, Any] = {"categories": read_labels(categories)} if categories else {}

@@ -31,7 +31,7 @@ from deniable.cli.common import (
     say,
     write,
 )
-from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.errors import InvalidRequest, UnreadableFile, quoted
 
 if TYPE_CHECKING:
     from deniable.designs import Design
@@ -83,7 +83,7 @@ def _read_importance(text: str) -> Any:
 
 def _read_whole(text: str) -> int:
     if not text.strip().isdecimal() or len(text) >= _MOST_DIGITS:
-        raise InvalidRequest(f"{text!r:.40} is no whole number; expected digits alone.")
+        raise InvalidRequest(f"{quoted(text)} is no whole number; expected digits alone.")
     return int(text)
 
 

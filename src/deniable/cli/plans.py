@@ -22,7 +22,7 @@ from deniable.cli.common import (
     write,
 )
 from deniable.cli.estimates import Chart, check_files, save_picture
-from deniable.errors import InvalidNumber, InvalidRequest
+from deniable.errors import InvalidNumber, InvalidRequest, quoted
 
 if TYPE_CHECKING:
     from deniable.designs import Design
@@ -50,14 +50,14 @@ def _maybe(text: str | None) -> float | None:
 def _pair(text: str, name: str) -> tuple[float, float]:
     cells = [_number(each) for each in text.split(",")]
     if len(cells) != 2:
-        raise InvalidRequest(f"{name} is {text!r:.40}; expected two numbers with a comma between them.")
+        raise InvalidRequest(f"{name} is {quoted(text)}; expected two numbers with a comma between them.")
     return cells[0], cells[1]
 
 
 def _whole_pair(text: str) -> tuple[int, int]:
     one, two = _pair(text, "--people")
     if one != int(one) or two != int(two):
-        raise InvalidRequest(f"--people is {text!r:.40}; expected two whole numbers, such as 600,400.")
+        raise InvalidRequest(f"--people is {quoted(text)}; expected two whole numbers, such as 600,400.")
     return int(one), int(two)
 
 

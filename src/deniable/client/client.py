@@ -16,7 +16,7 @@ from deniable.client.connection import Connection
 from deniable.client.state import DeviceState, fact, look_up
 from deniable.db import Closable
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget
+from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget, quoted
 from deniable.order.ladders import Ladder
 from deniable.records.numbers.responses import category_of
 from deniable.release.ledger import Ledger, Released, Status
@@ -56,7 +56,7 @@ class SurveyDevice(Closable):
         _check_limit(
             Disclosure.of([design]),
             self._ceiling,
-            f"the survey asks in one response to {question!r:.50} for",
+            f"the survey asks in one response to {quoted(question, 50)} for",
             "Leave the question out; or, if you know why so much is asked, give a higher ceiling.",
         )
 
@@ -171,8 +171,8 @@ class Client(SurveyDevice):
         drawn = [each.name for each in self.questions]
         if question not in drawn:
             raise InvalidRequest(
-                f"{question!r:.50} was not drawn for this respondent; expected one of {', '.join(map(repr, drawn))}. "
-                "Nothing was drawn or sent."
+                f"{quoted(question, 50)} was not drawn for this respondent; expected one of "
+                f"{', '.join(map(repr, drawn))}. Nothing was drawn or sent."
             )
         self._check(question, asked.design)
         self._ledger.answer(question, category_of(asked.design, answer, source=self._source), self._allowed(asked))
@@ -192,8 +192,8 @@ class Client(SurveyDevice):
             self._check(question, asked.designs[stage])
             if stage == len(standing.stages):
                 raise OverBudget(
-                    f"stage {stage + 1} of {question!r:.50} was not drawn: it was above the ceiling when the question "
-                    "was answered; expected a stage below it."
+                    f"stage {stage + 1} of {quoted(question, 50)} was not drawn: it was above the ceiling when "
+                    "the question was answered; expected a stage below it."
                 )
         return self._ledger.release(question, to=self.survey.name)
 

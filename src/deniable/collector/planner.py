@@ -12,7 +12,7 @@ from deniable import exact
 from deniable.collector.charts import CurveChart, curve_chart
 from deniable.criteria.base import raised
 from deniable.designs import Design, direct, subset, warner
-from deniable.errors import InvalidNumber, InvalidRequest
+from deniable.errors import InvalidNumber, InvalidRequest, quoted
 from deniable.plan import crossover, optimal, sample_size, sample_size_for_power, sample_size_for_width, width
 from deniable.report import words
 from deniable.survey.catalogue import locale
@@ -254,5 +254,7 @@ def _number(text: str, name: str, least: exact.Rational, most: exact.Rational) -
     except InvalidNumber:
         value = low - 1
     if not low <= value <= high:
-        raise InvalidRequest(f"{name} is {text!r:.40}; expected a number from {float(low):,g} to {float(high):,.15g}.")
+        raise InvalidRequest(
+            f"{name} is {quoted(text)}; expected a number from {float(low):,g} to {float(high):,.15g}."
+        )
     return value

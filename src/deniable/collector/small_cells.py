@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from deniable.collector.store import Entry, Store
 from deniable.collector.store.published import ended, large_enough
-from deniable.errors import NotAllowed
+from deniable.errors import NotAllowed, quoted
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 
@@ -22,7 +22,7 @@ def counts_shown(store: Store, entry: Entry, question: int, group: int | None = 
     """
     if group is not None and group not in groups_shown(store, entry, question):
         raise NotAllowed(
-            f"the group {entry.survey.groups[group]!r:.50} is not shown; expected one with at least "
+            f"the group {quoted(entry.survey.groups[group], 50)} is not shown; expected one with at least "
             f"{entry.survey.minimum:,} respondents, and no smaller one that could be told from the rest.",
             "Read the counts of everybody instead, or wait for more responses.",
         )

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from deniable import exact
 from deniable.criteria.base import Bounds, Strict
-from deniable.errors import InvalidNumber, InvalidRequest
+from deniable.errors import InvalidNumber, InvalidRequest, quoted
 
 Point: TypeAlias = tuple[Fraction, Fraction]
 Polyline: TypeAlias = tuple[Point, ...]
@@ -288,7 +288,7 @@ class Boundaries(Strict):
 
     def __post_init__(self) -> None:
         if self.reading not in ("steps", "chords"):
-            raise InvalidRequest(f"the reading is {self.reading!r:.40}; expected steps or chords.")
+            raise InvalidRequest(f"the reading is {quoted(self.reading)}; expected steps or chords.")
         if self.lower is None and self.upper is None:
             raise InvalidRequest("there is no boundary; expected lower, upper or both.")
         chords = self.reading == "chords"

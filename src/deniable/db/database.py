@@ -17,7 +17,7 @@ from queue import Empty, LifoQueue
 from types import TracebackType
 from typing import Any, ClassVar, NamedTuple, Self
 
-from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
+from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quoted
 
 __all__ = [
     "DURABLE",
@@ -230,7 +230,7 @@ def migrate(tables: Tables, part: str, migrations: Sequence[Migration]) -> None:
     unknown = done - {each.name for each in migrations}
     if unknown:
         raise UnreadableFile(
-            f"this database was changed by a later version of deniable ({min(unknown)!r:.40}).", "Use that version."
+            f"this database was changed by a later version of deniable ({quoted(min(unknown))}).", "Use that version."
         )
     for each in migrations:
         if each.name not in done:

@@ -18,7 +18,7 @@ from deniable.designs import labels
 from deniable.designs.labels import Bitstrings, Combinations, Numbered, Places
 from deniable.designs.registry import FAMILIES
 from deniable.documents import HashedDocument
-from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile, quoted
 from deniable.rendering import Rendered
 
 _MOST_COMBINATIONS = 1 << 20  # combinations that a tally counts one by one: twenty yes-or-no items
@@ -118,7 +118,7 @@ class Design(AnyDesign):
         """
         named = {factor.attribute: factor for factor in self.factors}
         if not attributes or len(set(attributes)) < len(attributes) or not set(attributes) <= set(named):
-            given = ", ".join(f"{each!r:.40}" for each in attributes)
+            given = ", ".join(quoted(each) for each in attributes)
             known = labels.shown(self.attributes) if named else "none: this design is for one attribute"
             raise InvalidRequest(f"the attributes are {given or 'missing'}; expected some of {known}, each once.")
         if len(attributes) == 1:
@@ -215,7 +215,7 @@ class Design(AnyDesign):
         number = self._symbol_places.find(symbol)
         if number is None:
             raise InvalidResponse(
-                f"{symbol!r:.40} is not a response of this design; expected one of {labels.shown(self.symbols)}."
+                f"{quoted(symbol)} is not a response of this design; expected one of {labels.shown(self.symbols)}."
             )
         return number
 

@@ -16,7 +16,7 @@ from deniable import documents, exact
 from deniable.designs.design import Design
 from deniable.designs.numbers_best import best_window, worst_variance
 from deniable.designs.ordered import stretches, window
-from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.errors import InvalidDesign, InvalidRequest, quoted
 
 __all__ = ["GOALS", "NumberDesign", "Range", "Scale", "number_design"]
 
@@ -201,10 +201,10 @@ def number_design(
         ('0', '0 … 20', '20 … 40', '40 … 60', '60 … 80', '80')
     """
     if goal not in GOALS:
-        raise InvalidRequest(f"the goal is {goal!r:.40}; expected one of {', '.join(GOALS)}.")
+        raise InvalidRequest(f"the goal is {quoted(goal)}; expected one of {', '.join(GOALS)}.")
     whole = isinstance(levels, int) and not isinstance(levels, bool)
     if levels is not None and not (whole and 2 <= levels <= MOST_LEVELS):
-        raise InvalidDesign(f"there are {levels!r:.40} levels; expected a whole number from 2 to {MOST_LEVELS}.")
+        raise InvalidDesign(f"there are {quoted(levels)} levels; expected a whole number from 2 to {MOST_LEVELS}.")
     range_, ratio = Range.of(low, high), float(exact.exp_below(exact.positive_epsilon(epsilon)))
     count, best = best_window(goal, ratio, levels, width)
     scale = Scale(range_, count)

@@ -12,7 +12,7 @@ from deniable.designs.labels import Labels
 from deniable.designs.many_answers import k_ary
 from deniable.designs.registry import register
 from deniable.designs.rounding import realize
-from deniable.errors import InvalidDesign
+from deniable.errors import InvalidDesign, quoted
 
 _MOST_CATEGORIES = 200  # every probability is written out: two rows of them for each category
 
@@ -52,7 +52,7 @@ def window(categories: Labels, width: int, epsilon: exact.Rational) -> Design:
     if size > _MOST_CATEGORIES:
         raise InvalidDesign(f"there are {size:,} categories; expected at most {_MOST_CATEGORIES} ordered ones.")
     if isinstance(width, bool) or not isinstance(width, int) or not 1 <= width < size:
-        raise InvalidDesign(f"the width is {width!r:.40}; expected a whole number from 1 to {size - 1}.")
+        raise InvalidDesign(f"the width is {quoted(width)}; expected a whole number from 1 to {size - 1}.")
     if width == 1:
         return k_ary(known, epsilon)
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))

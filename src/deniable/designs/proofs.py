@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from deniable import exact
+from deniable.errors import quoted
 
 if TYPE_CHECKING:
     from deniable.designs.design import Design
@@ -52,9 +53,9 @@ def factors(design: Design) -> tuple[str, ...]:
     if design.channel.answers != 2 or design.channel.responses > _MOST_FACTORS:
         return ()
     name = design.categories[1]
-    each = [f"by {shown(design.bayes_factors(sent, name)[0])} where {sent!r:.40} is sent" for sent in design.symbols]
+    each = [f"by {shown(design.bayes_factors(sent, name)[0])} where {quoted(sent)} is sent" for sent in design.symbols]
     told = ", ".join(each[:-1]) + f" and {each[-1]}"
-    return (f"The odds of {name!r:.40} are multiplied {told}.",)
+    return (f"The odds of {quoted(name)} are multiplied {told}.",)
 
 
 def shown(factor: exact.Ratio) -> str:
@@ -89,9 +90,9 @@ def _proof(design: Design, number: int) -> str:
     if exact.ratio(*design.channel.extremes(number)) != math.inf:
         return ""
     possible = [bool(design.channel.probability(number, given=j)) for j in range(design.channel.answers)]
-    who = f"Whoever sends {design.symbols[number]!r:.40}"
-    names = [f"{name!r:.40}" for name, can in zip(design.categories, possible, strict=True) if not can]
+    who = f"Whoever sends {quoted(design.symbols[number])}"
+    names = [quoted(name) for name, can in zip(design.categories, possible, strict=True) if not can]
     if possible.count(True) == 1:
-        return f"{who} gives away the answer: it is {design.categories[possible.index(True)]!r:.40}."
+        return f"{who} gives away the answer: it is {quoted(design.categories[possible.index(True)])}."
     listed = ", ".join(names[:3]) + (f" or {len(names) - 3:,} others" if len(names) > 3 else "")
     return f"{who} cannot have answered {listed}."

@@ -15,7 +15,7 @@ from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Bitstrings, Labels
 from deniable.designs.registry import register
-from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
+from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted
 
 
 @register(
@@ -188,7 +188,7 @@ def _check(k: int, gamma: exact.Rational) -> Fraction:
 
 def _check_t(k: int, t: int) -> int:
     if isinstance(t, bool) or not isinstance(t, int) or not 1 <= t < k:
-        raise InvalidDesign(f"t is {t!r:.40}; expected a whole number from 1 to {k - 1}.")
+        raise InvalidDesign(f"t is {quoted(t)}; expected a whole number from 1 to {k - 1}.")
     return t
 
 

@@ -17,7 +17,7 @@ from deniable.designs.labels import Labels
 from deniable.designs.registry import register
 from deniable.designs.rounding import realize
 from deniable.designs.three_answers_best import Club, club, find, optimum
-from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.errors import InvalidDesign, InvalidRequest, quoted
 
 Weighting: TypeAlias = Mapping[str, exact.Rational] | Sequence[exact.Rational]
 """A number for each category, in their order or by name; a category that is not named gets 0."""
@@ -202,7 +202,7 @@ def _three(known: Sequence[str], given: Weighting | None, default: str) -> Seque
         return given
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise InvalidRequest(f"{unknown[0]!r:.40} is not a category; expected {labels.shown(known)}.")
+        raise InvalidRequest(f"{quoted(unknown[0])} is not a category; expected {labels.shown(known)}.")
     return [given.get(name, 0) for name in known]
 
 
@@ -215,12 +215,12 @@ def _refuse_blind(family: str, member: Club) -> None:
     }[family]
     if member.first_gap == 0:
         raise InvalidDesign(
-            f"the first response comes equally often from every answer, so the first share cannot be estimated; "
+            "the first response comes equally often from every answer, so the first share cannot be estimated; "
             f"expected that {never[0]}."
         )
     if member.other_gap == 0:
         raise InvalidDesign(
-            f"the second and the third answer send the same responses, so their shares cannot be told apart; "
+            "the second and the third answer send the same responses, so their shares cannot be told apart; "
             f"expected that {never[1]}.",
             "If only the first share matters, merge the others and use warner().",
         )

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 from deniable import exact
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 Triple: TypeAlias = tuple[Fraction, Fraction, Fraction]
 
@@ -136,7 +136,7 @@ def find(family: str) -> Slice:
         InvalidRequest: not one of the three.
     """
     if family not in SLICES:
-        raise InvalidRequest(f"the family is {family!r:.40}; expected one of {', '.join(SLICES)}.")
+        raise InvalidRequest(f"the family is {quoted(family)}; expected one of {', '.join(SLICES)}.")
     return SLICES[family]
 
 

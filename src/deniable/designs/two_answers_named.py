@@ -25,7 +25,7 @@ from deniable.designs.labels import Labels, read
 from deniable.designs.many_answers import diagonal
 from deniable.designs.registry import register
 from deniable.designs.two_answers import UNRELATED_CAVEAT, from_rates, unrelated_channel
-from deniable.errors import InvalidDesign
+from deniable.errors import InvalidDesign, quoted
 
 _MOST_DRAWS = 100  # of one respondent: nobody draws so many cards, and numbers stay short
 
@@ -433,7 +433,7 @@ def kuk(p1: exact.Rational, p2: exact.Rational, *, draws: int = 1, categories: L
         Fraction(16, 1)
     """
     if isinstance(draws, bool) or not isinstance(draws, int) or not 1 <= draws <= _MOST_DRAWS:
-        raise InvalidDesign(f"draws is {draws!r:.40}; expected a whole number from 1 to {_MOST_DRAWS}.")
+        raise InvalidDesign(f"draws is {quoted(draws)}; expected a whole number from 1 to {_MOST_DRAWS}.")
     one = from_rates(exact.probability(p2, name="p2"), exact.probability(p1, name="p1"))
     reds = [one.probability(1, given=answer) for answer in (0, 1)]
     rows = [[math.comb(draws, i) * q**i * (1 - q) ** (draws - i) for q in reds] for i in range(draws + 1)]

@@ -15,7 +15,7 @@ from deniable.designs.design import Design
 from deniable.designs.labels import Labels, read
 from deniable.designs.registry import register
 from deniable.designs.two_answers import binary
-from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.errors import InvalidDesign, InvalidRequest, quoted
 
 TWO: Sequence[str] = ("no", "yes")
 
@@ -237,7 +237,7 @@ def _two(categories: Labels) -> Sequence[str]:
 def _number(known: Sequence[str], telling: str | None) -> int:
     if telling is not None and telling not in known:
         raise InvalidRequest(
-            f"{telling!r:.40} is not one of the two categories; expected {known[0]!r} or {known[1]!r}."
+            f"{quoted(telling)} is not one of the two categories; expected {known[0]!r} or {known[1]!r}."
         )
     return 1 if telling is None else list(known).index(telling)
 
@@ -397,7 +397,7 @@ def optimal_binary(
         'exposing_binary'
     """
     if goal not in _GOALS:
-        raise InvalidRequest(f"the goal is {goal!r:.40}; expected one of {', '.join(_GOALS)}.")
+        raise InvalidRequest(f"the goal is {quoted(goal)}; expected one of {', '.join(_GOALS)}.")
     if expose and ceiling is not None:
         raise InvalidRequest("a design that exposes people has no ceiling; expected either ceiling or expose.")
     low, guess, high = _shares(share, share_range)
@@ -508,7 +508,7 @@ def _why(
     where = f"a share of {guess:.4g}" if low == high else f"shares from {low:.4g} to {high:.4g}"
     if not others:
         return (
-            f"At every share it has the smallest variance of all designs whose parity is at most its own, "
+            "At every share it has the smallest variance of all designs whose parity is at most its own, "
             f"{chosen.variance:.6g} per respondent at {guess:.4g}."
         )
     best = others[0]

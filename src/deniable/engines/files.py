@@ -22,7 +22,7 @@ from deniable.engines.asked_columns import AskedColumns, ask, one_array
 from deniable.engines.local.shuffles import Shuffler
 from deniable.engines.pipeline import ahead, in_order
 from deniable.engines.response_files import tally_file
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.files import journal
 from deniable.files.atomic import atomic_write, check_free
 from deniable.files.columns import COMPRESSED, DESIGN, FORMATS, TYPED, File, guess, open_columns
@@ -359,7 +359,7 @@ def _format(target: Path, format: str | None) -> tuple[str, bool]:
     told = guess(target.name)
     packed = target.suffix.lower() in COMPRESSED
     if format is not None and format not in FORMATS:
-        raise InvalidRequest(f"the format is {format!r:.20}; expected one of {', '.join(FORMATS)}.")
+        raise InvalidRequest(f"the format is {quoted(format, 20)}; expected one of {', '.join(FORMATS)}.")
     if told in FORMATS and not packed and not target.is_dir():
         return format or str(told), False
     if target.suffix and (packed or format is None):

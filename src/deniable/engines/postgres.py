@@ -17,7 +17,7 @@ from deniable.engines import sql
 from deniable.engines.sql.connections import count_on
 from deniable.engines.sql.dialects import DIALECTS
 from deniable.engines.sql.queries import Names, several
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 __all__ = ["query", "tally"]
 
@@ -90,7 +90,7 @@ class _InPostgres:
         found = self.tables.rows(_COLUMNS, DIALECTS[self.dialect].name(*self.table))
         if not found:
             raise InvalidRequest(
-                f"there is no table {'.'.join(self.table)!r:.80}; expected one, or a view.",
+                f"there is no table {quoted('.'.join(self.table), 80)}; expected one, or a view.",
                 "Names are written as they are, capitals too; a schema goes before: ('survey', 'responses').",
             )
         return {name: "text" if listed else _KINDS.get(kind, kind) for name, kind, listed in found}

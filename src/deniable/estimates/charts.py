@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.colors import to_hex, to_rgba_array
 from matplotlib.figure import Figure
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
 from deniable.estimates.shares import ShareRow
 
@@ -174,7 +174,7 @@ def forest(
     rows = [(number, each, _found(known[each], number)) for number in names for each in known]
     drawn = [(number, each, row) for number, each, row in rows if row is not None]
     if not drawn:
-        raise InvalidRequest(f"{name!r:.40} was not estimated in any of these; expected a name that one of them has.")
+        raise InvalidRequest(f"{quoted(name)} was not estimated in any of these; expected a name that one of them has.")
     figure = Picture(figsize=(8, 1.7 + 0.34 * len(drawn)), layout="constrained")
     axes = figure.add_subplot()
     palette = LINES * (len(known) // len(LINES) + 1) if len(names) > 1 else [ACCENT] * len(known)

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.stats import ncx2
 
 from deniable.designs import Design, product
-from deniable.errors import Incompatible, InvalidRequest
+from deniable.errors import Incompatible, InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.independence import highest, response_scores, score_test
 from deniable.estimates.intervals import Interval, one_of
@@ -473,7 +473,7 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Hypot
     chosen = method or ("score" if len(factors) == 2 else "likelihood")
     if len(factors) < 2 or chosen not in ("score", "likelihood") or (chosen == "score" and len(factors) > 2):
         raise InvalidRequest(
-            f"the method is {chosen!r:.40} for {max(1, len(factors))} attributes; expected score for two of them, or "
+            f"the method is {quoted(chosen)} for {max(1, len(factors))} attributes; expected score for two of them, or "
             "likelihood for two or more."
         )
     if chosen == "score":
@@ -524,7 +524,7 @@ def _numbers(given: Sequence[float] | None, size: int) -> tuple[float, ...]:
 def _place(labels: Sequence[str], given: str) -> int:
     if given not in labels:
         some = ", ".join(map(repr, labels[:5]))
-        raise InvalidRequest(f"{given!r:.40} is no answer of this table; expected one such as {some:.200}.")
+        raise InvalidRequest(f"{quoted(given)} is no answer of this table; expected one such as {some:.200}.")
     return labels.index(given)
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from deniable import documents, exact
 from deniable.designs.cards import Deck
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates import members
 from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.intervals import Interval, one_of, quantile, wilson
@@ -167,7 +167,7 @@ class DeckEstimate(Result):
             InvalidRequest: a level outside (0, 1), or another method.
         """
         if method is not None and method not in METHODS:
-            raise InvalidRequest(f"the interval method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
+            raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
         each, chosen = one_of(1, level), method or self.default_interval
         if chosen in ("normal", "chebyshev"):
             low, high = self._around(each, chosen)
@@ -284,7 +284,7 @@ def _respondents(deck: Deck, respondents: int | None) -> int:
         return deck.people
     if isinstance(respondents, bool) or not 1 <= respondents <= deck.cards:
         raise InvalidRequest(
-            f"there are {respondents!r:.40} respondents; expected at least 1 and a card for each, of {deck.cards:,}."
+            f"there are {quoted(respondents)} respondents; expected at least 1 and a card for each, of {deck.cards:,}."
         )
     return respondents
 

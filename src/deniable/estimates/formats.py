@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.results import Result, Row, Summary
 from deniable.rendering import Sheet, unknown
 
@@ -76,7 +76,9 @@ def check_ending(path: Path) -> None:
         InvalidRequest: another ending, or none.
     """
     if path.suffix.lower() not in ENDINGS:
-        raise InvalidRequest(f"cannot write {path.name!r:.80}; expected a name that ends in {', '.join(ENDINGS)}.")
+        raise InvalidRequest(
+            f"cannot write {quoted(path.name, 80)}; expected a name that ends in {', '.join(ENDINGS)}."
+        )
 
 
 def written(result: Result, path: Path, *, level: float, method: str | None = None, simultaneous: bool = False) -> str:

@@ -16,7 +16,7 @@ from scipy.linalg import block_diag
 from scipy.stats import chi2
 
 from deniable import documents
-from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.independence import (
     MOST_CELLS,
@@ -158,7 +158,7 @@ class GroupedEstimate(Result):
     def __getitem__(self, group: Group) -> Any:
         if group not in self.groups:
             known = ", ".join(repr(each) for each in list(self.groups)[:5])
-            raise InvalidRequest(f"no group {group!r:.40} was estimated; expected one such as {known:.200}.")
+            raise InvalidRequest(f"no group {quoted(group)} was estimated; expected one such as {known:.200}.")
         return self.groups[group]
 
     @property
@@ -284,10 +284,10 @@ class GroupedEstimate(Result):
         """
         self._check_pairs()
         if method not in ("score", "likelihood") or (method == "likelihood" and name is not None):
-            raise InvalidRequest(f"the method is {method!r:.40}; expected score, or likelihood without a name.")
+            raise InvalidRequest(f"the method is {quoted(method)}; expected score, or likelihood without a name.")
         if name is not None and name not in self.names:
             some = ", ".join(map(repr, self.names[:5]))
-            raise InvalidRequest(f"{name!r:.40} was not estimated; expected a name such as {some:.200}.")
+            raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {some:.200}.")
         tallies = [self.tally[group] for group in self.groups]
         if not self._have_shares:
             return self._alike(name)
@@ -573,5 +573,5 @@ class Differences(Result):
         of = GroupedEstimate._remade(documents.field(source, "groups", dict), design)
         against = documents.field(source, "against", str)
         if against not in ("pairs", "rest"):
-            raise UnreadableFile(f"the comparison is {against!r:.40}; expected pairs or rest.")
+            raise UnreadableFile(f"the comparison is {quoted(against)}; expected pairs or rest.")
         return of._compared(against)

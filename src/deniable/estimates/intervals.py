@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from deniable.channel import Channel, TwoLevel
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.backing import LEAST_EXPECTED, backing, clopper_pearson
 from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
 from deniable.estimates.likelihood import Convergence, climbed, level, log_likelihood, most_likely
@@ -166,7 +166,7 @@ def coverage(multiple: float, method: str = "normal") -> float:
         return 2 * NormalDist().cdf(multiple) - 1
     if method == "chebyshev":
         return max(0.0, 1 - multiple**-2) if multiple else 0.0
-    raise InvalidRequest(f"the method is {method!r:.40}; expected normal or chebyshev.")
+    raise InvalidRequest(f"the method is {quoted(method)}; expected normal or chebyshev.")
 
 
 def normal(basis: Basis, confidence: float) -> Ends:

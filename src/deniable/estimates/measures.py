@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from deniable import documents
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.cross_tables import CrossTable, cross_table
 from deniable.estimates.independence import response_scores
@@ -189,7 +189,7 @@ class TableMeasure(Result):
         table = CrossTable._remade(documents.field(source, "table", dict), design)
         name = documents.field(source, "name", str)
         if name not in ("odds ratio", "correlation", "share"):
-            raise UnreadableFile(f"the measure is {name!r:.40}; expected odds ratio, correlation or share.")
+            raise UnreadableFile(f"the measure is {quoted(name)}; expected odds ratio, correlation or share.")
         rows, columns = (tuple(map(float, documents.field(source, each, list))) for each in ("rows", "columns"))
         return cls(table, name, rows, columns)
 

@@ -7,6 +7,7 @@ from statistics import NormalDist
 import numpy as np
 
 from deniable.designs import Design
+from deniable.errors import quoted
 from deniable.estimates.intervals import METHODS, Basis, default, quantile
 from deniable.estimates.results import Caution
 from deniable.estimates.simplex import projection
@@ -85,7 +86,7 @@ def few(design: Design, basis: Basis) -> tuple[Caution, ...]:
         empty = np.flatnonzero(from_none & from_all)
     if not len(empty):
         return ()
-    names = [f"{design.categories[number]!r:.40}" for number in empty[:3].tolist()]
+    names = [quoted(design.categories[number]) for number in empty[:3].tolist()]
     more = [f"{len(empty) - 3:,} others"] if len(empty) > 3 else []
     of = " and ".join([", ".join([*names, *more][:-1]), [*names, *more][-1]] if len(empty) > 1 else names)
     text = (

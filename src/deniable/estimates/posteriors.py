@@ -23,7 +23,7 @@ from scipy.stats import beta as beta_law
 from deniable import documents, exact
 from deniable.chance import SYSTEM
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.linear import floats
@@ -170,7 +170,7 @@ class Posterior(Result):
             InvalidRequest: no number.
         """
         if not isinstance(share, Real) or math.isnan(share):
-            raise InvalidRequest(f"the share is {share!r:.40}; expected a number.")
+            raise InvalidRequest(f"the share is {quoted(share)}; expected a number.")
         number = self.design.category_number(category)
         if self.entropy is not None:
             return float((self.drawn.shares[:, number] > share).mean())
@@ -191,7 +191,7 @@ class Posterior(Result):
             InvalidRequest: a level outside (0, 1), or another method.
         """
         if method not in (None, *INTERVALS):
-            raise InvalidRequest(f"the interval method is {method!r:.40}; expected one of {', '.join(INTERVALS)}.")
+            raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(INTERVALS)}.")
         size = len(self.prior)
         confidence = one_of(size if simultaneous and size > 2 else 1, level)
         narrowest = method == "highest"
@@ -322,7 +322,7 @@ def posterior(
     if not isinstance(counts, Tally):
         raise InvalidRequest(f"posterior was given a {type(tally).__name__}; expected a tally, as tally() returns.")
     if method not in (None, *METHODS):
-        raise InvalidRequest(f"the method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
+        raise InvalidRequest(f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
     few = len(counts.design.categories) == 2 and counts.respondents <= MOST_ENUMERATED
     chosen = method or ("exact" if few else "draws")
     _check(counts, chosen)
@@ -363,7 +363,7 @@ def _read_prior(design: Design, given: Any) -> tuple[float, ...]:
     size = len(design.categories)
     if isinstance(given, str):
         if given not in _NAMED_PRIORS:
-            raise InvalidRequest(f"the prior is {given!r:.40}; expected {' or '.join(_NAMED_PRIORS)}, or numbers.")
+            raise InvalidRequest(f"the prior is {quoted(given)}; expected {' or '.join(_NAMED_PRIORS)}, or numbers.")
         given = _NAMED_PRIORS[given]
     if isinstance(given, Real):
         given = [given] * size

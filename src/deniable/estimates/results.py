@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from deniable import documents
-from deniable.errors import Incompatible, InvalidRequest, UnreadableFile
+from deniable.errors import Incompatible, InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.rendering import MOST_ROWS, Rendered, Sheet, data_frame, to_csv, to_text
@@ -193,7 +193,7 @@ class Result(Rendered, ABC):
         intervals = self.conf_int(level=level, method=method)
         if name not in intervals:
             some = ", ".join(map(repr, list(intervals)[:5]))
-            raise InvalidRequest(f"{name!r:.40} was not estimated; expected a name such as {some:.200}.")
+            raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {some:.200}.")
         return intervals[name]
 
     def to_frame(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> pd.DataFrame:
@@ -241,7 +241,7 @@ class Result(Rendered, ABC):
         """
         body = documents.unseal(SCHEMA, text)
         if body.get("type") != cls.type:
-            raise UnreadableFile(f"this is a result of the type {body.get('type')!r:.40}; expected {cls.type!r}.")
+            raise UnreadableFile(f"this is a result of the type {quoted(body.get('type'))}; expected {cls.type!r}.")
         known = "" if design is None else design.hash
         if body.get("design") != known:
             raise Incompatible(
@@ -305,7 +305,7 @@ def around(
     factors = {"normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
     chosen = method or "normal"
     if chosen not in factors:
-        raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(factors)}.")
+        raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(factors)}.")
     widths = {name: factors[chosen] * error for name, error in bse.items()}
     return {name: Interval(value - widths[name], value + widths[name]) for name, value in params.items()}
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.intervals import Interval
 from deniable.rendering import Rendered, Sheet, data_frame, to_text
 
@@ -223,11 +223,11 @@ def sensitivity(
     known = behaviours(estimate, number)
     if symbol is not None:
         if kind not in (None, "always"):
-            raise InvalidRequest(f"the kind is {kind!r:.40}; expected none, or 'always', beside a symbol.")
+            raise InvalidRequest(f"the kind is {quoted(kind)}; expected none, or 'always', beside a symbol.")
         known = {"always": _always(estimate, number, symbol)}
     elif kind is not None:
         if kind not in known:
-            raise InvalidRequest(f"the kind is {kind!r:.40}; expected one of {', '.join(known)}.")
+            raise InvalidRequest(f"the kind is {quoted(kind)}; expected one of {', '.join(known)}.")
         known = {kind: known[kind]}
     free = _unbounded(estimate)
     value, error, ends = float(free.value[number]), float(free.errors[number]), free.conf_int(level=level)[name]

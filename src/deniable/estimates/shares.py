@@ -15,7 +15,7 @@ import numpy as np
 from deniable import documents
 from deniable.channel import Sets
 from deniable.designs import Design
-from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates import simplex
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import METHODS as INTERVALS
@@ -136,7 +136,7 @@ class Estimate(Result):
         """
         chosen = method or self.default_interval
         if chosen not in INTERVALS:
-            raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(INTERVALS)}.")
+            raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(INTERVALS)}.")
         # The shares of two categories move together: one interval holds exactly when the other does.
         events = len(self.value) if simultaneous and len(self.value) > 2 else 1
         low, high = self._ends(chosen, one_of(events, level))
@@ -241,7 +241,7 @@ def combined(weights: Mapping[str, float], size: int, number: Callable[[str], in
     found = np.zeros(size)
     for name, weight in weights.items():
         if not isinstance(weight, Real) or not math.isfinite(weight):
-            raise InvalidRequest(f"a weight is {weight!r:.40}; expected a finite number.")
+            raise InvalidRequest(f"a weight is {quoted(weight)}; expected a finite number.")
         found[number(name)] = weight
     return found
 
@@ -352,7 +352,7 @@ def fitted(
 ) -> Estimate:
     """Estimate as `estimate` does, and keep doubts about the responses in the estimate's `warnings` alone."""
     if method not in METHODS:
-        raise InvalidRequest(f"the method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
+        raise InvalidRequest(f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
     n = tally.respondents
     f = sampled_fraction(n, population)
     if n - f <= 0:
@@ -424,13 +424,14 @@ def sampled_fraction(respondents: int, population: int | None) -> float:
         InvalidRequest: a population smaller than the respondents, or none at all.
     """
     if isinstance(respondents, bool) or not isinstance(respondents, int | np.integer):
-        raise InvalidRequest(f"the number of respondents is {respondents!r:.40}; expected a whole number.")
+        raise InvalidRequest(f"the number of respondents is {quoted(respondents)}; expected a whole number.")
     if respondents < 1:
         raise NotEstimable("there are no responses; expected at least 2.")
     whole = isinstance(population, int) and not isinstance(population, bool)
     if population is not None and not (whole and population >= respondents):
         raise InvalidRequest(
-            f"the population is {population!r:.40}; expected a whole number of at least the {respondents} respondents."
+            f"the population is {quoted(population)}; expected a whole number of at least the {respondents} "
+            "respondents."
         )
     return sampled(respondents, population)
 
@@ -495,7 +496,7 @@ def remake(design: Design, body: Mapping[str, Any]) -> Estimate:
     )
     for step in steps:
         if step not in ("projection", "normalization"):
-            raise UnreadableFile(f"the method has a step {step!r:.40}; expected projection or normalization.")
+            raise UnreadableFile(f"the method has a step {quoted(step)}; expected projection or normalization.")
         made = made.projected() if step == "projection" else made.normalized()
     return made
 
@@ -520,6 +521,6 @@ def _check_possible(tally: Tally, linear: Linear) -> None:
     if (tally.counts[never] > 0).any():
         number = int(np.flatnonzero(never & (tally.counts > 0))[0])
         raise NotEstimable(
-            f"{tally.design.symbols[number]!r:.40} was counted, but this design never sends it.",
+            f"{quoted(tally.design.symbols[number])} was counted, but this design never sends it.",
             "The responses belong to another design, or were coded in another order.",
         )

@@ -14,7 +14,7 @@ from deniable import documents, exact
 from deniable.designs import Design
 from deniable.designs.labels import same_labels
 from deniable.designs.proofs import proofs
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, quoted
 from deniable.estimates import weighing
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, recovered, wilson
@@ -114,7 +114,7 @@ class Pooled(Result):
         """
         chosen = method or self.default_interval
         if chosen not in INTERVALS:
-            raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(INTERVALS)}.")
+            raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(INTERVALS)}.")
         events = len(self.value) if simultaneous and len(self.value) > 2 else 1
         if chosen in ("normal", "chebyshev"):
             return around(self.params, self.bse, level=level, method=chosen, events=events)
@@ -440,7 +440,7 @@ def _pooled(
 
 def _check_method(method: str, *, guess: bool, population: bool) -> None:
     if method not in METHODS:
-        raise InvalidRequest(f"the method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
+        raise InvalidRequest(f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
     if population and method != "strata":
         raise InvalidRequest(
             f"the method is {method!r} with a population; expected one with strata alone.",

@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 
 from deniable import documents, exact
 from deniable.designs.two_answers import UNRELATED_CAVEAT
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Row, Summary, around
@@ -238,5 +238,5 @@ def best_split(
 
 def _count(number: object, name: str) -> int:
     if isinstance(number, bool) or not hasattr(number, "__index__") or number.__index__() < 0:
-        raise InvalidRequest(f"{name} is {number!r:.40}; expected a whole number, 0 or more.")
+        raise InvalidRequest(f"{name} is {quoted(number)}; expected a whole number, 0 or more.")
     return int(number.__index__())

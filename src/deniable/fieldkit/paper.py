@@ -10,7 +10,7 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -173,7 +173,7 @@ class Paper:
             size -= 0.5
             if size < _SMALLEST:
                 raise InvalidRequest(
-                    f"the text {text!r:.60} does not fit on its card; expected a shorter one.",
+                    f"the text {quoted(text, 60)} does not fit on its card; expected a shorter one.",
                     "Build the design with shorter categories, or shorten the question.",
                 )
         first = top + (height - step * len(rows)) / 2

@@ -18,7 +18,7 @@ import numpy as np
 from deniable import exact
 from deniable.designs import AnyDesign, Design, matrix
 from deniable.designs.labels import Bitstrings
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 SIZES: dict[str, tuple[int, ...]] = {
     "spinner": tuple(range(2, 101)),
@@ -129,7 +129,7 @@ def _read_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(kinds))
     unknown = [each for each in wanted if each not in SIZES]
     if unknown or not wanted:
-        what = f"{unknown[0]!r:.40} is no device" if unknown else "no device was named"
+        what = f"{quoted(unknown[0])} is no device" if unknown else "no device was named"
         raise InvalidRequest(f"{what}; expected some of {', '.join(SIZES)}.")
     return wanted
 
@@ -175,7 +175,8 @@ def _check_labels(design: Design) -> None:
     longest = max((*design.categories, *design.symbols), key=len)
     if len(longest) > _MOST_LETTERS:
         raise InvalidRequest(
-            f"the label {longest!r:.40} has {len(longest)} letters; expected at most {_MOST_LETTERS}: cards are small.",
+            f"the label {quoted(longest)} has {len(longest)} letters; expected at most {_MOST_LETTERS}: cards "
+            "are small.",
             "Build the design with shorter categories.",
         )
 

@@ -15,7 +15,7 @@ from importlib.resources import files
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.fieldkit.physical import Instruction, PhysicalDevice
 from deniable.survey.catalogue import Locale, fill, locale
 from deniable.survey.disclosure import Disclosure, epsilon_words
@@ -47,7 +47,7 @@ def check_language(language: str) -> str:
     """
     if language not in LANGUAGES:
         raise InvalidRequest(
-            f"there is no kit in the language {language!r:.20}; expected one of {', '.join(LANGUAGES)}."
+            f"there is no kit in the language {quoted(language, 20)}; expected one of {', '.join(LANGUAGES)}."
         )
     return language
 

@@ -14,7 +14,7 @@ from deniable import exact
 from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Sets
 from deniable.designs.design import Design
 from deniable.designs.labels import same_labels
-from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
+from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted
 from deniable.order.programs import Row, Table
 
 SHOWN_FLAWS = 20
@@ -302,7 +302,7 @@ def repair(design: Design | Channel, gamma: exact.Rational | None = None, *, spl
     first = channel_of(design)
     limit = _checked(first, gamma)
     if split not in SPLITS:
-        raise InvalidRequest(f"the split is {split!r:.40}; expected one of {', '.join(SPLITS)}.")
+        raise InvalidRequest(f"the split is {quoted(split)}; expected one of {', '.join(SPLITS)}.")
     work = _Work(first.dense())
     if all(row_parity(row) == 1 for row in rows_of(work.channel) if any(row)):
         work.take(from_nothing(work.channel, limit), "answers were not told at all: every response is new")

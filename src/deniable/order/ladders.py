@@ -15,7 +15,7 @@ from deniable import documents, exact
 from deniable.channel import Channel, Dense, Product
 from deniable.designs import AnyDesign, Design
 from deniable.designs.labels import same_labels
-from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile
+from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile, quoted
 from deniable.order.closed_forms import closed, step_to_body, through_sets
 from deniable.order.sets import Nested
 from deniable.order.steps import Factors, Step, Tabulated
@@ -132,7 +132,7 @@ class Ladder(AnyDesign):
             if each.hash == design:
                 return number
         raise Incompatible(
-            f"the design {design!r:.30} is no stage of this ladder; expected one of its {len(self)}.",
+            f"the design {quoted(design, 30)} is no stage of this ladder; expected one of its {len(self)}.",
             "A response names its design by hash; hand over the ladder that it was drawn with.",
         )
 
@@ -276,7 +276,7 @@ def step_from_body(body: Mapping[str, Any], old: Channel, new: Channel) -> Step:
     elif kind == "factors":
         step = _factors(body, old, new)
     if step is None:
-        raise UnreadableFile(f"a step of kind {kind!r:.40} does not lead from the one design to the other.")
+        raise UnreadableFile(f"a step of kind {quoted(kind)} does not lead from the one design to the other.")
     return step
 
 

@@ -11,7 +11,7 @@ from deniable.channel import Subset
 from deniable.designs import FAMILIES, Bitstrings, Design, labels
 from deniable.designs.labels import Labels
 from deniable.designs.sets_of_answers import inside
-from deniable.errors import InvalidRequest, NotOrdered
+from deniable.errors import InvalidRequest, NotOrdered, quoted
 from deniable.order.blackwell import Separation, find_step
 from deniable.order.followers import best_sizes, nearest
 from deniable.order.ladders import Ladder, Relaxation, check_alike
@@ -127,7 +127,7 @@ def family_ladder(family: str, categories: Labels, epsilons: Sequence[exact.Rati
         Ladder(k_ary; ε = 0.5, 1)
     """
     if family not in FAMILIES:
-        raise InvalidRequest(f"the family is {family!r:.40}; expected one of {', '.join(sorted(FAMILIES))}.")
+        raise InvalidRequest(f"the family is {quoted(family)}; expected one of {', '.join(sorted(FAMILIES))}.")
     if family == "subset" and not options:
         return best_ladder(categories, epsilons)
     try:

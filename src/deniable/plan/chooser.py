@@ -24,7 +24,7 @@ from deniable.designs import (
 )
 from deniable.designs import labels as naming
 from deniable.designs.labels import Labels
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.inverses import MOST_WRITTEN
 from deniable.estimates.shares import covariance, read_shares
 from deniable.order.admissibility import unchanged
@@ -127,7 +127,7 @@ def optimal(
         ('subset', True)
     """
     if goal not in GOALS:
-        raise InvalidRequest(f"the goal is {goal!r:.40}; expected one of {', '.join(GOALS)}.")
+        raise InvalidRequest(f"the goal is {quoted(goal)}; expected one of {', '.join(GOALS)}.")
     if (category is not None) != (goal == "category"):
         raise InvalidRequest(
             "a category goes with the goal 'category', and only with it.", 'For example category="yes".'
@@ -302,7 +302,7 @@ def _at_shares(best: ConsideredDesign, bound: float | None) -> tuple[str, ...]:
         return ("That is the error at the given shares, and the smallest among the designs that were looked at.",)
     percent = exact.shown_above(100 * max(best.risk / bound - 1, 1e-6), 2)
     told = (
-        f"That is the error at the given shares. No design of this ε has one there that is smaller by more than "
+        "That is the error at the given shares. No design of this ε has one there that is smaller by more than "
         f"{percent} %: a bound over all staircase patterns proves it.",
     )
     if best.name != "staircase":

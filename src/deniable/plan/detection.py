@@ -16,7 +16,7 @@ from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
 from deniable.designs import Deck, Design
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Vector
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import floats
@@ -217,7 +217,7 @@ class _ToTellApart:
     def exact(self, method: str | None, population: Population, n: int) -> bool:
         """Say whether the exact test is to be taken with n respondents."""
         if method not in (None, "exact", "normal"):
-            raise InvalidRequest(f"the method is {method!r:.40}; expected exact or normal.")
+            raise InvalidRequest(f"the method is {quoted(method)}; expected exact or normal.")
         can = population is None and (self._chances is not None or few_tallies(self.design, n))
         if method == "exact" and not can:
             raise InvalidRequest(
@@ -349,7 +349,7 @@ def read_category(design: Design | Deck, category: str | None) -> str:
     """
     name = design.categories[-1] if category is None else category
     if name not in design.categories:
-        raise InvalidRequest(f"{name!r:.40} is not a category; expected one of the design's.")
+        raise InvalidRequest(f"{quoted(name)} is not a category; expected one of the design's.")
     return name
 
 
@@ -377,7 +377,7 @@ def read_share(number: float, name: str) -> float:
         InvalidRequest: not a number from 0 to 1.
     """
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
-        raise InvalidRequest(f"{name} is {number!r:.40}; expected a share from 0 to 1.")
+        raise InvalidRequest(f"{name} is {quoted(number)}; expected a share from 0 to 1.")
     return float(number)
 
 

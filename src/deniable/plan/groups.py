@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 from deniable import exact
 from deniable.designs import Design
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates import best_split
 from deniable.plan.detection import normal_above, read_category, read_share, shares_around
 from deniable.plan.planned import Line, Planned, percent
@@ -215,7 +215,7 @@ def _read_costs(costs: Sequence[float]) -> tuple[float, float]:
         or len(costs) != 2
         or not all(isinstance(each, int | float) and 0 < each < math.inf for each in costs)
     ):
-        raise InvalidRequest(f"the costs are {costs!r:.40}; expected two positive numbers, such as (1, 2).")
+        raise InvalidRequest(f"the costs are {quoted(costs)}; expected two positive numbers, such as (1, 2).")
     return float(costs[0]), float(costs[1])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable import exact
 from deniable.designs import Design
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.sensitivity import KINDS
 from deniable.plan.detection import (
     DecidingResponse,
@@ -74,7 +74,7 @@ def noncompliance(
     if share == null:
         raise InvalidRequest(f"share and null are both {share}; expected two different shares.")
     if method not in (None, "exact", "normal"):
-        raise InvalidRequest(f"the method is {method!r:.40}; expected exact or normal.")
+        raise InvalidRequest(f"the method is {quoted(method)}; expected exact or normal.")
     tail = between(alpha, "alpha") / (2 if two_sided else 1)
     size = len(design.symbols)
     lines: list[Line] = []
@@ -105,7 +105,7 @@ def _read_counted(design: Design, category: str | None, kind: str) -> DecidingRe
             "design."
         )
     if kind not in KINDS:
-        raise InvalidRequest(f"the kind is {kind!r:.40}; expected one of {', '.join(KINDS)}.")
+        raise InvalidRequest(f"the kind is {quoted(kind)}; expected one of {', '.join(KINDS)}.")
     return counted
 
 
@@ -179,7 +179,7 @@ def crossover(
     name = read_category(design, category)
     true, denied = between(share, "the share"), read_share(lying, "lying")
     if isinstance(bias, bool) or not isinstance(bias, int | float) or not -1 < bias < 1:
-        raise InvalidRequest(f"the bias is {bias!r:.40}; expected a number between −1 and 1.")
+        raise InvalidRequest(f"the bias is {quoted(bias)}; expected a number between −1 and 1.")
     spread = variance(design, 1, shares=shares_around(design, name, true), category=name)
     admitted = true * (1 - denied)
     gained, lost = (denied * true) ** 2 - bias**2, spread - admitted * (1 - admitted)

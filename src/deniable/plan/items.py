@@ -13,7 +13,7 @@ from deniable import exact
 from deniable.channel import Channel
 from deniable.designs import Design, product
 from deniable.designs.labels import Labels, Numbered
-from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.errors import InvalidDesign, InvalidRequest, quoted
 from deniable.plan.chooser import optimal
 from deniable.plan.planned import more_people
 from deniable.plan.variances import Shares, SharesOfItems, variance
@@ -112,7 +112,7 @@ def optimal_items(
         (1, 2)
     """
     if goal not in ITEM_GOALS:
-        raise InvalidRequest(f"the goal is {goal!r:.40}; expected one of {', '.join(ITEM_GOALS)}.")
+        raise InvalidRequest(f"the goal is {quoted(goal)}; expected one of {', '.join(ITEM_GOALS)}.")
     if not isinstance(categories, Mapping) or len(categories) < 2:
         raise InvalidRequest("there are fewer than two questions; expected the categories of each, by name.")
     if shares is not None and (not isinstance(shares, Mapping) or set(shares) != set(categories)):

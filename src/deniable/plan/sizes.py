@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable import exact
 from deniable.designs import Deck, Design
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import quantile
 from deniable.plan.variances import (
@@ -159,7 +159,7 @@ def target_variance(variance: float | None, margin: float | None, level: float, 
     if not quantile(confidence):
         raise InvalidRequest(f"the level is {level}; expected one that floats tell from 0, such as 0.95.")
     if method not in ("normal", "chebyshev"):
-        raise InvalidRequest(f"the method is {method!r:.40}; expected normal or chebyshev.")
+        raise InvalidRequest(f"the method is {quoted(method)}; expected normal or chebyshev.")
     if variance is not None:
         return float(demand)
     return demand**2 / quantile(confidence) ** 2 if method == "normal" else demand**2 * (1 - confidence)

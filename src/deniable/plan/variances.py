@@ -18,7 +18,7 @@ import numpy as np
 from deniable import exact
 from deniable.designs import Deck, Design
 from deniable.designs import labels as naming
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.decks import parts
 from deniable.estimates.inverses import left_inverse
@@ -95,7 +95,7 @@ def fraction(n: int, population: Population) -> float:
     if population == "census":
         return 0.0
     if isinstance(population, str):
-        raise InvalidRequest(f'the population is {population!r:.40}; expected a whole number, "census" or None.')
+        raise InvalidRequest(f'the population is {quoted(population)}; expected a whole number, "census" or None.')
     return sampled_fraction(n, population)
 
 
@@ -145,7 +145,7 @@ def between(number: float, name: str) -> float:
         InvalidRequest: anything else.
     """
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < 1:
-        raise InvalidRequest(f"{name} is {number!r:.40}; expected a number between 0 and 1.")
+        raise InvalidRequest(f"{name} is {quoted(number)}; expected a number between 0 and 1.")
     return float(number)
 
 
@@ -216,7 +216,7 @@ def _drawn_variance_curve(
     known = _read_by_attribute(design, shares)
     chosen, _, category = (goal.category or "").partition(NAMED)
     if goal.category is not None and chosen not in design.attributes:
-        raise InvalidRequest(f"the category is {goal.category!r:.40}; expected a name such as '{design.symbol(0)}'.")
+        raise InvalidRequest(f"the category is {quoted(goal.category)}; expected a name such as '{design.symbol(0)}'.")
     curves = [
         variance_curve(part, known[attribute], Goal(category or None, goal.largest))
         for attribute, part in design.factors

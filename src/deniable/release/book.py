@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 from deniable import chance, db, exact
 from deniable.db import Closable, Database, Migration, SqliteFile, Tables, applied, migrate
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.records.strings.designs import CohortDesign
 from deniable.release.receipts import Budget, Receipt, first_link, together, verify, write
 
@@ -169,7 +169,7 @@ class Book:
         found = self.question(name)
         if found is None:
             raise InvalidRequest(
-                f"there is no question {name!r:.60} in this {self.kind}; expected one that was answered."
+                f"there is no question {quoted(name, 60)} in this {self.kind}; expected one that was answered."
             )
         return found
 
@@ -457,11 +457,11 @@ class Book:
         for row in self.questions():
             stages, out = self.stages(row.id), self.out(row.id)
             if any((row.name, each.design) not in entered for each in stages if each.id in out):
-                raise UnreadableFile(f"a stage of {row.name!r:.60} is out without a receipt.")
+                raise UnreadableFile(f"a stage of {quoted(row.name, 60)} is out without a receipt.")
             if out and counted[row.name] != exact.log_above(spent[row.id]):
-                raise UnreadableFile(f"what was spent on {row.name!r:.60} is not what the history counts.")
+                raise UnreadableFile(f"what was spent on {quoted(row.name, 60)} is not what the history counts.")
             if any(self.stored_design(each.design).hash != each.design for each in stages):
-                raise UnreadableFile(f"the design of a stage of {row.name!r:.60} was exchanged.")
+                raise UnreadableFile(f"the design of a stage of {quoted(row.name, 60)} was exchanged.")
         if history and history[-1].total_after != exact.log_above(together(spent.values())):
             raise UnreadableFile("what was spent in all is not what the history counts.")
         if self.tables.value("SELECT seal FROM release_book") != f"{_sum(self._entries()):x}":

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from deniable import chance, exact
 from deniable.db import Database
 from deniable.documents import Response
-from deniable.errors import InvalidRequest, NotAllowed
+from deniable.errors import InvalidRequest, NotAllowed, quoted
 from deniable.order.ladders import Ladder, check_categories
 from deniable.release.book import OWNER, Book, Bookkeeper, QuestionRow, Staged, now, parity
 from deniable.release.receipts import Budget, Receipt, together
@@ -171,7 +171,7 @@ class Status:
         for each in self.questions:
             if each.question == name:
                 return each
-        raise InvalidRequest(f"there is no question {name!r:.60} in this ledger; expected one that was answered.")
+        raise InvalidRequest(f"there is no question {quoted(name, 60)} in this ledger; expected one that was answered.")
 
     def to_body(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -309,7 +309,7 @@ class Ledger(Bookkeeper):
         with self.transaction() as book:
             if book.question(question) is not None:
                 raise InvalidRequest(
-                    f"the question {question!r:.60} is answered already; expected another one.",
+                    f"the question {quoted(question, 60)} is answered already; expected another one.",
                     "An answer is given once: a second one would be drawn for anew, and be paid for again.",
                 )
             row = book.add_question(question, design, limit)
@@ -374,7 +374,9 @@ def release(
     row = book.known(question)
     withdrawn = book.withdrawn(row.id)
     if withdrawn:
-        raise NotAllowed(f"the respondent withdrew {question!r:.60} on {withdrawn[OWNER]}; nothing more is released.")
+        raise NotAllowed(
+            f"the respondent withdrew {quoted(question, 60)} on {withdrawn[OWNER]}; nothing more is released."
+        )
     design = _waiting(book, row) if stage is None else chosen(book, book.stages(row.id), stage)
     before = book.spent()
     drawn = release_stage(book, row, design, [OWNER], _draw)[OWNER]

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from deniable import documents, exact
 from deniable.designs import Design
 from deniable.documents import HashedDocument, Response
-from deniable.errors import InvalidRequest, NotAllowed, UnreadableFile
+from deniable.errors import InvalidRequest, NotAllowed, UnreadableFile, quoted
 from deniable.order.ladders import Ladder
 from deniable.release.book import Book, QuestionRow, parity
 from deniable.release.coalition import Worth, worth
@@ -301,7 +301,7 @@ def _check_named(buyer: str) -> None:
 def _offered(book: Book, row: QuestionRow) -> Prices:
     text = book.record("offer", row.id, "")
     if text is None:
-        raise InvalidRequest(f"nothing is on offer about {row.name!r:.60}; expected an offer.")
+        raise InvalidRequest(f"nothing is on offer about {quoted(row.name, 60)}; expected an offer.")
     return Prices.from_json(text)
 
 
@@ -317,12 +317,13 @@ def _agreed(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent
     consent = Consent(row.name, buyer, parity(body["parity"]), body["purpose"])
     if buyer == ANYBODY or consent.parity == 1:
         raise NotAllowed(
-            f"the respondent has not agreed to sell {row.name!r:.60} to {buyer!r:.60}. Nothing was released.",
+            f"the respondent has not agreed to sell {quoted(row.name, 60)} to {quoted(buyer, 60)}. Nothing was "
+            "released.",
             "Ask the respondent for consent first.",
         )
     if design.parity > consent.parity:
         raise NotAllowed(
-            f"the respondent agreed to sell {row.name!r:.60} to {buyer!r:.60} up to "
+            f"the respondent agreed to sell {quoted(row.name, 60)} to {quoted(buyer, 60)} up to "
             f"ε = {exact.shown(consent.epsilon)}, and this stage has {exact.shown_above(design.epsilon)}. Nothing "
             "was released.",
             "Ask the respondent for consent to more, or buy a coarser stage.",

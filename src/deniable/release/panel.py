@@ -16,7 +16,7 @@ from deniable.designs import Design
 from deniable.engines.local.bulk import draw_all
 from deniable.engines.local.gradual import Raiser, release_planned
 from deniable.engines.local.words import Keystream
-from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest
+from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, quoted
 from deniable.order.ladders import Ladder, Relaxation, check_categories
 from deniable.order.relaxation import ladder
 from deniable.release.book import EVERY_QUESTION, Book, Bookkeeper, QuestionRow, now
@@ -231,7 +231,9 @@ def _question(book: Book, name: str, design: Design, budget: str | None) -> Ques
         return book.add_question(name, design, budget)
     check_same(book.design(row.about), design)
     if row.budget != budget:
-        raise Incompatible(f"the question {name!r:.60} has another budget; expected the same for all respondents.")
+        raise Incompatible(
+            f"the question {quoted(name, 60)} has another budget; expected the same for all respondents."
+        )
     return row
 
 

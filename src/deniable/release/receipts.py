@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from deniable import documents, exact
 from deniable.documents import HashedDocument
-from deniable.errors import Incompatible, InvalidNumber, InvalidRequest, OverBudget, UnreadableFile
+from deniable.errors import Incompatible, InvalidNumber, InvalidRequest, OverBudget, UnreadableFile, quoted
 
 __all__ = ["KINDS", "Budget", "Receipt", "first_link", "read", "schema", "together", "verify", "write"]
 
@@ -176,7 +176,7 @@ class Receipt(HashedDocument):
         amounts = {name: _amount(body, name) for name in _AMOUNTS}
         known = {name: documents.field(details, name, str) for name in details}
         if texts["kind"] not in KINDS:
-            raise UnreadableFile(f"the receipt is of kind {texts['kind']!r:.40}; expected one of {', '.join(KINDS)}.")
+            raise UnreadableFile(f"the receipt is of kind {quoted(texts['kind'])}; expected one of {', '.join(KINDS)}.")
         fields: dict[str, Any] = {**texts, **amounts}
         return cls(number=documents.whole(body, "number"), details=known, **fields)
 

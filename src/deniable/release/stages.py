@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from deniable import chance
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, NotAllowed, NotOrdered
+from deniable.errors import Incompatible, InvalidRequest, NotAllowed, NotOrdered, quoted
 from deniable.order.blackwell import find_step
 from deniable.order.closed_forms import closed, step_to_body
 from deniable.order.ladders import Ladder, check_alike, step_from_body
@@ -303,7 +303,7 @@ def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, at: int, names
     if not spending:
         return
     whom = "".format if book.kind == "ledger" else ", for {:,} respondents".format
-    own.check(needed, f"the question {row.name!r:.60}{whom(len(spending))}")
+    own.check(needed, f"the question {quoted(row.name, 60)}{whom(len(spending))}")
     if budget.epsilon is None:
         return
     parities = {each.id: [parity(stage.parity) for stage in book.stages(each.id)] for each in book.questions()}

@@ -14,7 +14,7 @@ from typing import Any
 from deniable import __version__, exact
 from deniable.certificates.certificate import caveats
 from deniable.designs import AnyDesign, Design
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
 from deniable.estimates.sampling.results import SampledRow
 from deniable.estimates.shares import ShareRow
@@ -318,7 +318,7 @@ def _row(summary: Summary[Row], name: str | None) -> Row:
     found = next((row for row in rows if row.name == name), None)
     if found is None:
         some = ", ".join(repr(row.name) for row in rows[:5])
-        raise InvalidRequest(f"{name!r:.40} was not estimated; expected a name such as {some:.200}.")
+        raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {some:.200}.")
     return found
 
 

@@ -14,7 +14,7 @@ from deniable import exact
 from deniable.channel import Sets
 from deniable.designs import Design, Factor
 from deniable.designs.proofs import MOST_CELLS, proofs
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates import Row
 from deniable.records.drawn.designs import DrawnDesign
 
@@ -102,7 +102,7 @@ def frequencies(design: Design) -> tuple[str, ...]:
     if design.channel.responses * len(answers) > MOST_CELLS:
         return ()
     sentences = [_sentence(design, number) for number in answers]
-    names = [f"{design.categories[number]!r:.40}" for number in answers]
+    names = [quoted(design.categories[number]) for number in answers]
     shapes = {sentence.replace(name, "") for sentence, name in zip(sentences, names, strict=True)}
     if len(shapes) == 1 and len(sentences) > _MOST_ALIKE:
         return (_sentence(design, 0, _ALIKE),)
@@ -117,7 +117,8 @@ def odds(design: Design) -> tuple[str, ...]:
     if len(set(ratios)) == 1 or len(ratios) > _MOST_SENTENCES:
         return ()
     return tuple(
-        f"Whoever sends {symbol!r:.40}: the odds between any two answers change by a factor of at most {factor(ratio)}."
+        f"Whoever sends {quoted(symbol)}: the odds between any two answers change by a factor of at most "
+        f"{factor(ratio)}."
         for symbol, ratio in zip(design.symbols, ratios, strict=True)
         if ratio != math.inf
     )
@@ -172,7 +173,7 @@ def _sentence(design: Design, answer: int, more: str = "") -> str:
     sent = groups(design, answer)
     base = base_for(min(group.probability for group in sent if group.probability))
     parts = [_part(group, base, last=group is sent[-1] and len(sent) > 1) for group in sent]
-    return f"Of {base:,} people whose answer is {design.categories[answer]!r:.40}, {_joined(parts)}{more}."
+    return f"Of {base:,} people whose answer is {quoted(design.categories[answer])}, {_joined(parts)}{more}."
 
 
 def _about_sets(design: Design, channel: Sets) -> str:
@@ -180,8 +181,8 @@ def _about_sets(design: Design, channel: Sets) -> str:
     base = base_for(channel.stray_rate)
     hits, strays = (round(rate * base) for rate in (channel.hit_rate, channel.stray_rate))
     return (
-        f"Of {base:,} people whose answer is {design.categories[0]!r:.40}, about {hits:,} send a set that holds it and "
-        f"about {strays:,} send a set that holds any one other category{_ALIKE}."
+        f"Of {base:,} people whose answer is {quoted(design.categories[0])}, about {hits:,} send a set that "
+        f"holds it and about {strays:,} send a set that holds any one other category{_ALIKE}."
     )
 
 
@@ -190,9 +191,9 @@ def _part(group: SentAlike, base: int, *, last: bool) -> str:
     about = f"{count}" if count == 0 else f"about {round(count):,}"
     verb = "sends" if round(count) == 1 else "send"
     if group.size == 1:
-        what = f"{group.symbols[0]!r:.40}"
+        what = quoted(group.symbols[0])
     elif group.size <= 3:
-        what = "each of " + _joined([f"{symbol!r:.40}" for symbol in group.symbols])
+        what = "each of " + _joined([quoted(symbol) for symbol in group.symbols])
     else:
         what = f"each of {'the ' if last else ''}{group.size:,} {'others' if last else 'symbols'}"
     return f"nobody sends {what.replace('each', 'any', 1)}" if count == 0 else f"{about} {verb} {what}"
@@ -231,7 +232,7 @@ def attributes(design: Design) -> tuple[str, ...]:
 
 
 def _alone(part: Factor) -> str:
-    name, parity = f"{part.attribute!r:.40}", part.design.parity
+    name, parity = quoted(part.attribute), part.design.parity
     if parity == math.inf:
         return f"About {name} alone: some responses prove something about it."
     most = factor(parity)
@@ -255,7 +256,7 @@ def _together(design: Design, hidden: Sequence[Factor], open_ones: Sequence[Fact
 
 
 def _names(parts: Sequence[Factor]) -> str:
-    names = [f"{part.attribute!r:.40}" for part in parts]
+    names = [quoted(part.attribute) for part in parts]
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from deniable import chance
 from deniable.attacks.simulated import generator
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.reproduce.values import (
     FORMS,
     VERDICTS,
@@ -73,7 +73,7 @@ def document(name: str) -> SourceDocument:
         if each.name == name:
             return each
     raise InvalidRequest(
-        f"there is no paper {name!r:.40}; expected one of {', '.join(each.name for each in DOCUMENTS)}, or all."
+        f"there is no paper {quoted(name)}; expected one of {', '.join(each.name for each in DOCUMENTS)}, or all."
     )
 
 
@@ -100,7 +100,7 @@ def select(name: str, wanted: Iterable[tuple[Kind, str]] = ()) -> list[Exhibit]:
         if (kind, number) not in known:
             have = [exhibit.number for exhibit in exhibits if exhibit.kind == kind]
             expected = f"expected one of {', '.join(have)}" if have else f"it has no {kind} that is made again"
-            raise InvalidRequest(f"{name} has no {kind} {number!r:.40}; {expected}.")
+            raise InvalidRequest(f"{name} has no {kind} {quoted(number)}; {expected}.")
     return [known[each] for each in chosen]
 
 

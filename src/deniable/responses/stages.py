@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from deniable.chance import SYSTEM, Source
 from deniable.designs import Design
 from deniable.documents import Response
-from deniable.errors import Incompatible, InvalidResponse
+from deniable.errors import Incompatible, InvalidResponse, quoted
 from deniable.order.ladders import Ladder, Relaxation
 
 __all__ = ["degrade", "release_planned", "upgrade"]
@@ -106,7 +106,7 @@ def _number(design: Design, response: Response) -> int:
         )
     number = design.symbol_number(response.symbol)
     if not design.channel.possible(number):
-        raise InvalidResponse(f"{response.symbol!r:.40} is a response that this design never sends.")
+        raise InvalidResponse(f"{quoted(response.symbol)} is a response that this design never sends.")
     return number
 
 

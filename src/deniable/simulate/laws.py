@@ -14,7 +14,7 @@ from deniable.attacks.inference import Chain
 from deniable.attacks.simulated import generator, kernel
 from deniable.channel import Bits, Channel
 from deniable.designs import Deck, Design
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.inverses import left_inverse, mean_inverse
 from deniable.estimates.linear import floats
 from deniable.estimates.supported import customary
@@ -57,7 +57,7 @@ def repeated(repetitions: int) -> int:
         InvalidRequest: not a whole number, or none.
     """
     if isinstance(repetitions, bool) or not isinstance(repetitions, int | np.integer) or repetitions < 1:
-        raise InvalidRequest(f"there are {repetitions!r:.40} repetitions; expected a whole number of at least 1.")
+        raise InvalidRequest(f"there are {quoted(repetitions)} repetitions; expected a whole number of at least 1.")
     return int(repetitions)
 
 
@@ -73,7 +73,7 @@ def asked(
     n = everybody if respondents is None else respondents
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1 or (n > everybody and not replaced):
         raise InvalidRequest(
-            f"there are {n!r:.40} respondents of {everybody:,} people; expected at least 1, and at most all of them.",
+            f"there are {quoted(n)} respondents of {everybody:,} people; expected at least 1, and at most all of them.",
             "With replaced=True the same person may be asked again.",
         )
     if replaced:

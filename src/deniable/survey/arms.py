@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from deniable import documents
 from deniable.chance import SYSTEM, Source, below
 from deniable.designs import NumberDesign
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 if TYPE_CHECKING:
     from deniable.survey.question import Question
@@ -64,7 +64,7 @@ def read_arms(given: object) -> tuple[SurveyArm, ...]:
     for each in given:
         unknown = sorted(set(each) - fields)
         if unknown or not isinstance(each.get("questions"), list | tuple):
-            what = f"a field {unknown[0]!r:.40}" if unknown else "no list of questions"
+            what = f"a field {quoted(unknown[0])}" if unknown else "no list of questions"
             raise InvalidRequest(f"an arm has {what}; expected {', '.join(sorted(fields))}.")
     return tuple(SurveyArm(each.get("name", ""), tuple(each["questions"]), each.get("odds", 1)) for each in given)
 
@@ -95,11 +95,11 @@ def _check_arm(arm: SurveyArm, known: Mapping[str, Question]) -> None:
     check_slug(arm.name, "an arm")
     missing = [name for name in arm.questions if name not in known]
     if missing or not arm.questions or len(set(arm.questions)) < len(arm.questions):
-        what = f"{missing[0]!r:.50}, which is no question" if missing else "no questions, or one twice"
+        what = f"{quoted(missing[0], 50)}, which is no question" if missing else "no questions, or one twice"
         raise InvalidRequest(f"the arm {arm.name!r} has {what}; expected some of {', '.join(map(repr, known))}.")
     if type(arm.odds) is not int or not 1 <= arm.odds <= _MOST_ODDS:
         raise InvalidRequest(
-            f"the arm {arm.name!r} has the odds {arm.odds!r:.40}; expected a whole number from 1 to {_MOST_ODDS:,}."
+            f"the arm {arm.name!r} has the odds {quoted(arm.odds)}; expected a whole number from 1 to {_MOST_ODDS:,}."
         )
 
 
@@ -139,7 +139,8 @@ def check_compared(questions: Sequence[Question], asked: Sequence[Sequence[Quest
         other = known.get(question.compare)
         if other is None or other is question:
             raise InvalidRequest(
-                f"{question.name!r} is compared with {question.compare!r:.50}; expected another question of the survey."
+                f"{question.name!r} is compared with {quoted(question.compare, 50)}; expected another question "
+                "of the survey."
             )
         if any(question in hand and other in hand for hand in asked):
             raise InvalidRequest(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from deniable import exact
 from deniable.designs import Design
 from deniable.designs.proofs import shown
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.files.cells import safe_cell
 from deniable.survey.disclosure import epsilon_words
 from deniable.survey.question import Question
@@ -72,7 +72,8 @@ class Codebook:
     def __post_init__(self) -> None:
         if self.language not in self.survey.languages:
             raise InvalidRequest(
-                f"the survey is not asked in {self.language!r:.20}; expected one of {', '.join(self.survey.languages)}."
+                f"the survey is not asked in {quoted(self.language, 20)}; expected one of "
+                f"{', '.join(self.survey.languages)}."
             )
 
     def cells(self, question: Question, design: Design) -> tuple[CodebookCell, ...]:

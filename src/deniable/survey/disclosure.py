@@ -17,7 +17,7 @@ from deniable import exact
 from deniable.criteria.base import raised
 from deniable.designs import Design
 from deniable.designs.proofs import least_certain
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.survey.catalogue import Locale, fill
 from deniable.survey.limits import BUDGET, CEILING
 
@@ -227,7 +227,7 @@ def read_acknowledged(given: object, what: str) -> float | None:
     except (ValueError, OverflowError):
         value = math.nan
     if not value > 0:
-        raise InvalidRequest(f"{what} acknowledges {given!r:.40}; expected an ε such as 4, or inf.")
+        raise InvalidRequest(f"{what} acknowledges {quoted(given)}; expected an ε such as 4, or inf.")
     return value
 
 

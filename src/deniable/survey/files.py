@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.designs import FAMILIES, Design, number_design
-from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
+from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quoted
 from deniable.order.relaxation import Ladder, family_ladder
 from deniable.survey import texts as spoken
 from deniable.survey.arms import read_arms
@@ -86,7 +86,7 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
 
 
 def _question(given: Mapping[str, Any], folder: Path | None) -> Question:
-    name = f"the question {given.get('name', '')!r:.50}"
+    name = f"the question {quoted(given.get('name', ''), 50)}"
     _refuse_unknown(given, _QUESTION, name)
     others = {each: given[each] for each in ("device", "acknowledge", "check", "compare") if each in given}
     try:
@@ -124,7 +124,7 @@ def _built(parameters: dict[str, Any]) -> Design:
     family = parameters.pop("family", None)
     builders = {name: each.build for name, each in FAMILIES.items()} | {"number_design": number_design}
     if not isinstance(family, str) or family not in builders:
-        raise InvalidRequest(f"the family is {family!r:.40}; expected one of {', '.join(sorted(builders))}.")
+        raise InvalidRequest(f"the family is {quoted(family)}; expected one of {', '.join(sorted(builders))}.")
     if family == "product" and "designs" in parameters:
         parameters["designs"] = _factors(parameters["designs"])
     expected = ", ".join(inspect.signature(builders[family]).parameters)
@@ -159,7 +159,9 @@ def _sealed(given: object, folder: Path | None) -> str:
     try:
         return (folder / given).read_text(encoding="utf-8")
     except (OSError, ValueError):
-        raise InvalidRequest(f"the file {given!r:.80} cannot be read; expected a design beside the survey.") from None
+        raise InvalidRequest(
+            f"the file {quoted(given, 80)} cannot be read; expected a design beside the survey."
+        ) from None
 
 
 def _table(given: object, name: str) -> Mapping[str, Any]:
@@ -181,10 +183,10 @@ def _day(given: object, name: str) -> date | None:
     try:
         return date.fromisoformat(str(given))
     except ValueError:
-        raise InvalidRequest(f"{name} is {given!r:.40}; expected a day such as 2026-03-31.") from None
+        raise InvalidRequest(f"{name} is {quoted(given)}; expected a day such as 2026-03-31.") from None
 
 
 def _refuse_unknown(given: Mapping[str, Any], fields: set[str], name: str) -> None:
     unknown = sorted(set(given) - fields)
     if unknown:
-        raise InvalidRequest(f"{name} has a field {unknown[0]!r:.40}; expected {', '.join(sorted(fields))}.")
+        raise InvalidRequest(f"{name} has a field {quoted(unknown[0])}; expected {', '.join(sorted(fields))}.")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 _YEARS = 400  # of one cycle of the calendar
 _LEAPS = 97  # of them
@@ -138,4 +138,4 @@ def harmless_question(name: str) -> HarmlessQuestion:
         if each.name == name:
             return each
     names = ", ".join(each.name for each in HARMLESS)
-    raise InvalidRequest(f"there is no harmless question {name!r:.50}; expected one of {names}.")
+    raise InvalidRequest(f"there is no harmless question {quoted(name, 50)}; expected one of {names}.")

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from deniable import exact
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 CEILING = 3
 """The largest ε of one question, at its finest stage."""
@@ -33,7 +33,7 @@ def read_limit(epsilon: exact.Rational, name: str) -> float:
         (3.0, inf)
     """
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | str | Fraction | Decimal):
-        raise InvalidRequest(f"{name} is {epsilon!r:.40}; expected an ε.", "For no limit at all, write math.inf.")
+        raise InvalidRequest(f"{name} is {quoted(epsilon)}; expected an ε.", "For no limit at all, write math.inf.")
     if epsilon == math.inf:
         return math.inf
     return -exact.float_above(-exact.non_negative_epsilon(epsilon, name=name))

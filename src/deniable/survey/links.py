@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
-from deniable.errors import Incompatible, InvalidRequest
+from deniable.errors import Incompatible, InvalidRequest, quoted
 from deniable.survey.survey import Survey
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")  # machines to which nothing has to be encrypted
@@ -88,7 +88,7 @@ class Link:
         if survey.name != self.survey or survey.hash != f"sha256:{self.definition}":
             raise Incompatible(
                 f"the collector has the definition {survey.hash:.19}… of {survey.name!r}; the link names "
-                f"sha256:{self.definition:.12}… of {self.survey!r:.50}.",
+                f"sha256:{self.definition:.12}… of {quoted(self.survey, 50)}.",
                 "Nothing was answered. Ask whoever gave you the link: what is asked may have been changed.",
             )
 

@@ -35,7 +35,7 @@ from deniable.designs import (
     warner,
 )
 from deniable.designs.labels import Labels
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 _ROUNDED = Fraction(1, 1000)  # by which probabilities of a device may fail to sum to 1, written with three digits
 
@@ -97,10 +97,10 @@ def in_words(design: Design) -> str:
     no, yes = (design.channel.probability(1, given=answer) for answer in (0, 1))
     first, second = design.categories
     told = (
-        f"Whose answer is {first!r:.40} says {said!r:.40} with probability {_probability(no)}, whose answer is "
-        f"{second!r:.40} with {_probability(yes)}."
+        f"Whose answer is {quoted(first)} says {quoted(said)} with probability {_probability(no)}, whose answer is "
+        f"{quoted(second)} with {_probability(yes)}."
     )
-    return f"{told} It is {design.symbols[0]!r:.40} that speaks for {second!r:.40}." if no > yes else told
+    return f"{told} It is {quoted(design.symbols[0])} that speaks for {quoted(second)}." if no > yes else told
 
 
 def _probability(value: Fraction) -> str:
@@ -110,7 +110,7 @@ def _probability(value: Fraction) -> str:
 def _reader(package: str, model: str) -> Callable[..., Design]:
     packages = {name.lower(): name for name in _READERS}
     if not isinstance(package, str) or package.lower() not in packages:
-        raise InvalidRequest(f"the package is {package!r:.40}; expected one of {', '.join(_READERS)}.")
+        raise InvalidRequest(f"the package is {quoted(package)}; expected one of {', '.join(_READERS)}.")
     name = packages[package.lower()]
     models = {each.lower(): each for each in _READERS[name]}
     if not isinstance(model, str) or model.lower() not in models:
@@ -119,7 +119,7 @@ def _reader(package: str, model: str) -> Callable[..., Design]:
                 f"{name} {model} asks two questions, and estimates the innocuous share too: it is no single design.",
                 _TWO_QUESTIONS[str(model).lower()],
             )
-        raise InvalidRequest(f"the model of {name} is {model!r:.40}; expected one of {', '.join(_READERS[name])}.")
+        raise InvalidRequest(f"the model of {name} is {quoted(model)}; expected one of {', '.join(_READERS[name])}.")
     return _READERS[name][models[model.lower()]]
 
 
@@ -130,7 +130,7 @@ def _plain(name: str) -> str:
 
 def _pair(given: object, what: str) -> Sequence[exact.Rational]:
     if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
-        raise InvalidRequest(f"p is {given!r:.60}; expected two numbers: {what}.")
+        raise InvalidRequest(f"p is {quoted(given, 60)}; expected two numbers: {what}.")
     return given
 
 
@@ -148,7 +148,7 @@ def _forced(no: exact.Rational, yes: exact.Rational) -> Design:
 
 def _rrreg_forced(p: Sequence[exact.Rational]) -> Design:
     if isinstance(p, str) or not isinstance(p, Sequence) or len(p) < 2:
-        raise InvalidRequest(f"p is {p!r:.60}; expected the probability of each forced category, no before yes.")
+        raise InvalidRequest(f"p is {quoted(p, 60)}; expected the probability of each forced category, no before yes.")
     return _forced(*p) if len(p) == 2 else forced_choice(p)
 
 
@@ -197,7 +197,7 @@ def _glmmrr_forced(p1: exact.Rational, p2: exact.Rational, reading: str | None =
     honest, yes = exact.probability(p1, name="p1"), exact.probability(p2, name="p2")
     meant = {"conditional": (1 - honest) * yes, "unconditional": yes}
     if reading is not None and reading not in meant:
-        raise InvalidRequest(f"the reading is {reading!r:.40}; expected one of {', '.join(meant)}.")
+        raise InvalidRequest(f"the reading is {quoted(reading)}; expected one of {', '.join(meant)}.")
     if reading is None and honest + yes <= 1 and yes:
         raise _which(honest, meant)
     forced = meant[reading or "conditional"]
@@ -228,7 +228,7 @@ def _which(honest: Fraction, meant: Mapping[str, Fraction]) -> InvalidRequest:
 
 def _marked(mm: Sequence[int], pm: Sequence[exact.Rational]) -> Design:
     if sorted(mm) != list(range(1, len(mm) + 1)) or len(mm) != len(pm):
-        raise InvalidRequest(f"the marks are {mm!r:.60}; expected 1, 2, 3 …, each once, and a share for each.")
+        raise InvalidRequest(f"the marks are {quoted(mm, 60)}; expected 1, 2, 3 …, each once, and a share for each.")
     return christofides(cards=[share for _, share in sorted(zip(mm, pm, strict=True), key=lambda each: each[0])])
 
 

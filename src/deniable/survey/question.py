@@ -11,7 +11,7 @@ from typing import Any
 from deniable import documents
 from deniable.designs import Design, NumberDesign
 from deniable.designs.labels import Combinations
-from deniable.errors import Incompatible, InvalidRequest
+from deniable.errors import Incompatible, InvalidRequest, quoted
 from deniable.order.ladders import Ladder
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
@@ -61,7 +61,7 @@ class Question:
     def __post_init__(self) -> None:
         check_slug(self.name, "a question")
         if self.device not in DEVICES:
-            raise InvalidRequest(f"the device is {self.device!r:.40}; expected one of {', '.join(DEVICES)}.")
+            raise InvalidRequest(f"the device is {quoted(self.device)}; expected one of {', '.join(DEVICES)}.")
         what = f"the question {self.name!r}"
         object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, what))
         if self.check:
@@ -124,7 +124,7 @@ class Question:
             if stage.hash == design:
                 return number
         raise Incompatible(
-            f"the design {design!r:.30} is not one of {self.name!r}; expected {self.design.hash:.19}…"
+            f"the design {quoted(design, 30)} is not one of {self.name!r}; expected {self.design.hash:.19}…"
             + (f" or one of its {self.stages - 1} finer stages." if self.ladder else "."),
             "Draw the response with the definition that this survey has now.",
         )
@@ -192,7 +192,7 @@ class Question:
         if self.check not in self.design.categories:
             known = ", ".join(map(repr, self.design.categories))
             raise InvalidRequest(
-                f"the right answer to {self.name!r} is {self.check!r:.50}; expected one of {known}.",
+                f"the right answer to {self.name!r} is {quoted(self.check, 50)}; expected one of {known}.",
                 "A check has a right answer, which follows from how the device works.",
             )
 
@@ -229,8 +229,8 @@ class Question:
                     )
                 if part.symbols != part.categories:
                     raise InvalidRequest(
-                        f"the part {attribute!r} of {self.name!r} sends {part.symbols[0]!r:.40} and the like; expected "
-                        "responses that are called as its answers are.",
+                        f"the part {attribute!r} of {self.name!r} sends {quoted(part.symbols[0])} and the like; "
+                        "expected responses that are called as its answers are.",
                         "Take a design such as warner or k_ary for a part.",
                     )
 
@@ -330,5 +330,6 @@ def check_slug(name: object, what: str) -> None:
     """
     if not isinstance(name, str) or not SLUG.fullmatch(name):
         raise InvalidRequest(
-            f"{what} is called {name!r:.50}; expected up to 40 letters a to z, digits and hyphens, no hyphen first."
+            f"{what} is called {quoted(name, 50)}; expected up to 40 letters a to z, digits and hyphens, no "
+            "hyphen first."
         )

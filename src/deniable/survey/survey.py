@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from deniable import documents, exact
 from deniable.chance import SYSTEM, Source, pick
 from deniable.documents import HashedDocument
-from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
 from deniable.survey.arms import SurveyArm, check_arms, check_compared, draw_arm, hands
@@ -108,14 +108,14 @@ class Survey(HashedDocument):
         _check_groups(self.groups)
         if type(self.minimum) is not int or self.minimum < 1:
             raise InvalidRequest(
-                f"the smallest group shown is {self.minimum!r:.40}; expected a whole number, 1 or more."
+                f"the smallest group shown is {quoted(self.minimum)}; expected a whole number, 1 or more."
             )
         if self.opens and self.closes and self.closes < self.opens:
             raise InvalidRequest(
                 f"the survey closes on {self.closes}, before it opens; expected {self.opens} or later."
             )
         if self.admission not in ADMISSIONS:
-            raise InvalidRequest(f"the admission is {self.admission!r:.40}; expected one of {', '.join(ADMISSIONS)}.")
+            raise InvalidRequest(f"the admission is {quoted(self.admission)}; expected one of {', '.join(ADMISSIONS)}.")
         if self.keys is not None and (self.keys.tokens is not None) != (self.admission == "invitation"):
             raise InvalidRequest(
                 f"the admission is {self.admission!r}, and the keys do not fit; expected one for tokens where people "
@@ -185,7 +185,7 @@ class Survey(HashedDocument):
             )
         if type(self.each) is not int or not 1 <= self.each < len(self.questions):
             raise InvalidRequest(
-                f"each respondent is asked {self.each!r:.40} of {len(self.questions)} questions; expected a whole "
+                f"each respondent is asked {quoted(self.each)} of {len(self.questions)} questions; expected a whole "
                 "number, 1 or more and fewer than there are.",
                 "Leave it out where everybody is asked everything.",
             )
@@ -231,7 +231,7 @@ class Survey(HashedDocument):
             if asked.name == question:
                 return number
         names = ", ".join(repr(asked.name) for asked in self.questions[:8])
-        raise InvalidRequest(f"there is no question {question!r:.50} in this survey; expected one of {names}.")
+        raise InvalidRequest(f"there is no question {quoted(question, 50)} in this survey; expected one of {names}.")
 
     def question(self, name: str) -> Question:
         """Return a question by its name.
@@ -249,7 +249,7 @@ class Survey(HashedDocument):
         """
         if name not in self.groups:
             groups = ", ".join(map(repr, self.groups[:8])) or "none: this survey has no groups"
-            raise InvalidRequest(f"there is no group {name!r:.50} in this survey; expected one of {groups}.")
+            raise InvalidRequest(f"there is no group {quoted(name, 50)} in this survey; expected one of {groups}.")
         return self.groups.index(name)
 
     @classmethod

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 TEMPLATES = ("yes-no", "three-questions", "dice", "crosswise", "unrelated", "validation")
 """The surveys that there are to start from."""
@@ -35,7 +35,7 @@ def survey_template(name: str, *, languages: Sequence[str] = ()) -> str:
     unknown = [tag for tag in languages if tag not in has]
     if unknown:
         raise InvalidRequest(
-            f"the template {name!r} is not written in {unknown[0]!r:.20}; expected {', '.join(has)}.",
+            f"the template {name!r} is not written in {quoted(unknown[0], 20)}; expected {', '.join(has)}.",
             "Take one of these, and translate its texts.",
         )
     return _spoken(text, languages) if languages else text
@@ -53,7 +53,7 @@ def template_title(name: str) -> str:
 @cache
 def _text(name: str) -> str:
     if name not in TEMPLATES:
-        raise InvalidRequest(f"there is no template {name!r:.40}; expected one of {', '.join(TEMPLATES)}.")
+        raise InvalidRequest(f"there is no template {quoted(name)}; expected one of {', '.join(TEMPLATES)}.")
     return files("deniable.survey").joinpath("templates", f"{name}.toml").read_text(encoding="utf-8")
 
 

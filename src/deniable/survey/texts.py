@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 _MOST_LETTERS = 20_000  # in one text; a page of a book has about 2,000
 
@@ -125,7 +125,7 @@ def check_languages(languages: tuple[str, ...]) -> None:
         raise InvalidRequest("the languages are missing or repeat; expected at least one, each once.")
     for tag in languages:
         if not isinstance(tag, str) or not _LANGUAGE.fullmatch(tag):
-            raise InvalidRequest(f"{tag!r:.40} is no language; expected a tag such as 'en', 'de' or 'pt-BR'.")
+            raise InvalidRequest(f"{quoted(tag)} is no language; expected a tag such as 'en', 'de' or 'pt-BR'.")
 
 
 def check_spoken(texts: Mapping[str, object], languages: tuple[str, ...], name: str) -> None:
@@ -165,7 +165,7 @@ def from_body(kind: type[_T], given: object, name: str) -> dict[str, _T]:
     """
     if not isinstance(given, Mapping) or not all(isinstance(each, Mapping) for each in given.values()):
         raise InvalidRequest(f"the texts of {name} are missing; expected a table for each language, such as texts.en.")
-    return {language: _spoken(kind, spoken, f"{name} in {language!r:.12}") for language, spoken in given.items()}
+    return {language: _spoken(kind, spoken, f"{name} in {quoted(language, 12)}") for language, spoken in given.items()}
 
 
 def _spoken(kind: type[_T], given: Mapping[str, Any], name: str) -> _T:
@@ -173,7 +173,7 @@ def _spoken(kind: type[_T], given: Mapping[str, Any], name: str) -> _T:
     unknown = set(given) - names
     first = next(iter(fields(kind))).name
     if unknown or first not in given:
-        what = f"{sorted(unknown)[0]!r:.40} is no text" if unknown else f"{first!r} is missing"
+        what = f"{quoted(sorted(unknown)[0])} is no text" if unknown else f"{first!r} is missing"
         raise InvalidRequest(f"in the texts of {name} {what}; expected {', '.join(sorted(names))}.")
     for field in ("labels", "symbols", "parts"):
         if field in given and not isinstance(given[field], list | tuple):

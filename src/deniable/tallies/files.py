@@ -21,7 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import Incompatible, InvalidResponse, UnreadableFile
+from deniable.errors import Incompatible, InvalidResponse, UnreadableFile, quoted
 from deniable.files.columns import BATCH, DESIGN, ColumnFile, File, open_columns
 from deniable.files.inputs import Paths, find_inputs
 from deniable.files.office import cell_text
@@ -119,7 +119,7 @@ def _count_weighted(weights: str, design: AnyDesign, batch: pa.RecordBatch, code
     try:
         numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     except pa.ArrowException:
-        raise InvalidResponse(f"a weight in {weights!r:.40} is no number; expected one in each row.") from None
+        raise InvalidResponse(f"a weight in {quoted(weights)} is no number; expected one in each row.") from None
     return tally_weighted(Responses.of(design, batch.column(0), codes=codes), numbers)
 
 

@@ -117,7 +117,7 @@ class GroupedTally(AdditiveTally[AnyDesign]):
     def __getitem__(self, group: Group) -> Any:
         if group not in self.groups:
             known = ", ".join(repr(each) for each in list(self.groups)[:5])
-            raise InvalidRequest(f"there is no group {group!r:.40}; expected one such as {known:.200}.")
+            raise InvalidRequest(f"there is no group {quoted(group)}; expected one such as {known:.200}.")
         return self.groups[group]
 
     def __iter__(self) -> Iterator[Group]:

@@ -13,7 +13,7 @@ from deniable.collector.signing import SigningKey, sign
 from deniable.collector.store.base import SCOPES, Exchange, Invitations, NotStored, Token
 from deniable.collector.store.surveys import lock, number
 from deniable.db import Tables
-from deniable.errors import DeniableError, InvalidRequest, NotAllowed
+from deniable.errors import DeniableError, InvalidRequest, NotAllowed, quoted
 
 _MOST_INVITATIONS = 1_000_000  # made at a time: some seconds, and a list that fits into memory
 _MOST_SESSIONS = 10_000  # at a time: whoever holds a token can open many
@@ -113,11 +113,11 @@ def issue(tables: Tables, token: Token) -> str:
         InvalidRequest: there is one of this name, or no such scope or survey.
     """
     if token.scope not in SCOPES or not token.name.strip():
-        raise InvalidRequest(f"the scope is {token.scope!r:.40}; expected a name, and one of {', '.join(SCOPES)}.")
+        raise InvalidRequest(f"the scope is {quoted(token.scope)}; expected a name, and one of {', '.join(SCOPES)}.")
     if token.survey and not tables.rows("SELECT 1 FROM survey WHERE name = ?", token.survey):
-        raise InvalidRequest(f"there is no survey {token.survey!r:.50} that the token could be for.")
+        raise InvalidRequest(f"there is no survey {quoted(token.survey, 50)} that the token could be for.")
     if tables.rows("SELECT 1 FROM token WHERE name = ?", token.name):
-        raise InvalidRequest(f"there is a token called {token.name!r:.60} already; expected another name.")
+        raise InvalidRequest(f"there is a token called {quoted(token.name, 60)} already; expected another name.")
     text = _new_text(_TOKEN)
     tables.run("INSERT INTO token VALUES (?, ?, ?, ?)", token.name, digest(text), token.scope, token.survey)
     return text
@@ -209,4 +209,4 @@ def digest(text: str) -> bytes:
 
 def _one(change: Callable[[], int], name: str) -> None:
     if change() != 1:
-        raise InvalidRequest(f"there is no token called {name!r:.60}; expected one that was issued.")
+        raise InvalidRequest(f"there is no token called {quoted(name, 60)}; expected one that was issued.")

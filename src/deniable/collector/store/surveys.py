@@ -16,7 +16,7 @@ from deniable.collector.store.counts import CountedDesign
 from deniable.collector.store.packs import ID
 from deniable.collector.store.schema import TABLES
 from deniable.db import Tables
-from deniable.errors import Incompatible, NotAllowed
+from deniable.errors import Incompatible, NotAllowed, quoted
 from deniable.survey import Keys, Question, Survey
 from deniable.survey.signed import AuthorSignature
 from deniable.survey.survey import PILOT
@@ -139,7 +139,7 @@ def number(tables: Tables, name: str) -> int:
     """
     found = tables.value("SELECT id FROM survey WHERE name = ?", name)
     if found is None:
-        raise NoSuchSurvey(f"there is no survey {name!r:.50}; expected one that was created.")
+        raise NoSuchSurvey(f"there is no survey {quoted(name, 50)}; expected one that was created.")
     return int(found)
 
 

@@ -27,7 +27,7 @@ from deniable.channel.sets import DIGITS, Bits
 from deniable.channel.two_level import Hashing
 from deniable.engines.local import vectors
 from deniable.engines.local.words import Slot, WordArray
-from deniable.errors import InvalidRequest, MissingExtra
+from deniable.errors import InvalidRequest, MissingExtra, quoted
 
 if TYPE_CHECKING:
     from deniable.engines.local.edges import Edges
@@ -193,7 +193,7 @@ def check_threads(threads: int, source: Source | None = None) -> None:
         InvalidRequest: otherwise.
     """
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise InvalidRequest(f"threads is {threads!r:.40}; expected a whole number, 1 or more.")
+        raise InvalidRequest(f"threads is {quoted(threads)}; expected a whole number, 1 or more.")
     if source is not None and threads > 1:
         raise InvalidRequest(
             f"{threads} threads cannot share one source in a fixed order; expected threads=1 with a source.",

@@ -21,7 +21,7 @@ from deniable.designs.labels import shown
 from deniable.engines.local.backend import Backend, Codes, check_threads, choose_backend, workers
 from deniable.engines.local.draws import Draw, prepare
 from deniable.engines.local.words import Words
-from deniable.errors import InvalidAnswer, InvalidRequest
+from deniable.errors import InvalidAnswer, InvalidRequest, quoted
 from deniable.tallies import Tally, arrow
 from deniable.tallies import tally as tally_any
 from deniable.tallies.responses import Missing, Responses
@@ -452,7 +452,7 @@ class _Reader:
         first, second = self.design.categories[0], self.design.categories[1]
         raise InvalidAnswer(
             "the answers are booleans; expected labels or codes, because True does not say which category it means.",
-            f"Write the labels, for example numpy.where(answers, {second!r:.40}, {first!r:.40}).",
+            f"Write the labels, for example numpy.where(answers, {quoted(second)}, {quoted(first)}).",
         )
 
     def refuse_where(self, wrong: NDArray[np.bool_], after: int = 0) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import InvalidAnswer
+from deniable.errors import InvalidAnswer, quoted
 from deniable.records.key_value.schemes import refusal
 
 Whole: TypeAlias = NDArray[np.int64]
@@ -259,7 +259,9 @@ def _read_table(design: Catalogue, data: Any, people: Any, columns: tuple[str, s
         ) from None
     lost = [name for name in columns if table.column_names.count(name) != 1]
     if lost:
-        raise InvalidAnswer(f"the table has no single column called {lost[0]!r:.40}; expected person, item and weight.")
+        raise InvalidAnswer(
+            f"the table has no single column called {quoted(lost[0])}; expected person, item and weight."
+        )
     person, names = _people(table[columns[0]], people)
     return EdgeRows(len(names), person, _items(design, table[columns[1]]), _weights(table[columns[2]]), names)
 

@@ -9,7 +9,7 @@ from deniable.designs import AnyDesign
 from deniable.engines.sql.counts import read_counts
 from deniable.engines.sql.forms import COHORT, forms
 from deniable.engines.sql.queries import Names, columns_of, names_of, query, several
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.files.columns import DESIGN
 
 
@@ -57,7 +57,7 @@ def count_on(
     for name in (*stored, *several(by), *(() if reached is None else (reached,))):
         if name not in kinds:
             raise InvalidRequest(
-                f"the table has no column {name!r:.60}; expected one of {', '.join(map(repr, kinds)):.400}."
+                f"the table has no column {quoted(name, 60)}; expected one of {', '.join(map(repr, kinds)):.400}."
             )
     labels = kinds[stored[-1]] == "text"
     _check_kinds(design, stored, kinds, labels=labels)
@@ -81,6 +81,7 @@ def _check_kinds(design: AnyDesign, stored: Sequence[str], kinds: Mapping[str, s
     for name, kind in zip(stored, expected, strict=True):
         if kinds[name] != kind:
             raise InvalidRequest(
-                f"the column {name!r:.60} holds {kinds[name]}; expected {kind}, or text in all columns of responses.",
+                f"the column {quoted(name, 60)} holds {kinds[name]}; expected {kind}, or text in all columns of "
+                "responses.",
                 "Responses are stored as Responses.to_arrow() has them, or as labels.",
             )

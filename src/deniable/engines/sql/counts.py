@@ -13,7 +13,7 @@ import numpy as np
 from deniable.designs import AnyDesign, Design
 from deniable.engines.sql.forms import StoredCodes, StoredForm, StoredRows, forms
 from deniable.engines.sql.queries import GROUP, Names, several
-from deniable.errors import Incompatible, InvalidResponse, UnreadableFile
+from deniable.errors import Incompatible, InvalidResponse, UnreadableFile, quoted
 from deniable.tallies.base import Counts
 from deniable.tallies.counts import Tally, zeros
 from deniable.tallies.groups import tallies_by_values
@@ -101,7 +101,7 @@ def _add(design: AnyDesign, stages: _Stages, refused: Counter[str], row: dict[st
         )
     part, responses = row["part"], _whole(row["responses"])
     if part not in _PARTS:
-        raise UnreadableFile(f"a part is called {part!r:.40}; expected one of {', '.join(_PARTS)}.")
+        raise UnreadableFile(f"a part is called {quoted(part)}; expected one of {', '.join(_PARTS)}.")
     if part in ("refused", "foreign"):
         refused[part] += responses
         return
@@ -118,7 +118,7 @@ def _whole(given: Any) -> int:
     """Return a whole number, 0 or more, that may be text."""
     text = str(given)
     if isinstance(given, bool) or not (text.isascii() and text.isdecimal()):
-        raise UnreadableFile(f"a count is {text!r:.40}; expected a whole number, 0 or more.")
+        raise UnreadableFile(f"a count is {quoted(text)}; expected a whole number, 0 or more.")
     return int(text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 
 
 class Dialect(ABC):
@@ -27,7 +27,7 @@ class Dialect(ABC):
         """
         for part in parts:
             if not isinstance(part, str) or not part or "\0" in part:
-                raise InvalidRequest(f"{part!r:.40} is no name; expected text that is not empty.")
+                raise InvalidRequest(f"{quoted(part)} is no name; expected text that is not empty.")
         return ".".join(self.MARK + part.replace(self.MARK, 2 * self.MARK) + self.MARK for part in parts)
 
     @abstractmethod

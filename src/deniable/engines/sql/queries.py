@@ -14,7 +14,7 @@ from typing import TypeAlias
 from deniable.designs import AnyDesign
 from deniable.engines.sql.dialects import DIALECTS, Dialect
 from deniable.engines.sql.forms import SingleCell, StoredForm, StoredLabels, StoredRows, forms
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.files.columns import DESIGN
 
 Names: TypeAlias = str | Sequence[str]
@@ -60,7 +60,7 @@ def query(
         GROUP BY raised, part, cell
     """
     if dialect not in DIALECTS:
-        raise InvalidRequest(f"the dialect is {dialect!r:.40}; expected one of {', '.join(map(repr, DIALECTS))}.")
+        raise InvalidRequest(f"the dialect is {quoted(dialect)}; expected one of {', '.join(map(repr, DIALECTS))}.")
     source = _CountedTable(
         DIALECTS[dialect], design, several(table), columns_of(design, columns), several(by), checked, reached
     )
@@ -134,7 +134,7 @@ class _CountedTable:
         return (
             f"{_select([*keys, f'{piece} AS piece', 'count(*) AS times'], rows)}\n"
             f"CROSS JOIN {self.dialect.numbers(form.places, 'place')}\n"
-            f"WHERE part = 'counted' OR place = 0\n"
+            "WHERE part = 'counted' OR place = 0\n"
             f"GROUP BY {', '.join((*keys, piece))}"
         )
 

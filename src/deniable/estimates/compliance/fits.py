@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable import exact
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.compliance.triangle import Triangle, WeightShare
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of
@@ -117,7 +117,7 @@ class Compliance(Result):
         events = len(self.params) if simultaneous else 1
         confidence = one_of(events, level)
         if method not in (None, *METHODS):
-            raise InvalidRequest(f"the interval method is {method!r:.40}; expected one of {', '.join(METHODS)}.")
+            raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
         if method != "normal":
             return self._profile(confidence)
         wide = around(self.params, self.bse, level=level, method=method, events=events)
@@ -265,7 +265,7 @@ def counted(design: Any, hits: object, respondents: object) -> Tally:
     """
     for number, name in ((hits, "count"), (respondents, "number of respondents")):
         if isinstance(number, bool) or not hasattr(number, "__index__") or number.__index__() < 0:
-            raise InvalidRequest(f"a {name} is {number!r:.40}; expected a whole number, 0 or more.")
+            raise InvalidRequest(f"a {name} is {quoted(number)}; expected a whole number, 0 or more.")
     first, all_of_them = int(hits.__index__()), int(respondents.__index__())  # type: ignore[attr-defined]
     if first > all_of_them:
         raise InvalidRequest("more people sent a response than responded; expected at most as many.")

@@ -22,7 +22,7 @@ from scipy.special import xlogy
 from deniable import documents
 from deniable.designs import Design
 from deniable.designs import product as product_of
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.compliance.fits import Compliance
 from deniable.estimates.compliance.triangle import fit_test
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -400,7 +400,7 @@ def sum_score_channel(design: Design, items: int) -> Matrix:
     """
     _check_two(design)
     if not isinstance(items, int) or items < 1:
-        raise InvalidRequest(f"the number of items is {items!r:.40}; expected 1 or more.")
+        raise InvalidRequest(f"the number of items is {quoted(items)}; expected 1 or more.")
     u, v = design.channel.floats()[1].tolist()
 
     def law(size: int, rate: float) -> Vector:
@@ -418,7 +418,7 @@ def _patterns(designs: object, counts: object) -> Tally:
     cells = np.zeros(2 ** len(designs), np.int64)
     for pattern, number in counts.items():
         if len(pattern) != len(designs) or set(pattern) - {"0", "1"}:
-            raise InvalidRequest(f"{pattern!r:.40} is no combination; expected {len(designs)} digits of 0 and 1.")
+            raise InvalidRequest(f"{quoted(pattern)} is no combination; expected {len(designs)} digits of 0 and 1.")
         cells[int(pattern, 2)] = number
     return Tally(design, cells)
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from deniable.designs.labels import shown
-from deniable.errors import InvalidRequest, MissingExtra, NotEstimable
+from deniable.errors import InvalidRequest, MissingExtra, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ def read_formula(formula: str) -> Sides:
     """
     if not isinstance(formula, str) or formula.count("~") != 1:
         raise InvalidRequest(
-            f"the formula is {formula!r:.60}; expected the column of responses, ~, and the covariates.",
+            f"the formula is {quoted(formula, 60)}; expected the column of responses, ~, and the covariates.",
             'For example "cheated ~ age + C(region)", or "cheated ~ 1" for a share alone.',
         )
     left, right = (side.strip() for side in formula.split("~"))
     left = left.strip("`")
     if not left or not right:
-        raise InvalidRequest(f"the formula {formula!r:.60} lacks a side; expected something on both sides of ~.")
+        raise InvalidRequest(f"the formula {quoted(formula, 60)} lacks a side; expected something on both sides of ~.")
     return Sides(left, right)
 
 
@@ -80,7 +80,7 @@ def column(frame: pd.DataFrame, name: str, what: str) -> pd.Series:
     """
     if name not in frame.columns:
         raise InvalidRequest(
-            f"{what} is the column {name!r:.40}, which the data lack; expected one of {_names(frame)}."
+            f"{what} is the column {quoted(name)}, which the data lack; expected one of {_names(frame)}."
         )
     return frame[name]
 
@@ -116,7 +116,7 @@ class Covariates:
         absent = [name for name in read if name not in frame.columns]
         if absent:
             raise InvalidRequest(
-                f"the formula names {absent[0]!r:.40}, which the data lack; expected one of {_names(frame)}."
+                f"the formula names {quoted(absent[0])}, which the data lack; expected one of {_names(frame)}."
             )
         return tuple(read)
 
@@ -139,7 +139,7 @@ class Covariates:
         except InvalidRequest:
             raise
         except Exception as error:
-            raise InvalidRequest(f"the formula {terms!r:.60} cannot be computed: {_first_line(error)}") from None
+            raise InvalidRequest(f"the formula {quoted(terms, 60)} cannot be computed: {_first_line(error)}") from None
         names = tuple(map(str, made.model_spec.column_names))
         matrix = _finite(np.asarray(made, np.float64), names)
         _check_rank(matrix, names)
@@ -153,7 +153,9 @@ class Covariates:
         """
         absent = [name for name in self.variables if name not in frame.columns]
         if absent:
-            raise InvalidRequest(f"the data lack the column {absent[0]!r:.40}; expected {shown(list(self.variables))}.")
+            raise InvalidRequest(
+                f"the data lack the column {quoted(absent[0])}; expected {shown(list(self.variables))}."
+            )
         if not self.variables:
             return np.ones((len(frame), len(self.names)))
         import warnings
@@ -176,7 +178,7 @@ def _parsed(terms: str) -> Any:
         return Formula(terms)
     except Exception as error:
         raise InvalidRequest(
-            f"the formula {terms!r:.60} cannot be read: {_first_line(error)}", 'For example "age + C(region)".'
+            f"the formula {quoted(terms, 60)} cannot be read: {_first_line(error)}", 'For example "age + C(region)".'
         ) from None
 
 
@@ -185,7 +187,7 @@ def _constant(terms: str, frame: pd.DataFrame) -> Any:
 
     made = _parsed(terms).get_model_matrix(pd.DataFrame({"row": np.zeros(len(frame))}))
     if made.shape[1] == 0:
-        raise InvalidRequest(f"the formula {terms!r:.60} has no terms; expected at least a constant, 1.")
+        raise InvalidRequest(f"the formula {quoted(terms, 60)} has no terms; expected at least a constant, 1.")
     return made
 
 
@@ -198,7 +200,7 @@ def _finite(matrix: Matrix, names: Sequence[str]) -> Matrix:
     if wrong.any():
         name = names[int(wrong.argmax())]
         raise InvalidRequest(
-            f"the term {name!r:.60} is not a finite number in every row; expected numbers.",
+            f"the term {quoted(name, 60)} is not a finite number in every row; expected numbers.",
             "A logarithm of 0, for example, is none.",
         )
     return matrix
@@ -212,7 +214,8 @@ def _check_rank(matrix: Matrix, names: Sequence[str]) -> None:
     lengths = np.sqrt((matrix**2).sum(axis=0))
     if (lengths == 0).any():
         raise NotEstimable(
-            f"the column {names[int((lengths == 0).argmax())]!r:.60} is 0 in every row; expected one that varies.",
+            f"the column {quoted(names[int((lengths == 0).argmax())], 60)} is 0 in every row; expected one that "
+            "varies.",
             "Leave the term out.",
         )
     triangle = scipy.linalg.qr(matrix / lengths, mode="r", pivoting=True, check_finite=False)

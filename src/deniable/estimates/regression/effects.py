@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from deniable import documents
-from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.estimates.regression.columns import to_pandas
@@ -155,7 +155,7 @@ def average_effects(found: Regression) -> Effects:
             slopes.append((high_slope[place] - low_slope[place]) / change.by)
     if not names:
         raise InvalidRequest(
-            f"the formula {found.formula!r:.60} has no covariates; expected one, to see what it changes."
+            f"the formula {quoted(found.formula, 60)} has no covariates; expected one, to see what it changes."
         )
     jacobian = np.array(slopes)
     return Effects(
@@ -249,7 +249,7 @@ def predictions(found: Regression, data: Any, level: float) -> pd.DataFrame:
     frame = sample.frame if data is None else to_pandas(data)
     absent = [name for name in sample.covariates.variables if name not in frame.columns]
     if absent:
-        raise InvalidRequest(f"the data lack the column {absent[0]!r:.40}; expected every covariate of the formula.")
+        raise InvalidRequest(f"the data lack the column {quoted(absent[0])}; expected every covariate of the formula.")
     there = frame[list(sample.covariates.variables)].notna().all(axis=1).to_numpy()
     shares, slopes = _shares(found, sample, sample.covariates.matrix(frame[there]))
     errors = np.sqrt(np.maximum(np.einsum("ijp,pq,ijq->ij", slopes, found.covariance, slopes, optimize=True), 0.0))

@@ -14,7 +14,7 @@ from scipy.stats import norm, t
 
 from deniable import documents, exact
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.regression.climbing import highest
@@ -177,7 +177,7 @@ class Regression(Result):
                 name: Interval(each - wide * bse[name], each + wide * bse[name]) for name, each in self.params.items()
             }
         if chosen not in METHODS:
-            raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(METHODS)}.")
+            raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(METHODS)}.")
         return around(self.params, self.bse, level=level, method=chosen, events=events)
 
     @property
@@ -231,7 +231,7 @@ class Regression(Result):
                 f"Log-likelihood {self.log_likelihood:,.4f} after {self.steps} steps, {len(self.names)} parameters."
             )
         if len(self.categories) > 2 and self.family == "multinomial":
-            notes.append(f"Each answer is compared with {self.categories[0]!r:.60}.")
+            notes.append(f"Each answer is compared with {quoted(self.categories[0], 60)}.")
         if self.groups:
             notes.append(
                 f"{self.groups:,} groups have an intercept of their own; {GROUP_DEVIATION!r} is their deviation."
@@ -450,7 +450,7 @@ class Refit:
         if errors not in ERRORS or (errors == "sampling" and self.sample.sampling is None):
             fit = [name for name in ERRORS if name != "sampling" or self.sample.sampling is not None]
             raise InvalidRequest(
-                f"the errors are {errors!r:.40}; expected one of {', '.join(fit)}.",
+                f"the errors are {quoted(errors)}; expected one of {', '.join(fit)}.",
                 "Say how people were drawn: sampling=dn.Sampling(weights, strata=…, clusters=…).",
             )
         if errors == "expected":

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.designs import Design, NumberDesign
 from deniable.designs.labels import shown
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.regression.climbing import Maximum, highest
 from deniable.estimates.regression.columns import (
@@ -166,7 +166,7 @@ class _Built(NamedTuple):
 
 def _check_errors(errors: str | None, sampling: Sampling | None, intercepts: str | None, rows: int) -> None:
     if errors is not None and errors not in ERRORS:
-        raise InvalidRequest(f"the errors are {errors!r:.40}; expected one of {', '.join(ERRORS)}.")
+        raise InvalidRequest(f"the errors are {quoted(errors)}; expected one of {', '.join(ERRORS)}.")
     if sampling is None:
         if errors == "sampling":
             raise InvalidRequest('the errors are "sampling", and there is no sample; expected sampling=.')
@@ -240,8 +240,8 @@ def _without(terms: str, predictor: str) -> str:
     read = [str(each) for each in Formula(terms)]
     if predictor not in read or any(predictor in each.split(":") for each in read if each != predictor):
         raise InvalidRequest(
-            f"the predictor {predictor!r:.40} is not a term of its own in {terms!r:.60}; expected it once, without "
-            "interactions.",
+            f"the predictor {quoted(predictor)} is not a term of its own in {quoted(terms, 60)}; expected it "
+            "once, without interactions.",
             f'For example "income ~ age + {predictor:.40}".',
         )
     others = [each for each in read if each != predictor]
@@ -260,7 +260,7 @@ def _family(family: str | None, evidence: Evidence, predictor: str | None, frame
         usual = "linear" if numbers else "logit" if two else "multinomial"
     if family is not None and family not in fit:
         raise InvalidRequest(
-            f"the family is {family!r:.40}; expected one of {', '.join(fit)} for {len(evidence.categories)} answers"
+            f"the family is {quoted(family)}; expected one of {', '.join(fit)} for {len(evidence.categories)} answers"
             f"{' and an outcome' if predictor else ''}."
         )
     return family or usual
@@ -438,7 +438,9 @@ def _fit_groups(
     order = np.argsort(numbers, kind="stable")
     groups, starts = np.unique(numbers[order], return_index=True)
     if len(groups) < 2:
-        raise NotEstimable(f"the column {intercepts!r:.40} holds one group; expected several, to see how they differ.")
+        raise NotEstimable(
+            f"the column {quoted(intercepts)} holds one group; expected several, to see how they differ."
+        )
     law = _reordered(built.law, order)
     rows = RowLikelihood(law, tuple(each[order] for each in built.matrices))
     likelihood = GroupLikelihood.of(rows, np.asarray(starts, np.int64), NODES)

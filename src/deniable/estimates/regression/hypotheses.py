@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deniable.designs.labels import shown
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix, Vector
 
 
@@ -49,7 +49,7 @@ def _equations(text: str, names: Sequence[str]) -> tuple[Matrix, Vector]:
         matrix, values = np.zeros((0, len(names))), np.zeros(0)
     if not len(matrix) or not matrix.any(axis=1).all():
         raise InvalidRequest(
-            f"{text!r:.60} is no hypothesis about the coefficients {shown(list(names))}; expected an equation.",
+            f"{quoted(text, 60)} is no hypothesis about the coefficients {shown(list(names))}; expected an equation.",
             "For example 'x1 = x2', or '`C(region)[T.north]` = 0' with names that hold brackets in backticks.",
         )
     return matrix, np.asarray(values, np.float64)

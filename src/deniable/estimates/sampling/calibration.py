@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 
 METHODS = ("linear", "raking")
@@ -42,7 +42,7 @@ class Calibration:
         if missed.any() or not np.isfinite(found).all():
             name = self.names[int(missed.argmax())]
             raise NotEstimable(
-                f"no weights reach the known totals; that of {name!r:.40} is missed.",
+                f"no weights reach the known totals; that of {quoted(name)} is missed.",
                 "The totals contradict each other, or a group has nobody in the sample: join groups.",
             )
         return vector(found)
@@ -98,4 +98,4 @@ def check_method(method: str) -> None:
         InvalidRequest: another one.
     """
     if method not in METHODS:
-        raise InvalidRequest(f"the calibration is {method!r:.40}; expected one of {', '.join(METHODS)}.")
+        raise InvalidRequest(f"the calibration is {quoted(method)}; expected one of {', '.join(METHODS)}.")

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Vector, vector
 from deniable.tallies.reading import column_items
 from deniable.tallies.running import absent
@@ -27,7 +27,7 @@ def named_column(given: Any, data: Any, name: str) -> Any:
         return given
     if data is None:
         raise InvalidRequest(
-            f"the {name} are given by the name {given!r:.40}; expected a column, or data= with a column of that name."
+            f"the {name} are given by the name {quoted(given)}; expected a column, or data= with a column of that name."
         )
     try:
         return data[given]
@@ -36,7 +36,7 @@ def named_column(given: Any, data: Any, name: str) -> Any:
     except Exception as error:  # Polars has errors of its own, and is never imported here
         if type(error).__module__.partition(".")[0] not in ("polars", "pyarrow"):
             raise
-    raise InvalidRequest(f"the data has no column {given!r:.40}; expected one, for the {name}.")
+    raise InvalidRequest(f"the data has no column {quoted(given)}; expected one, for the {name}.")
 
 
 def numbers(given: Any, name: str, rows: int | None = None) -> Vector:
@@ -123,11 +123,11 @@ def by_label(given: Any, known: tuple[Any, ...], name: str, of: str) -> Vector:
     written = {str(each): number for each, number in given.items()}
     for each in known:
         if str(each) not in written:
-            raise InvalidRequest(f"the {name} have no number for the {of} {str(each)!r:.40}; expected one.")
+            raise InvalidRequest(f"the {name} have no number for the {of} {quoted(str(each))}; expected one.")
     lost = [each for each in written if each not in {str(label) for label in known}]
     if lost:
         raise InvalidRequest(
-            f"the {name} name the {of} {lost[0]!r:.40}, and nobody in the sample belongs to it.",
+            f"the {name} name the {of} {quoted(lost[0])}, and nobody in the sample belongs to it.",
             "Join it with a similar one, in the column and in the numbers.",
         )
     return numbers([written[str(each)] for each in known], name)

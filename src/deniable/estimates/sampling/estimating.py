@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
 from deniable.estimates.sampling.columns import Mask
@@ -273,7 +273,7 @@ class _Estimand:
 
     def _check(self, present: list[Mask]) -> None:
         for name, here in zip(self.names, present, strict=True):
-            of = f" in the group {name!r:.40}" if name else ""
+            of = f" in the group {quoted(name)}" if name else ""
             if here.sum() < 2:
                 raise NotEstimable(f"there are {int(here.sum())} responses{of}; expected at least 2.")
             if self.sampling.weights[here].sum() == 0:

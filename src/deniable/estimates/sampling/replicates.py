@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from deniable import chance
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling.columns import Codes
 
@@ -52,14 +52,14 @@ class Replicates:
 
     def __post_init__(self) -> None:
         if self.weights is None and self.kind not in KINDS:
-            raise InvalidRequest(f"the replicates are {self.kind!r:.40}; expected one of {', '.join(KINDS)}.")
+            raise InvalidRequest(f"the replicates are {quoted(self.kind)}; expected one of {', '.join(KINDS)}.")
         if self.weights is not None and self.scale is None and self.kind not in (*KINDS, "jk1"):
             raise InvalidRequest(
-                f"the replicate weights are of the kind {self.kind!r:.40}, whose scale is not known here; expected "
+                f"the replicate weights are of the kind {quoted(self.kind)}, whose scale is not known here; expected "
                 "scale=, the factor of the squared distances."
             )
         if self.centre is not None and self.centre not in CENTRES:
-            raise InvalidRequest(f"the centre is {self.centre!r:.40}; expected one of {', '.join(CENTRES)}.")
+            raise InvalidRequest(f"the centre is {quoted(self.centre)}; expected one of {', '.join(CENTRES)}.")
         if not 0 <= self.fay < 1:
             raise InvalidRequest(f"Fay's factor is {self.fay}; expected 0 or more, and below 1.")
         if self.count < 2:
@@ -183,7 +183,7 @@ def refuse_lone(sizes: Codes, names: Sequence[str], left: Vector) -> None:
     lone = np.flatnonzero((sizes == 1) & (left > 0))
     if not len(lone):
         return
-    told = ", ".join(f"{names[at]!r:.40}" for at in lone[:3].tolist())
+    told = ", ".join(quoted(names[at]) for at in lone[:3].tolist())
     more = f" and {len(lone) - 3:,} more" if len(lone) > 3 else ""
     whole = (
         "the sample has"
@@ -212,7 +212,7 @@ def _halves(wanted: Replicates, stratum_of: Codes, sizes: Codes, names: Sequence
     if (sizes != 2).any():
         name = names[int((sizes != 2).argmax())]
         raise NotEstimable(
-            f"the stratum {name!r:.40} has {int(sizes[sizes != 2][0])} clusters; expected two in each, for halves.",
+            f"the stratum {quoted(name)} has {int(sizes[sizes != 2][0])} clusters; expected two in each, for halves.",
             'Use replicates="jackknife", or pair clusters in the order in which they were drawn: two to a stratum.',
         )
     rounds = 1 << len(sizes).bit_length()

@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable import documents, exact
 from deniable.designs import Design, NumberDesign
-from deniable.errors import InvalidRequest, UnreadableFile
+from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.plausible import IMPLAUSIBLE
@@ -175,7 +175,7 @@ class SampledEstimate(Result):
         """
         chosen = method or self.default_interval
         if chosen not in METHODS:
-            raise InvalidRequest(f"the interval method is {chosen!r:.40}; expected one of {', '.join(METHODS)}.")
+            raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(METHODS)}.")
         low, high = self._ends(chosen, one_of(len(self.names) if simultaneous else 1, level))
         return dict(zip(self.names, map(Interval, low.tolist(), high.tolist()), strict=True))
 
@@ -193,7 +193,7 @@ class SampledEstimate(Result):
         def number(name: str) -> int:
             if name not in self.names:
                 raise InvalidRequest(
-                    f"{name!r:.40} was not estimated; expected one of {', '.join(self.names[:5]):.200}."
+                    f"{quoted(name)} was not estimated; expected one of {', '.join(self.names[:5]):.200}."
                 )
             return self.names.index(name)
 
@@ -215,10 +215,10 @@ class SampledEstimate(Result):
                     found.append(
                         Caution(
                             IMPLAUSIBLE,
-                            f"the {self.quantity} of {name!r:.60} is estimated at {value:.3g}, more than two standard "
-                            "errors below 0: fewer responses point to it than the device alone would send. Likely "
-                            "causes: respondents did not follow the device, another design was used, or the responses "
-                            "are coded the other way round.",
+                            f"the {self.quantity} of {quoted(name, 60)} is estimated at {value:.3g}, more than "
+                            "two standard errors below 0: fewer responses point to it than the device alone "
+                            "would send. Likely causes: respondents did not follow the device, another design "
+                            "was used, or the responses are coded the other way round.",
                         )
                     )
         least = int(self.degrees.min())

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
 from deniable.estimates.sampling.calibration import Calibration, check_method, indicators
@@ -164,7 +164,7 @@ class Sampling:
         each = columns.by_label(given, names, "population", "stratum") if isinstance(given, Mapping) else None
         whole = vector([float(given)]) if each is None and isinstance(given, int | float | np.number) else each
         if whole is None or isinstance(given, bool) or not np.isfinite(whole).all() or (whole <= 0).any():
-            raise InvalidRequest(f"the population is {given!r:.40}; expected how many people there are.")
+            raise InvalidRequest(f"the population is {quoted(given)}; expected how many people there are.")
         self.population = float(whole.sum())
         people = vector([counts.sum()]) if each is None else vector(counts)
         if (people > whole).any():
@@ -441,5 +441,5 @@ def _joint(given: Any) -> Matrix:
 def _rule(rule: str) -> str:
     rules = ("sen-yates-grundy", "horvitz-thompson")
     if rule not in rules:
-        raise InvalidRequest(f"the rule is {rule!r:.40}; expected one of {', '.join(rules)}.")
+        raise InvalidRequest(f"the rule is {quoted(rule)}; expected one of {', '.join(rules)}.")
     return rule

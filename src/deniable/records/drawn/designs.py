@@ -15,7 +15,7 @@ from deniable import chance, documents, exact
 from deniable.channel.product import join, split
 from deniable.designs import AnyDesign, Design, labels
 from deniable.designs.design import Factor
-from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse
+from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, quoted
 
 __all__ = ["DrawnDesign", "Hand", "drawn_items"]
 
@@ -133,7 +133,7 @@ class DrawnDesign(AnyDesign):
         """
         named = {factor.attribute: factor for factor in self.factors}
         if not attributes or len(set(attributes)) < len(attributes) or not set(attributes) <= set(named):
-            given = ", ".join(f"{each!r:.40}" for each in attributes)
+            given = ", ".join(quoted(each) for each in attributes)
             raise InvalidRequest(
                 f"the attributes are {given or 'missing'}; expected some of {labels.shown(self.attributes)}, each once."
             )
@@ -192,7 +192,7 @@ class DrawnDesign(AnyDesign):
         hand = self._by_attributes.get(tuple(name for name, _, _ in pairs))
         if hand is None:
             raise InvalidResponse(
-                f"{symbol!r:.40} is not a response of this design; expected one such as {self.symbol(0)!r}."
+                f"{quoted(symbol)} is not a response of this design; expected one such as {self.symbol(0)!r}."
             )
         digits = [factor.design.symbol_number(sent) for factor, (_, _, sent) in zip(hand.factors, pairs, strict=True)]
         return hand.start + join(digits, hand.sizes)

@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable import documents, exact
 from deniable.designs import Design
-from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable
+from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.cross_tables import Grid
 from deniable.estimates.intervals import Interval, one_of, recovered
@@ -119,7 +119,7 @@ class DrawnEstimate(Result):
 
         def number(name: str) -> int:
             if name not in names:
-                raise InvalidRequest(f"{name!r:.40} was not estimated; expected a name such as {names[-1]!r}.")
+                raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {names[-1]!r}.")
             return names.index(name)
 
         combination = combined(weights, len(names), number)
@@ -391,7 +391,7 @@ def estimate(tally: DrawnTally, *, method: str = "inversion", population: int | 
 
 def _fitted(tally: DrawnTally, method: str, population: int | None) -> DrawnEstimate:
     if method not in ("inversion", "likelihood"):
-        raise InvalidRequest(f"the method is {method!r:.40}; expected inversion or likelihood.")
+        raise InvalidRequest(f"the method is {quoted(method)}; expected inversion or likelihood.")
     for attribute in tally.design.attributes:
         asked = tally.of(attribute).respondents
         if asked < 2:

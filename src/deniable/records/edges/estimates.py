@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deniable import documents, exact
 from deniable.channel import Channel
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Ends, Interval, quantile
 from deniable.estimates.inverses import left_inverse
@@ -134,7 +134,7 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         factors = {"normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
         if chosen not in factors:
             raise InvalidRequest(
-                f"the interval method is {method!r:.40}; expected 'wide', 'score', 'normal' or 'chebyshev'."
+                f"the interval method is {quoted(method)}; expected 'wide', 'score', 'normal' or 'chebyshev'."
             )
         width = factors[chosen] * self.errors(what)
         return value - width, value + width

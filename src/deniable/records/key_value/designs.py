@@ -25,6 +25,7 @@ from deniable.errors import (
     InvalidRequest,
     InvalidResponse,
     UnreadableFile,
+    quoted,
 )
 from deniable.records.key_value.schemes import (
     Direct,
@@ -135,7 +136,7 @@ class ItemDesign(AnyDesign):
         except ValueError:
             pass
         raise InvalidResponse(
-            f"{symbol!r:.40} is not a response of this design; expected one such as {self.symbol(0)!r:.60}."
+            f"{quoted(symbol)} is not a response of this design; expected one such as {quoted(self.symbol(0), 60)}."
         )
 
     @abstractmethod
@@ -227,7 +228,7 @@ class KeyValueDesign(ItemDesign):
         scheme = documents.field(body, "scheme", dict)
         kind = documents.field(scheme, "kind", str)
         if kind not in KINDS:
-            raise UnreadableFile(f"the scheme is of kind {kind!r:.40}; expected one of {sorted(KINDS)}.")
+            raise UnreadableFile(f"the scheme is of kind {quoted(kind)}; expected one of {sorted(KINDS)}.")
         ends = [exact.rational(documents.field(body, name, str), name=name) for name in ("low", "high")]
         return cls(documents.field(body, "name", str), items, KINDS[kind](len(items), scheme), *ends)
 

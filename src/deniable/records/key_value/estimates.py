@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import documents, exact
-from deniable.errors import InvalidRequest, NotEstimable
+from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Ends, Interval, one_of, quantile, scored, wilson
@@ -92,7 +92,7 @@ def per_vertex(people: int, items: int, over: str) -> float:
         2.0
     """
     if over not in OVER:
-        raise InvalidRequest(f"the average is over {over!r:.40}; expected 'items' or 'all' vertices.")
+        raise InvalidRequest(f"the average is over {quoted(over)}; expected 'items' or 'all' vertices.")
     return 1 / items if over == "items" else 2 / (people + items)
 
 
@@ -232,7 +232,7 @@ class ItemEstimate(Result, Generic[Counted]):
         """
         name = what or self.quantity
         if name not in self.QUANTITIES:
-            raise InvalidRequest(f"{name!r:.40} is not estimated; expected one of {', '.join(self.QUANTITIES)}.")
+            raise InvalidRequest(f"{quoted(name)} is not estimated; expected one of {', '.join(self.QUANTITIES)}.")
         return np.asarray(getattr(self, name), np.float64)
 
     @property
@@ -526,7 +526,9 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
     def ends(self, what: str, confidence: float, method: str | None = None) -> Ends:
         value = self.value(what)
         if method is not None and method not in METHODS[what]:
-            raise InvalidRequest(f"the method is {method!r:.40}; expected {' or '.join(METHODS[what])} for the {what}.")
+            raise InvalidRequest(
+                f"the method is {quoted(method)}; expected {' or '.join(METHODS[what])} for the {what}."
+            )
         if what in ("degree", "frequency") and method != "normal":
             factor = (self.respondents if what == "degree" else 1) / self.kept
             low, high = self._counted(confidence, method or self.default_interval(what))
@@ -703,7 +705,7 @@ def summarize(
         InvalidRequest: fewer than one item.
     """
     if count is not None and (isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1):
-        raise InvalidRequest(f"count is {count!r:.40}; expected a whole number of at least 1.")
+        raise InvalidRequest(f"count is {quoted(count)}; expected a whole number of at least 1.")
     columns = {what: _column(estimate, what, level) for what in ("frequency", "mean", "weight")}
     told = "weight" if columns["frequency"] is None else "frequency"
     everything = np.argsort(-np.nan_to_num(estimate.value(told)), kind="stable")
@@ -824,7 +826,7 @@ def _fraction(n: int, population: int | str | None) -> float:
     if population == "census":
         return 0.0
     if isinstance(population, str):
-        raise InvalidRequest(f'the population is {population!r:.40}; expected a whole number, "census" or None.')
+        raise InvalidRequest(f'the population is {quoted(population)}; expected a whole number, "census" or None.')
     return sampled_fraction(n, population)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Vector
 from deniable.estimates.results import Caution
 from deniable.records.key_value.linear import NOISE
@@ -173,7 +173,7 @@ def top(estimate: ItemEstimate[Any], count: int, by: str, level: float) -> tuple
         InvalidRequest: fewer than one.
     """
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InvalidRequest(f"count is {count!r:.40}; expected a whole number of at least 1.")
+        raise InvalidRequest(f"count is {quoted(count)}; expected a whole number of at least 1.")
     values = estimate.value(by)
     intervals = np.array(list(estimate.about(by).conf_int(level=level, simultaneous=True).values()))
     eligible = np.isfinite(values)
@@ -228,7 +228,7 @@ def degree_distribution(estimate: KeyValueEstimate, points: int) -> DegreeDistri
         NotEstimable: the design does not tell degrees.
     """
     if isinstance(points, bool) or not isinstance(points, int | np.integer) or points < 2:
-        raise InvalidRequest(f"points is {points!r:.40}; expected a whole number of at least 2.")
+        raise InvalidRequest(f"points is {quoted(points)}; expected a whole number of at least 2.")
     values, errors = estimate.degree, np.maximum(estimate.errors("degree"), 1e-9)
     top = min(float(estimate.respondents), max(float((values + 2 * errors).max()), 1.0))
     grid = np.linspace(0.0, top, int(points))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.records.key_value.schemes import NONE
 from deniable.records.key_value.tallies import KeyValueTally
@@ -209,7 +209,7 @@ def read_scaling(tally: KeyValueTally, scaling: str | None) -> str:
         return choose(tally)
     if scaling not in SCALINGS or (scaling == CONDITIONAL and not tally.design.scheme.one_each):
         raise InvalidRequest(
-            f"the scaling is {scaling!r:.40}; expected 'fixed', or 'conditional' where one item of each is looked at."
+            f"the scaling is {quoted(scaling)}; expected 'fixed', or 'conditional' where one item of each is looked at."
         )
     unseen = int((tally.asked == 0).sum())
     if scaling == CONDITIONAL and unseen:

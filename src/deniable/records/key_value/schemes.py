@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 from deniable import chance, documents, exact
 from deniable.channel import Dense
 from deniable.channel.base import check_total
-from deniable.errors import DeniableError, InvalidAnswer, InvalidDesign
+from deniable.errors import DeniableError, InvalidAnswer, InvalidDesign, quoted
 
 Weight: TypeAlias = exact.Rational
 
@@ -275,7 +275,7 @@ def check_padding(items: int, padding: int) -> None:
     """
     if isinstance(padding, bool) or not isinstance(padding, int) or not 1 <= padding <= items:
         raise InvalidDesign(
-            f"padding is {padding!r:.40}; expected a whole number from 1 to {items:,}, the number of items.",
+            f"padding is {quoted(padding)}; expected a whole number from 1 to {items:,}, the number of items.",
             "Take about as many as most people have: fewer cuts off those who have more, more adds noise for all.",
         )
 

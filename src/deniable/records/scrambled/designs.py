@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from deniable import exact
-from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.errors import InvalidDesign, InvalidRequest, quoted
 
 if TYPE_CHECKING:
     from deniable.estimates.sampling import SampledEstimate, Sampling
@@ -352,7 +352,7 @@ def scrambled(
         (0.6, 0.48, 4.86)
     """
     if model not in MODELS:
-        raise InvalidRequest(f"the model is {model!r:.40}; expected one of {', '.join(MODELS)}.")
+        raise InvalidRequest(f"the model is {quoted(model)}; expected one of {', '.join(MODELS)}.")
     every = {"p": p, "share": share, "factor": factor, "shift": shift, "other": other}
     given = {name: value for name, value in every.items() if value is not None}
     if set(given) != set(MODELS[model]):

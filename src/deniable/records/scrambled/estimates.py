@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable import documents
-from deniable.errors import InvalidRequest, InvalidResponse, NotEstimable, UnreadableFile
+from deniable.errors import InvalidRequest, InvalidResponse, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Row, Summary, around
@@ -194,7 +194,7 @@ def estimate(
         raise NotEstimable(f"there are {len(sent)} responses; expected at least 2, to say how sure an estimate is.")
     whole = isinstance(population, int) and not isinstance(population, bool)
     if population is not None and not (whole and population >= len(sent)):
-        raise InvalidRequest(f"the population is {population!r:.40}; expected at least the {len(sent)} respondents.")
+        raise InvalidRequest(f"the population is {quoted(population)}; expected at least the {len(sent)} respondents.")
     values = (sent - float(scrambling.intercept)) / float(scrambling.slope)
     missing = len(column) - len(sent)
     return ScrambledMean(scrambling, len(sent), float(values.mean()), float(values.var(ddof=1)), missing, population)

@@ -25,6 +25,7 @@ from deniable.errors import (
     InvalidResponse,
     NotOrdered,
     UnreadableFile,
+    quoted,
 )
 from deniable.order.bits import Bit, BitByBit, bit_garbling, draw_bits
 from deniable.order.closed_forms import FORMS, bit_by_bit
@@ -96,7 +97,7 @@ class Bloom:
         limits = (("bits", 2, _MOST_BITS), ("hashes", 1, _MOST_HASHES), ("cohorts", 1, _MOST_COHORTS))
         for name, least, most in limits:
             if type(getattr(self, name)) is not int or not least <= getattr(self, name) <= most:
-                raise InvalidDesign(f"{name} is {getattr(self, name)!r:.40}; expected {least} to {most:,}.")
+                raise InvalidDesign(f"{name} is {quoted(getattr(self, name))}; expected {least} to {most:,}.")
 
     def places(self, text: str, cohort: int) -> tuple[int, ...]:
         """Return the place that each hash sets; two of them may be equal.
@@ -144,7 +145,7 @@ class Bloom:
     def from_body(cls, body: Mapping[str, Any]) -> Bloom:
         """Read what `to_body` wrote."""
         if documents.field(body, "hash", str) != "blake2b+splitmix64":
-            raise InvalidDesign(f"the hash is {body['hash']!r:.40}; expected 'blake2b+splitmix64'.")
+            raise InvalidDesign(f"the hash is {quoted(body['hash'])}; expected 'blake2b+splitmix64'.")
         sizes = [documents.whole(body, name) for name in ("bits", "hashes", "cohorts")]
         if "alphabet" not in body:
             return Bloom(*sizes)
@@ -219,7 +220,7 @@ class Prefixes(Bloom):
             InvalidDesign: an alphabet or numbers that make no filter.
         """
         if type(length) is not int or not 1 <= length <= _MOST_LENGTH:
-            raise InvalidDesign(f"the length is {length!r:.40}; expected 1 to {_MOST_LENGTH} letters.")
+            raise InvalidDesign(f"the length is {quoted(length)}; expected 1 to {_MOST_LENGTH} letters.")
         letters = max(len(alphabet), 2)
         fits = range(1, length + 1)
         first = max((each for each in fits if _endings(letters, each) <= MOST_PREFIXES), default=1)
@@ -349,7 +350,7 @@ class NoisySampling:
             InvalidRequest: fewer than the least, or no whole number.
         """
         if type(samples) is not int or samples < least:
-            raise InvalidRequest(f"there are {samples!r:.40} samples; expected {least} or more.")
+            raise InvalidRequest(f"there are {quoted(samples)} samples; expected {least} or more.")
 
     def ratios(self, samples: int) -> tuple[exact.Ratio, exact.Ratio]:
         """Return by how much K samples can favour a true 1 against a 0, and a true 0 against a 1.
