@@ -78,6 +78,10 @@ _HOMES: dict[str, tuple[str, str, str]] = {
     ),
 }
 _VERBS = ("respond", "tally", "estimate")
+_SAMPLED = {  # what a design asks for: who estimates from rows of people that were drawn with a `Sampling`
+    "categories": "estimates.sampling.estimate",
+    "numbers": "estimates.sampling.estimate",
+}
 _PLAIN = frozenset(_HOMES) - {"deck"}  # which respond to an answer without anything besides
 
 # What to say where something that a type of design needs is not given.
@@ -604,9 +608,13 @@ def _call(verb: str, design: Any, given: tuple[Any, ...], options: Mapping[str, 
     return _checked(_function(asks, verb), given, options)
 
 
-@cache
 def _function(asks: str, verb: str) -> Callable[..., Any]:
-    module, _, name = _HOMES[asks][_VERBS.index(verb)].rpartition(".")
+    return _named(_HOMES[asks][_VERBS.index(verb)])
+
+
+@cache
+def _named(place: str) -> Callable[..., Any]:
+    module, _, name = place.rpartition(".")
     found: Callable[..., Any] = getattr(import_module(f"deniable.{module}"), name)
     return found
 
@@ -682,17 +690,16 @@ def _read_rows(design: Any, responses: Any, *, codes: bool | None = None) -> Res
 
 
 def _estimate_sampled(given: Any, sampling: Sampling, options: Mapping[str, Any]) -> SampledEstimate:
-    from deniable.estimates.sampling import estimate as estimate_sampled
     from deniable.tallies.responses import Responses
 
-    if not isinstance(given, Responses) or given.design.asks not in ("categories", "numbers"):
+    if not isinstance(given, Responses) or given.design.asks not in _SAMPLED:
         of = f"responses to a design that asks for {given.design.asks}" if isinstance(given, Responses) else ""
         raise InvalidRequest(
             f"a sampling describes rows, and these are {of or 'a ' + type(given).__name__}; expected responses to a "
-            "design for categories or numbers, a row for each person.",
+            f"design for {' or '.join(_SAMPLED)}, a row for each person.",
             "Hand over what respond_all() returned, or dn.Responses.of(design, column).",
         )
-    return _checked(estimate_sampled, (given, sampling), options)  # type: ignore[no-any-return]
+    return _checked(_named(_SAMPLED[given.design.asks]), (given, sampling), options)  # type: ignore[no-any-return]
 
 
 def _count_devices(

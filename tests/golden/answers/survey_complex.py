@@ -8,12 +8,13 @@ import numpy as np
 
 import deniable as dn
 from deniable.estimates import mean_inverse
-from deniable.estimates.sampling import RowValues, SampledEstimate, estimate_values
+from deniable.estimates.sampling import Asked, RowValues, SampledEstimate, estimate_values
 from tests.golden.named import named, rows
 from tests.golden.runner import Uncovered, quantity
 
 TRANSFORM = "r = (z - .2)/.6, weights 1/Pi, strata ST, clusters CL"
 UNRELATED = dn.simmons(p="3/5", b="1/2")  # whose values are (z − .2)/.6
+SCRAMBLED = Asked(None, "values", np.inf)
 
 
 def sent(design: dn.Design, column: list[int], *, first: int = 0) -> dn.Responses[dn.Design]:
@@ -23,7 +24,9 @@ def sent(design: dn.Design, column: list[int], *, first: int = 0) -> dn.Response
 def values(r: list[float], v: list[float] | None = None) -> RowValues:
     """Values that an entry gives without the design that they come from."""
     known = np.zeros(len(r)) if v is None else np.array(v)
-    return RowValues(("mean",), np.array(r)[:, None], np.ones(len(r), bool), lambda c: np.array([[c @ known]]), "mean")
+    return RowValues(
+        ("mean",), np.array(r)[:, None], np.ones(len(r), bool), lambda c, _: np.array([[c @ known]]), "mean"
+    )
 
 
 def estimated(
@@ -38,7 +41,9 @@ def estimated(
     """Return the estimate of an entry, of rows or of values, and the name of its number."""
     if r is not None:
         sample = dn.Sampling(**sampling)
-        return estimate_values(values(r), sample if calibrated is None else calibrated(sample, {}), **options), "mean"
+        return estimate_values(
+            [values(r)], sample if calibrated is None else calibrated(sample, {}), SCRAMBLED, **options
+        ), "mean"
     if transform != TRANSFORM or data is None:
         raise Uncovered(f"no such transform: {transform}")
     table = {name: [float(row[name]) for row in rows(data)] for name in ("ID", "ST", "CL", "z", "Pi")}
@@ -85,7 +90,7 @@ def horvitz_thompson(
 @quantity("second_order")
 def second_order(r: list[float], v: list[float], inclusion: list[float], joint: list[list[float]]) -> dict[str, float]:
     found = {
-        rule: estimate_values(values(r, v), dn.Sampling(inclusion=inclusion, joint=joint, rule=rule)).total
+        rule: estimate_values([values(r, v)], dn.Sampling(inclusion=inclusion, joint=joint, rule=rule), SCRAMBLED).total
         for rule in ("horvitz-thompson", "sen-yates-grundy")
     }
     return {
@@ -162,4 +167,4 @@ def replicate_variance(kind: str, replicates: list[float], estimate: float, fay:
     """Replicate weights under which the mean of two people is each of the replicates."""
     wanted = dn.Replicates(kind, weights=[[1 - each for each in replicates], replicates], fay=fay)
     sample = dn.Sampling([1 - estimate, estimate], replicates=wanted)
-    return float(estimate_values(values([0.0, 1.0]), sample).bse["mean"] ** 2)
+    return float(estimate_values([values([0.0, 1.0])], sample, SCRAMBLED).bse["mean"] ** 2)

@@ -17,9 +17,10 @@ import deniable as dn
 from deniable import documents
 from deniable.errors import DeniableError, InvalidRequest, InvalidResponse, NotEstimable, UnreadableFile
 from deniable.estimates import mean_inverse
-from deniable.estimates.sampling import RowValues, estimate_values, row_values
+from deniable.estimates.sampling import Asked, RowValues, estimate_values, row_values
 from tests.support.seeded import Seeded
 
+SCRAMBLED = Asked(None, "values", np.inf)
 FORCED = dn.forced_response("2/3", "1/6", "1/6")
 THREE = dn.k_ary(["never", "once", "often"], epsilon=2)
 N = 240
@@ -310,8 +311,8 @@ def test_replicates_are_calibrated_one_by_one() -> None:
     totals = {"f": 300.0, "m": 240.0}
     sample = dn.Sampling(**KNOWN, replicates="jackknife").post_stratify(COLUMNS["sex"], totals)
     women = (COLUMNS["sex"] == "f").astype(float)
-    rows = RowValues(("mean",), women[:, None], np.ones(N, bool), lambda _: np.zeros((1, 1)), "mean")
-    found = estimate_values(rows, sample)
+    rows = RowValues(("mean",), women[:, None], np.ones(N, bool), lambda _, __: np.zeros((1, 1)), "mean")
+    found = estimate_values([rows], sample, SCRAMBLED)
     assert found.params["mean"] == pytest.approx(300 / 540)
     assert found.bse["mean"] == pytest.approx(0, abs=1e-12)
     linear = dn.estimate(YES, sampling=SAMPLE.post_stratify(COLUMNS["sex"], totals))
@@ -407,8 +408,8 @@ def test_values_of_two_responses_have_the_usual_device_variance() -> None:
     values = row_values(YES)
     r = values.values[:, 1]
     weights = RNG.random(N)
-    assert values.device(weights)[1, 1] == pytest.approx(weights @ (r * (r - 1)))
-    assert not values.device(np.zeros(N)).any()
+    assert values.device(weights, values.values[0])[1, 1] == pytest.approx(weights @ (r * (r - 1)))
+    assert not values.device(np.zeros(N), values.values[0]).any()
 
 
 def test_intervals_near_zero_are_carried_through_the_device() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from deniable.estimates.sampling.estimating import estimate, estimate_tally, estimate_values
+from deniable.estimates.sampling.estimating import Asked, estimate, estimate_tally, estimate_values
 from deniable.estimates.sampling.replicates import Replicates
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.sampling.samples import Sampling
-from deniable.estimates.sampling.values import RowValues, row_values
+from deniable.estimates.sampling.values import OneResponse, RowValues, linear_of, one_response, row_values
 from deniable.estimates.sampling.variances import between_cluster_covariance, design_covariance, sandwich
 
 __all__ = [
+    "Asked",
+    "OneResponse",
     "Replicates",
     "RowValues",
     "SampledEstimate",
@@ -20,6 +22,8 @@ __all__ = [
     "estimate",
     "estimate_tally",
     "estimate_values",
+    "linear_of",
+    "one_response",
     "row_values",
     "sandwich",
 ]

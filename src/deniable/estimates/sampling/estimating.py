@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
-from deniable.designs import Design
+from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
 from deniable.estimates.sampling.columns import Mask
 from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
-from deniable.estimates.sampling.values import RowValues, row_values
+from deniable.estimates.sampling.values import OneResponse, RowValues, row_values
 from deniable.estimates.sampling.variances import design_covariance
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
@@ -52,23 +54,46 @@ def estimate(
         (0.125, 0.225, 25)
     """
     rows = row_values(responses, inverse)
-    given = None if inverse is None else vector(inverse)
-    return estimate_values(
-        rows, sampling, design=responses.design, domain=domain, by=by, denominator=denominator, inverse=given
-    )
+    return estimate_values([rows], sampling, Asked.of(responses.design), domain=domain, by=by, denominator=denominator)
+
+
+class Asked(NamedTuple):
+    """What people were asked with.
+
+    Attributes:
+        design: what the responses were drawn with; None where they were scrambled elsewhere.
+        words: what that is called.
+        epsilon: its ε; infinite where nothing is known about it.
+    """
+
+    design: AnyDesign | None
+    words: str
+    epsilon: float
+
+    @classmethod
+    def of(cls, design: Design) -> Asked:
+        """Return what is told of a design for one question."""
+        return cls(design, design.name, design.epsilon)
 
 
 def estimate_values(
-    rows: RowValues,
+    blocks: Sequence[RowValues],
     sampling: Sampling,
+    asked: Asked,
     *,
-    design: Design | None = None,
     domain: Any = None,
     by: Any = None,
     denominator: Any = None,
-    inverse: Matrix | None = None,
 ) -> SampledEstimate:
     """Estimate from values of rows that are right on average; what `estimate` does with those of responses.
+
+    Args:
+        blocks: the values, of the same rows; in different blocks different rows may be present.
+        sampling: how the people of the rows were drawn.
+        asked: what the people were asked with.
+        domain: True for the rows of a part of the people.
+        by: a group for each row.
+        denominator: a number for each row, to which the ratio is told.
 
     Raises:
         NotEstimable: a stratum with one cluster, or nobody with a weight in a group.
@@ -76,12 +101,13 @@ def estimate_values(
     """
     if not isinstance(sampling, Sampling):
         raise InvalidRequest(f"the sampling is a {type(sampling).__name__}; expected a Sampling.")
-    columns.check_rows(sampling, "columns of the sampling", len(rows))
-    estimand = _estimand(rows, sampling, domain, by, denominator)
-    means = estimand.result(design, inverse)
-    if denominator is not None:
+    columns.check_rows(sampling, "columns of the sampling", len(blocks[0]))
+    estimand = _estimand(tuple(blocks), sampling, domain, by, denominator)
+    means = estimand.result(asked)
+    summed = tuple(block for block in blocks if block.below is None)
+    if denominator is not None or not summed:
         return means
-    return replace(means, totals=replace(estimand, of_total=True).result(design, inverse))
+    return replace(means, totals=replace(estimand, blocks=summed, of_total=True).result(asked))
 
 
 def estimate_tally(tally: WeightedTally, *, inverse: Any = None) -> SampledEstimate:
@@ -108,22 +134,21 @@ def estimate_tally(tally: WeightedTally, *, inverse: Any = None) -> SampledEstim
     away = rows.values - value
     size, more = len(value), n / (n - 1)
     means = SampledEstimate(
-        design,
+        *Asked.of(design),
         rows.quantity,
         rows.names,
         value,
         (away.T * squares) @ away / weight**2 * more,
-        np.diagonal(rows.device(squares / weight**2)),
+        np.diagonal(rows.device(squares / weight**2, value)),
         weights @ away**2 / weight / (n - 1),
         np.full(size, n),
         np.full(size, n - 1),
         np.ones(size),
-        tuple(range(size)),
+        *_single([rows], [weights], [value]),
         "Hájek, linearized",
         f"{n:,} people{', whose design was declared by whoever counted' if tally.declared else ''}",
         n,
         tally.missing,
-        None if inverse is None else vector(inverse),
     )
     if tally.missing:
         return means  # how many people those stand for who sent nothing is not counted
@@ -147,8 +172,10 @@ def estimate_tally(tally: WeightedTally, *, inverse: Any = None) -> SampledEstim
 class _Estimand:
     """What is estimated: values of rows, parts of the people, and what is divided by.
 
+    Numbers stand group by group, and in each group block by block.
+
     Attributes:
-        rows: the values.
+        blocks: the values.
         sampling: how people were drawn.
         parts: for each group, which rows belong to it, whether they responded or not.
         names: of the groups; one empty name where there are none.
@@ -156,12 +183,19 @@ class _Estimand:
         of_total: totals in place of means.
     """
 
-    rows: RowValues
+    blocks: tuple[RowValues, ...]
     sampling: Sampling
     parts: tuple[Mask, ...]
     names: tuple[str, ...]
     denominator: Vector | None
     of_total: bool = False
+
+    @property
+    def pieces(self) -> list[_Piece]:
+        """Each block of each group, in the order of the numbers."""
+        return [
+            _Piece(block, part, part & block.present, self.denominator) for part in self.parts for block in self.blocks
+        ]
 
     @property
     def known(self) -> float | None:
@@ -170,94 +204,94 @@ class _Estimand:
         plain = self.denominator is None and self.sampling.calibration is None
         return self.sampling.population if whole and plain else None
 
+    def _raised(self, piece: _Piece) -> bool:
+        """Whether the mean of a piece is multiplied by how many people there are, and perhaps divided by it again."""
+        return self.of_total or (self.known is not None and piece.block.below is None)
+
+    def _over(self) -> float:
+        return 1.0 if self.of_total or self.known is None else self.known
+
     def numbers(self, weights: Matrix) -> Matrix:
         """Return the numbers for each of several weightings, a column of weights each and a row of numbers each."""
         found = []
-        for part in self.parts:
-            here = part & self.rows.present
-            values, own = self.rows.values[here], weights[here]
-            sums = own.T @ values
-            below = own.sum(axis=0) if self.denominator is None else own.T @ self.denominator[here]
-            if (below == 0).any():
-                what = "the people" if self.denominator is None else "the denominators"
-                raise NotEstimable(
-                    f"{what} of a group sum to 0, in some replicate or in all; expected some in several clusters.",
-                    "Leave replicates away, or join groups.",
-                )
-            means = sums / below[:, None]
-            if self.of_total or self.known is not None:
-                means = means * (weights[part].sum(axis=0) / (self.known if not self.of_total else 1.0))[:, None]
+        for piece in self.pieces:
+            means = piece.means(weights)
+            if self._raised(piece):
+                means = means * (weights[piece.part].sum(axis=0) / self._over())[:, None]
             found.append(means)
         return vector(np.hstack(found))
 
-    def linearized(self, value: Vector) -> tuple[Matrix, Matrix]:
-        """Return by how much each number moves with each person, without weights; and with each value.
+    def linearized(self, means: Sequence[Vector]) -> tuple[Matrix, list[Vector]]:
+        """Return by how much each number moves with each person, without weights; and of each piece, with each value.
 
         Why: a mean is a ratio of two totals, whose first-order change is (r − R·x)/X. A total of those who responded
         and others who are taken to be alike is the number of people times that mean.
         """
         moves, reach = [], []
-        size = self.rows.values.shape[1]
         weights = self.sampling.weights
-        for at, part in enumerate(self.parts):
-            here = part & self.rows.present
-            x = np.ones(len(part)) if self.denominator is None else self.denominator
-            mean = value[at * size : (at + 1) * size]
-            below = float(weights[here] @ x[here])
-            move = np.where(here[:, None], (self.rows.values - mean * x[:, None]) / below, 0.0)
-            share = here / below
-            if self.of_total or self.known is not None:
-                everybody = float(weights[part].sum())
-                over = 1.0 if self.of_total or self.known is None else self.known
-                move = (part[:, None] * mean + everybody * move) / over
-                share = share * everybody / over
+        for piece, mean in zip(self.pieces, means, strict=True):
+            move, share = piece.moves(weights, mean)
+            if self._raised(piece):
+                everybody = float(weights[piece.part].sum())
+                move = (piece.part[:, None] * mean + everybody * move) / self._over()
+                share = share * everybody / self._over()
             moves.append(move)
             reach.append(share)
-        return vector(np.hstack(moves)), vector(np.stack(reach, axis=1))
+        return vector(np.hstack(moves)), reach
 
-    def device(self, factors: Matrix) -> Matrix:
-        """Return Σ c_i·V̂_i for each group, on the diagonal: nobody is in two groups."""
-        size = self.rows.values.shape[1]
-        found = np.zeros((size * len(self.parts),) * 2)
-        for at, column in enumerate(factors.T):
-            found[at * size : (at + 1) * size, at * size : (at + 1) * size] = self.rows.device(column)
-        return found
+    def device(self, factors: Vector, means: Sequence[Vector], reach: Sequence[Vector]) -> Matrix:
+        """Return Σ c_i·V̂_i: nobody is in two groups, and the devices of blocks are drawn apart."""
+        found = [
+            np.outer(share, share) * piece.block.device(vector(factors * piece.here), mean)
+            for piece, mean, share in zip(self.pieces, means, reach, strict=True)
+        ]
+        return vector(block_diag(*found))
 
-    def result(self, design: Design | None, inverse: Matrix | None) -> SampledEstimate:
+    def result(self, asked: Asked) -> SampledEstimate:
         """Return the numbers with all that is known about how sure they are."""
-        sampling, size = self.sampling, self.rows.values.shape[1]
-        present = [part & self.rows.present for part in self.parts]
-        self._check(present)
+        sampling, pieces = self.sampling, self.pieces
+        self._check()
         value = self.numbers(sampling.weights[:, None])[0]
-        means = replace(self, of_total=False).without_population().numbers(sampling.weights[:, None])[0]
+        means = [piece.means(sampling.weights[:, None])[0] for piece in pieces]
         moves, reach = self.linearized(means)
         covariance = self._covariance(value, moves)
-        finite = reach**2 * (sampling.weights**2 * sampling.finite)[:, None]
-        if finite.any():
-            covariance = covariance + self.device(finite)
-        device = np.diagonal(self.device(reach**2 * sampling.weights[:, None] ** 2))
-        counts = [int(each.sum()) for each in present]
-        scale = [float(sampling.weights[part].sum()) if self.of_total else 1.0 for part in self.parts]
-        told = [f"{group}: {name}" if group else name for group in self.names for name in self.rows.names]
-        quantity = self.rows.quantity if self.denominator is None else "ratio"
+        drawn = vector(sampling.weights**2)
+        if sampling.finite.any():
+            covariance = covariance + self.device(vector(drawn * sampling.finite), means, reach)
+        sizes = [len(piece.block.names) for piece in pieces]
+        scale = [float(sampling.weights[piece.part].sum()) if self.of_total else 1.0 for piece in pieces]
+        groups = [group for group in self.names for _ in self.blocks]
+        told = [
+            f"{group}: {name}" if group else name
+            for group, piece in zip(groups, pieces, strict=True)
+            for name in piece.block.names
+        ]
+        responded = sum(int(np.any([part & each.present for each in self.blocks], axis=0).sum()) for part in self.parts)
+        own = [vector(sampling.weights * piece.here) for piece in pieces]
         return SampledEstimate(
-            design,
-            "total" if self.of_total else quantity,
+            *asked,
+            self._quantity,
             tuple(told),
             value,
             covariance,
-            device,
-            self._simple(means, present, scale),
-            np.repeat(counts, size),
-            np.repeat([sampling.degrees_of(each) for each in present], size),
-            np.repeat(scale, size),
-            tuple(range(size)) * len(self.parts),
+            np.diagonal(self.device(drawn, means, reach)),
+            self._simple(means, scale),
+            np.repeat([int(piece.here.sum()) for piece in pieces], sizes),
+            np.repeat([sampling.degrees_of(piece.here) for piece in pieces], sizes),
+            np.repeat(scale, sizes),
+            *_single([piece.block for piece in pieces], own, means, ratio=self.denominator is not None),
             f"{self._method}, {sampling.variance}",
             sampling.describe(),
-            sum(counts),
-            int(sum(int(part.sum()) for part in self.parts) - sum(counts)),
-            inverse,
+            responded,
+            int(sum(int(part.sum()) for part in self.parts) - responded),
         )
+
+    @property
+    def _quantity(self) -> str:
+        if self.of_total or self.denominator is not None:
+            return "total" if self.of_total else "ratio"
+        quantities = {block.quantity: None for block in self.blocks}
+        return " and ".join(quantities)
 
     @property
     def _method(self) -> str:
@@ -267,16 +301,14 @@ class _Estimand:
             return "ratio"
         return "Hájek" if self.known is None else "Horvitz–Thompson"
 
-    def without_population(self) -> _Estimand:
-        """Return the estimand of a mean whatever is known about the number of people."""
-        return replace(self, sampling=self.sampling.without_population())
-
-    def _check(self, present: list[Mask]) -> None:
-        for name, here in zip(self.names, present, strict=True):
+    def _check(self) -> None:
+        groups = [group for group in self.names for _ in self.blocks]
+        for name, piece in zip(groups, self.pieces, strict=True):
             of = f" in the group {quoted(name)}" if name else ""
-            if here.sum() < 2:
-                raise NotEstimable(f"there are {int(here.sum())} responses{of}; expected at least 2.")
-            if self.sampling.weights[here].sum() == 0:
+            of += f" about {quoted(piece.block.names[0])}" if len(self.blocks) > 1 else ""
+            if piece.here.sum() < 2:
+                raise NotEstimable(f"there are {int(piece.here.sum())} responses{of}; expected at least 2.")
+            if self.sampling.weights[piece.here].sum() == 0:
                 raise NotEstimable(f"everybody{of} has the weight 0; expected people who stand for some.")
 
     def _covariance(self, value: Vector, moves: Matrix) -> Matrix:
@@ -286,20 +318,82 @@ class _Estimand:
         found = [self.numbers(weights) for weights in sampling.replicated_weights()]
         return sampling.replicates.covariance(vector(np.vstack(found)), value)
 
-    def _simple(self, means: Vector, present: list[Mask], scale: list[float]) -> Vector:
+    def _simple(self, means: Sequence[Vector], scale: Sequence[float]) -> Vector:
         """Return the variances of as many people drawn one by one, whose values vary as these do."""
-        size, found = self.rows.values.shape[1], []
-        for at, (here, factor) in enumerate(zip(present, scale, strict=True)):
-            weights, mean = self.sampling.weights[here], means[at * size : (at + 1) * size]
-            x = np.ones(len(weights)) if self.denominator is None else self.denominator[here]
-            away = self.rows.values[here] - mean * x[:, None]
-            level = float(weights @ x) / weights.sum()
-            found.append(weights @ away**2 / weights.sum() / level**2 / (len(weights) - 1) * factor**2)
+        found = [
+            piece.simple(self.sampling.weights, mean) * factor**2
+            for piece, mean, factor in zip(self.pieces, means, scale, strict=True)
+        ]
         return vector(np.concatenate(found))
 
 
-def _estimand(rows: RowValues, sampling: Sampling, domain: Any, by: Any, denominator: Any) -> _Estimand:
-    size = len(rows)
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A block of values in one group: means of those who are present, as ratios of two sums.
+
+    Attributes:
+        block: the values.
+        part: the rows of the group.
+        here: those of them that hold a response.
+        denominator: what values are divided by, where that is not the number of people.
+    """
+
+    block: RowValues
+    part: Mask
+    here: Mask
+    denominator: Vector | None
+
+    @property
+    def below(self) -> Matrix:
+        """What each value of those who are present is divided by; one column, where all are divided alike."""
+        if self.block.below is not None:
+            return self.block.below[self.here]
+        alike = np.ones(int(self.here.sum())) if self.denominator is None else self.denominator[self.here]
+        return vector(alike[:, None])
+
+    def means(self, weights: Matrix) -> Matrix:
+        """Return the means for each column of weights, a row each."""
+        own = weights[self.here]
+        below = own.T @ self.below
+        if (below == 0).any():
+            what = "the people" if self.denominator is None else "the denominators"
+            raise NotEstimable(
+                f"{what} of a group sum to 0, in some replicate or in all; expected some in several clusters.",
+                "Leave replicates away, or join groups.",
+            )
+        return vector(own.T @ self.block.values[self.here] / below)
+
+    def moves(self, weights: Vector, mean: Vector) -> tuple[Matrix, Vector]:
+        """Return (r − R·x)/X for each row, and 1/X: by how much each mean moves with each person and each value."""
+        below = self.below
+        share = np.broadcast_to(1 / (weights[self.here] @ below), mean.shape)
+        move = np.zeros_like(self.block.values)
+        move[self.here] = (self.block.values[self.here] - mean * below) * share
+        return vector(move), vector(share)
+
+    def simple(self, weights: Vector, mean: Vector) -> Vector:
+        """Return the variances of the means of as many people drawn one by one."""
+        own, below = weights[self.here], self.below
+        away = self.block.values[self.here] - mean * below
+        level = own @ below / own.sum()
+        return vector(own @ away**2 / own.sum() / level**2 / (len(own) - 1))
+
+
+def _single(
+    blocks: Sequence[RowValues], weights: Sequence[Vector], means: Sequence[Vector], *, ratio: bool = False
+) -> tuple[Matrix, Vector, Vector]:
+    """Return what one response says about each number; NaN of numbers that are no shares."""
+    found = []
+    for block, own, mean in zip(blocks, weights, means, strict=True):
+        nothing = np.full(len(mean), np.nan)
+        told = None if ratio or block.spread is None else block.spread(own, mean)
+        found.append(told or OneResponse(vector([nothing] * 3), nothing, nothing))
+    curves, lows, highs = zip(*found, strict=True)
+    return vector(np.hstack(curves)), vector(np.concatenate(lows)), vector(np.concatenate(highs))
+
+
+def _estimand(blocks: tuple[RowValues, ...], sampling: Sampling, domain: Any, by: Any, denominator: Any) -> _Estimand:
+    size = len(blocks[0])
     inside = np.ones(size, np.bool_) if domain is None else columns.mask(domain, "domain", size)
     if not inside.any():
         raise NotEstimable("nobody belongs to the domain; expected people who do.")
@@ -310,4 +404,4 @@ def _estimand(rows: RowValues, sampling: Sampling, domain: Any, by: Any, denomin
         parts = tuple(part for part in ((codes == code) & inside for code in range(len(found))) if part.any())
         names = tuple(str(found[int(codes[part][0])]) for part in parts)
     below = None if denominator is None else columns.numbers(denominator, "denominator", size)
-    return _Estimand(rows, sampling, parts, names, below)
+    return _Estimand(blocks, sampling, parts, names, below)

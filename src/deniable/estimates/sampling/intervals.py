@@ -12,14 +12,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv, expit, logit
 from scipy.stats import t as student
 
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariances import Vector, vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Ends, coverage, scored
 
 _LEAST_RATE = 1e-12  # of a share of responses whose logit is taken
@@ -34,7 +35,7 @@ class SampledBasis:
         errors: their standard errors.
         degrees: degrees of freedom of each.
         people: how many responses each is made from.
-        curve: the variance of what one response says, if the share were π: rows of constants, slopes and squares; None
+        curve: the variance of what one response says, if the share were π: rows of constants, slopes and squares; NaN
             where the numbers are no shares.
         low: the smaller of the two values that a response can have, NaN where it can have more.
         high: the larger one.
@@ -44,9 +45,13 @@ class SampledBasis:
     errors: Vector
     degrees: Vector
     people: Vector
-    curve: Vector | None = None
-    low: Vector | None = None
-    high: Vector | None = None
+    curve: Matrix
+    low: Vector
+    high: Vector
+
+    def picked(self, which: NDArray[np.bool_]) -> SampledBasis:
+        """Return what the intervals of some of the numbers are computed from."""
+        return SampledBasis(*(getattr(self, each.name)[..., which] for each in fields(self)))
 
     def quantile(self, confidence: float) -> Vector:
         """Return t with this probability between −t and t, for each number."""
@@ -57,7 +62,6 @@ class SampledBasis:
 
         Implements: n* of [KG98], with the variance of one response at the estimated share above.
         """
-        assert self.curve is not None
         constant, slope, square = self.curve
         single = constant + slope * self.value + square * self.value**2
         few = student.ppf((1 + confidence) / 2, np.maximum(self.people - 1, 1)) / self.quantile(confidence)
@@ -80,8 +84,7 @@ def chebyshev(basis: SampledBasis, confidence: float) -> Ends:
 
 def score(basis: SampledBasis, confidence: float) -> Ends:
     """Return all π with (π̂ − π)² ≤ z²·V(π)/n*, V the variance of one response if π were true."""
-    if basis.curve is None:
-        raise _of_shares("score")
+    _check_shares(basis, "score")
     # The quantile of n* is already in its size: it is that of Student's law with n − 1 degrees.
     sizes = basis.effective(confidence)
     z = vector(student.ppf((1 + confidence) / 2, np.maximum(basis.people - 1, 1)))
@@ -106,7 +109,6 @@ def korn_graubard(basis: SampledBasis, confidence: float) -> Ends:
     with np.errstate(invalid="ignore"):
         low = np.where(hits > 0, betaincinv(hits, sizes - hits + 1, tail), 0.0)
         high = np.where(hits < sizes, betaincinv(hits + 1, sizes - hits, 1 - tail), 1.0)
-    assert basis.low is not None
     return vector(basis.low + width * low), vector(basis.low + width * high)
 
 
@@ -115,7 +117,6 @@ def on_logits(basis: SampledBasis, confidence: float) -> Ends:
     rates, width = _rates(basis, "logit")
     inside = np.clip(rates, _LEAST_RATE, 1 - _LEAST_RATE)
     reach = basis.quantile(confidence) * basis.errors / width / (inside * (1 - inside))
-    assert basis.low is not None
     return (
         vector(basis.low + width * expit(logit(inside) - reach)),
         vector(basis.low + width * expit(logit(inside) + reach)),
@@ -131,17 +132,25 @@ METHODS: dict[str, Callable[[SampledBasis, float], Ends]] = {
 }
 
 
-def default(basis: SampledBasis) -> str:
-    """Return the method that is used where none is named."""
-    if basis.curve is None:
-        return "normal"
-    return "korn-graubard" if basis.low is not None and np.isfinite(basis.low).all() else "score"
+def defaults(basis: SampledBasis) -> dict[str, NDArray[np.bool_]]:
+    """Return the methods that are used where none is named, each with the numbers that it is used for."""
+    shares = np.asarray(np.isfinite(basis.curve).all(axis=0), np.bool_)
+    levels = shares & np.isfinite(basis.low)
+    found = {"korn-graubard": levels, "score": shares & ~levels, "normal": ~shares}
+    return {method: which for method, which in found.items() if which.any()}
+
+
+def by_default(basis: SampledBasis, confidence: float) -> Ends:
+    """Return the interval of each number by the method that suits it."""
+    low, high = np.empty_like(basis.value), np.empty_like(basis.value)
+    for method, which in defaults(basis).items():
+        low[which], high[which] = METHODS[method](basis.picked(which), confidence)
+    return low, high
 
 
 def _rates(basis: SampledBasis, method: str) -> tuple[Vector, Vector]:
     """Return the share of responses with the larger value, and how far both values are apart."""
-    if basis.low is None or basis.high is None:
-        raise _of_shares(method)
+    _check_shares(basis, method)
     if not np.isfinite(basis.low).all():
         raise InvalidRequest(
             f"the {method} interval needs values of two levels, and a response of this design can have more.",
@@ -151,5 +160,6 @@ def _rates(basis: SampledBasis, method: str) -> tuple[Vector, Vector]:
     return vector(np.clip((basis.value - basis.low) / width, 0.0, 1.0)), vector(width)
 
 
-def _of_shares(method: str) -> InvalidRequest:
-    return InvalidRequest(f"the {method} interval is one of shares; expected the method normal or chebyshev.")
+def _check_shares(basis: SampledBasis, method: str) -> None:
+    if not np.isfinite(basis.curve).all():
+        raise InvalidRequest(f"the {method} interval is one of shares; expected the method normal or chebyshev.")

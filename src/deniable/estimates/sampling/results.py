@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable import documents, exact
-from deniable.designs import Design, NumberDesign
+from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary
-from deniable.estimates.sampling.intervals import METHODS, SampledBasis, default
-from deniable.estimates.sampling.values import linear_of
+from deniable.estimates.sampling.intervals import METHODS, SampledBasis, by_default, defaults
 from deniable.estimates.shares import Contrast, combined
-from deniable.estimates.simplex import projection
 
 FEW_DEGREES = 8
 """Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
@@ -49,6 +48,8 @@ class SampledEstimate(Result):
 
     Attributes:
         design: what the responses were drawn with; None where they were scrambled elsewhere.
+        asked: what that is called.
+        epsilon: its ε; infinite where nothing is known about it.
         quantity: "share", "mean", "ratio" or "total".
         names: what is told: categories, or groups and categories.
         value: the numbers; unbiased (but for what a ratio adds), so that a share may leave [0, 1].
@@ -58,18 +59,22 @@ class SampledEstimate(Result):
         people: how many responses each is made from.
         degrees: degrees of freedom of each.
         scale: what a share is multiplied with to be the number: the people there are, for a total; 1 else.
-        places: which category of the design each is about.
+        curve: how what one response says varies, if the share were π: rows of constants, slopes and squares; NaN of
+            numbers that are no shares.
+        low: the smaller of the two values that one response can have, NaN where it can have more.
+        high: the larger one.
         method: how it was estimated, such as "Hájek, linearized".
         sample: how people were drawn, in words.
         respondents: how many responses there are.
         missing: how many sent nothing.
-        inverse: the left inverse, if it was given.
         totals: the totals of the same, where there are any.
     """
 
     type: ClassVar = "sampled"
 
-    design: Design | None
+    design: AnyDesign | None
+    asked: str
+    epsilon: float
     quantity: str
     names: tuple[str, ...]
     value: Vector
@@ -79,16 +84,17 @@ class SampledEstimate(Result):
     people: Vector = field(repr=False)
     degrees: Vector = field(repr=False)
     scale: Vector = field(repr=False)
-    places: tuple[int, ...] = field(repr=False)
+    curve: Matrix = field(repr=False)
+    low: Vector = field(repr=False)
+    high: Vector = field(repr=False)
     method: str
     sample: str
     respondents: int
     missing: int = 0
-    inverse: Matrix | None = field(default=None, repr=False)
     totals: SampledEstimate | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("value", "covariance", "device", "simple", "people", "degrees", "scale"):
+        for name in _ARRAYS:
             array = np.array(getattr(self, name), np.float64)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -140,24 +146,16 @@ class SampledEstimate(Result):
     def basis(self) -> SampledBasis:
         """What intervals are computed from, on the scale of shares."""
         value, errors = self.value / self.scale, self.errors / self.scale
-        plain = SampledBasis(value, errors, self.degrees, self.people)
-        of_shares = self.quantity in ("share", "total") and self.design is not None
-        if not of_shares or isinstance(self.design, NumberDesign):
-            return plain
-        assert self.design is not None
-        linear, size = linear_of(self.design, self.inverse), len(self.design.categories)
-        own, others = np.empty(len(value)), np.empty(len(value))
-        for start in range(0, len(value), size):  # the categories of one group stand together
-            both = linear.spread(projection(value[start : start + size]))
-            own[start : start + size], others[start : start + size] = both
-        curve = vector(np.stack([others, own - others, np.full(len(value), -1.0)]))
-        low, high = (each[list(self.places)] for each in _levels(self.design, linear))
-        return replace(plain, curve=curve, low=low, high=high)
+        return SampledBasis(value, errors, self.degrees, self.people, self.curve, self.low, self.high)
+
+    @property
+    def _are_shares(self) -> NDArray[np.bool_]:
+        return np.asarray(np.isfinite(self.curve).all(axis=0), np.bool_)
 
     @property
     def default_interval(self) -> str:
-        """The interval method that is used when none is named."""
-        return default(self.basis)
+        """The interval method that is used when none is named; several, where some numbers are shares and some not."""
+        return " and ".join(defaults(self.basis))
 
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
@@ -173,14 +171,13 @@ class SampledEstimate(Result):
         Raises:
             InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
         """
-        chosen = method or self.default_interval
-        if chosen not in METHODS:
-            raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(METHODS)}.")
-        low, high = self._ends(chosen, one_of(len(self.names) if simultaneous else 1, level))
+        if method is not None and method not in METHODS:
+            raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
+        low, high = self._ends(method, one_of(len(self.names) if simultaneous else 1, level))
         return dict(zip(self.names, map(Interval, low.tolist(), high.tolist()), strict=True))
 
-    def _ends(self, method: str, confidence: float) -> tuple[Vector, Vector]:
-        low, high = METHODS[method](self.basis, confidence)
+    def _ends(self, method: str | None, confidence: float) -> tuple[Vector, Vector]:
+        low, high = METHODS[method](self.basis, confidence) if method else by_default(self.basis, confidence)
         return vector(low * self.scale), vector(high * self.scale)
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
@@ -200,7 +197,7 @@ class SampledEstimate(Result):
         combination, spread = combined(weights, len(self.value), number), Full(self.covariance)
 
         def ends(confidence: float) -> Interval:
-            return recovered(self.value, spread, combination, self._ends(self.default_interval, confidence))
+            return recovered(self.value, spread, combination, self._ends(None, confidence))
 
         error = math.sqrt(max(spread.between(combination, combination), 0.0))
         return Contrast(dict(weights), float(combination @ self.value), error, ends)
@@ -209,18 +206,18 @@ class SampledEstimate(Result):
     def warnings(self) -> tuple[Caution, ...]:
         """Shares far below 0, and too few clusters to know how much they differ."""
         found: list[Caution] = []
-        if self.basis.curve is not None:
-            for name, value, error in zip(self.names, self.value.tolist(), self.errors.tolist(), strict=True):
-                if value < _BELOW * error and value < 0:
-                    found.append(
-                        Caution(
-                            IMPLAUSIBLE,
-                            f"the {self.quantity} of {quoted(name, 60)} is estimated at {value:.3g}, more than "
-                            "two standard errors below 0: fewer responses point to it than the device alone "
-                            "would send. Likely causes: respondents did not follow the device, another design "
-                            "was used, or the responses are coded the other way round.",
-                        )
+        for at in np.flatnonzero(self._are_shares).tolist():
+            name, value, error = self.names[at], float(self.value[at]), float(self.errors[at])
+            if value < _BELOW * error and value < 0:
+                found.append(
+                    Caution(
+                        IMPLAUSIBLE,
+                        f"the {self.quantity} of {quoted(name, 60)} is estimated at {value:.3g}, more than "
+                        "two standard errors below 0: fewer responses point to it than the device alone "
+                        "would send. Likely causes: respondents did not follow the device, another design "
+                        "was used, or the responses are coded the other way round.",
                     )
+                )
         least = int(self.degrees.min())
         if least < FEW_DEGREES:
             found.append(
@@ -249,8 +246,9 @@ class SampledEstimate(Result):
                 strict=True,
             )
         )
-        epsilon = math.inf if self.design is None else self.design.epsilon
-        asked = "scrambled" if self.design is None else f"{self.design.name}, ε = {exact.shown_above(epsilon, 4)}"
+        asked = self.asked
+        if math.isfinite(self.epsilon):
+            asked = f"{asked}, ε = {exact.shown_above(self.epsilon, 4)}"
         return Summary(
             title=f"{self.quantity}, {asked}, {self.sample}, {self.method}",
             quantity=self.quantity,
@@ -262,7 +260,7 @@ class SampledEstimate(Result):
             method=self.method,
             respondents=self.respondents,
             missing=self.missing,
-            epsilon=epsilon,
+            epsilon=self.epsilon,
             simultaneous=simultaneous,
         )
 
@@ -280,7 +278,7 @@ class SampledEstimate(Result):
             f"Design effect: how many times the variance is that of {self.respondents:,} people drawn one by one, with "
             f"the same device. Degrees of freedom: {self.degrees.min():.0f}."
         )
-        if self.basis.curve is not None and (self.value < 0).any():
+        if (self.value[self._are_shares] < 0).any():
             notes.append("A share below 0 is the price of an estimate without bias.")
         if simultaneous:
             notes.append("The intervals hold all together with this level.")
@@ -300,50 +298,30 @@ class SampledEstimate(Result):
             **{name: getattr(self, name) for name in _TOLD},
             **arrays,
             "names": list(self.names),
-            "places": list(self.places),
-            "inverse": None if self.inverse is None else self.inverse.tolist(),
             "totals": None if self.totals is None else self.totals._source(),
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Design | None) -> SampledEstimate:
+    def _remade(cls, source: Mapping[str, Any], design: AnyDesign | None) -> SampledEstimate:
         try:
             below = source["totals"]
             told: dict[str, Any] = {name: source[name] for name in _TOLD}
+            told["epsilon"] = math.inf if told["epsilon"] is None else told["epsilon"]
             arrays: dict[str, Any] = {name: vector(source[name]) for name in _ARRAYS}
             made = cls(
                 design,
                 **told,
                 **arrays,
                 names=tuple(source["names"]),
-                places=tuple(source["places"]),
-                inverse=None if source["inverse"] is None else vector(source["inverse"]),
                 totals=None if below is None else cls._remade(documents.field(source, "totals", dict), design),
             )
         except (KeyError, TypeError, ValueError):
             raise UnreadableFile("the numbers of this estimate are not complete; expected all of them.") from None
-        sizes = {len(made.names), len(made.value), len(made.covariance), len(made.places), len(made.degrees)}
+        sizes = {len(made.names), *(getattr(made, name).shape[-1] for name in _ARRAYS)}
         if len(sizes) != 1:
             raise UnreadableFile("the numbers of this estimate do not fit each other; expected one for each name.")
         return made
 
 
-_TOLD = ("quantity", "method", "sample", "respondents", "missing")
-_ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale")
-
-
-def _levels(design: Design, linear: Any) -> tuple[Vector, Vector]:
-    """Return the two values that a response can have about each category; NaN where it can have more."""
-    size, channel = len(design.categories), design.channel
-    low, high = np.full(size, np.nan), np.full(size, np.nan)
-    if not channel.own_cells or channel.responses * size > _MOST_SCORES:
-        return low, high
-    table = np.stack([linear.shares(each) for each in np.eye(channel.cells)], axis=1)
-    for category, scores in enumerate(table):
-        found: Sequence[float] = np.unique(np.round(scores, 9)).tolist()
-        if len(found) == 2:
-            low[category], high[category] = scores.min(), scores.max()
-    return low, high
-
-
-_MOST_SCORES = 1 << 20
+_TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing")
+_ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale", "curve", "low", "high")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,28 @@ from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear
 from deniable.estimates.sampling.columns import Mask
+from deniable.estimates.simplex import projection
 from deniable.tallies.responses import Responses
 
 MOST_VALUES = 1 << 26
 """Values of rows that are held at once: half a gigabyte."""
+
+
+_MOST_SCORES = 1 << 20  # of a table of responses × categories, in which levels are looked up
+
+
+class OneResponse(NamedTuple):
+    """How what one response says about each of several shares varies.
+
+    Attributes:
+        curve: its variance, if the share were π: rows of constants, slopes and squares.
+        low: the smaller of the two values that it can have, NaN where it can have more.
+        high: the larger one.
+    """
+
+    curve: Matrix
+    low: Vector
+    high: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,16 +46,21 @@ class RowValues:
         names: what is told about each: the categories, or "mean" of a number.
         values: a row for each respondent, zeros where nothing was sent.
         present: which rows hold a response.
-        device: Σ c_i·V̂_i for a factor c_i of each row: V̂_i the covariance that the device gives to the values of one
-            response, estimated without bias.
+        device: Σ c_i·V̂_i for a factor c_i of each row, at the numbers that are estimated: V̂_i the covariance that the
+            device gives to what one response adds, estimated without bias.
         quantity: "share" or "mean".
+        spread: of shares: what one response says, for the weights of rows and the shares that are estimated.
+        below: of ratios: what each value is divided by, right on average as the values are; by default each row that is
+            present counts 1.
     """
 
     names: tuple[str, ...]
     values: Matrix
     present: Mask
-    device: Callable[[Vector], Matrix]
+    device: Callable[[Vector, Vector], Matrix]
     quantity: str
+    spread: Callable[[Vector, Vector], OneResponse] | None = None
+    below: Matrix | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -68,22 +91,45 @@ def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
     scores = np.zeros((len(responses), len(design.categories)))
     scores[~absent] = _scores(design, linear, responses.present()["response"])
 
-    def device(factors: Vector) -> Matrix:
+    def device(factors: Vector, _: Vector) -> Matrix:
         whole = float(factors[~absent].sum())
         if whole == 0:
             return np.zeros((scores.shape[1],) * 2)
         shares = vector(factors @ scores / whole)
         return whole * linear.covariance(linear.expected(shares), shares, 0.0, 1.0).matrix()
 
+    def spread(_: Vector, shares: Vector) -> OneResponse:
+        return one_response(design, linear, shares)
+
     if not isinstance(design, NumberDesign):
-        return RowValues(tuple(design.categories), vector(scores), ~absent, device, "share")
+        return RowValues(tuple(design.categories), vector(scores), ~absent, device, "share", spread)
     levels = vector([float(level) for level in design.scale.values])
     rounding = float(design.scale.step) ** 2 / 4  # at most, and nobody knows where between two levels a number lies
 
-    def of_mean(factors: Vector) -> Matrix:
-        return vector([[levels @ device(factors) @ levels + rounding * factors[~absent].sum()]])
+    def of_mean(factors: Vector, mean: Vector) -> Matrix:
+        return vector([[levels @ device(factors, mean) @ levels + rounding * factors[~absent].sum()]])
 
     return RowValues(("mean",), vector(scores @ levels)[:, None], ~absent, of_mean, "mean")
+
+
+def one_response(design: Design, linear: Linear, shares: Vector) -> OneResponse:
+    """Return how what a response says about each category varies: others in the proportions that are estimated."""
+    own, others = linear.spread(projection(shares))
+    return OneResponse(vector([others, own - others, np.full(len(own), -1.0)]), *_levels(design, linear))
+
+
+def _levels(design: Design, linear: Linear) -> tuple[Vector, Vector]:
+    """Return the two values that a response can have about each category; NaN where it can have more."""
+    size, channel = len(design.categories), design.channel
+    low, high = np.full(size, np.nan), np.full(size, np.nan)
+    if not channel.own_cells or channel.responses * size > _MOST_SCORES:
+        return low, high
+    table = np.stack([linear.shares(each) for each in np.eye(channel.cells)], axis=1)
+    for category, scores in enumerate(table):
+        found: Sequence[float] = np.unique(np.round(scores, 9)).tolist()
+        if len(found) == 2:
+            low[category], high[category] = scores.min(), scores.max()
+    return low, high
 
 
 def linear_of(design: Design, inverse: Any = None) -> Linear:

@@ -14,7 +14,7 @@ from deniable.errors import InvalidRequest, InvalidResponse, NotEstimable, Unrea
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Row, Summary, around
-from deniable.estimates.sampling import RowValues, SampledEstimate, Sampling, estimate_values
+from deniable.estimates.sampling import Asked, RowValues, SampledEstimate, Sampling, estimate_values
 from deniable.records.scrambled.designs import Scrambling, scrambled
 
 __all__ = ["ScrambledMean", "estimate", "estimate_sampled"]
@@ -161,11 +161,11 @@ def estimate_sampled(
     values = np.where(present, (column - float(scrambling.intercept)) / float(scrambling.slope), 0.0)
     single = np.array([scrambling.estimated_device_variance(each) for each in values.tolist()]) * present
 
-    def device(factors: Vector) -> Matrix:
+    def device(factors: Vector, _: Vector) -> Matrix:
         return vector([[factors @ single]])
 
     rows = RowValues(("mean",), vector(values)[:, None], present, device, "mean")
-    return estimate_values(rows, sampling, **options)
+    return estimate_values([rows], sampling, Asked(None, "scrambled", math.inf), **options)
 
 
 def estimate(
