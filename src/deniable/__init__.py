@@ -112,11 +112,9 @@ _HOMES = {
             "posterior",
             "unrelated_two_samples",
         ),
-        "estimates.groups": (
-            "Differences",
-            "GroupedEstimate",
-        ),
         "estimates.cross_tables": ("independence",),
+        "estimates.differences": ("Differences",),
+        "estimates.groups": ("GroupedEstimate",),
         "estimates.measures": (
             "Correlation",
             "TableMeasure",
@@ -132,6 +130,7 @@ _HOMES = {
             "SampledEstimate",
             "Sampling",
         ),
+        "estimates.sampling.tables": ("SampledTable",),
         "estimates.stages": (
             "Combined",
             "Mixed",

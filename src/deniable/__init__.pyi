@@ -83,7 +83,7 @@ from deniable.estimates import cross_table as cross_table
 from deniable.estimates import posterior as posterior
 from deniable.estimates import unrelated_two_samples as unrelated_two_samples
 from deniable.estimates.cross_tables import independence as independence
-from deniable.estimates.groups import Differences as Differences
+from deniable.estimates.differences import Differences as Differences
 from deniable.estimates.groups import GroupedEstimate as GroupedEstimate
 from deniable.estimates.measures import Correlation as Correlation
 from deniable.estimates.measures import TableMeasure as TableMeasure
@@ -94,6 +94,7 @@ from deniable.estimates.regression import regress as regress
 from deniable.estimates.sampling import Replicates as Replicates
 from deniable.estimates.sampling import SampledEstimate as SampledEstimate
 from deniable.estimates.sampling import Sampling as Sampling
+from deniable.estimates.sampling.tables import SampledTable as SampledTable
 from deniable.estimates.stages import Combined as Combined
 from deniable.estimates.stages import Mixed as Mixed
 from deniable.estimates.testing import HypothesisTest as HypothesisTest

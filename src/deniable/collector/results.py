@@ -15,7 +15,8 @@ from deniable.collector.store import Entry, Store
 from deniable.designs import NumberDesign
 from deniable.errors import InvalidRequest, NotAllowed, NotEstimable
 from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, plausible, stages
-from deniable.estimates.groups import REST, GroupedEstimate
+from deniable.estimates.differences import REST
+from deniable.estimates.groups import GroupedEstimate
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
 from deniable.records.numbers.estimates import NumberEstimate

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import ncx2
 
@@ -16,7 +19,7 @@ from deniable.designs import Design, product
 from deniable.errors import Incompatible, InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.independence import highest, response_scores, score_test
-from deniable.estimates.intervals import Interval, one_of
+from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.estimates.results import Caution, Columns, Result, Summary
 from deniable.estimates.shares import Estimate, ShareRow, fitted, remake
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
@@ -27,6 +30,8 @@ from deniable.tallies.responses import Responses
 
 if TYPE_CHECKING:
     from deniable.estimates.measures import TableMeasure
+    from deniable.estimates.sampling import Sampling
+    from deniable.estimates.sampling.tables import SampledTable
 
 MOST_PAIRS = 1_000_000
 """Pairs of responses that are counted in a table of two columns."""
@@ -200,55 +205,35 @@ class CellRow(ShareRow):
 
 
 @dataclass(frozen=True, eq=False)
-class CrossTable(Grid):
-    """Shares of all combinations of two attributes that everybody answered, and how they hang together.
-
-    Attributes:
-        estimate: what the table shows; `estimate.cov_params()` is the covariance of all cells.
-    """
-
-    type: ClassVar = "cross-table"
-
-    estimate: Estimate = field(repr=False)
+class AnswerTable(Grid):
+    """Shares of all combinations of two attributes that everybody answered, and how they hang together."""
 
     @property
-    def params(self) -> dict[str, float]:
-        return self.estimate.params
+    @abstractmethod
+    def design(self) -> Design:
+        """The product that both were asked with."""
 
     @property
-    def bse(self) -> dict[str, float]:
-        return self.estimate.bse
-
-    def cov_params(self) -> Matrix:
-        return self.estimate.cov_params()
-
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        return self.estimate.conf_int(level=level, method=method, simultaneous=simultaneous)
+    @abstractmethod
+    def told(self) -> TableFacts:
+        """How many responses the table is made from, how, and how many are missing."""
 
     @property
-    def warnings(self) -> tuple[Caution, ...]:
-        return self.estimate.warnings
+    @abstractmethod
+    def likely(self) -> Vector:
+        """The most likely shares of all combinations, row by row."""
 
-    @property
-    def unbiased(self) -> CrossTable:
-        """The unbiased table, for one whose shares were brought into the simplex."""
-        return cross_table(self.estimate.tally) if self.estimate.bounded else self
+    @abstractmethod
+    def likely_covariance(self) -> Matrix:
+        """Return their covariance, as if they lay inside of the simplex."""
 
-    def independence(self, *, method: str = "score") -> HypothesisTest:
-        """Test whether the two attributes are independent.
+    @abstractmethod
+    def evidence(self, slopes: Vector) -> Evidence:
+        """Return the counts of responses whose likelihood tells a number with these slopes about the shares."""
 
-        Implements: the score test of the table of responses, or G²: twice what the log-likelihood of the joint shares
-        is above that of both margins [Wil38].
-
-        Args:
-            method: "score", which is exact where responses are few, or "likelihood".
-
-        Raises:
-            InvalidRequest: another method.
-        """
-        return independence(self.estimate.tally, method=method)
+    @abstractmethod
+    def independence(self) -> HypothesisTest:
+        """Test whether the two attributes are independent."""
 
     def odds_ratio(self, rows: tuple[str, str] | None = None, columns: tuple[str, str] | None = None) -> TableMeasure:
         """Return the odds ratio π_ac·π_bd / (π_ad·π_bc) of two rows a, b and two columns c, d.
@@ -298,6 +283,125 @@ class CrossTable(Grid):
             raise InvalidRequest(f"there are {len(places)} answers to be compared; expected two different ones.")
         return places
 
+    def association_words(self, *, level: float = 0.95) -> tuple[str, ...]:
+        """Return in words how both attributes hang together: the test, an odds ratio, Cramér's V."""
+        found = [f"{self.independence()}."]
+        if self.shares.shape == (2, 2):
+            ratio = self.odds_ratio()
+            ends = ratio.conf_int(level=level)["odds ratio"]
+            found.append(f"Odds ratio: {ratio.value:.3g} ({ends.low:.3g} … {ends.high:.3g}).")
+        if not math.isnan(self.cramers_v):
+            low, high = self.cramers_v_interval(level=level)
+            found.append(f"Cramér's V: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).")
+        return tuple(found)
+
+    def text(self, *, level: float = 0.95) -> str:
+        """Return the table for people: shares with their errors, margins, how both hang together, what calls for care.
+
+        Args:
+            level: how often the intervals of the odds ratio and of Cramér's V hold the truth.
+        """
+        words = self.association_words(level=level)
+        return "\n".join([super().__str__(), *words, *(f"Warning: {each}" for each in self.warnings)])
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+class TableFacts(NamedTuple):
+    """What is told beside every number about a table."""
+
+    respondents: int
+    missing: int
+    method: str
+
+
+class Evidence(NamedTuple):
+    """Counts of pairs of responses, and how a distance from their largest likelihood is judged.
+
+    Attributes:
+        counts: of all pairs; of a sample with weights and clusters those that as many independent people would give as
+            tell as much.
+        quantile: the distance for a confidence, as a number of standard errors.
+    """
+
+    counts: Vector
+    quantile: Callable[[float], float]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossTable(AnswerTable):
+    """Shares of all combinations of two attributes that everybody answered, and how they hang together.
+
+    Attributes:
+        estimate: what the table shows; `estimate.cov_params()` is the covariance of all cells.
+    """
+
+    type: ClassVar = "cross-table"
+
+    estimate: Estimate = field(repr=False)
+
+    @property
+    def params(self) -> dict[str, float]:
+        return self.estimate.params
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return self.estimate.bse
+
+    def cov_params(self) -> Matrix:
+        return self.estimate.cov_params()
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        return self.estimate.conf_int(level=level, method=method, simultaneous=simultaneous)
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        return self.estimate.warnings
+
+    @property
+    def design(self) -> Design:
+        return self.estimate.design
+
+    @property
+    def told(self) -> TableFacts:
+        return TableFacts(self.estimate.respondents, self.estimate.tally.missing, self.estimate.method)
+
+    @cached_property
+    def _likely(self) -> Estimate:
+        return self.estimate if self.estimate.bounded else fitted(self.estimate.tally, method="likelihood")
+
+    @property
+    def likely(self) -> Vector:
+        return self._likely.value
+
+    def likely_covariance(self) -> Matrix:
+        return self._likely.cov_params()
+
+    def evidence(self, slopes: Vector) -> Evidence:  # noqa: ARG002 - people are independent, whatever is asked
+        return Evidence(self.estimate.tally.counts.astype(np.float64), quantile)
+
+    @property
+    def unbiased(self) -> CrossTable:
+        """The unbiased table, for one whose shares were brought into the simplex."""
+        return cross_table(self.estimate.tally) if self.estimate.bounded else self
+
+    def independence(self, *, method: str = "score") -> HypothesisTest:
+        """Test whether the two attributes are independent.
+
+        Implements: the score test of the table of responses, or G²: twice what the log-likelihood of the joint shares
+        is above that of both margins [Wil38].
+
+        Args:
+            method: "score", which is exact where responses are few, or "likelihood".
+
+        Raises:
+            InvalidRequest: another method.
+        """
+        return independence(self.estimate.tally, method=method)
+
     def cramers_v_interval(self, *, level: float = 0.95) -> Interval:
         """Return an interval for Cramér's V; where answers are too rare to be told from 0, by likelihood.
 
@@ -323,30 +427,6 @@ class CrossTable(Grid):
         )
         return dataclasses.replace(told, rows=rows, notes=(*told.notes, *self.association_words(level=level)))  # type: ignore[return-value]
 
-    def association_words(self, *, level: float = 0.95) -> tuple[str, ...]:
-        """Return in words how both attributes hang together: the test, an odds ratio, Cramér's V."""
-        found = [f"{self.independence()}."]
-        if self.shares.shape == (2, 2):
-            ratio = self.odds_ratio()
-            ends = ratio.conf_int(level=level)["odds ratio"]
-            found.append(f"Odds ratio: {ratio.value:.3g} ({ends.low:.3g} … {ends.high:.3g}).")
-        if not math.isnan(self.cramers_v):
-            low, high = self.cramers_v_interval(level=level)
-            found.append(f"Cramér's V: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).")
-        return tuple(found)
-
-    def text(self, *, level: float = 0.95) -> str:
-        """Return the table for people: shares with their errors, margins, how both hang together, what calls for care.
-
-        Args:
-            level: how often the intervals of the odds ratio and of Cramér's V hold the truth.
-        """
-        words = self.association_words(level=level)
-        return "\n".join([super().__str__(), *words, *(f"Warning: {each}" for each in self.warnings)])
-
-    def __str__(self) -> str:
-        return self.text()
-
     @property
     def _design_hash(self) -> str:
         return self.estimate._design_hash
@@ -367,6 +447,7 @@ class CrossTable(Grid):
         return vector(np.arange(len(self.estimate.value)) == number)
 
 
+@overload
 def cross_table(
     given: Estimate | Tally | Responses[Any] | tuple[Design, Any],
     second: object = None,
@@ -374,7 +455,25 @@ def cross_table(
     rows: str | None = None,
     columns: str | None = None,
     method: str = "inversion",
-) -> CrossTable:
+) -> CrossTable: ...
+@overload
+def cross_table(
+    given: Responses[Any] | tuple[Design, Any],
+    second: object = None,
+    *,
+    rows: str | None = None,
+    columns: str | None = None,
+    sampling: Sampling,
+) -> SampledTable: ...
+def cross_table(
+    given: Estimate | Tally | Responses[Any] | tuple[Design, Any],
+    second: object = None,
+    *,
+    rows: str | None = None,
+    columns: str | None = None,
+    method: str = "inversion",
+    sampling: Sampling | None = None,
+) -> CrossTable | SampledTable:
     """Set two attributes against each other: a table of joint shares with its margins, and how they hang together.
 
     `cross_table(estimate)` and `cross_table(tally)` are of a `product`. `cross_table(smokes, drinks)` is of two columns
@@ -389,6 +488,7 @@ def cross_table(
         columns: the attribute that goes across.
         method: "inversion" for the unbiased table, or "likelihood" for one in the simplex, with the unbiased one
             beside it; of an estimate its own.
+        sampling: of two columns: how these people were drawn.
 
     Raises:
         InvalidRequest: another number of attributes, nothing to set against the first, or a column of one answer.
@@ -408,6 +508,15 @@ def cross_table(
         Odds ratio: 3 (0.557 … 19.9).
         Cramér's V: 0.146 (0.000 … 0.536).
     """
+    if sampling is not None:
+        from deniable.estimates.sampling.tables import sampled_table
+
+        if isinstance(given, Estimate | Tally) or method != "inversion":
+            raise InvalidRequest(
+                "a sampling describes rows, and its table is unbiased; expected two columns, a row for each person.",
+                "For example dn.cross_table(smokes, drinks, sampling=sample).",
+            )
+        return sampled_table(*_paired(given, second, rows, columns), sampling)
     if isinstance(given, Estimate) and second is None:
         if rows is None and columns is None:
             return _table_of(given)
@@ -489,6 +598,13 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Hypot
 
 def _joined(first: object, second: object, rows: str | None, columns: str | None) -> Tally:
     """Return the tally of two columns as one of a product."""
+    both, pairs = _paired(first, second, rows, columns)
+    counts = np.bincount(pairs[pairs >= 0], minlength=both.channel.responses)
+    return Tally(both, counts, int((pairs < 0).sum()))
+
+
+def _paired(first: object, second: object, rows: str | None, columns: str | None) -> tuple[Design, NDArray[np.int64]]:
+    """Return two columns as the responses to a product, -1 where one of them is missing."""
     one, two = (column_of(each) for each in (first, second))
     if one.open and two.open:
         raise InvalidRequest(
@@ -510,8 +626,7 @@ def _joined(first: object, second: object, rows: str | None, columns: str | None
             "Use dn.association(), which needs no table.",
         )
     there = (one.codes >= 0) & (two.codes >= 0)
-    pairs = one.codes[there] * sizes[1] + two.codes[there]
-    return Tally(both, np.bincount(pairs, minlength=math.prod(sizes)), int((~there).sum()))
+    return both, np.where(there, one.codes * sizes[1] + two.codes, -1)
 
 
 def _numbers(given: Sequence[float] | None, size: int) -> tuple[float, ...]:

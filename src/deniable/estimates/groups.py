@@ -9,35 +9,37 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import block_diag
 from scipy.stats import chi2
 
 from deniable import documents
-from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile, quoted
-from deniable.estimates.covariances import Matrix, Vector
+from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.differences import (
+    ALIKE,
+    REST,
+    Compared,
+    Differences,
+    check_number,
+    comparison_weights,
+    pair_signs,
+)
 from deniable.estimates.independence import (
     MOST_CELLS,
     highest,
-    holm,
     response_scores,
     score_test,
 )
 from deniable.estimates.intervals import Interval, one_of
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
+from deniable.estimates.results import Caution, Result, Row, Summary
 from deniable.estimates.shares import Estimate
 from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio
 from deniable.tallies.groups import Group, GroupedTally, group_name
 
-__all__ = ["DifferenceRow", "Differences", "GroupedEstimate", "estimate_groups"]
-
-REST = "the rest"
-"""What all other groups together are called."""
-
-ALIKE = "Test that all groups are alike"
-"""The hypothesis that is tested of groups."""
+__all__ = ["GroupedEstimate", "estimate_groups"]
 
 _FITS = {  # by what a design asks: what estimates a tally of it, below `deniable`
     "categories": "estimates.shares.fitted",
@@ -47,7 +49,6 @@ _FITS = {  # by what a design asks: what estimates a tally of it, below `deniabl
     "numbers": "records.numbers.estimates.estimate",
     "drawn items": "records.drawn.estimates.estimate",
 }
-_MOST_PAIRS = 5_000  # comparisons in a table; more of them tell nobody anything
 
 
 def estimate_groups(tally: GroupedTally, **options: Any) -> GroupedEstimate:
@@ -329,7 +330,7 @@ class GroupedEstimate(Result):
         Raises:
             InvalidRequest: one group, or more pairs of groups than a table holds.
         """
-        return self._compared("pairs")
+        return self.compared("pairs")
 
     def against_rest(self) -> Differences:
         """Return by how much each group differs from all others together.
@@ -339,25 +340,32 @@ class GroupedEstimate(Result):
         Raises:
             InvalidRequest: one group, or more groups than a table holds.
         """
-        return self._compared("rest")
+        return self.compared("rest")
 
-    def _compared(self, against: str) -> Differences:
+    def compared(self, against: str) -> Differences:
+        """Return by how much groups differ, in "pairs" or each from the "rest".
+
+        Raises:
+            InvalidRequest: one group, or more comparisons than a table holds.
+        """
         self._check_pairs()
         groups = list(self.groups)
         pairs = len(groups) * (len(groups) - 1) // 2 if against == "pairs" else len(groups)
-        if pairs * len(self.compared_names) > _MOST_PAIRS:
-            raise InvalidRequest(
-                f"there are {pairs * len(self.compared_names):,} comparisons; expected at most {_MOST_PAIRS:,}.",
-                "Take against_rest(), or fewer groups.",
-            )
+        check_number(pairs * len(self.compared_names))
         return Differences(self, against, tuple(self._rows(against)))
+
+    def comparison_weights(self, against: str) -> Matrix:
+        """Return what each comparison adds up, a row each, in the order of `Differences.params`."""
+        groups, sizes = list(self.groups), [self.tally[group].respondents for group in self.groups]
+        signs = pair_signs(len(groups)) if against == "pairs" else _rest_signs(sizes)
+        return comparison_weights(signs, self.names, self.compared_names)
 
     @property
     def compared_names(self) -> tuple[str, ...]:
         """What is compared: each number; of two categories, whose shares move together, the second alone."""
         return self.names[-1:] if self._have_shares and len(self.names) == 2 else self.names
 
-    def _rows(self, against: str) -> Iterator[_Compared]:
+    def _rows(self, against: str) -> Iterator[Compared]:
         if against == "pairs":
             for one, two in itertools.combinations(self.groups, 2):
                 sides = [(self.tally[each], self.groups[each]) for each in (one, two)]
@@ -368,7 +376,7 @@ class GroupedEstimate(Result):
             sides = [(self.tally[group], made), (rest, self._fitted(rest))]
             yield from self._between(f"{group_name(group)} − {REST}", sides)
 
-    def _between(self, title: str, sides: Sequence[tuple[Any, Any]]) -> Iterator[_Compared]:
+    def _between(self, title: str, sides: Sequence[tuple[Any, Any]]) -> Iterator[Compared]:
         (counted, one), (others, two) = sides
         pooled = self._fitted(counted + others) if self._have_shares and not self._have_counts else None
         for name in self.compared_names:
@@ -382,7 +390,7 @@ class GroupedEstimate(Result):
                 p_value = _pooled_test(pooled, sides, [number]).p_value
             else:
                 p_value = float(chi2.sf((value / error) ** 2, 1)) if error else float(value == 0)
-            yield _Compared(f"{title} · {name}", value, error, p_value, apart)
+            yield Compared(f"{title} · {name}", value, error, p_value, apart)
 
     @property
     def _design_hash(self) -> str:
@@ -397,14 +405,12 @@ class GroupedEstimate(Result):
         return cls(tally, documents.field(source, "options", dict))
 
 
-class _Compared(NamedTuple):
-    """One comparison: its name, value, error, p-value, and its interval for a level; None for one around the value."""
-
-    name: str
-    value: float
-    error: float
-    p_value: float
-    apart: Any
+def _rest_signs(sizes: Sequence[int]) -> Matrix:
+    """Return for each group how much of it, and less of all others, its difference from these is."""
+    counts = np.array(sizes, np.float64)
+    signs = -counts / np.maximum(counts.sum() - counts, 1.0)[:, None]
+    np.fill_diagonal(signs, 1.0)
+    return vector(signs)
 
 
 def _difference(one: Any, two: Any, name: str) -> Any:
@@ -430,148 +436,3 @@ def _pooled_test(pooled: Any, sides: Sequence[tuple[Any, Any]], numbers: Sequenc
 
 def _unbiased(made: Estimate) -> Vector:
     return made.basis.unbiased
-
-
-@dataclass(frozen=True, slots=True)
-class DifferenceRow(Row):
-    """By how much two groups differ.
-
-    Attributes:
-        p_value: how often they would differ as much, or more, if they were alike.
-        adjusted: the same, with all comparisons of the table taken together [Hol79].
-    """
-
-    COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("p_value",), ("adjusted",))
-
-    p_value: float
-    adjusted: float
-
-
-@dataclass(frozen=True, eq=False)
-class Differences(Result):
-    """By how much groups differ, in pairs or each from all others, with tests adjusted for their number.
-
-    Attributes:
-        of: the estimates of the groups.
-        against: "pairs" or "rest".
-        compared: what was compared, in the order of `params`.
-    """
-
-    type: ClassVar = "differences"
-
-    of: GroupedEstimate
-    against: str
-    compared: tuple[_Compared, ...] = field(repr=False)
-
-    @property
-    def params(self) -> dict[str, float]:
-        return {each.name: each.value for each in self.compared}
-
-    @property
-    def bse(self) -> dict[str, float]:
-        return {each.name: each.error for each in self.compared}
-
-    def cov_params(self) -> Matrix:
-        """Return the covariance of all differences: those that share a group go together."""
-        own = self.of.cov_params()
-        names, groups = self.of.names, list(self.of.groups)
-        sizes = {group: self.of.tally[group].respondents for group in groups}
-        total = sum(sizes.values())
-        lines = []
-        for signs in self._signs(groups, sizes, total):
-            for name in self.of.compared_names:
-                line = np.zeros(len(own))
-                line[[names.index(name) + len(names) * at for at in range(len(groups))]] = signs
-                lines.append(line)
-        weights = np.array(lines)
-        found: Matrix = weights @ own @ weights.T
-        np.fill_diagonal(found, [each.error**2 for each in self.compared])
-        return found
-
-    def _signs(self, groups: Sequence[Group], sizes: Mapping[Group, int], total: int) -> Iterator[Vector]:
-        if self.against == "pairs":
-            for one, two in itertools.combinations(range(len(groups)), 2):
-                signs = np.zeros(len(groups))
-                signs[one], signs[two] = 1.0, -1.0
-                yield signs
-            return
-        for at, group in enumerate(groups):
-            signs = -np.array([sizes[each] for each in groups]) / max(total - sizes[group], 1)
-            signs[at] = 1.0
-            yield signs
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return GroupedEstimate._compared, (self.of, self.against)
-
-    @property
-    def p_values(self) -> dict[str, float]:
-        """How often groups that are alike would differ as much, one comparison at a time."""
-        return {each.name: each.p_value for each in self.compared}
-
-    @property
-    def adjusted(self) -> dict[str, float]:
-        """The p-values adjusted for their number, by Holm."""
-        values = holm(np.array([each.p_value for each in self.compared]))
-        return dict(zip(self.params, values.tolist(), strict=True))
-
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        """Return an interval for each difference: "recovered" from those of both groups, "normal" or "chebyshev".
-
-        Raises:
-            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
-        """
-        events = len(self.compared) if simultaneous else 1
-        have = all(each.apart is not None for each in self.compared)
-        if method not in (None, "recovered") or not have:
-            if method == "recovered":
-                raise InvalidRequest("these numbers have no contrasts; expected normal or chebyshev intervals.")
-            return around(self.params, self.bse, level=level, method=method, events=events)
-        own = one_of(events, level)
-        return {each.name: each.apart.interval(level=own) for each in self.compared}
-
-    @property
-    def warnings(self) -> tuple[Caution, ...]:
-        return self.of.warnings
-
-    def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> Summary[DifferenceRow]:
-        intervals, adjusted = self.conf_int(level=level, method=method, simultaneous=simultaneous), self.adjusted
-        rows = tuple(
-            DifferenceRow(each.name, each.value, each.error, *intervals[each.name], each.p_value, adjusted[each.name])
-            for each in self.compared
-        )
-        have = all(each.apart is not None for each in self.compared)
-        of = self.of.summary(level=level)
-        what = "each pair of groups" if self.against == "pairs" else f"each group and {REST}"
-        return Summary(
-            title=f"Differences between {what}: {len(self.of.groups):,} groups, {self.of.respondents:,} respondents",
-            quantity="difference",
-            rows=rows,
-            notes=(f"p-values are adjusted for {len(rows):,} comparisons by Holm.", *of.notes),
-            warnings=self.warnings,
-            level=level,
-            interval=method or ("recovered" if have else "normal"),
-            method=of.method,
-            respondents=self.of.respondents,
-            missing=of.missing,
-            epsilon=of.epsilon,
-            simultaneous=simultaneous,
-        )
-
-    @property
-    def _design_hash(self) -> str:
-        return self.of._design_hash
-
-    def _source(self) -> dict[str, Any]:
-        return {"groups": self.of._source(), "against": self.against}
-
-    @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Any) -> Differences:
-        of = GroupedEstimate._remade(documents.field(source, "groups", dict), design)
-        against = documents.field(source, "against", str)
-        if against not in ("pairs", "rest"):
-            raise UnreadableFile(f"the comparison is {quoted(against)}; expected pairs or rest.")
-        return of._compared(against)

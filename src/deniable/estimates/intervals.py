@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,6 +23,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from scipy.special import stdtrit
 
 from deniable.channel import Channel, TwoLevel
 from deniable.errors import InvalidRequest, quoted
@@ -129,8 +131,10 @@ def sampled(respondents: int, population: int | None) -> float:
     return 1.0 if population is None else (population - respondents) / max(population - 1, 1)
 
 
-def quantile(confidence: float) -> float:
-    """Return z with probability `confidence` between −z and z under the normal law."""
+def quantile(confidence: float, degrees: float = math.inf) -> float:
+    """Return z with probability `confidence` between −z and z under the normal law, or Student's with few degrees."""
+    if not math.isinf(degrees):
+        return float(-stdtrit(degrees, (1 - confidence) / 2))
     return -NormalDist().inv_cdf((1 - confidence) / 2)  # of the lower tail, which keeps its digits near 1
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from deniable import documents
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.cross_tables import CrossTable, cross_table
+from deniable.estimates.cross_tables import AnswerTable, CrossTable, cross_table
 from deniable.estimates.independence import response_scores
 from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.estimates.likelihood import log_likelihood
@@ -23,6 +24,9 @@ from deniable.estimates.linear import floats
 from deniable.estimates.results import Caution, Result, Row, Summary, around
 from deniable.tallies.columns import KnownColumn, column_of
 from deniable.tallies.groups import numbered
+
+if TYPE_CHECKING:
+    from deniable.estimates.sampling import Sampling
 
 __all__ = ["Correlation", "TableMeasure", "correlation"]
 
@@ -49,21 +53,19 @@ class TableMeasure(Result):
 
     type: ClassVar = "table-measure"
 
-    table: CrossTable
+    table: AnswerTable
     name: str
     rows: tuple[float, ...]
     columns: tuple[float, ...]
 
-    @cached_property
-    def _likely(self) -> CrossTable:
-        tally = self.table.estimate.tally
-        return self.table if self.table.estimate.bounded else cross_table(tally, method="likelihood")
+    @property
+    def _shares(self) -> Vector:
+        return self.table.shares.reshape(-1) if self.name == "correlation" else self.table.likely
 
     @property
     def value(self) -> float:
         """The number; infinite where an odds ratio is without bound, not a number where it is undefined."""
-        table = self.table if self.name == "correlation" else self._likely
-        return self._told(self._measure(table.shares.reshape(-1)))
+        return self._told(self._measure(self._shares))
 
     @property
     def _measure(self) -> Measure:
@@ -88,17 +90,10 @@ class TableMeasure(Result):
     @cached_property
     def _error(self) -> float:
         """The standard error, by the slopes of the measure; not a number at the border."""
-        table = self.table if self.name == "correlation" else self._likely
-        shares = table.shares.reshape(-1)
-        steps = np.eye(len(shares)) * 1e-6
+        slopes = _slopes(lambda shares: self._told(self._measure(shares)), self._shares)
+        spread = self.table.cov_params() if self.name == "correlation" else self.table.likely_covariance()
         with np.errstate(all="ignore"):
-            slopes = np.array(
-                [
-                    (self._told(self._measure(shares + step)) - self._told(self._measure(shares - step))) / 2e-6
-                    for step in steps
-                ]
-            )
-            variance = float(slopes @ table.cov_params() @ slopes)
+            variance = float(slopes @ spread @ slopes)
         return math.sqrt(variance) if math.isfinite(variance) and variance >= 0 else math.nan
 
     @property
@@ -124,7 +119,7 @@ class TableMeasure(Result):
         """
         if method not in (None, "profile"):
             return around(self.params, self.bse, level=level, method=method)
-        low, high = _range(self._likely, self._measure, one_of(1, level))
+        low, high = _range(self.table, self._measure, one_of(1, level))
         value = self.value
         ends = self._told(low), self._told(high)
         if not math.isnan(value):
@@ -143,7 +138,7 @@ class TableMeasure(Result):
 
     def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)[self.name]
-        of = self.table.estimate
+        of = self.table.told
         return Summary(
             title=f"{self._title}, {of.respondents:,} respondents",
             quantity=self.name,
@@ -154,8 +149,8 @@ class TableMeasure(Result):
             interval=method or "profile",
             method=of.method if self.name == "correlation" else "likelihood",
             respondents=of.respondents,
-            missing=of.tally.missing,
-            epsilon=of.design.epsilon,
+            missing=of.missing,
+            epsilon=self.table.design.epsilon,
             simultaneous=simultaneous,
         )
 
@@ -178,6 +173,7 @@ class TableMeasure(Result):
 
     def _source(self) -> dict[str, Any]:
         return {
+            "of": self.table.type,
             "table": self.table._source(),
             "name": self.name,
             "rows": list(self.rows),
@@ -186,8 +182,13 @@ class TableMeasure(Result):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Design) -> TableMeasure:
-        table = CrossTable._remade(documents.field(source, "table", dict), design)
-        name = documents.field(source, "name", str)
+        from deniable.estimates.sampling.tables import SampledTable
+
+        known: dict[str, type[AnswerTable]] = {each.type: each for each in (CrossTable, SampledTable)}
+        kind, name = (documents.field(source, each, str) for each in ("of", "name"))
+        if kind not in known:
+            raise UnreadableFile(f"the table is of the type {quoted(kind)}; expected one of {', '.join(known)}.")
+        table = known[kind]._remade(documents.field(source, "table", dict), design)
         if name not in ("odds ratio", "correlation", "share"):
             raise UnreadableFile(f"the measure is {quoted(name)}; expected odds ratio, correlation or share.")
         rows, columns = (tuple(map(float, documents.field(source, each, list))) for each in ("rows", "columns"))
@@ -215,22 +216,29 @@ def _among(table: Matrix, row: int, column: int) -> float:
     return float(table[row, column] / total) if total > _TINY else math.nan
 
 
-def _range(likely: CrossTable, measure: Measure, confidence: float) -> tuple[float, float]:
+def _slopes(measure: Measure, shares: Vector) -> Vector:
+    """Return by how much a measure rises with each share."""
+    steps = np.eye(len(shares)) * 1e-6
+    with np.errstate(all="ignore"):
+        return np.array([(measure(shares + step) - measure(shares - step)) / 2e-6 for step in steps])
+
+
+def _range(table: AnswerTable, measure: Measure, confidence: float) -> tuple[float, float]:
     """Return the smallest and the largest measure of all tables whose likelihood is not much below the best.
 
     Raises:
         NotEstimable: a table with too many cells to search.
     """
-    best = likely.shares.reshape(-1)
+    best = table.likely
     if len(best) > _MOST_PROFILED:
         raise NotEstimable(
             f"the table has {len(best):,} cells; expected at most {_MOST_PROFILED} for an interval by likelihood.",
             'Ask for method="normal".',
         )
-    matrix, counts = floats(likely.estimate.design.channel), likely.estimate.tally.counts.astype(np.float64)
-    seen = counts > 0
-    matrix, counts = matrix[seen], counts[seen]
-    floor = log_likelihood(counts, matrix @ best) - quantile(confidence) ** 2 / 2
+    told = table.evidence(_slopes(measure, best))
+    seen = told.counts > 0
+    matrix, counts = floats(table.design.channel)[seen], told.counts[seen]
+    floor = log_likelihood(counts, matrix @ best) - told.quantile(confidence) ** 2 / 2
 
     def room(shares: Vector) -> float:
         return float(log_likelihood(counts, np.maximum(matrix @ shares, 1e-300)) - floor)
@@ -272,7 +280,7 @@ def strength_range(table: CrossTable, confidence: float) -> Interval:
     Raises:
         NotEstimable: a table with too many cells to search.
     """
-    shape, likely = table.shares.shape, cross_table(table.estimate.tally, method="likelihood")
+    shape = table.shares.shape
 
     def strength(shares: Vector) -> float:
         found = shares.reshape(shape)
@@ -281,7 +289,7 @@ def strength_range(table: CrossTable, confidence: float) -> Interval:
         squares = float((((found - expected)[told]) ** 2 / expected[told]).sum())
         return math.sqrt(min(squares / (min(shape) - 1), 1.0))
 
-    return Interval(*_range(likely, strength, confidence))
+    return Interval(*_range(table, strength, confidence))
 
 
 def _inward(best: Vector, corner: Vector, room: Callable[[Vector], float]) -> Vector:
@@ -293,7 +301,12 @@ def _inward(best: Vector, corner: Vector, room: Callable[[Vector], float]) -> Ve
 
 
 def correlation(
-    first: object, second: object, *, rows: str | None = None, columns: str | None = None
+    first: object,
+    second: object,
+    *,
+    rows: str | None = None,
+    columns: str | None = None,
+    sampling: Sampling | None = None,
 ) -> Correlation | TableMeasure:
     """Estimate the correlation of two columns, of which one or both were randomized, freed of the devices.
 
@@ -307,6 +320,7 @@ def correlation(
         second: the same rows of another.
         rows: what to call the first.
         columns: what to call the second.
+        sampling: how these people were drawn, if not one by one.
 
     Returns:
         A `Correlation` where one of the two holds numbers; else the correlation of their `cross_table`, whose interval
@@ -324,7 +338,7 @@ def correlation(
     """
     numbers = [_as_numbers(each) for each in (first, second)]
     if all(each is None for each in numbers):
-        return cross_table(first, second, rows=rows, columns=columns).correlation()  # type: ignore[arg-type]
+        return _table(first, second, rows, columns, sampling).correlation()
     if all(each is not None for each in numbers):
         raise InvalidRequest(
             "neither column holds responses; expected at least one that was drawn with a design.",
@@ -332,7 +346,13 @@ def correlation(
         )
     given, known = (second, numbers[0]) if numbers[0] is not None else (first, numbers[1])
     assert known is not None
-    return _with_numbers(column_of(given), known)
+    return _with_numbers(column_of(given), known, sampling)
+
+
+def _table(first: Any, second: object, rows: str | None, columns: str | None, sampling: Any) -> AnswerTable:
+    if sampling is None:
+        return cross_table(first, second, rows=rows, columns=columns)
+    return cross_table(first, second, rows=rows, columns=columns, sampling=sampling)
 
 
 def _as_numbers(given: object) -> Vector | None:
@@ -350,31 +370,56 @@ def _as_numbers(given: object) -> Vector | None:
     return np.array(numbers, np.float64)[rows] if numbers else np.empty(0)
 
 
-def _with_numbers(column: KnownColumn, numbers: Vector) -> Correlation:
+def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | None) -> Correlation:
     if len(column.codes) != len(numbers):
         raise Incompatible(
             f"there are {len(column.codes):,} and {len(numbers):,} rows; expected one of each for every respondent."
         )
     there = (column.codes >= 0) & ~np.isnan(numbers)
-    size = len(column.design.categories)
-    scores = response_scores(column.design)
-    places = np.arange(size, dtype=np.float64)
-    own, squares = (scores @ places)[column.codes[there]], (scores @ places**2)[column.codes[there]]
-    other, n = numbers[there], int(there.sum())
+    size, n = len(column.design.categories), int(there.sum())
     if n < 3:
         raise NotEstimable(f"{n} respondents have both; expected at least 3.")
-    mean, center = own.mean(), other.mean()
-    spread, width = float(squares.mean() - mean**2), float(other.var())
-    moved = (own - mean) * (other - center)
-    if spread <= 0 or width <= 0:
-        value = error = math.nan
+    scores = response_scores(column.design)
+    places = np.arange(size, dtype=np.float64)
+    known, other = column.codes * there, np.where(there, numbers, 0.0)
+    moments = _Moments((scores @ places)[known], (scores @ places**2)[known], other, there)
+    degrees = math.inf
+    if sampling is None:
+        value, adds = moments.correlated(there.astype(np.float64))
+        error = float(adds[there].std(ddof=1) / math.sqrt(n))
     else:
-        value = float(moved.mean() / math.sqrt(spread * width))
-        # What each respondent adds: to the covariance, and to both variances (the delta method).
-        of_spread = (squares - squares.mean() - 2 * mean * (own - mean)) / spread
-        adds = moved / math.sqrt(spread * width) - value / 2 * (of_spread + (other - center) ** 2 / width)
-        error = float(adds.std(ddof=1) / math.sqrt(n))
-    return Correlation(value, error, n, int((~there).sum()), column.design.hash, column.design.epsilon)
+        from deniable.estimates.sampling import Sampling as Drawn
+        from deniable.estimates.sampling import number_error
+
+        if not isinstance(sampling, Drawn):
+            raise InvalidRequest(f"the sampling is a {type(sampling).__name__}; expected a Sampling.")
+        value, adds = moments.correlated(sampling.weights * there)
+        error = number_error(lambda weights: moments.correlated(weights * there)[0], adds, sampling, there)
+        degrees = float(sampling.degrees_of(there))
+    missing = int((~there).sum())
+    return Correlation(value, error, n, missing, column.design.hash, column.design.epsilon, degrees)
+
+
+class _Moments(NamedTuple):
+    """What a correlation is made of: scores of a response, of its square, and a number that is openly known."""
+
+    own: Vector
+    squares: Vector
+    other: Vector
+    there: NDArray[np.bool_]
+
+    def correlated(self, weights: Vector) -> tuple[float, Vector]:
+        """Return the correlation, and what each respondent adds to it (the delta method), 0 for those who lack one."""
+        whole = weights.sum()
+        mean, square, center = (float(weights @ each / whole) for each in (self.own, self.squares, self.other))
+        spread, width = square - mean**2, float(weights @ (self.other - center) ** 2 / whole)
+        if spread <= 0 or width <= 0:
+            return math.nan, np.full(len(weights), math.nan)
+        moved = (self.own - mean) * (self.other - center)
+        value = float(weights @ moved / whole / math.sqrt(spread * width))
+        of_spread = (self.squares - square - 2 * mean * (self.own - mean)) / spread
+        adds = moved / math.sqrt(spread * width) - value / 2 * (of_spread + (self.other - center) ** 2 / width)
+        return value, np.where(self.there, adds, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -388,6 +433,7 @@ class Correlation(Result):
         missing: how many lack one of them.
         design: the hash of the design.
         epsilon: the most that a respondent has revealed.
+        degrees: degrees of freedom of the error; infinite for people who were drawn one by one.
     """
 
     type: ClassVar = "correlation"
@@ -397,7 +443,8 @@ class Correlation(Result):
     respondents: int
     missing: int
     design: str
-    epsilon: float = field(default=math.inf)
+    epsilon: float = math.inf
+    degrees: float = math.inf
 
     @property
     def params(self) -> dict[str, float]:
@@ -423,8 +470,8 @@ class Correlation(Result):
         """
         if method not in (None, "fisher") or not abs(self.value) < 1:
             chosen = None if method == "fisher" else method
-            return around(self.params, self.bse, level=level, method=chosen)
-        far = quantile(one_of(1, level)) * self.error / (1 - self.value**2)
+            return around(self.params, self.bse, level=level, method=chosen, degrees=self.degrees)
+        far = quantile(one_of(1, level), self.degrees) * self.error / (1 - self.value**2)
         low, high = (math.tanh(math.atanh(self.value) + side * far) for side in (-1, 1))
         return {"correlation": Interval(low, high)}
 
@@ -463,10 +510,12 @@ class Correlation(Result):
             "error": None if math.isnan(self.error) else self.error,
             "respondents": self.respondents,
             "missing": self.missing,
+            "degrees": None if math.isinf(self.degrees) else self.degrees,
         }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Design) -> Correlation:
         value, error = (math.nan if source.get(each) is None else float(source[each]) for each in ("value", "error"))
         respondents, missing = (documents.whole(source, each) for each in ("respondents", "missing"))
-        return cls(value, error, respondents, missing, design.hash, design.epsilon)
+        degrees = math.inf if source.get("degrees") is None else float(source["degrees"])
+        return cls(value, error, respondents, missing, design.hash, design.epsilon, degrees)

@@ -294,15 +294,23 @@ class Result(Rendered, ABC):
 
 
 def around(
-    params: Mapping[str, float], bse: Mapping[str, float], *, level: float, method: str | None = None, events: int = 1
+    params: Mapping[str, float],
+    bse: Mapping[str, float],
+    *,
+    level: float,
+    method: str | None = None,
+    events: int = 1,
+    degrees: float = math.inf,
 ) -> dict[str, Interval]:
     """Return value ± a multiple of the error: "normal" (the default), or "chebyshev" for any distribution.
+
+    With few degrees of freedom of the errors the normal quantile is Student's.
 
     Raises:
         InvalidRequest: another method, or a level outside (0, 1).
     """
     confidence = one_of(events, level)
-    factors = {"normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
+    factors = {"normal": quantile(confidence, degrees), "chebyshev": (1 - confidence) ** -0.5}
     chosen = method or "normal"
     if chosen not in factors:
         raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(factors)}.")
@@ -339,10 +347,12 @@ def _column(cells: Sequence[Sequence[float | None]]) -> list[str]:
 
 
 def _cell(cell: Sequence[float | None], digits: int) -> str:
-    told = [_number(each, digits) for each in cell if each is not None and math.isfinite(each)]
+    told = [_number(each, digits) for each in cell if each is not None and not math.isnan(each)]
     return " … ".join(told) if len(told) == len(cell) else "—"
 
 
 def _number(value: float, digits: int) -> str:
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     tiny = 0 < abs(value) < 0.5 * 10**-digits
     return f"{value:.1e}" if tiny and digits == 4 else f"{value:,.{digits}f}"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 from scipy.stats import chi2
+from scipy.stats import f as f_law
 
-__all__ = ["HypothesisTest", "against_chi_square", "likelihood_ratio"]
+from deniable.errors import NotEstimable
+
+__all__ = ["HypothesisTest", "against_chi_square", "likelihood_ratio", "sampled_wald"]
 
 _ZERO = 1e-9  # of a statistic, below which rounding alone is seen
+_RANK = 1e-9  # relative size below which a variance is rounding
 
 
 class HypothesisTest(NamedTuple):
@@ -21,6 +26,7 @@ class HypothesisTest(NamedTuple):
         df: degrees of freedom: what the statistic is on average, were the hypothesis true.
         p_value: how often it would be as large, or larger, by chance; 1 without degrees of freedom.
         tables: in how many tables with the same margins the p-value was counted; 0 for a closed form.
+        below: degrees of freedom of the errors, where these are known from few clusters: the statistic is an F then.
     """
 
     hypothesis: str
@@ -29,15 +35,17 @@ class HypothesisTest(NamedTuple):
     df: int
     p_value: float
     tables: int = 0
+    below: int = 0
 
     @property
     def told(self) -> str:
         """What was found, in numbers alone."""
         if not self.df:
             return "no degree of freedom is left to test it"
-        name = {"likelihood": "G²", "Wald": "Wald's χ²"}.get(self.method, "χ²")
+        name = "F" if self.below else {"likelihood": "G²", "Wald": "Wald's χ²"}.get(self.method, "χ²")
         how = f" ({self.tables:,} tables)" if self.tables else ""
         degrees = "1 degree" if self.df == 1 else f"{self.df} degrees"
+        degrees = f"{self.df} and {self.below:,} degrees" if self.below else degrees
         p = f"p = {self.p_value:.3g}" if self.p_value else "p < 1e-300"  # what a float can tell
         return f"{name} = {self.statistic:.2f} with {degrees} of freedom, {p}{how}"
 
@@ -75,3 +83,38 @@ def likelihood_ratio(hypothesis: str, log_ratio: float, df: int, *, at_border: b
     Where shares are held at the border of the simplex the law of G² is only near χ²; a score test holds them nowhere.
     """
     return against_chi_square(hypothesis, "likelihood", max(2 * log_ratio, 0.0), df, at_border=at_border)
+
+
+def sampled_wald(hypothesis: str, away: Any, covariance: Any, degrees: int) -> HypothesisTest:
+    """Return the test that several numbers are 0, whose covariance is known with few degrees of freedom.
+
+    Implements: Wald's statistic W = d′·V⁺·d as F = W·(m − q + 1)/(m·q), with q the rank of V and m its degrees of
+    freedom [KG90]; with one number it is Student's test.
+
+    Args:
+        hypothesis: what is tested.
+        away: the numbers.
+        covariance: theirs, between clusters.
+        degrees: clusters less strata.
+
+    Raises:
+        NotEstimable: more numbers than the clusters can tell.
+
+    Example:
+        >>> print(sampled_wald("x = 0", [2.0], [[1.0]], 10))
+        x = 0: F = 4.00 with 1 and 10 degrees of freedom, p = 0.0734
+    """
+    numbers, spread = np.asarray(away, np.float64), np.asarray(covariance, np.float64)
+    sizes, directions = np.linalg.eigh((spread + spread.T) / 2)
+    told = sizes > _RANK * max(float(sizes[-1]), 1e-300)
+    rank = int(told.sum())
+    below = degrees - rank + 1
+    if rank > 1 and rank >= degrees:  # clusters, and not the numbers, say how many directions are seen
+        raise NotEstimable(
+            f"{rank} numbers are tested with {degrees} degrees of freedom: there are too few clusters.",
+            "Test fewer numbers, such as one category by its name.",
+        )
+    turned = (numbers @ directions[:, told]) / np.sqrt(sizes[told])
+    statistic = float(turned @ turned) * below / (degrees * rank) if rank else 0.0
+    p_value = float(f_law.sf(statistic, rank, below)) if rank else 1.0
+    return HypothesisTest(hypothesis, "Wald", statistic, rank, p_value, below=below if rank else 0)

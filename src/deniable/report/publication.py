@@ -329,7 +329,8 @@ def _numbers(row: Row, *, percent: bool) -> tuple[str, str, str]:
         digits = 1 if width >= 0.01 or not width > 0 else 2 if width >= 0.001 else 3
         return tuple(f"{100 * each:.{digits}f}%".replace("-", "−") for each in (row.estimate, row.low, row.high))  # type: ignore[return-value]
     places = min(max(2 - math.floor(math.log10(width)), 0), 12) if math.isfinite(width) and width > 0 else 4
-    return tuple(f"{each:,.{places}f}".replace("-", "−") for each in (row.estimate, row.low, row.high))  # type: ignore[return-value]
+    ends = [f"{each:,.{places}f}" for each in (row.estimate, row.low, row.high)]
+    return tuple(each.replace("-", "−").replace("inf", "∞") for each in ends)  # type: ignore[return-value]
 
 
 def _names(parts: Sequence[str]) -> str:

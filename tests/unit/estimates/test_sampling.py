@@ -260,17 +260,17 @@ def test_replicate_weights_that_came_with_the_data() -> None:
 def test_domains_keep_all_rows_and_groups_have_one_covariance() -> None:
     old = COLUMNS["age"] == "old"
     domain, groups = dn.estimate(YES, sampling=SAMPLE, domain=old), dn.estimate(YES, sampling=SAMPLE, by=COLUMNS["age"])
-    assert groups.params["old: yes"] == pytest.approx(domain.params["yes"])
-    assert groups.bse["old: yes"] == pytest.approx(domain.bse["yes"])
+    assert groups.params["old · yes"] == pytest.approx(domain.params["yes"])
+    assert groups.bse["old · yes"] == pytest.approx(domain.bse["yes"])
     weights = np.where(old, COLUMNS["w"], 0.0)
     zeroed = dn.estimate(YES, sampling=dn.Sampling(**(KNOWN | {"weights": weights})))
     assert zeroed.params["yes"] == pytest.approx(domain.params["yes"])
     assert zeroed.bse["yes"] == pytest.approx(domain.bse["yes"])
     ratio = dn.estimate(YES, sampling=SAMPLE, denominator=np.ones(N), domain=old)
     assert (ratio.params["yes"], ratio.bse["yes"]) == pytest.approx((domain.params["yes"], domain.bse["yes"]))
-    gap = groups.contrast({"old: yes": 1, "young: yes": -1})
+    gap = groups.contrast({"old · yes": 1, "young · yes": -1})
     names, matrix = list(groups.names), groups.cov_params()
-    a, b = names.index("old: yes"), names.index("young: yes")
+    a, b = names.index("old · yes"), names.index("young · yes")
     assert gap.error == pytest.approx((matrix[a, a] + matrix[b, b] - 2 * matrix[a, b]) ** 0.5)
     assert matrix[a, b] != 0  # people of both ages live in one village
     low, high = gap.interval()
@@ -278,7 +278,7 @@ def test_domains_keep_all_rows_and_groups_have_one_covariance() -> None:
     with pytest.raises(InvalidRequest, match="was not estimated"):
         groups.contrast({"old": 1})
     total = dn.estimate(YES, sampling=SAMPLE).total.params["yes"]
-    assert groups.total.params["old: yes"] + groups.total.params["young: yes"] == pytest.approx(total)
+    assert groups.total.params["old · yes"] + groups.total.params["young · yes"] == pytest.approx(total)
 
 
 def test_post_stratified_weights_are_those_of_calibration_and_meet_the_totals() -> None:

@@ -7,7 +7,7 @@ from deniable.estimates.sampling.replicates import Replicates
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import OneResponse, RowValues, linear_of, one_response, row_values
-from deniable.estimates.sampling.variances import between_cluster_covariance, design_covariance, sandwich
+from deniable.estimates.sampling.variances import between_cluster_covariance, design_covariance, number_error, sandwich
 
 __all__ = [
     "Asked",
@@ -23,6 +23,7 @@ __all__ = [
     "estimate_tally",
     "estimate_values",
     "linear_of",
+    "number_error",
     "one_response",
     "row_values",
     "sandwich",

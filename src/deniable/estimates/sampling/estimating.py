@@ -18,6 +18,7 @@ from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import OneResponse, RowValues, row_values
 from deniable.estimates.sampling.variances import design_covariance
+from deniable.tallies.groups import group_name, numbered
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 
@@ -37,7 +38,8 @@ def estimate(
         responses: what was sent, a row for each person of the sample, to a design for categories or for numbers.
         sampling: how these people were drawn.
         domain: True for the rows of a part of the people, such as those over 65. All rows stay in the variance.
-        by: a group for each row; each group is told on its own, and all together have one covariance.
+        by: a group for each row, or columns of them; each group is told on its own, and all together have one
+            covariance. Rows that name none stay in the variance.
         denominator: a number for each row: what is told is the ratio of both totals, such as cases for each bed.
         inverse: of shares: a left inverse of the channel, in place of the one that would be taken.
 
@@ -262,7 +264,7 @@ class _Estimand:
         scale = [float(sampling.weights[piece.part].sum()) if self.of_total else 1.0 for piece in pieces]
         groups = [group for group in self.names for _ in self.blocks]
         told = [
-            f"{group}: {name}" if group else name
+            f"{group} · {name}" if group else name
             for group, piece in zip(groups, pieces, strict=True)
             for name in piece.block.names
         ]
@@ -284,6 +286,7 @@ class _Estimand:
             sampling.describe(),
             responded,
             int(sum(int(part.sum()) for part in self.parts) - responded),
+            self.names if self.names != ("",) else (),
         )
 
     @property
@@ -400,8 +403,12 @@ def _estimand(blocks: tuple[RowValues, ...], sampling: Sampling, domain: Any, by
     parts: tuple[Mask, ...] = (inside,)
     names: tuple[str, ...] = ("",)
     if by is not None:
-        codes, found = columns.labels(by, "groups", size)
-        parts = tuple(part for part in ((codes == code) & inside for code in range(len(found))) if part.any())
-        names = tuple(str(found[int(codes[part][0])]) for part in parts)
+        found, codes = numbered(by)
+        columns.check_rows(codes, "groups", size)
+        known = [(group_name(each), (codes == at) & inside) for at, each in enumerate(found) if each is not None]
+        told = [(name, part) for name, part in known if part.any()]  # who names no group is in none of them
+        if not told:
+            raise NotEstimable("nobody belongs to a group; expected people who do.")
+        names, parts = (tuple(each) for each in zip(*told, strict=True))
     below = None if denominator is None else columns.numbers(denominator, "denominator", size)
     return _Estimand(blocks, sampling, parts, names, below)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,13 +14,22 @@ from numpy.typing import NDArray
 
 from deniable import documents, exact
 from deniable.designs import AnyDesign
-from deniable.errors import InvalidRequest, UnreadableFile, quoted
+from deniable.errors import InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
+from deniable.estimates.differences import (
+    ALIKE,
+    Compared,
+    Differences,
+    check_number,
+    comparison_weights,
+    pair_signs,
+)
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary
 from deniable.estimates.sampling.intervals import METHODS, SampledBasis, by_default, defaults
 from deniable.estimates.shares import Contrast, combined
+from deniable.estimates.testing import HypothesisTest, sampled_wald
 
 FEW_DEGREES = 8
 """Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
@@ -67,6 +77,7 @@ class SampledEstimate(Result):
         sample: how people were drawn, in words.
         respondents: how many responses there are.
         missing: how many sent nothing.
+        groups: what the groups are called, where there are any; each has the same numbers, one after the other.
         totals: the totals of the same, where there are any.
     """
 
@@ -91,6 +102,7 @@ class SampledEstimate(Result):
     sample: str
     respondents: int
     missing: int = 0
+    groups: tuple[str, ...] = ()
     totals: SampledEstimate | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -181,7 +193,7 @@ class SampledEstimate(Result):
         return vector(low * self.scale), vector(high * self.scale)
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
-        """Return a weighted sum of the numbers, such as {"north: yes": 1, "south: yes": -1}, with its variance.
+        """Return a weighted sum of the numbers, such as {"north · yes": 1, "south · yes": -1}, with its variance.
 
         Raises:
             InvalidRequest: a name that was not estimated, or a weight that is no finite number.
@@ -201,6 +213,86 @@ class SampledEstimate(Result):
 
         error = math.sqrt(max(spread.between(combination, combination), 0.0))
         return Contrast(dict(weights), float(combination @ self.value), error, ends)
+
+    @property
+    def _names_in_group(self) -> tuple[str, ...]:
+        """What is told of each group."""
+        first = self.names[: len(self.names) // max(len(self.groups), 1)]
+        return tuple(name.removeprefix(f"{self.groups[0]} · ") for name in first) if self.groups else first
+
+    def homogeneity(self, name: str | None = None) -> HypothesisTest:
+        """Test whether all groups are alike.
+
+        Implements: Wald's test of the differences from the first group, with the covariance of the sample and an F law
+        for its degrees of freedom [KG90]. Groups may share clusters.
+
+        Args:
+            name: one category, or "mean"; all numbers together by default.
+
+        Raises:
+            InvalidRequest: fewer than two groups, or no such name.
+            NotEstimable: more numbers than the clusters can tell.
+        """
+        self._check_groups()
+        known = self._names_in_group
+        if name is not None and name not in known:
+            raise InvalidRequest(f"{quoted(name)} was not estimated; expected one of {', '.join(known[:5]):.200}.")
+        signs = np.eye(len(self.groups))[1:]
+        signs[:, 0] = -1.0
+        weights = comparison_weights(vector(signs), known, known if name is None else [name])
+        spread = weights @ self.covariance @ weights.T
+        return sampled_wald(ALIKE, weights @ self.value, spread, int(self.degrees.min()))
+
+    def pairwise(self) -> Differences:
+        """Return by how much each group differs from each other one, with p-values adjusted for their number.
+
+        Raises:
+            InvalidRequest: fewer than two groups, or more pairs than a table holds.
+        """
+        return self.compared("pairs")
+
+    def compared(self, against: str) -> Differences:
+        """Return by how much groups differ, in "pairs".
+
+        Raises:
+            InvalidRequest: fewer than two groups, more comparisons than a table holds, or another comparison.
+        """
+        self._check_groups()
+        if against != "pairs":
+            raise InvalidRequest(
+                f"the comparison is {quoted(against)}; expected pairs of groups of a sample.",
+                "For one group and the rest, ask with two groups: by=(region == 'north').",
+            )
+        compared = self._compared_names
+        check_number(math.comb(len(self.groups), 2) * len(compared))
+        titles = [f"{one} − {two} · {name}" for one, two in itertools.combinations(self.groups, 2) for name in compared]
+        rows = [
+            self._comparison(title, weights)
+            for title, weights in zip(titles, self.comparison_weights(against), strict=True)
+        ]
+        return Differences(self, against, tuple(rows))
+
+    def comparison_weights(self, against: str) -> Matrix:  # noqa: ARG002 - there are pairs alone
+        """Return what each comparison adds up, a row each."""
+        return comparison_weights(pair_signs(len(self.groups)), self._names_in_group, self._compared_names)
+
+    @property
+    def _compared_names(self) -> tuple[str, ...]:
+        """What is compared: each number; of two categories, whose shares move together, the second alone."""
+        known = self._names_in_group
+        return known[-1:] if self.quantity == "share" and len(known) == 2 else known
+
+    def _comparison(self, title: str, weights: Vector) -> Compared:
+        apart = self.contrast({self.names[at]: float(weights[at]) for at in np.flatnonzero(weights).tolist()})
+        spread = np.array([[apart.error**2]])
+        p_value = sampled_wald(title, [apart.value], spread, int(self.degrees[weights != 0].min())).p_value
+        return Compared(title, apart.value, apart.error, p_value, apart)
+
+    def _check_groups(self) -> None:
+        if len(self.groups) < 2:
+            raise InvalidRequest(
+                "there are no groups to be compared; expected at least two.", "Ask for them: dn.estimate(…, by=region)."
+            )
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -278,6 +370,8 @@ class SampledEstimate(Result):
             f"Design effect: how many times the variance is that of {self.respondents:,} people drawn one by one, with "
             f"the same device. Degrees of freedom: {self.degrees.min():.0f}."
         )
+        if len(self.groups) > 1 and self.quantity != "total":
+            notes.append(f"{self._alike()}.")
         if (self.value[self._are_shares] < 0).any():
             notes.append("A share below 0 is the price of an estimate without bias.")
         if simultaneous:
@@ -287,6 +381,12 @@ class SampledEstimate(Result):
                 f"{self.missing:,} sent no response: means are of those who did, totals take the others to be alike."
             )
         return tuple(notes)
+
+    def _alike(self) -> str:
+        try:
+            return str(self.homogeneity())
+        except NotEstimable:
+            return f"{ALIKE}: there are too few clusters for it"
 
     @property
     def _design_hash(self) -> str:
@@ -298,6 +398,7 @@ class SampledEstimate(Result):
             **{name: getattr(self, name) for name in _TOLD},
             **arrays,
             "names": list(self.names),
+            "groups": list(self.groups),
             "totals": None if self.totals is None else self.totals._source(),
         }
 
@@ -313,6 +414,7 @@ class SampledEstimate(Result):
                 **told,
                 **arrays,
                 names=tuple(source["names"]),
+                groups=tuple(source["groups"]),
                 totals=None if below is None else cls._remade(documents.field(source, "totals", dict), design),
             )
         except (KeyError, TypeError, ValueError):

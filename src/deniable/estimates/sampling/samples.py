@@ -225,6 +225,10 @@ class Sampling:
             object.__setattr__(new, name, value)
         return new
 
+    def with_replacement(self) -> Sampling:
+        """Return the same sample as if clusters, or people, had been drawn with replacement: nothing is left out."""
+        return self._changed(fractions=np.zeros_like(self.fractions), inclusion=None, joint=None)
+
     def without_population(self) -> Sampling:
         """Return the same sample of a population whose size is not known."""
         return self._changed(population=None)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.sampling.columns import check_rows, sums
+from deniable.estimates.sampling.columns import Mask, check_rows, sums
 from deniable.estimates.sampling.replicates import refuse_lone
 from deniable.estimates.sampling.samples import Sampling
 
@@ -90,6 +92,33 @@ def sandwich(scores: Any, bread: Any, sampling: Sampling) -> Matrix:
             f"the scores have the shape {inner.shape} and the bread {outer.shape}; expected a column for each number."
         )
     return vector(outer @ design_covariance(inner, sampling) @ outer.T)
+
+
+def number_error(number: Callable[[Vector], float], adds: Vector, sampling: Sampling, here: Mask) -> float:
+    """Return the standard error of a number that is no mean of values, such as a correlation.
+
+    Implements: its linearized variance between clusters, that of Σ w·a/Σ w with a what each row adds; or that of its
+    replicates. A sample without replacement counts as one with, which makes the error a little too large and keeps the
+    whole variance of the device in it.
+
+    Args:
+        number: the number for weights of the rows.
+        adds: what each row adds to it, 0 for those who take no part.
+        sampling: how the people were drawn.
+        here: the rows that take part.
+
+    Raises:
+        NotEstimable: a stratum with one cluster.
+    """
+    check_rows(sampling, "columns of the sampling", len(adds))
+    if not np.isfinite(adds).all():
+        return math.nan
+    if sampling.replicates is not None:
+        found = [number(vector(column)) for table in sampling.replicated_weights() for column in table.T]
+        value = vector([number(sampling.weights)])
+        return math.sqrt(float(sampling.replicates.covariance(vector(found)[:, None], value)[0, 0]))
+    moves = adds / (sampling.weights * here).sum()
+    return math.sqrt(float(between_cluster_covariance(moves, sampling.with_replacement())[0, 0]))
 
 
 def _weighted(values: Any, sampling: Sampling) -> Matrix:
