@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import documents, exact
-from deniable.designs import AnyDesign
+from deniable.designs import AnyDesign, Deck
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, recovered
@@ -204,7 +204,7 @@ class SampledEstimate(Result):
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        """Shares far below 0, and too few clusters to know how much they differ."""
+        """Shares far below 0, variances below 0, and too few clusters to know how much they differ."""
         found: list[Caution] = []
         for at in np.flatnonzero(self._are_shares).tolist():
             name, value, error = self.names[at], float(self.value[at]), float(self.errors[at])
@@ -218,6 +218,9 @@ class SampledEstimate(Result):
                         "was used, or the responses are coded the other way round.",
                     )
                 )
+        if (np.diagonal(self.covariance) < 0).any():
+            text = "a variance is estimated below 0, which says nothing: go by the interval."
+            found.append(Caution("no-variance", text))
         least = int(self.degrees.min())
         if least < FEW_DEGREES:
             found.append(
@@ -286,6 +289,8 @@ class SampledEstimate(Result):
             notes.append(
                 f"{self.missing:,} sent no response: means are of those who did, totals take the others to be alike."
             )
+        if isinstance(self.design, Deck):
+            notes.append(self.design.guarantee)
         return tuple(notes)
 
     @property
