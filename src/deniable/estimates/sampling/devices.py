@@ -58,7 +58,7 @@ def estimate_devices(
     for each in rows:
         check_rows(each, "responses to a device", len(rows[0]))
     used = _used(rows)
-    asked = Asked(None, f"{len(used)} devices", max(each.design.epsilon for each in used))
+    asked = Asked(tuple(designs), f"{len(used)} devices", max(each.design.epsilon for each in used))
     return estimate_values([_joined(used)], sampling, asked, domain=domain, by=by, denominator=denominator)
 
 

@@ -61,12 +61,13 @@ class Asked(NamedTuple):
     """What people were asked with.
 
     Attributes:
-        design: what the responses were drawn with; None where they were scrambled elsewhere.
+        design: what the responses were drawn with; the designs of several devices; None where responses were scrambled
+            elsewhere.
         words: what that is called.
         epsilon: its ε; infinite where nothing is known about it.
     """
 
-    design: AnyDesign | None
+    design: AnyDesign | tuple[Design, ...] | None
     words: str
     epsilon: float
 

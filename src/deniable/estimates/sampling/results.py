@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import documents, exact
-from deniable.designs import AnyDesign, Deck
+from deniable.designs import AnyDesign, Deck, Design
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, recovered
@@ -47,7 +48,8 @@ class SampledEstimate(Result):
     """Shares, means, ratios or totals of the people that a sample stands for.
 
     Attributes:
-        design: what the responses were drawn with; None where they were scrambled elsewhere.
+        design: what the responses were drawn with; the designs of several devices; None where responses were scrambled
+            elsewhere.
         asked: what that is called.
         epsilon: its ε; infinite where nothing is known about it.
         quantity: "share", "mean", "ratio" or "total".
@@ -72,7 +74,7 @@ class SampledEstimate(Result):
 
     type: ClassVar = "sampled"
 
-    design: AnyDesign | None
+    design: AnyDesign | tuple[Design, ...] | None
     asked: str
     epsilon: float
     quantity: str
@@ -295,26 +297,29 @@ class SampledEstimate(Result):
 
     @property
     def _design_hash(self) -> str:
-        return "" if self.design is None else self.design.hash
+        return self.design.hash if isinstance(self.design, AnyDesign) else ""
 
     def _source(self) -> dict[str, Any]:
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
+        devices = self.design if isinstance(self.design, tuple) else ()
         return {
             **{name: getattr(self, name) for name in _TOLD},
             **arrays,
             "names": list(self.names),
+            "devices": [json.loads(each.to_json()) for each in devices],
             "totals": None if self.totals is None else self.totals._source(),
         }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: AnyDesign | None) -> SampledEstimate:
+        devices = [Design.from_json(json.dumps(each)) for each in documents.field(source, "devices", list)]
         try:
             below = source["totals"]
             told: dict[str, Any] = {name: source[name] for name in _TOLD}
             told["epsilon"] = math.inf if told["epsilon"] is None else told["epsilon"]
             arrays: dict[str, Any] = {name: vector(source[name]) for name in _ARRAYS}
             made = cls(
-                design,
+                tuple(devices) or design,
                 **told,
                 **arrays,
                 names=tuple(source["names"]),
