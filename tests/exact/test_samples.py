@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.errors import NotEstimable
 from deniable.estimates.decks import deck_variance
+from deniable.estimates.sampling import Asked, design_covariance, estimate_values
+from deniable.estimates.sampling.cards import dealt_values
 
 DESIGNS = [
     (dn.forced_response("2/3", "1/6", "1/6"), [0, 1, 1, 0, 1]),
@@ -115,12 +118,19 @@ def of_deals(people: tuple[int, ...], categories: list[int]) -> Iterator[tuple[A
         yield dn.Responses(DECK, {"response": np.array(sent, np.uint8)}), times / deals.total()
 
 
-def over_worlds(worlds: Any, categories: list[int], samples: list[tuple[int, ...]], sampling: Any, **given: Any) -> Any:
+def over_worlds(
+    worlds: Any,
+    categories: list[int],
+    samples: list[tuple[int, ...]],
+    sampling: Any,
+    estimate: Any = dn.estimate,
+    **given: Any,
+) -> Any:
     """Return mean, covariance and mean estimated covariance of the total, over even samples and all their worlds."""
     mean, square, told = 0.0, 0.0, 0.0
     for people in samples:
         for rows, chance in worlds(people, categories):
-            found = dn.estimate(rows, sampling=sampling(people), **given).total
+            found = estimate(rows, sampling=sampling(people), **given).total
             part = chance / len(samples)
             mean, square = mean + part * found.value, square + part * np.outer(found.value, found.value)
             told = told + part * found.cov_params()
@@ -168,15 +178,23 @@ def test_a_deck_that_is_dealt_to_a_sample_without_replacement(known: str) -> Non
     assert told == pytest.approx(true)
 
 
+def without_a_floor(rows: Any, sampling: dn.Sampling) -> dn.SampledEstimate:
+    """What is estimated of a deck before its variance is brought to that of people drawn one by one."""
+    return estimate_values([dealt_values(rows, sampling)], sampling, Asked(None, "deck", np.inf))
+
+
 @pytest.mark.parametrize("share", [0, 1, 2, 3])
-def test_a_deck_that_is_dealt_to_clusters_and_strata(share: int) -> None:
+@pytest.mark.parametrize("replicates", [None, "jackknife"])
+def test_a_deck_that_is_dealt_over_clusters(share: int, replicates: str | None) -> None:
     """Two draws of one of three couples, in which the cards of one are those that the other cannot have."""
     categories = [int(who < share) for who in range(6)]
     samples = [(2 * one, 2 * one + 1, 2 * two, 2 * two + 1) for one, two in product(range(3), repeat=2)]
-    sampling = dn.Sampling([1.5] * 4, clusters=["one", "one", "two", "two"])
-    mean, true, told = over_worlds(of_deals, categories, samples, lambda _: sampling)
+    sampling = dn.Sampling([1.5] * 4, clusters=["one", "one", "two", "two"], replicates=replicates)
+    mean, true, told = over_worlds(of_deals, categories, samples, lambda _: sampling, without_a_floor)
     assert mean == pytest.approx([6 - share, share])
     assert told == pytest.approx(true)
+    _, _, at_least = over_worlds(of_deals, categories, samples, lambda _: sampling)
+    assert at_least[1, 1] >= true[1, 1] * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("categories", [[0, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0]], ids=str)
@@ -204,8 +222,33 @@ def test_two_deals_in_one_cluster_and_across() -> None:
         for (one, first), (two, second) in product(of_deals(people[:4], categories), of_deals(people[4:], categories)):
             yield one + two, first * second
 
-    for clusters in ([0] * 4 + [1] * 4, [0, 1, 2, 3] * 2):
-        sampling = dn.Sampling([1.0] * 8, clusters=clusters, fraction=1)
-        mean, true, told = over_worlds(twice, categories, [tuple(range(8))], lambda _, one=sampling: one)
+    for clusters, fraction in (([0] * 4 + [1] * 4, 1), ([0, 1, 2, 3] * 2, 1), ([0, 1, 2, 3] * 2, 0.5)):
+        sampling = dn.Sampling([1.0] * 8, clusters=clusters, fraction=fraction)
+        mean, true, told = over_worlds(
+            twice, categories, [tuple(range(8))], lambda _, one=sampling: one, without_a_floor
+        )
         assert mean == pytest.approx([5, 3])
-        assert told == pytest.approx(true)
+        held = design_covariance(np.array(categories), sampling)[0, 0]  # of the people, who are no sample here
+        assert told - held * np.array([[1, -1], [-1, 1]]) == pytest.approx(true)
+
+
+def test_a_cluster_that_holds_a_deal_needs_no_more() -> None:
+    """A deck too small to estimate from how its cards depend on each other, dealt to each of two clusters."""
+    deck, categories = dn.Deck((1, 2), people=3), [0, 1, 0, 1, 1, 0, 0, 0, 0]
+    cards = [0, 1, 1]
+
+    def worlds(people: tuple[int, ...], categories: list[int]) -> Iterator[tuple[Any, float]]:
+        deals = list(product(set(permutations(cards)), repeat=2))
+        for deal in deals:
+            hands = [card for each in deal for card in each]
+            sent = [1 - hand if categories[who] else hand for hand, who in zip(hands, people, strict=True)]
+            yield dn.Responses(deck, {"response": np.array(sent, np.uint8)}), 1 / len(deals)
+
+    samples = [(*range(3 * one, 3 * one + 3), *range(3 * two, 3 * two + 3)) for one, two in product(range(3), repeat=2)]
+    sampling = dn.Sampling([1.5] * 6, clusters=[0, 0, 0, 1, 1, 1])
+    mean, true, told = over_worlds(worlds, categories, samples, lambda _: sampling)
+    assert mean == pytest.approx([6, 3])
+    assert told == pytest.approx(true)
+    rows = next(worlds(samples[0], categories))[0]
+    with pytest.raises(NotEstimable, match="a deck of 3 cards is too small"):
+        dn.estimate(rows, sampling=dn.Sampling([1.0] * 6))

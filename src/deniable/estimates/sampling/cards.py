@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,13 @@ def estimate_dealt(
     Implements: r_i = (z_i − EY)/(L + 1 − 2·EY), whose device has the variance A and, of two people of one deal, the
     covariance −s_i·s_j·A/(M − 1), s = −1 for a member and 1 for another; 1 − 2r_i tells s_i.
 
+    Guarantee: the variance of a total is right on average, whatever the weights are; not less than that where a deal
+    goes over several clusters, or variances come from replicates.
+
+    Why: a deal takes away nearly all that cards vary, and what clusters differ by does not show it: between few of them
+    the unbiased variance is mostly chance, and often below 0. So the one of the same people drawn one by one, which is
+    known well, is the least that is told.
+
     Args:
         responses: what was sent, a row for each person; of several deals of the deck one after the other, as responses
             add up.
@@ -42,12 +50,33 @@ def estimate_dealt(
     """
     deck = responses.design
     asked = Asked(deck, f"deck of {deck.cards:,} cards {deck.counts}", deck.epsilon_collector)
-    return estimate_values(
-        [_values(responses, sampling)], sampling, asked, domain=domain, by=by, denominator=denominator
-    )
+
+    def found(sample: Sampling) -> SampledEstimate:
+        rows = dealt_values(responses, sample)
+        return estimate_values([rows], sample, asked, domain=domain, by=by, denominator=denominator)
+
+    told = found(sampling)
+    one_by_one = not sampling.clustered and sampling.replicates is None
+    if one_by_one or _within_clusters(_deals(responses), sampling):
+        return told
+    return _at_least(told, found(sampling.without_clusters()))
 
 
-def _values(responses: Responses[Deck], sampling: Sampling) -> RowValues:
+def _at_least(told: SampledEstimate, least: SampledEstimate) -> SampledEstimate:
+    """Return an estimate whose variances are those of another one at least, in every direction."""
+    sizes, directions = np.linalg.eigh(told.covariance - least.covariance)
+    more = (directions * np.maximum(sizes, 0.0)) @ directions.T
+    below = None if told.totals is None or least.totals is None else _at_least(told.totals, least.totals)
+    return replace(told, covariance=least.covariance + more, totals=below)
+
+
+def dealt_values(responses: Responses[Deck], sampling: Sampling) -> RowValues:
+    """Return what each response of people to whom a deck was dealt says, and how these depend on each other.
+
+    Raises:
+        NotEstimable: responses that no deal gives, or a deck too small to know how its cards depend on each other.
+        InvalidRequest: another number of rows than whole deals have.
+    """
     deck, deals = responses.design, _deals(responses)
     present = np.ones(len(responses), np.bool_) if responses.missing is None else ~responses.missing
     between = float(deck.numbers + 1 - 2 * deck.mean)
