@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,14 +77,79 @@ def responded(design: dn.Design, category: Ints, rng: np.random.Generator) -> dn
     return dn.Responses(design, {"response": (rng.random(len(category)) > below).sum(axis=0).astype(np.uint8)})
 
 
-def estimates(
-    design: dn.Design, everybody: Population, rng: np.random.Generator
-) -> dict[str, tuple[SampledEstimate, float]]:
+FORCED, CARDS = dn.forced_response("2/3", "1/6", "1/6"), dn.kuk("4/5", "1/5", draws=2)
+THREE = dn.k_ary(3, epsilon=2)
+STAGES = dn.ladder([dn.warner(p="2/3"), dn.warner(p="5/6")])
+ITEMS = dn.drawn_items({"carries": FORCED, "other": FORCED})
+
+Asking = Callable[[Ints, np.random.Generator], tuple[Any, dict[str, Any]]]
+
+
+def asked_once(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+    """Ask everybody with forced responses."""
+    return responded(FORCED, (category == 0).astype(np.int64), rng), {}
+
+
+def asked_for_three(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+    """Ask everybody for one of three categories."""
+    return responded(THREE, category, rng), {}
+
+
+def asked_with_devices(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+    """Ask half of the people with forced responses and half with Kuk's cards."""
+    carries, cards = (category == 0).astype(np.int64), rng.random(len(category)) < 0.5
+    sent = [
+        dn.Responses(design, responded(design, carries, rng).columns, missing)
+        for design, missing in ((FORCED, cards), (CARDS, ~cards))
+    ]
+    return sent, {}
+
+
+def asked_in_stages(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+    """Ask everybody along a ladder of which half reach the second stage; the stages of one person are never joined."""
+    carries = (category == 0).astype(np.int64)
+    columns = {
+        name: responded(stage, carries, rng).columns["response"]
+        for name, stage in zip(STAGES.columns, STAGES, strict=True)
+    }
+    return dn.Responses(STAGES, columns), {"reached": rng.integers(2, size=len(category))}
+
+
+def dealt(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+    """Deal one deck without spare cards to everybody."""
+    deck = dn.integer_deck(len(category), epsilon=1.6)
+    cards = rng.permutation(np.repeat(np.arange(deck.numbers), deck.counts))
+    sent = np.where(category == 0, deck.numbers - 1 - cards, cards)
+    return dn.Responses(deck, {"response": sent.astype(np.uint8)}), {}
+
+
+def asked_one_of_two(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+    """Ask everybody about one of two attributes, drawn at random."""
+    other = rng.random(len(category)) < 0.5
+    answer = np.where(other, category == 1, category == 0).astype(np.int64)
+    sent = responded(FORCED, answer, rng).columns["response"] + np.where(other, ITEMS.hands[1].start, 0)
+    return dn.Responses(ITEMS, {"response": sent.astype(np.uint8)}), {}
+
+
+ASKED: dict[str, tuple[Asking, str]] = {
+    "forced response 2/3, 1/6, 1/6": (asked_once, "yes"),
+    "k-ary, 3 categories, ε = 2": (asked_for_three, THREE.categories[0]),
+    "two devices": (asked_with_devices, "yes"),
+    "two stages of a ladder": (asked_in_stages, "yes"),
+    "a dealt deck": (dealt, "yes"),
+    "one of two drawn items": (asked_one_of_two, "carries: yes"),
+}
+
+
+def estimates(ask: Asking, everybody: Population, rng: np.random.Generator) -> dict[str, tuple[SampledEstimate, float]]:
     """Draw a sample and return each estimate with the truth about its first category."""
     rows, weights = everybody.sample(rng)
-    two = len(design.categories) == 2
-    category = np.where(everybody.category == 0, 1, 0) if two else everybody.category
-    sent = responded(design, category[rows], rng)
+    sent, given = ask(everybody.category[rows], rng)
+
+    def estimate(sampling: dn.Sampling, **options: Any) -> SampledEstimate:
+        found: SampledEstimate = dn.estimate(sent, sampling=sampling, **given, **options)
+        return found
+
     carries = everybody.category == 0
     village, sex, age = everybody.village[rows], everybody.sex[rows], everybody.age[rows]
     known: dict[str, Any] = {"weights": weights, "strata": village // VILLAGES, "clusters": village}
@@ -97,31 +163,29 @@ def estimates(
     share, whole = float(carries.mean()), len(carries)
     raked = {"sex": everybody.totals(everybody.sex), "age": everybody.totals(everybody.age)}
     post = plain.post_stratify(sex, raked["sex"])
-    mean = dn.estimate(sent, sampling=plain)
+    mean = estimate(plain)
     young = everybody.age == 0
     return {
         "mean": (mean, share),
         "total": (mean.total, share * whole),
-        "mean, N known": (dn.estimate(sent, sampling=dn.Sampling(**known, population=whole)), share),
+        "mean, N known": (estimate(dn.Sampling(**known, population=whole)), share),
         "ratio": (
-            dn.estimate(sent, sampling=plain, denominator=everybody.beds[rows]),
+            estimate(plain, denominator=everybody.beds[rows]),
             float(carries.sum() / everybody.beds.sum()),
         ),
-        "domain": (dn.estimate(sent, sampling=plain, domain=young[rows]), float(carries[young].mean())),
-        "post-stratified": (dn.estimate(sent, sampling=post), share),
-        "raked": (dn.estimate(sent, sampling=plain.rake({"sex": sex, "age": age}, raked)), share),
+        "domain": (estimate(plain, domain=young[rows]), float(carries[young].mean())),
+        "post-stratified": (estimate(post), share),
+        "raked": (estimate(plain.rake({"sex": sex, "age": age}, raked)), share),
         **{
-            f"mean, {name}": (dn.estimate(sent, sampling=dn.Sampling(**known, replicates=each)), share)
+            f"mean, {name}": (estimate(dn.Sampling(**known, replicates=each)), share)
             for name, each in replicates.items()
         },
         "total, jackknife": (
-            dn.estimate(sent, sampling=dn.Sampling(**known, replicates="jackknife")).total,
+            estimate(dn.Sampling(**known, replicates="jackknife")).total,
             share * whole,
         ),
         "raked, jackknife": (
-            dn.estimate(
-                sent, sampling=dn.Sampling(**known, replicates="jackknife").rake({"sex": sex, "age": age}, raked)
-            ),
+            estimate(dn.Sampling(**known, replicates="jackknife").rake({"sex": sex, "age": age}, raked)),
             share,
         ),
     }
@@ -131,7 +195,7 @@ def few_clusters(samples: int = SAMPLES) -> None:
     """Print how often intervals hold with 6, 12 and 30 clusters, by the default method and by the normal one."""
     designs = {
         "direct": dn.direct(),
-        "forced response": dn.forced_response("2/3", "1/6", "1/6"),
+        "forced response": FORCED,
         "Kuk, 5 cards": dn.kuk("3/5", "1/5", draws=5),
     }
     spread = (1 - _ALIKE) / _ALIKE
@@ -155,24 +219,20 @@ def few_clusters(samples: int = SAMPLES) -> None:
 
 def main(samples: int = SAMPLES) -> None:
     """Print how often intervals hold, for each device, share and estimator."""
-    designs = {
-        "forced response 2/3, 1/6, 1/6": (dn.forced_response("2/3", "1/6", "1/6"), 1),
-        "k-ary, 3 categories, ε = 2": (dn.k_ary(3, epsilon=2), 0),
-    }
     outside = 0
-    for title, (design, place) in designs.items():
+    for title, (ask, name_of) in ASKED.items():
         for share in SHARES:
             rng = np.random.default_rng(16)
             everybody = Population.made(share, rng)
             held: dict[str, list[float]] = {}
             for _ in range(samples):
-                for name, (found, truth) in estimates(design, everybody, rng).items():
+                for name, (found, truth) in estimates(ask, everybody, rng).items():
                     methods = {"": None, " (normal)": "normal"} if name in ("mean", "total", "domain") else {"": None}
                     for told, method in methods.items():
-                        low, high = list(found.conf_int(method=method).values())[place]
+                        low, high = found.conf_int(method=method)[name_of]
                         held.setdefault(name + told, []).append(low <= truth <= high)
                     if name == "mean":
-                        held.setdefault("design effect", []).append(list(found.design_effect.values())[place])
+                        held.setdefault("design effect", []).append(found.design_effect[name_of])
             effect = np.mean(held.pop("design effect"))
             seen = (everybody.category == 0).mean()
             print(f"{title}, share {seen:.3f}, {samples:,} samples, design effect {effect:.2f}")

@@ -80,7 +80,10 @@ _HOMES: dict[str, tuple[str, str, str]] = {
 _VERBS = ("respond", "tally", "estimate")
 _SAMPLED = {  # what a design asks for: who estimates from rows of people that were drawn with a `Sampling`
     "categories": "estimates.sampling.estimate",
+    "ladder": "estimates.sampling.estimate_stages",
+    "deck": "estimates.sampling.estimate_dealt",
     "numbers": "estimates.sampling.estimate",
+    "drawn items": "records.drawn.estimates.estimate_sampled",
 }
 _PLAIN = frozenset(_HOMES) - {"deck"}  # which respond to an answer without anything besides
 
@@ -451,6 +454,25 @@ def estimate(
     inverse: Sequence[Sequence[float]] | Matrix | None = None,
 ) -> SampledEstimate: ...
 @overload
+def estimate(
+    tally: Responses[Ladder],
+    *,
+    sampling: Sampling,
+    reached: object = None,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
+) -> SampledEstimate: ...
+@overload
+def estimate(
+    tally: Responses[Deck] | Responses[DrawnDesign] | Sequence[Responses[Any]],
+    *,
+    sampling: Sampling,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
+) -> SampledEstimate: ...
+@overload
 def estimate(tally: WeightedTally, *, inverse: Sequence[Sequence[float]] | Matrix | None = None) -> SampledEstimate: ...
 @overload
 def estimate(  # type: ignore[overload-overlap]  # a design for numbers is asked first
@@ -522,6 +544,7 @@ def estimate(
     fdr: float | None = None,
     quantiles: Sequence[float] | None = None,
     sampling: Sampling | None = None,
+    reached: object = None,
     domain: object = None,
     by: object = None,
     denominator: object = None,
@@ -547,7 +570,10 @@ def estimate(
         scaling: of items with weights: "fixed" or "conditional"; by default the better one.
         fdr: of strings: the share of false ones among those found that is allowed on average.
         quantiles: of numbers: those that are asked for, such as 0.5 for the median.
-        sampling: of responses to a design for categories or numbers: how these people were drawn.
+        sampling: of responses, a row for each person: how these people were drawn. Of several devices there are
+            responses for each, all with the same rows: `dn.Responses.of(designs, column, devices=…)`.
+        reached: with a sampling, of a ladder: for each person the number of the last stage that was released, as for
+            `tally`.
         domain: with a sampling: True for the rows of a part of the people.
         by: with a sampling: a group for each row; each is told on its own.
         denominator: with a sampling: a number for each row, to which the ratio is told.
@@ -571,6 +597,7 @@ def estimate(
         "scaling": scaling,
         "fdr": fdr,
         "quantiles": quantiles,
+        "reached": reached,
         "domain": domain,
         "by": by,
         "denominator": denominator,
@@ -669,18 +696,19 @@ def _count_weighted(design: Any, responses: Any, weights: Any, options: Mapping[
     from deniable.tallies.responses import Responses
     from deniable.tallies.weighted import tally_weighted
 
-    if isinstance(design, Responses) and responses is None:
-        sent, options = design, {}
-    elif isinstance(responses, Responses):
-        responses.check(design)
-        sent = responses
-    else:
-        sent = _checked(_read_rows, (design, responses), options)
-    if sent.design.asks not in ("categories", "numbers"):
+    alone = isinstance(design, Responses) and responses is None
+    asks = getattr(design.design if alone else design, "asks", "categories")
+    if asks not in ("categories", "numbers"):
         raise InvalidRequest(
-            f"weights do not go with a design that asks for {sent.design.asks}; expected categories or numbers."
+            f"weights do not go with a design that asks for {asks}; expected categories or numbers.",
+            "Estimate from the rows: dn.estimate(responses, sampling=dn.Sampling(weights)).",
         )
-    return tally_weighted(sent, weights)
+    if alone:
+        return tally_weighted(design, weights)
+    if isinstance(responses, Responses):
+        responses.check(design)
+        return tally_weighted(responses, weights)
+    return tally_weighted(_checked(_read_rows, (design, responses), options), weights)
 
 
 def _read_rows(design: Any, responses: Any, *, codes: bool | None = None) -> Responses[Any]:
@@ -692,12 +720,17 @@ def _read_rows(design: Any, responses: Any, *, codes: bool | None = None) -> Res
 def _estimate_sampled(given: Any, sampling: Sampling, options: Mapping[str, Any]) -> SampledEstimate:
     from deniable.tallies.responses import Responses
 
+    if isinstance(given, list | tuple) and given and all(isinstance(each, Responses) for each in given):
+        from deniable.estimates.sampling import estimate_devices
+
+        return _checked(estimate_devices, (given, sampling), options)  # type: ignore[no-any-return]
     if not isinstance(given, Responses) or given.design.asks not in _SAMPLED:
         of = f"responses to a design that asks for {given.design.asks}" if isinstance(given, Responses) else ""
         raise InvalidRequest(
             f"a sampling describes rows, and these are {of or 'a ' + type(given).__name__}; expected responses to a "
             f"design for {' or '.join(_SAMPLED)}, a row for each person.",
-            "Hand over what respond_all() returned, or dn.Responses.of(design, column).",
+            "Hand over what respond_all() returned, or dn.Responses.of(design, column); of several devices "
+            "dn.Responses.of(designs, column, devices=…).",
         )
     return _checked(_named(_SAMPLED[given.design.asks]), (given, sampling), options)  # type: ignore[no-any-return]
 

@@ -12,6 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable import verbs
+from tests.support.seeded import Seeded
 from tests.support.types import TYPES, Asked, every_type
 
 VERBS = (dn.respond, dn.respond_all, dn.tally, dn.estimate)
@@ -139,6 +140,69 @@ def test_an_estimate_comes_out_and_answers_everything(asked: Asked) -> None:
     assert found.plot().axes
     assert "<table" in found._repr_html_()
     assert dn.estimate(counted, **asked.estimate) == found
+
+
+WITHOUT_SAMPLING = {  # types of design that take no sampling yet, and why
+    "key-value": "rows have no values yet",
+    "edges": "rows have no values yet",
+    "strings": "rows have no values yet",
+}
+
+
+def test_every_type_takes_a_sampling_unless_it_is_said_why_not() -> None:
+    assert set(verbs._SAMPLED) | set(WITHOUT_SAMPLING) == set(verbs._HOMES)
+    assert not set(verbs._SAMPLED) & set(WITHOUT_SAMPLING)
+
+
+@every_type
+def test_a_sampling_goes_with_rows(asked: Asked) -> None:
+    sent = dn.respond_all(asked.design, asked.answers, source=Seeded(f"sampled {asked.design.hash}"))
+    rows = len(sent)
+    villages = np.arange(rows) // 4
+    known = {"weights": 1.0 + np.arange(rows) % 3, "strata": villages % 2, "clusters": villages}
+    sample = dn.Sampling(**known)
+    options = {name: given for name, given in asked.estimate.items() if name != "population"}
+    if asked.design.asks in WITHOUT_SAMPLING:
+        with pytest.raises(dn.errors.InvalidRequest, match="a sampling describes rows"):
+            dn.estimate(sent, sampling=sample, **options)
+        return
+    found = dn.estimate(sent, sampling=sample, **options)
+    names = list(found.params)
+    assert isinstance(found, dn.SampledEstimate)
+    assert (found.respondents, found.missing) == (rows - asked.missing, asked.missing)
+    assert np.isfinite(found.value).all()
+    assert np.isfinite(found.cov_params()).all()
+    assert all(low < high for low, high in found.conf_int().values())
+    assert "people in" in found.summary().title
+    again = type(found).from_json(found.to_json(), asked.design)
+    assert again == found
+    assert again.design == asked.design
+    halves = dn.estimate(sent, sampling=sample, by=villages % 2, **options)
+    assert list(halves.params) == [f"{half}: {name}" for half in (0, 1) for name in names]
+    part = dn.estimate(sent, sampling=sample, domain=villages % 2 == 1, **options)
+    assert part.value == pytest.approx(halves.value[len(names) :])
+    per_bed = dn.estimate(sent, sampling=sample, denominator=np.full(rows, 2.0), **options)
+    assert per_bed.value == pytest.approx(found.value / 2)
+    assert per_bed.errors == pytest.approx(found.errors / 2)
+    replicated = dn.estimate(sent, sampling=dn.Sampling(**known, replicates="jackknife"), **options)
+    assert replicated.value == pytest.approx(found.value)
+    assert replicated.total.errors == pytest.approx(found.total.errors, rel=0.2)
+
+
+@every_type
+def test_with_even_weights_it_is_the_unbiased_estimate(asked: Asked) -> None:
+    if asked.design.asks in WITHOUT_SAMPLING:
+        return
+    sent = dn.respond_all(asked.design, asked.answers)
+    options = {name: given for name, given in asked.estimate.items() if name != "population"}
+    found = dn.estimate(sent, sampling=dn.Sampling(np.ones(len(sent))), **options)
+    plain = dn.estimate(dn.tally(sent), **asked.estimate)
+    expected = plain.mean.params if asked.design.asks == "numbers" else plain.params
+    if asked.design.asks == "ladder":
+        expected = dn.estimate(dn.tally(sent), method="strata").params
+    assert found.params == pytest.approx(expected)
+    twice = dn.estimate(sent + sent, sampling=dn.Sampling(np.ones(2 * len(sent))), **options)
+    assert twice.params == pytest.approx(found.params)
 
 
 @every_type

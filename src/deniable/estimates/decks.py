@@ -76,7 +76,7 @@ def estimate_deck(tally: DeckTally, *, population: int | None = None) -> DeckEst
     deck, counts, n = tally.design, tuple(tally.counts.tolist()), tally.respondents
     if n < 2:
         raise NotEstimable(f"there are {n} responses; expected at least 2, to say how sure an estimate is.")
-    _check_possible(deck, counts, n)
+    check_possible(deck, counts, n)
     mean = Fraction(sum(k * count for k, count in enumerate(counts, 1)), n)
     share = (mean - deck.mean) / (deck.numbers + 1 - 2 * deck.mean)
     return DeckEstimate(deck, counts, tally.missing, share, population)
@@ -289,8 +289,12 @@ def _respondents(deck: Deck, respondents: int | None) -> int:
     return respondents
 
 
-def _check_possible(deck: Deck, counts: tuple[int, ...], respondents: int) -> None:
-    """Refuse responses that no deal gives: k and L + 1 − k can be sent only by those who hold one of the two."""
+def check_possible(deck: Deck, counts: tuple[int, ...], respondents: int) -> None:
+    """Refuse responses that no deal gives: k and L + 1 − k can be sent only by those who hold one of the two.
+
+    Raises:
+        NotEstimable: such responses.
+    """
     if respondents > deck.people:
         raise NotEstimable(
             f"there are {respondents:,} responses of {deck.people:,} people; expected at most one of each."

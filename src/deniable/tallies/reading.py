@@ -13,8 +13,16 @@ from deniable.tallies import arrow
 from deniable.tallies.running import Running, Where, at_index
 
 
-def read_rows(design: AnyDesign, column: Any, *, codes: bool | None = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def read_rows(
+    design: AnyDesign, column: Any, *, codes: bool | None = None, where: Where = at_index
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the rows of `Responses`, with zeros where nothing was sent, and which rows these are.
+
+    Args:
+        design: what the responses were drawn with.
+        column: a row for each respondent, as for `read_distinct`.
+        codes: what whole numbers are, as for `tally`.
+        where: how a row is called in a message.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the row.
@@ -27,14 +35,18 @@ def read_rows(design: AnyDesign, column: Any, *, codes: bool | None = None) -> t
             "numbers.",
             "Draw them with dn.respond_all, or read them with Responses.from_arrow.",
         )
-    found, where = read_distinct(design, column, codes=codes)
-    coding = design.channel.coding
-    known = [each for each in found if each is not None]
-    packed = np.array(known, coding.space(0).dtype) if coding.ndim == 1 else coding.pack(known)
+    found, places = read_distinct(design, column, codes=codes, where=where)
+    packed = packed_rows(design, [each for each in found if each is not None])
     table = np.zeros((len(found), *packed.shape[1:]), packed.dtype)
     absent = np.array([each is None for each in found], np.bool_)
     table[~absent] = packed
-    return table[where], absent[where]
+    return table[places], absent[places]
+
+
+def packed_rows(design: Design, numbers: list[int]) -> NDArray[Any]:
+    """Return the rows of `Responses` that hold these responses, by their numbers: codes, or packed bits of sets."""
+    coding = design.channel.coding
+    return np.array(numbers, coding.space(0).dtype) if coding.ndim == 1 else coding.pack(numbers)
 
 
 def read_distinct(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.designs import AnyDesign
-from deniable.errors import Incompatible, InvalidResponse
+from deniable.designs import AnyDesign, Design
+from deniable.errors import Incompatible, InvalidRequest, InvalidResponse
 from deniable.rendering import data_frame
 
 if TYPE_CHECKING:
@@ -65,27 +65,54 @@ class Responses(Generic[Asked]):
         if len(lengths) != 1:
             raise InvalidResponse(f"the columns have {sorted(lengths)} rows; expected one number of rows for all.")
 
+    @overload
     @classmethod
-    def of(cls, design: Asked, column: Any, *, codes: bool | None = None) -> Self:
+    def of(cls, design: Asked, column: Any, *, codes: bool | None = None) -> Self: ...
+    @overload
+    @classmethod
+    def of(
+        cls, design: Mapping[Any, Design], column: Any, *, devices: Any, codes: bool | None = None
+    ) -> list[Responses[Design]]: ...
+    @classmethod
+    def of(
+        cls, design: Asked | Mapping[Any, Design], column: Any, *, devices: Any = None, codes: bool | None = None
+    ) -> Self | list[Responses[Design]]:
         """Read a column of responses to a question about categories or a number: what `tally` counts, row by row.
 
+        Of people who were asked with different devices there are `Responses` for each device, with all rows: those who
+        were asked with another one are missing there. Hand them to `estimate` together, with a sampling.
+
         Args:
-            design: what the responses were drawn with.
+            design: what the responses were drawn with; or a design for each device by name.
             column: labels, codes or `Response` objects: a list, or a column of NumPy, pandas, Polars or Arrow. What is
                 missing (None, NaN, null, masked) stays a row without a response.
+            devices: of designs by name: what each respondent was asked with, row by row.
             codes: what whole numbers are; True for codes, False for labels, as for `tally`.
 
         Raises:
             InvalidResponse: something the design cannot send; the message names the row.
             Incompatible: a `Response` that was drawn with another design.
+            InvalidRequest: designs without devices, or devices without designs.
 
         Example:
             >>> from deniable.designs import warner
             >>> list(Responses.of(warner(1), ["yes", None, "no"]))
             ['yes', None, 'no']
+            >>> from deniable.designs import direct
+            >>> rows = Responses.of({"RR": warner(1), "DQ": direct()}, ["yes", "no", "no"], devices=["RR", "DQ", "RR"])
+            >>> [list(each) for each in rows]
+            [['yes', None, 'no'], [None, 'no', None]]
         """
+        from deniable.tallies.devices import read_devices
         from deniable.tallies.reading import read_rows
 
+        if isinstance(design, Mapping) != (devices is not None):
+            raise InvalidRequest(
+                "designs by name and devices= go together; expected a design for each device, and which row was asked "
+                "with which; or one design alone."
+            )
+        if isinstance(design, Mapping):
+            return read_devices(design, column, devices, codes=codes)
         rows, missing = read_rows(design, column, codes=codes)
         return cls(design, {"response": rows}, missing)
 

@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable import documents
+from deniable.designs import Design
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidResponse
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally, tally
 from deniable.tallies.base import AdditiveTally, Counts
+from deniable.tallies.responses import Responses
 
-__all__ = ["StageTallies", "count_stages"]
+__all__ = ["StageTallies", "count_stages", "finest_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +119,39 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
             f"there are {len(columns)} columns of {sorted(rows)} rows, and {last.size} stages that were reached; "
             f"expected {len(ladder)} columns, all of them with a row for each respondent."
         )
-    if len(last) and int(last.max()) >= len(ladder):
-        raise InvalidResponse(f"a stage {int(last.max())} was reached; expected at most {len(ladder) - 1}.")
+    _check_stages(ladder, last)
     pairs = list(enumerate(zip(ladder, columns, strict=True)))
     seen = [tally(design, _cut(column, last >= at)) for at, (design, column) in pairs]
     finest = [tally(design, _cut(column, last == at)) for at, (design, column) in pairs]
     return StageTallies(ladder, tuple(seen), tuple(finest))
+
+
+def finest_rows(responses: Responses[Ladder], reached: Any = None) -> list[Responses[Design]]:
+    """Return the responses of each stage, with all rows: those whose finest response is of another one are missing.
+
+    Args:
+        responses: a column for each stage, a row for each respondent.
+        reached: for each respondent the number of the last stage that was released, as for `count_stages`.
+
+    Raises:
+        InvalidResponse: not a stage of the ladder for each respondent.
+    """
+    ladder, rows = responses.design, len(responses)
+    last = np.full(rows, len(ladder) - 1) if reached is None else np.asarray(reached)
+    if last.shape != (rows,) or last.dtype.kind not in "iu":
+        raise InvalidResponse(
+            f"there are {last.size:,} stages that were reached; expected {rows:,} whole numbers, one for each "
+            "respondent."
+        )
+    _check_stages(ladder, last)
+    gone = np.zeros(rows, np.bool_) if responses.missing is None else responses.missing
+    pairs = enumerate(zip(ladder, responses.columns.values(), strict=True))
+    return [Responses(design, {"response": column}, gone | (last != at)) for at, (design, column) in pairs]
+
+
+def _check_stages(ladder: Ladder, last: Any) -> None:
+    if len(last) and int(last.max()) >= len(ladder):
+        raise InvalidResponse(f"a stage {int(last.max())} was reached; expected at most {len(ladder) - 1}.")
 
 
 def _is_history(given: Any) -> bool:

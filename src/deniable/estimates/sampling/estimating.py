@@ -63,12 +63,13 @@ class Asked(NamedTuple):
     """What people were asked with.
 
     Attributes:
-        design: what the responses were drawn with; None where they were scrambled elsewhere.
+        design: what the responses were drawn with; the designs of several devices; None where responses were scrambled
+            elsewhere.
         words: what that is called.
         epsilon: its ε; infinite where nothing is known about it.
     """
 
-    design: AnyDesign | None
+    design: AnyDesign | tuple[Design, ...] | None
     words: str
     epsilon: float
 
@@ -242,12 +243,47 @@ class _Estimand:
         return vector(np.hstack(moves)), reach
 
     def device(self, factors: Vector, means: Sequence[Vector], reach: Sequence[Vector]) -> Matrix:
-        """Return Σ c_i·V̂_i: nobody is in two groups, and the devices of blocks are drawn apart."""
+        """Return Σ c_i·V̂_i, of each row alone: nobody is in two groups, and the devices of blocks are drawn apart."""
         found = [
             np.outer(share, share) * piece.block.device(vector(factors * piece.here), mean)
             for piece, mean, share in zip(self.pieces, means, reach, strict=True)
         ]
         return vector(block_diag(*found))
+
+    def dealt(self, reach: Sequence[Vector]) -> tuple[Matrix, Matrix]:
+        """Return what devices of different rows add to the covariance, and the part that is not in `_spread` already.
+
+        Why: with c_ij the covariance that the device gives to rows i and j, and Q the quadratic form of the variance
+        between clusters, whose diagonal is 1 − f, the variance has Σ c_ij and its estimate Σ Q_ij·c_ij. For c_ij =
+        −g_i·g_j the difference over different rows is −[(Σ g)² − g′Qg − Σ f·g²].
+        """
+        pieces, weights = self.pieces, self.sampling.weights
+        size = sum(len(share) for share in reach)
+        everything, lacking = np.zeros((size, size)), np.zeros((size, size))
+        tied = [piece.block.dealt for piece in pieces]
+        deals = next((each.deals for each in tied if each is not None), None)
+        if deals is None:
+            return everything, lacking
+        tables = [
+            np.zeros((len(weights), len(share))) if each is None else each.values * share * piece.here[:, None]
+            for piece, share, each in zip(pieces, reach, tied, strict=True)
+        ]
+        whole = vector(np.hstack(tables))
+        for deal in np.unique(deals).tolist():
+            own = vector(whole * (deals == deal)[:, None])
+            weighted = own * weights[:, None]
+            both = np.outer(weighted.sum(axis=0), weighted.sum(axis=0))
+            everything -= both - weighted.T @ weighted
+            lacking -= both - self._spread(own) - (weighted.T * self.sampling.finite) @ weighted
+        return everything, lacking
+
+    def _spread(self, values: Matrix) -> Matrix:
+        """Return the covariance of totals over samples, as that of the numbers is found."""
+        sampling = self.sampling
+        if sampling.replicates is None:
+            return design_covariance(values, sampling)
+        found = [weights.T @ values for weights in sampling.replicated_weights()]
+        return sampling.replicates.covariance(vector(np.vstack(found)), vector(sampling.weights @ values))
 
     def result(self, asked: Asked) -> SampledEstimate:
         """Return the numbers with all that is known about how sure they are."""
@@ -260,6 +296,7 @@ class _Estimand:
         drawn = vector(sampling.weights**2)
         if sampling.finite.any():
             covariance = covariance + self.device(vector(drawn * sampling.finite), means, reach)
+        together, lacking = self.dealt(reach)
         sizes = [len(piece.block.names) for piece in pieces]
         scale = [float(sampling.weights[piece.part].sum()) if self.of_total else 1.0 for piece in pieces]
         groups = [group for group in self.names for _ in self.blocks]
@@ -275,8 +312,8 @@ class _Estimand:
             self._quantity,
             tuple(told),
             value,
-            covariance,
-            np.diagonal(self.device(drawn, means, reach)),
+            covariance + lacking,
+            np.diagonal(self.device(drawn, means, reach) + together),
             self._simple(means, scale),
             np.repeat([int(piece.here.sum()) for piece in pieces], sizes),
             np.repeat([sampling.degrees_of(piece.here) for piece in pieces], sizes),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import documents, exact
-from deniable.designs import AnyDesign
+from deniable.designs import AnyDesign, Deck, Design
 from deniable.errors import InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.differences import (
@@ -57,7 +58,8 @@ class SampledEstimate(Result):
     """Shares, means, ratios or totals of the people that a sample stands for.
 
     Attributes:
-        design: what the responses were drawn with; None where they were scrambled elsewhere.
+        design: what the responses were drawn with; the designs of several devices; None where responses were scrambled
+            elsewhere.
         asked: what that is called.
         epsilon: its ε; infinite where nothing is known about it.
         quantity: "share", "mean", "ratio" or "total".
@@ -83,7 +85,7 @@ class SampledEstimate(Result):
 
     type: ClassVar = "sampled"
 
-    design: AnyDesign | None
+    design: AnyDesign | tuple[Design, ...] | None
     asked: str
     epsilon: float
     quantity: str
@@ -296,7 +298,7 @@ class SampledEstimate(Result):
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        """Shares far below 0, and too few clusters to know how much they differ."""
+        """Shares far below 0, variances below 0, and too few clusters to know how much they differ."""
         found: list[Caution] = []
         for at in np.flatnonzero(self._are_shares).tolist():
             name, value, error = self.names[at], float(self.value[at]), float(self.errors[at])
@@ -310,6 +312,9 @@ class SampledEstimate(Result):
                         "was used, or the responses are coded the other way round.",
                     )
                 )
+        if (np.diagonal(self.covariance) < 0).any():
+            text = "a variance is estimated below 0, which says nothing: go by the interval."
+            found.append(Caution("no-variance", text))
         least = int(self.degrees.min())
         if least < FEW_DEGREES:
             found.append(
@@ -380,6 +385,8 @@ class SampledEstimate(Result):
             notes.append(
                 f"{self.missing:,} sent no response: means are of those who did, totals take the others to be alike."
             )
+        if isinstance(self.design, Deck):
+            notes.append(self.design.guarantee)
         return tuple(notes)
 
     def _alike(self) -> str:
@@ -390,27 +397,30 @@ class SampledEstimate(Result):
 
     @property
     def _design_hash(self) -> str:
-        return "" if self.design is None else self.design.hash
+        return self.design.hash if isinstance(self.design, AnyDesign) else ""
 
     def _source(self) -> dict[str, Any]:
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
+        devices = self.design if isinstance(self.design, tuple) else ()
         return {
             **{name: getattr(self, name) for name in _TOLD},
             **arrays,
             "names": list(self.names),
             "groups": list(self.groups),
+            "devices": [json.loads(each.to_json()) for each in devices],
             "totals": None if self.totals is None else self.totals._source(),
         }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: AnyDesign | None) -> SampledEstimate:
+        devices = [Design.from_json(json.dumps(each)) for each in documents.field(source, "devices", list)]
         try:
             below = source["totals"]
             told: dict[str, Any] = {name: source[name] for name in _TOLD}
             told["epsilon"] = math.inf if told["epsilon"] is None else told["epsilon"]
             arrays: dict[str, Any] = {name: vector(source[name]) for name in _ARRAYS}
             made = cls(
-                design,
+                tuple(devices) or design,
                 **told,
                 **arrays,
                 names=tuple(source["names"]),

@@ -233,6 +233,12 @@ class Sampling:
         """Return the same sample of a population whose size is not known."""
         return self._changed(population=None)
 
+    def without_clusters(self) -> Sampling:
+        """Return the same people, drawn one by one in the same strata; their variance is linearized."""
+        return self._changed(
+            clusters=np.arange(len(self)), stratum_of=self.strata, clustered=False, replicates=None, _own_degrees=None
+        )
+
     def __len__(self) -> int:
         return len(self.base)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.designs import Design, NumberDesign
 from deniable.errors import InvalidRequest
@@ -38,6 +39,19 @@ class OneResponse(NamedTuple):
     high: Vector
 
 
+class Dealt(NamedTuple):
+    """How the devices of different rows depend on each other: cards of one deck, which nobody else can hold.
+
+    Attributes:
+        values: a row for each respondent, zeros where nothing was sent. Of two rows of one deal, minus the product of
+            theirs is right on average for the covariance that the device gives to the values of the two.
+        deals: the number of the deal of each row.
+    """
+
+    values: Matrix
+    deals: NDArray[np.intp]
+
+
 @dataclass(frozen=True, eq=False)
 class RowValues:
     """A value for each response, whose expectation is the truth about its respondent.
@@ -52,6 +66,7 @@ class RowValues:
         spread: of shares: what one response says, for the weights of rows and the shares that are estimated.
         below: of ratios: what each value is divided by, right on average as the values are; by default each row that is
             present counts 1.
+        dealt: how devices of different rows depend on each other, where they do.
     """
 
     names: tuple[str, ...]
@@ -61,6 +76,7 @@ class RowValues:
     quantity: str
     spread: Callable[[Vector, Vector], OneResponse] | None = None
     below: Matrix | None = None
+    dealt: Dealt | None = None
 
     def __len__(self) -> int:
         return len(self.values)
