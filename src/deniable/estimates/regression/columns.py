@@ -168,6 +168,40 @@ class Covariates:
             raise InvalidRequest(f"the new data do not fit the formula: {_first_line(error)}") from None
         return _finite(np.asarray(made, np.float64), self.names)
 
+    def levels(self, frame: pd.DataFrame, name: str) -> list[Any] | None:
+        """Return the levels of a column that occur, first the one that the formula compares the others with.
+
+        Of contrasts with a reference (of treatment, from any base, or SAS's) that is the level which they code by
+        zeros; of others, such as sums or Helmert's, it is the first. Of a column that several terms read as levels, the
+        first of them is asked.
+
+        Returns:
+            The levels; None where the formula takes the column as a number.
+        """
+        column = frame[name]
+        known = list(column.cat.categories) if hasattr(column, "cat") else sorted(column.unique().tolist())
+        seen = [each for each in known if (column == each).any()]
+        for factor, contrasts in self.spec.factor_contrasts.items():
+            if name not in _parsed(str(factor)).required_variables:
+                continue
+            named = list(contrasts.levels)
+            first = int((~np.asarray(contrasts.get_coding_matrix(), np.bool_).any(axis=1)).argmax())
+            ordered = [named[first], *named[:first], *named[first + 1 :]]
+            if set(seen) <= set(ordered):
+                return [each for each in ordered if each in seen]
+            # The term makes levels of its own from the column, such as C(region == "west"): by what they are coded.
+            own = [at for at, each in enumerate(self.names) if str(factor) in each]
+            return sorted(seen, key=lambda level: bool(self.matrix(held(frame, name, level))[:, own].any()))
+        return None if column.dtype.kind in "iuf" else seen
+
+
+def held(frame: pd.DataFrame, name: str, level: Any) -> pd.DataFrame:
+    """Return a frame in which a column is one level in every row."""
+    import pandas as pd
+
+    column = frame[name]
+    return frame.assign(**{name: pd.Series([level] * len(column), index=column.index, dtype=column.dtype)})
+
 
 def _parsed(terms: str) -> Any:
     try:
