@@ -394,6 +394,51 @@ def _sum_scores() -> tuple[Result, Any]:
     return dn.compliance.sum_scores(dn.forced_response("3/5", "1/5", "1/5"), [310, 250, 120, 40, 8]), None
 
 
+def _poisson_sums() -> tuple[Result, Any]:
+    design = dn.forced_response("3/5", "1/5", "1/5")
+    return dn.compliance.sum_scores(design, [310, 250, 120, 40, 8], law="poisson"), None
+
+
+def _free_sums() -> tuple[Result, Any]:
+    return dn.compliance.sum_scores(dn.forced_response("3/5", "1/5", "1/5"), [90, 80, 40, 12], law="free"), None
+
+
+def sampled_rows(design: dn.Design, seed: int) -> dn.Responses[dn.Design]:
+    codes = np.random.default_rng(seed).integers(design.channel.cells, size=120).astype(np.uint8)
+    return dn.Responses(design, {"response": codes}, np.arange(120) == 7)
+
+
+DRAWN: dict[str, Any] = {"strata": np.repeat(["north", "south"], 60), "clusters": np.repeat(np.arange(12), 10)}
+
+
+def _sampled_cheating() -> tuple[Result, Any]:
+    groups = [sampled_rows(dn.forced_response("1/2", up), seed) for seed, up in enumerate(["1/10", "4/10"])]
+    samples = [dn.Sampling(np.arange(120) % 5 + 1, **DRAWN) for _ in groups]
+    return dn.compliance.cheating_detection(groups, sampling=samples), None
+
+
+def _sampled_crosswise() -> tuple[Result, Any]:
+    groups = [sampled_rows(dn.crosswise(p), seed) for seed, p in enumerate(["1/4", "3/4"])]
+    both = {name: np.concatenate([each, each]) for name, each in DRAWN.items()}
+    drawn = dn.Sampling(np.arange(240) % 5 + 1, replicates="jackknife", **both)
+    return dn.compliance.extended_crosswise(groups, sampling=drawn), None
+
+
+def _sampled_control_item() -> tuple[Result, Any]:
+    both = dn.product({"habit": dn.crosswise("1/4"), RISKY: dn.direct()})
+    return dn.compliance.control_item(dn.tally(sampled_rows(both, 5), weights=np.arange(120) % 3 + 1)), None
+
+
+def _sampled_self_protection() -> tuple[Result, Any]:
+    items = dn.product({name: dn.forced_response("2/3", "1/6", "1/6") for name in ("a", RISKY, "c")})
+    return dn.compliance.self_protection(sampled_rows(items, 6), sampling=dn.Sampling(**DRAWN)), None
+
+
+def _sampled_sums() -> tuple[Result, Any]:
+    items = dn.product({name: dn.forced_response("2/3", "1/6", "1/6") for name in "abc"})
+    return dn.compliance.sum_scores(sampled_rows(items, 7), sampling=dn.Sampling(**DRAWN), law="poisson"), None
+
+
 def _arms() -> tuple[Result, Any]:
     categories = ["never", RISKY, "often"]
     arm = dn.Tally(dn.k_ary(categories, epsilon=2), [150, 90, 60], missing=1)
