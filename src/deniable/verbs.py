@@ -380,8 +380,8 @@ def tally(
         responses: what was sent. Of a ladder: a column for each stage, or what `respond` returned for each person.
         codes: of categories: what whole numbers are; True for codes, False for labels (3 is the symbol "3"). By default
             they are codes, and refused where symbols such as "1", "2", "3" make the two differ.
-        reached: of a ladder: for each respondent the number of the last stage that was released, counted from 0; the
-            last one for everybody, if it is not given.
+        reached: of a ladder: for each respondent how many stages were released: 0 for none, 2 up to `stage_2`; all of
+            them for everybody, if it is not given.
         devices: of designs by name: what each respondent was asked with; a tally for each comes back.
         by: the group of each respondent, row by row; a `GroupedTally` comes back. Of several columns a table, or a
             mapping from names to columns.

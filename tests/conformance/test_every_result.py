@@ -101,7 +101,7 @@ def _correlation() -> tuple[Result, Any]:
 def _stages() -> tuple[Result, Any]:
     stages = ladder([dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)])
     columns = [["a"] * 60 + [RISKY] * 40, ["a"] * 25 + [RISKY] * 15 + ["c"] * 10 + [None] * 50]
-    tallies = count_stages(stages, columns, reached=[1] * 50 + [0] * 50)
+    tallies = count_stages(stages, columns, reached=[2] * 50 + [1] * 50)
     return combine(tallies, method="linear", guess=[0.5, 0.3, 0.2]), stages
 
 
@@ -289,7 +289,7 @@ def _sampled_tally() -> tuple[Result, Any]:
 def _mean_of_stages() -> tuple[Result, Any]:
     stages = ladder(dn.number_design(0, 10, epsilon, levels=2) for epsilon in (0.5, 2))
     columns = [["0"] * 40 + ["10"] * 60, ["0"] * 15 + ["10"] * 35 + [None] * 50]
-    return mean(combine(count_stages(stages, columns, reached=[1] * 50 + [0] * 50))), stages
+    return mean(combine(count_stages(stages, columns, reached=[2] * 50 + [1] * 50))), stages
 
 
 def _variance() -> tuple[Result, Any]:

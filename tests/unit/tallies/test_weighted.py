@@ -88,7 +88,7 @@ def test_what_is_wrong_is_refused() -> None:
     with pytest.raises(Incompatible):
         dn.tally(dn.warner(1), dn.respond_all(DESIGN, ["never"]), weights=[1])
     with pytest.raises(InvalidRequest, match="reached does not go with"):
-        dn.tally(DESIGN, ["never"], weights=[1], reached=[0])  # type: ignore[call-overload]
+        dn.tally(DESIGN, ["never"], weights=[1], reached=[1])  # type: ignore[call-overload]
     none = (Fraction(0),) * 3
     with pytest.raises(InvalidResponse, match="nobody sent has weight"):
         dn.WeightedTally(DESIGN, np.array([0, 1, 0]), (Fraction(1), Fraction(2), Fraction(0)), none)
