@@ -227,6 +227,12 @@ def _groups() -> tuple[Result, Any]:
     return dn.estimate(tally, method="likelihood"), design
 
 
+def _weighted_groups() -> tuple[Result, Any]:
+    design = dn.warner(2, categories=["no", RISKY])
+    groups = ["north", "south", RISKY, "north"] * 15
+    return dn.estimate(dn.tally(design, ["no", RISKY, "no"] * 20, by=groups, weights=[1, 2, 3, 4] * 15)), design
+
+
 def _groups_of_numbers() -> tuple[Result, Any]:
     design = dn.number_design(0, 10, 2, levels=2)
     counts = {"north": {"0": 40, "10": 60}, ("south", 2): {"0": 70, "10": 30}}
