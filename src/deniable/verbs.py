@@ -361,6 +361,7 @@ def tally(
     by: object,
     codes: bool | None = None,
     reached: object = None,
+    weights: object = None,
 ) -> GroupedTally: ...
 def tally(
     design: AnyDesign | Responses[Any] | Mapping[Any, Design],
@@ -387,12 +388,13 @@ def tally(
         responses: what was sent. Of a ladder: a column for each stage, or what `respond` returned for each person.
         codes: of categories: what whole numbers are; True for codes, False for labels (3 is the symbol "3"). By default
             they are codes, and refused where symbols such as "1", "2", "3" make the two differ.
-        reached: of a ladder: for each respondent the number of the last stage that was released, counted from 0; the
-            last one for everybody, if it is not given.
+        reached: of a ladder: for each respondent how many stages were released: 0 for none, 2 up to `stage_2`; all of
+            them for everybody, if it is not given.
         devices: of designs by name: what each respondent was asked with; a tally for each comes back.
         by: the group of each respondent, row by row; a `GroupedTally` comes back. Of several columns a table, or a
             mapping from names to columns.
-        weights: of categories and numbers: how many people each row stands for; a `WeightedTally` comes back.
+        weights: of categories and numbers: how many people each row stands for; a `WeightedTally` comes back, with `by`
+            one for each group.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the first such row.
@@ -406,13 +408,13 @@ def tally(
         (array([1, 2]), 1)
     """
     options: dict[str, Any] = {"codes": codes, "reached": reached, "devices": devices}
-    if weights is not None and (by is not None or isinstance(design, Mapping)):
+    if weights is not None and isinstance(design, Mapping):
         raise InvalidRequest(
-            "there are weights=, and groups or several devices; expected one of them.",
-            "Groups of a weighted sample: dn.estimate(responses, sampling=dn.Sampling(weights), by=groups).",
+            "there are weights= and several devices; expected one of the two.",
+            "Count each device's rows on their own: dn.tally(design, responses, weights=weights).",
         )
     if by is not None:
-        return _count_groups(design, responses, by, **options)
+        return _count_groups(design, responses, by, weights, **options)
     if isinstance(design, Mapping):
         return _count_devices(design, responses, devices, codes=codes, reached=reached)
     if weights is not None:
@@ -572,8 +574,7 @@ def estimate(
         quantiles: of numbers: those that are asked for, such as 0.5 for the median.
         sampling: of responses, a row for each person: how these people were drawn. Of several devices there are
             responses for each, all with the same rows: `dn.Responses.of(designs, column, devices=…)`.
-        reached: with a sampling, of a ladder: for each person the number of the last stage that was released, as for
-            `tally`.
+        reached: with a sampling, of a ladder: for each person how many stages were released, as for `tally`.
         domain: with a sampling: True for the rows of a part of the people.
         by: with a sampling: a group for each row; each is told on its own.
         denominator: with a sampling: a number for each row, to which the ratio is told.
@@ -748,7 +749,7 @@ def _count_devices(
 
 
 def _count_groups(
-    design: Any, responses: Any, by: Any, *, codes: bool | None, reached: Any, devices: object
+    design: Any, responses: Any, by: Any, weights: Any, *, codes: bool | None, reached: Any, devices: object
 ) -> GroupedTally:
     from deniable.tallies.groups import tally_by
     from deniable.tallies.responses import Responses
@@ -769,13 +770,18 @@ def _count_groups(
     def count(rows: Any, stages: Any) -> Any:
         return tally(of, rows, codes=codes, reached=stages)  # type: ignore[call-overload]  # of whatever type
 
-    return tally_by(count, of, sent, by, reached)
+    def weigh(rows: Any, own: Any) -> WeightedTally:
+        return _count_weighted(of, rows, own, {"codes": codes, "reached": reached})
+
+    return tally_by(count, of, sent, by, reached) if weights is None else tally_by(weigh, of, sent, by, weights)
 
 
 def _estimate_groups(tally: GroupedTally, options: Mapping[str, Any]) -> GroupedEstimate:
     from deniable.estimates.groups import estimate_groups
+    from deniable.estimates.sampling import estimate_tally
 
-    return estimate_groups(tally, **_used(_function(tally.design.asks, "estimate"), (tally,), options))
+    fit = estimate_tally if tally.weighted else _function(tally.design.asks, "estimate")
+    return estimate_groups(tally, **_used(fit, (tally,), options))
 
 
 def _refuse_design(verb: str, given: object) -> NoReturn:

@@ -101,7 +101,7 @@ def _correlation() -> tuple[Result, Any]:
 def _stages() -> tuple[Result, Any]:
     stages = ladder([dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)])
     columns = [["a"] * 60 + [RISKY] * 40, ["a"] * 25 + [RISKY] * 15 + ["c"] * 10 + [None] * 50]
-    tallies = count_stages(stages, columns, reached=[1] * 50 + [0] * 50)
+    tallies = count_stages(stages, columns, reached=[2] * 50 + [1] * 50)
     return combine(tallies, method="linear", guess=[0.5, 0.3, 0.2]), stages
 
 
@@ -227,6 +227,12 @@ def _groups() -> tuple[Result, Any]:
     return dn.estimate(tally, method="likelihood"), design
 
 
+def _weighted_groups() -> tuple[Result, Any]:
+    design = dn.warner(2, categories=["no", RISKY])
+    groups = ["north", "south", RISKY, "north"] * 15
+    return dn.estimate(dn.tally(design, ["no", RISKY, "no"] * 20, by=groups, weights=[1, 2, 3, 4] * 15)), design
+
+
 def _groups_of_numbers() -> tuple[Result, Any]:
     design = dn.number_design(0, 10, 2, levels=2)
     counts = {"north": {"0": 40, "10": 60}, ("south", 2): {"0": 70, "10": 30}}
@@ -290,7 +296,7 @@ def _sampled_devices() -> tuple[Result, Any]:
 def _sampled_stages() -> tuple[Result, Any]:
     stages = ladder([dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)])
     columns = {name: np.arange(60, dtype=np.uint8) // each % 3 for each, name in enumerate(stages.columns, 1)}
-    return dn.estimate(dn.Responses(stages, columns), sampling=SAMPLE, reached=[0, 1] * 30), stages
+    return dn.estimate(dn.Responses(stages, columns), sampling=SAMPLE, reached=[1, 2] * 30), stages
 
 
 def _sampled_deck() -> tuple[Result, Any]:
@@ -345,7 +351,7 @@ def _sampled_correlation() -> tuple[Result, Any]:
 def _mean_of_stages() -> tuple[Result, Any]:
     stages = ladder(dn.number_design(0, 10, epsilon, levels=2) for epsilon in (0.5, 2))
     columns = [["0"] * 40 + ["10"] * 60, ["0"] * 15 + ["10"] * 35 + [None] * 50]
-    return mean(combine(count_stages(stages, columns, reached=[1] * 50 + [0] * 50))), stages
+    return mean(combine(count_stages(stages, columns, reached=[2] * 50 + [1] * 50))), stages
 
 
 def _variance() -> tuple[Result, Any]:

@@ -155,7 +155,7 @@ def of_stages(people: tuple[int, ...], categories: list[int]) -> Iterator[tuple[
 
 
 def test_rows_of_several_stages_without_replacement() -> None:
-    categories, reached = [0, 1, 1, 0], [1, 0, 1]
+    categories, reached = [0, 1, 1, 0], [2, 1, 2]
     samples = list(combinations(range(4), 3))
     sampling = dn.Sampling(strata=["all"] * 3, population={"all": 4})
     mean, true, told = over_worlds(of_stages, categories, samples, lambda _: sampling, reached=reached)

@@ -208,6 +208,7 @@ def preview(
     """Print where to look at a survey, also a draft, as respondents will see it; nothing is sent or stored there."""
     with _store(settings, database, address=address) as (store, chosen):
         typer.echo(f"{chosen.base}/preview/{store.survey(name).survey.name}")
+    _say_if_unknown(chosen)
     say("Sign in there with the token of an analyst or administrator: deniable survey token NAME.")
 
 
@@ -226,6 +227,7 @@ def kiosk(
         if group:
             entry.survey.group(group)
         typer.echo(f"{replace(entry.link(chosen.base), group=group).text}&kiosk")
+    _say_if_unknown(chosen)
 
 
 @app.command("list")
@@ -364,6 +366,7 @@ def invite(
     else:
         write(out, "\n".join(links), force=force, private=True)
         say(f"wrote {count:,} links to {out}")
+    _say_if_unknown(chosen)
 
 
 @app.command()
@@ -528,6 +531,16 @@ def _told(entry: Entry, settings: Settings, *, as_json: bool) -> None:
     say(f"{name} is {'a draft' if state == 'draft' else state} in {_where(settings)}.")
     if state == "open":
         say(f"Its page, while `deniable serve` runs: {entry.link(settings.base).text}")
+        _say_if_unknown(settings)
+
+
+def _say_if_unknown(settings: Settings) -> None:
+    """Tell what a link takes for granted where nobody set the address, and no collector has left its own."""
+    if not settings.address:
+        say(
+            f"No collector has said yet where it runs: this is for port {settings.port} of this machine. If it runs "
+            "elsewhere, ask again with DENIABLE_ADDRESS set, such as to http://127.0.0.1:9000."
+        )
 
 
 def _where(settings: Settings) -> str:

@@ -342,7 +342,7 @@ def combine(
         >>> from deniable.tallies.stages import count_stages
         >>> stages = ladder([warner(p="2/3"), warner(p="4/5")])
         >>> columns = [["yes", "no", "no", "yes"], ["yes", "no", None, None]]
-        >>> combine(count_stages(stages, columns, reached=[1, 1, 0, 0])).params["yes"]
+        >>> combine(count_stages(stages, columns, reached=[2, 2, 1, 1])).params["yes"]
         0.5
     """
     return Combined(*_pooled(tallies.finest, method, guess, population), tallies)

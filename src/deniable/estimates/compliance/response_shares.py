@@ -7,6 +7,7 @@ much [KG98], and what that leaves out is made good number by number, by how much
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable, UnreadableFile
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import quantile
-from deniable.estimates.sampling import RowValues, Sampling, estimate_values
+from deniable.estimates.sampling import Asked, RowValues, Sampling, estimate_values
 from deniable.estimates.sampling.columns import check_rows
 from deniable.estimates.testing import HypothesisTest, against_chi_square
 from deniable.tallies import Tally
@@ -316,21 +317,19 @@ def _of_sample(codes: Any, groups: Any, rows: Sequence[Responses[Design]], sampl
     present = codes >= 0
     values = (codes[:, None] == np.arange(cells)).astype(np.float64)
 
-    def device(factors: Vector) -> Matrix:
+    def device(factors: Vector, _: Vector) -> Matrix:
         drawn = factors * present
         mean = vector(drawn @ values / max(float(drawn.sum()), 1e-300))
         return float(drawn.sum()) * (np.diag(mean) - np.outer(mean, mean))
 
     _check_people(groups, present, sampling, len(rows))
     read = RowValues(tuple(map(str, range(cells))), values, present, device, "mean")
-    found = estimate_values(read, sampling.without_population(), by=groups)
-    by_group = list(dict.fromkeys(groups.tolist()))  # groups are told in the order in which rows have them
-    place = np.argsort(by_group)
-    at = (place[:, None] * cells + np.arange(cells)).ravel()
-    people, degrees = (vector(each[at][::cells]) for each in (found.people, found.degrees))
+    asked = Asked(None, "responses", math.inf)
+    found = estimate_values([read], sampling.without_population(), asked, by=np.asarray(groups))
+    people, degrees = (vector(each[::cells]) for each in (found.people, found.degrees))
     weights = [sampling.weights[present & (groups == each)] for each in range(len(rows))]
     uneven = vector([len(each) * float(each @ each) / float(each.sum()) ** 2 for each in weights])
-    value, covariance = vector(found.value[at]), vector(found.covariance[np.ix_(at, at)])
+    value, covariance = found.value, found.covariance
     shape = (cells,) * len(rows)
     told = f"{sampling.describe()}, {sampling.variance}"
     return ResponseShares(

@@ -78,7 +78,7 @@ def estimate_stages(
     Args:
         responses: a column for each stage, a row for each person of the sample.
         sampling: how these people were drawn.
-        reached: for each person the number of the last stage that was released, as for `tally`.
+        reached: for each person how many stages were released, as for `tally`.
         domain: True for the rows of a part of the people.
         by: a group for each row; each group is told on its own.
         denominator: a number for each row: what is told is the ratio of both totals.
