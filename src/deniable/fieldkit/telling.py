@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -131,6 +132,18 @@ class Telling:
         """Return how the interviewer asks for the device to be used."""
         return fill(self.words["script"][self.how], tosses=self.tosses)
 
+    def shown(self, outcome: int) -> str:
+        """Tell how one of the outcomes, counted from 0, looks to whoever holds the device."""
+        letters = [letter for letter, each in self.instructions() for _ in range(each.count)]
+        row, column = divmod(outcome, 6)
+        sides = [
+            self.spoken.words["device"]["tails" if outcome >> toss & 1 else "heads"] for toss in range(self.tosses)
+        ]
+        return fill(
+            self.words["quiz"]["shown"][self.how],
+            letter=letters[outcome], face=outcome + 1, dark=row + 1, light=column + 1, sides=", ".join(sides[::-1]),
+        )  # fmt: skip
+
     def facts(self) -> tuple[str, ...]:
         """Tell what the device is in numbers, how far it is from what was asked for, and what to tally with."""
         words, device = self.words["facts"], self.device
@@ -199,9 +212,10 @@ class Telling:
 
     def _outcome_items(self) -> Iterator[QuizItem]:
         """Ask what is said on an outcome; where it is forced, of somebody for whom something else is true."""
-        for letter, each in reversed(tuple(self.instructions())):
+        starts = accumulate((each.count for each in self.device.instructions), initial=0)
+        for each, first in reversed(tuple(zip(self.device.instructions, starts, strict=False))):
             answer = max(range(len(each.says)), key=lambda x: (self.categories[x] != self.symbols[each.says[x]], x))
-            question = fill(self.words["quiz"]["outcome"], letter=letter, answer=self.categories[answer])
+            question = fill(self.words["quiz"]["outcome"], shown=self.shown(first), answer=self.categories[answer])
             yield QuizItem(question, self.symbols[each.says[answer]])
 
     def _count_items(self) -> Iterator[QuizItem]:
