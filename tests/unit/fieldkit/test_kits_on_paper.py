@@ -34,7 +34,7 @@ DESIGNS = {
     "warner": dn.warner(1),
     "forced": dn.forced_response(honest="2/3", yes="1/4", no="1/12"),
     "five": MANY,
-    "crosswise": dn.crosswise("1/6"),
+    "disguised": dn.disguised("5/6"),
     "mangat": dn.mangat("2/3"),
     "negative": dn.negative_survey(["red", "green", "blue", "white"]),
     "christofides": dn.christofides(cards=["1/10", "2/10", "3/10", "4/10"]),
@@ -130,7 +130,7 @@ WIDE = [  # the longest words of each kind of page; every language once
         ("five", "spinner", "en"),
         ("negative", "dice", "es"),
         ("christofides", "coins", "de"),
-        ("crosswise", "cards", "fr"),
+        ("disguised", "cards", "fr"),
     ]
 ]
 
@@ -138,7 +138,7 @@ WIDE = [  # the longest words of each kind of page; every language once
 @pytest.mark.parametrize("told", WIDE)
 def test_nothing_leaves_its_page(told: Telling) -> None:
     """A screen sets letters up to 2 % wider than print does: a fifth of the margin is left for that."""
-    for draw in _pages(told.device.kind, "Have you ever taken something that was not yours? " * 7).values():
+    for draw in _pages(told, "Have you ever taken something that was not yours? " * 7).values():
         for figure in _drawn(told, draw).figures:
             axes = figure.axes[0]
             figure.set_dpi(200)
