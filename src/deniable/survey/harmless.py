@@ -60,6 +60,8 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
         {
             "en": "Is your mother's birthday in January, February or March?",
             "de": "Hat Ihre Mutter im Januar, Februar oder März Geburtstag?",
+            "es": "¿Es el cumpleaños de su madre en enero, febrero o marzo?",
+            "fr": "L’anniversaire de votre mère est-il en janvier, février ou mars ?",
         },
         _CALENDAR,
     ),
@@ -69,6 +71,8 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
         {
             "en": "Is your mother's birthday in November or December?",
             "de": "Hat Ihre Mutter im November oder Dezember Geburtstag?",
+            "es": "¿Es el cumpleaños de su madre en noviembre o diciembre?",
+            "fr": "L’anniversaire de votre mère est-il en novembre ou décembre ?",
         },
         _CALENDAR,
     ),
@@ -78,6 +82,8 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
         {
             "en": "Is your father's birthday on the 1st to 5th day of a month?",
             "de": "Hat Ihr Vater am 1. bis 5. Tag eines Monats Geburtstag?",
+            "es": "¿Es el cumpleaños de su padre entre los días 1 y 5 de un mes?",
+            "fr": "L’anniversaire de votre père est-il entre le 1er et le 5 d’un mois ?",
         },
         _CALENDAR,
     ),
@@ -87,6 +93,8 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
         {
             "en": "Is your father's birthday on the 1st to 10th day of a month?",
             "de": "Hat Ihr Vater am 1. bis 10. Tag eines Monats Geburtstag?",
+            "es": "¿Es el cumpleaños de su padre entre los días 1 y 10 de un mes?",
+            "fr": "L’anniversaire de votre père est-il entre le 1er et le 10 d’un mois ?",
         },
         _CALENDAR,
     ),
@@ -98,6 +106,9 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
             "14th?",
             "de": "Denken Sie an jemanden, dessen Geburtstag Sie kennen. Ist er an einem geraden Tag des Monats, etwa "
             "am 2. oder 14.?",
+            "es": "Piense en una amistad cuyo cumpleaños conozca. ¿Es en un día par del mes, como el 2 o el 14?",
+            "fr": "Pensez à un ami dont vous connaissez l’anniversaire. Est-il un jour pair du mois, comme le 2 ou "
+            "le 14 ?",
         },
         _CALENDAR,
     ),
@@ -107,6 +118,8 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
         {
             "en": "Take a banknote of yours. Is the last digit of its number 0, 1 or 2?",
             "de": "Nehmen Sie einen Geldschein von sich. Ist die letzte Ziffer seiner Nummer 0, 1 oder 2?",
+            "es": "Tome un billete suyo. ¿Es la última cifra de su número 0, 1 o 2?",
+            "fr": "Prenez un de vos billets de banque. Le dernier chiffre de son numéro est-il 0, 1 ou 2 ?",
         },
         _DIGITS,
     ),
@@ -117,6 +130,9 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
             "en": "Take a banknote of yours. Is the last digit of its number even, so 0, 2, 4, 6 or 8?",
             "de": "Nehmen Sie einen Geldschein von sich. Ist die letzte Ziffer seiner Nummer gerade, also 0, 2, 4, 6 "
             "oder 8?",
+            "es": "Tome un billete suyo. ¿Es par la última cifra de su número, o sea 0, 2, 4, 6 u 8?",
+            "fr": "Prenez un de vos billets de banque. Le dernier chiffre de son numéro est-il pair, donc 0, 2, 4, 6 "
+            "ou 8 ?",
         },
         _DIGITS,
     ),
