@@ -274,6 +274,8 @@ def test_few_clusters_are_told_and_make_intervals_wider() -> None:
     found = C.cheating_detection(in_arms(of), sampling=dn.Sampling(clusters=of["village"]))
     assert "clusters" in [each.code for each in found.warnings]
     assert found.response_shares.quantile(0.95) == pytest.approx(1.96 * 2.5706 / 1.98, abs=0.02)  # t of 5 and of 240
+    low, high = found.interval("yes, honest", method="normal")
+    assert (high - low) / 2 == pytest.approx(2.56 * found.bse["yes, honest"], rel=0.01)
 
 
 def test_silence_counts_once() -> None:
