@@ -369,7 +369,7 @@ def test_no_small_survey_leaves_the_simplex_or_has_no_interval() -> None:
 
 @pytest.mark.parametrize("devices", [("1/5", "0", "4/5", "0"), ("1/10", "1/10", "1/2", "1/10")])
 def test_intervals_of_ten_people_in_each_group_hold_in_every_cell(devices: tuple[str, str, str, str]) -> None:
-    """All 121 surveys, with their probabilities: no law of shares near 0 is missed more often than in 7 of 100."""
+    """All 121 surveys, with their probabilities: no law of shares near 0 is missed more often than in 6 of 100."""
     up, down = devices[::2], devices[1::2]
     seen = list(combinations(range(11), repeat=2))
     ends = [
@@ -384,7 +384,7 @@ def test_intervals_of_ten_people_in_each_group_hold_in_every_cell(devices: tuple
         chances = [binom.pmf(yes, 10, said).prod() for yes in seen]
         for name, truth in (("yes, honest", pi), ("always no", gamma), ("yes at most", pi + gamma)):
             held = [each[name].low - 1e-9 <= truth <= each[name].high + 1e-9 for each in ends]
-            assert np.dot(chances, held) >= 0.93, (pi, gamma, name)
+            assert np.dot(chances, held) >= 0.94, (pi, gamma, name)
 
 
 class TestArms:

@@ -151,6 +151,23 @@ def test_arms_in_the_same_clusters_vary_together() -> None:
     assert found.design_effect["yes, honest"] > 1.5
 
 
+def test_a_contrast_of_arms_that_go_together_is_told_more_surely() -> None:
+    """Villages that say yes more often in both arms: sums of both vary, their difference does not."""
+    draws = np.random.default_rng(14)
+    village, arm = np.repeat(np.arange(60), 40), np.arange(2400) % 2
+    level = draws.choice([-0.19, 0.19], 60)[village]
+    yes = (draws.random(2400) < np.where(arm == 0, 0.35, 0.65) + level).astype(np.uint8)
+    groups = in_arms({"arm": arm, "yes": yes})
+    drawn = dn.Sampling(clusters=village)
+    together = C.cheating_detection(groups, sampling=drawn)
+    assert together.response_shares.effects.min() > 2
+    assert together.design_effect["no, honest"] < 1.2
+    one_by_one = C.cheating_detection([dn.tally(each) for each in groups]).bse  # nothing is told more surely than so
+    for name in ("yes, honest", "no, honest"):
+        low, high = together.interval(name)
+        assert high - low == pytest.approx(2 * 2.0 * max(together.bse[name], one_by_one[name]), rel=0.05)
+
+
 def test_one_group_after_another_is_the_same_as_side_by_side() -> None:
     of = arms(3)
     weights = np.random.default_rng(4).integers(1, 4, len(of["arm"]))
@@ -257,6 +274,8 @@ def test_few_clusters_are_told_and_make_intervals_wider() -> None:
     found = C.cheating_detection(in_arms(of), sampling=dn.Sampling(clusters=of["village"]))
     assert "clusters" in [each.code for each in found.warnings]
     assert found.response_shares.quantile(0.95) == pytest.approx(1.96 * 2.5706 / 1.98, abs=0.02)  # t of 5 and of 240
+    low, high = found.interval("yes, honest", method="normal")
+    assert (high - low) / 2 == pytest.approx(2.56 * found.bse["yes, honest"], rel=0.01)
 
 
 def test_silence_counts_once() -> None:

@@ -130,7 +130,7 @@ class ControlItem(TriangleFit):
             f"({self.uncorrected_error:.4f}). That people attend to both items alike, and otherwise send "
             f"{self.designs[0].symbols[1]!r} with probability {self.guess}, is an assumption."
         )
-        if self.joint:
+        if self.joint or self.response_shares.covariance[1, 3]:  # which a sample of both knows
             return (told,)
         return (told, "Both margins are taken as independent, which of the same people is a little too wide.")
 

@@ -155,7 +155,8 @@ class Compliance(Result):
 
         Args:
             level: how often such an interval holds the truth.
-            method: "profile" of the likelihood (the default), or "normal": value ± z·error, cut to [0, 1].
+            method: "profile" of the likelihood (the default), or "normal": value ± z·error, cut to [0, 1];
+                with few clusters z is as much larger as Student's quantile is.
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
@@ -167,7 +168,9 @@ class Compliance(Result):
             raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
         if method != "normal":
             return self._profile(confidence)
-        wide = around(self.params, self.bse, level=level, method=method, events=events)
+        more = self.response_shares.widening(confidence)
+        errors = {name: more * error for name, error in self.bse.items()}
+        wide = around(self.params, errors, level=level, method=method, events=events)
         return {name: Interval(max(low, 0.0), min(high, 1.0)) for name, (low, high) in wide.items()}
 
     @property

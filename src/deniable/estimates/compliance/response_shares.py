@@ -81,19 +81,25 @@ class ResponseShares:
         found = np.repeat(self.sizes, self.cells) * self.value
         return found if self.sample else np.rint(found)
 
+    def widening(self, confidence: float) -> float:
+        """Return by how much few clusters, whose own variance is uncertain, make intervals wider; 1 without any.
+
+        Implements: as [KG98] do, by how much Student's quantile grows from as many people to these clusters.
+        """
+        tail = (1 + confidence) / 2
+        return float(np.max(student.ppf(tail, self.degrees) / student.ppf(tail, np.maximum(self.people - 1, 1))))
+
     def quantile(self, confidence: float) -> float:
         """Return how many standard errors a profile reaches to both sides.
 
         Why: with few people in a group the likelihood ratio exceeds the quantile of χ² too often, and Student's, of as
-        many degrees of freedom as groups of this size leave, makes good for it. With few clusters their own variance is
-        uncertain: as [KG98] do, the quantile grows by how much Student's does from people to clusters.
+        many degrees of freedom as groups of this size leave, makes good for it.
         """
-        tail = (1 + confidence) / 2
         least = float(self.sizes.min())
-        few = least < FEW_PEOPLE
-        found = float(student.ppf(tail, max(len(self.cells) * (least - 1), 1.0))) if few else quantile(confidence)
-        ratios = student.ppf(tail, self.degrees) / student.ppf(tail, np.maximum(self.people - 1, 1))
-        return found * float(np.max(ratios))
+        plain = quantile(confidence)
+        if least < FEW_PEOPLE:
+            plain = float(student.ppf((1 + confidence) / 2, max(len(self.cells) * (least - 1), 1.0)))
+        return plain * self.widening(confidence)
 
     @cached_property
     def _simple(self) -> Matrix:
@@ -262,8 +268,6 @@ def _of_rows(rows: Sequence[Responses[Design]], sampling: Any) -> tuple[tuple[Ta
             f"the sampling is a {type(sampling).__name__}; expected one Sampling for all groups, or a list with one "
             "for each."
         )
-    if any(not each.design.channel.own_cells or each.columns[each.design.columns[0]].ndim != 1 for each in rows):
-        raise InvalidRequest("a group has responses that are sets; expected designs with a number for each response.")
     if not together or len(rows) == 1:
         for each, own in zip(rows, samplings, strict=True):
             check_rows(own, "columns of the sampling", len(each))
@@ -311,10 +315,7 @@ def _of_sample(codes: Any, groups: Any, rows: Sequence[Responses[Design]], sampl
             "calibration has made some weights negative, and counts cannot be; expected weights of 0 or more.",
             'Calibrate with method="raking", whose weights stay positive.',
         )
-    cells = rows[0].design.channel.cells
-    if any(each.design.channel.cells != cells for each in rows):
-        raise InvalidRequest("the groups send different numbers of responses; expected the same in each.")
-    present = codes >= 0
+    cells, present = rows[0].design.channel.cells, codes >= 0
     values = (codes[:, None] == np.arange(cells)).astype(np.float64)
 
     def device(factors: Vector, _: Vector) -> Matrix:
