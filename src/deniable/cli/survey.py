@@ -83,15 +83,16 @@ def new(
 @app.command()
 @guarded
 def harmless(as_json: Json = False) -> None:
-    """List harmless questions with the exact share of those who say yes: p of crosswise, b of simmons."""
+    """List harmless questions with the exact share of those who say yes, and the designs that each is good for."""
     from deniable.survey.harmless import HARMLESS
 
     if as_json:
-        keys = ("name", "share", "texts", "note")
+        keys = ("name", "share", "use", "texts", "note")
         print_json({"questions": [{key: _text(getattr(each, key)) for key in keys} for each in HARMLESS]})
         return
     for each in HARMLESS:
         console().print(f"{each.name}  {each.share} = {float(each.share):.4f}", markup=False, soft_wrap=True)
+        console().print(f"  {each.use}", markup=False, soft_wrap=True)
         for language, text in each.texts.items():
             console().print(f"  {language}: {text}", markup=False, soft_wrap=True)
     for note in dict.fromkeys(each.note for each in HARMLESS):
@@ -156,6 +157,8 @@ def create(
 ) -> None:
     """Put a survey into the database as a draft; a draft of its name is replaced."""
     survey = _read(file)
+    if opened:
+        survey.check_filled()  # before anything is stored
     with _store(settings, database, new=True) as (store, chosen):
         entry = store.create(survey)
         if opened:
@@ -195,6 +198,8 @@ def pilot(
     with _store(settings, database) as (store, chosen):
         entry = store.end_pilot(name) if end else store.start_pilot(name)
     _told(entry, chosen, as_json=as_json)
+    if not end:
+        _warn_unfilled(entry.survey)
 
 
 @app.command()
@@ -207,8 +212,10 @@ def preview(
 ) -> None:
     """Print where to look at a survey, also a draft, as respondents will see it; nothing is sent or stored there."""
     with _store(settings, database, address=address) as (store, chosen):
-        typer.echo(f"{chosen.base}/preview/{store.survey(name).survey.name}")
+        survey = store.survey(name).survey
+        typer.echo(f"{chosen.base}/preview/{survey.name}")
     _say_if_unknown(chosen)
+    _warn_unfilled(survey)
     say("Sign in there with the token of an analyst or administrator: deniable survey token NAME.")
 
 
@@ -554,11 +561,14 @@ def _show(survey: Survey) -> None:
     from rich.table import Table
 
     from deniable.survey.catalogue import fill, locale
+    from deniable.survey.codebook import KEYS_FOLLOW
     from deniable.survey.disclosure import epsilon_words
 
     out, spoken = console(), locale("en")
     texts = survey.texts[survey.language]
     out.print(f"[bold]{survey.name}[/]  {survey.hash:.19}…", highlight=False)
+    if survey.keys is None:
+        out.print(f"The hash is that of this file. {KEYS_FOLLOW}", style="dim", soft_wrap=True)
     out.print(f"{texts.title}  ({', '.join(survey.languages)})", markup=False)
     table = Table("question", "design", "stages", "ε", box=None, header_style="dim")
     for question in survey.questions:
@@ -590,3 +600,10 @@ def _warn(survey: Survey) -> None:
 
     for warning in survey.warnings(locale("en")):
         say(warning)
+    _warn_unfilled(survey)
+
+
+def _warn_unfilled(survey: Survey) -> None:
+    """Tell what a template left to be filled in: such a survey can be looked at, and not opened."""
+    for left in survey.placeholders:
+        say(f"to be filled in before the survey can be opened: {left}")

@@ -7,15 +7,18 @@ Shares are exact: of days in the Gregorian calendar, which repeats after 146,097
 from __future__ import annotations
 
 import calendar
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 
+from deniable import exact
 from deniable.errors import InvalidRequest, quoted
 
 _YEARS = 400  # of one cycle of the calendar
 _LEAPS = 97  # of them
+_MOST_TIMES = 100  # as many people as a direct question takes; beyond, nobody would ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,26 @@ class HarmlessQuestion:
     share: Fraction
     texts: Mapping[str, str]
     note: str
+
+    @property
+    def use(self) -> str:
+        """Say which designs the question is good for, and what it costs there."""
+        others = "p of triangular, b of simmons"
+        if self.share == Fraction(1, 2):
+            return f"{others} (where 1/2 is the best b); not for crosswise, which tells nothing with p = 1/2"
+        ratio = max(self.share, 1 - self.share) / min(self.share, 1 - self.share)
+        epsilon, times = exact.shown_above(math.log(ratio), 3), self._times()
+        many = f"{times:,.0f}" if times > _MOST_TIMES else f"{times:.2g}"
+        cost = f"ε = {epsilon}, {many} times as many people as a direct question at a share of 10 %"
+        if times > _MOST_TIMES:
+            return f"{others}; not for crosswise, where it would tell next to nothing ({cost})"
+        return f"p of crosswise ({cost}), {others}"
+
+    def _times(self) -> float:
+        """Return how many times as many people the crosswise model takes, at a share of 10 %."""
+        rare = Fraction(1, 10)
+        same = (1 - self.share) * (1 - rare) + self.share * rare
+        return float(same * (1 - same) / ((2 * self.share - 1) ** 2 * rare * (1 - rare)))
 
 
 def _days(holds: Callable[[date], bool]) -> Fraction:
