@@ -392,7 +392,8 @@ def tally(
         devices: of designs by name: what each respondent was asked with; a tally for each comes back.
         by: the group of each respondent, row by row; a `GroupedTally` comes back. Of several columns a table, or a
             mapping from names to columns.
-        weights: of categories and numbers: how many people each row stands for; a `WeightedTally` comes back.
+        weights: of categories and numbers: how many people each row stands for; a `WeightedTally` comes back. Of other
+            types estimate from the rows: `estimate(responses, sampling=…)`.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the first such row.
