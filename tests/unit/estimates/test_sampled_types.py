@@ -133,6 +133,21 @@ def test_a_deck_without_clusters_agrees_with_its_own_estimate() -> None:
         assert census.cov_params()[1, 1] == pytest.approx(exact.variance, rel=0.05, abs=2e-4)
 
 
+def test_a_deal_over_clusters_is_never_surer_than_people_drawn_one_by_one() -> None:
+    deck, smaller = dn.integer_deck(N, epsilon=1), 0
+    for seed in range(20):
+        sent = dn.respond_all(deck, ["yes"] * 5 + ["no"] * (N - 5), source=Seeded(f"floor {seed}"))
+        alone = dn.estimate(sent, sampling=dn.Sampling(WEIGHTS, strata=CLUSTERS % 2))
+        told = [dn.estimate(sent, sampling=SAMPLE)]
+        told += [dn.estimate(sent, sampling=dn.Sampling(WEIGHTS, strata=CLUSTERS % 2, replicates="jackknife"))]
+        for each in told:
+            assert each.value == pytest.approx(alone.value)
+            assert each.bse["yes"] >= alone.bse["yes"] * (1 - 1e-9)
+            assert each.total.bse["yes"] >= alone.total.bse["yes"] * (1 - 1e-9)
+        smaller += told[0].bse["yes"] == pytest.approx(alone.bse["yes"])
+    assert 0 < smaller < 20
+
+
 def test_groups_of_one_deal_vary_together() -> None:
     """What groups have in common is told: the variance of their sum is that of the whole."""
     deck = dn.integer_deck(N, epsilon=1)
