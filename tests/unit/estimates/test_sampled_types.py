@@ -41,6 +41,30 @@ def test_rows_of_several_devices_come_from_columns_of_every_kind() -> None:
     assert all((dn.tally(one).counts == two.counts).all() for one, two in zip(expected, counted, strict=True))
 
 
+def test_rows_of_a_deck_and_of_drawn_items_come_from_columns() -> None:
+    deck = dn.Deck((1, 1, 2), people=4)
+    expected = dn.Responses(deck, {"response": np.array([0, 2, 0, 1])}, np.array([False, False, True, False]))
+    for column in (
+        ["1", "3", None, "2"],
+        [1, 3, None, 2],
+        pd.Series([1, 3, None, 2]),
+        np.ma.masked_equal([1, 3, 9, 2], 9),
+    ):
+        assert dn.Responses.of(deck, column) == expected
+    with pytest.raises(InvalidResponse, match="row 2: '4' is on no card"):
+        dn.Responses.of(deck, [1, 4])
+    for wrong in (True, 1.5, "0", "x"):
+        with pytest.raises(InvalidResponse, match="is on no card"):
+            dn.Responses.of(deck, [wrong])
+    drawn = dn.drawn_items({"a": dn.warner(1), "b": dn.warner(1)})
+    sent = dn.respond_all(drawn, [{"a": "yes", "b": "no"}, None] * 9, source=Seeded("column"))
+    assert dn.Responses.of(drawn, list(sent)) == sent
+    with pytest.raises(InvalidResponse, match="expected a column"):
+        dn.Responses.of(drawn, "a: yes")
+    with pytest.raises(InvalidRequest, match="with codes="):
+        dn.Responses.of(deck, [0, 1], codes=True)
+
+
 def test_even_weights_of_several_devices_add_them_up_as_strata() -> None:
     found = dn.estimate(rows(), sampling=dn.Sampling([3.0] * N))
     plain = dn.estimate(dn.tally(DEVICES, COLUMN, devices=ASKED, codes=True), method="strata")
