@@ -394,7 +394,7 @@ def tally(
         by: the group of each respondent, row by row; a `GroupedTally` comes back. Of several columns a table, or a
             mapping from names to columns.
         weights: of categories and numbers: how many people each row stands for; a `WeightedTally` comes back, with `by`
-            one for each group.
+            one for each group. Of other types estimate from the rows: `estimate(responses, sampling=…)`.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the first such row.

@@ -36,6 +36,14 @@ singles = (
 shares, stages, cards = dn.estimate(tallies[0]), dn.estimate(tallies[1]), dn.estimate(tallies[2])
 items, weights = dn.estimate(tallies[3]), dn.estimate(tallies[4])
 names, mean = dn.estimate(others[0], candidates=["Smith", "Jones"]), dn.estimate(others[1], population=100)
+sample = dn.Sampling([1.0] * 9)
+people = (
+    dn.estimate(sent[0], sampling=dn.Sampling([1.0] * 18)),
+    dn.estimate(sent[1], sampling=sample, reached=[0, 1, 1] * 3),
+    dn.estimate(dn.respond_all(dn.integer_deck(9, epsilon=2), ["no"] * 9), sampling=sample),
+    dn.estimate(last[1], sampling=sample),
+    dn.estimate(dn.Responses.of({1: design, 2: dn.direct(HABITS)}, HABITS * 3, devices=[1, 2, 1] * 3), sampling=sample),
+)
 told = (
     shares.params["once"],
     stages.bse,
