@@ -81,6 +81,9 @@ _VERBS = ("respond", "tally", "estimate")
 _SAMPLED = {  # what a design asks for: who estimates from rows of people that were drawn with a `Sampling`
     "categories": "estimates.sampling.estimate",
     "numbers": "estimates.sampling.estimate",
+    "key-value": "records.key_value.sampling.estimate_sampled",
+    "edges": "records.edges.sampling.estimate_sampled",
+    "strings": "records.strings.sampling.estimate_sampled",
 }
 _PLAIN = frozenset(_HOMES) - {"deck"}  # which respond to an answer without anything besides
 
@@ -451,6 +454,29 @@ def estimate(
     inverse: Sequence[Sequence[float]] | Matrix | None = None,
 ) -> SampledEstimate: ...
 @overload
+def estimate(
+    tally: Responses[KeyValueDesign],
+    *,
+    sampling: Sampling,
+    scaling: str | None = None,
+    domain: object = None,
+    by: object = None,
+) -> SampledEstimate: ...
+@overload
+def estimate(
+    tally: Responses[EdgeDesign], *, sampling: Sampling, domain: object = None, by: object = None
+) -> SampledEstimate: ...
+@overload
+def estimate(
+    tally: Responses[StringDesign],
+    candidates: Sequence[str] | Candidates,
+    *,
+    sampling: Sampling,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
+) -> SampledEstimate: ...
+@overload
 def estimate(tally: WeightedTally, *, inverse: Sequence[Sequence[float]] | Matrix | None = None) -> SampledEstimate: ...
 @overload
 def estimate(  # type: ignore[overload-overlap]  # a design for numbers is asked first
@@ -547,10 +573,11 @@ def estimate(
         scaling: of items with weights: "fixed" or "conditional"; by default the better one.
         fdr: of strings: the share of false ones among those found that is allowed on average.
         quantiles: of numbers: those that are asked for, such as 0.5 for the median.
-        sampling: of responses to a design for categories or numbers: how these people were drawn.
+        sampling: of responses to a design for categories, numbers, items with weights, edges or listed strings, a row
+            for each person: how these people were drawn.
         domain: with a sampling: True for the rows of a part of the people.
         by: with a sampling: a group for each row; each is told on its own.
-        denominator: with a sampling: a number for each row, to which the ratio is told.
+        denominator: with a sampling, of shares and numbers: a number for each row, to which the ratio is told.
 
     Raises:
         NotEstimable: there are no responses, or the design cannot tell answers apart.

@@ -18,11 +18,14 @@ from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary
-from deniable.estimates.sampling.intervals import METHODS, SampledBasis, by_default, defaults
+from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
 from deniable.estimates.shares import Contrast, combined
 
 FEW_DEGREES = 8
 """Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
+
+NOISE = 2.0
+"""Standard errors within which the number of those who have an item says nothing about their mean."""
 
 _BELOW = -2.3263  # standard errors below 0 that chance reaches once in a hundred samples
 
@@ -61,8 +64,11 @@ class SampledEstimate(Result):
         scale: what a share is multiplied with to be the number: the people there are, for a total; 1 else.
         curve: how what one response says varies, if the share were π: rows of constants, slopes and squares; NaN of
             numbers that are no shares.
-        low: the smaller of the two values that one response can have, NaN where it can have more.
+        low: the smaller of the two values that one response can have, NaN where it can have more; of a ratio of two
+            numbers the least that it can be.
         high: the larger one.
+        ratio: of a ratio R = A/B of two numbers: the variance of A − R·B over B², as a polynomial in R: rows of
+            constants, slopes and squares; NaN of all others.
         method: how it was estimated, such as "Hájek, linearized".
         sample: how people were drawn, in words.
         respondents: how many responses there are.
@@ -87,6 +93,7 @@ class SampledEstimate(Result):
     curve: Matrix = field(repr=False)
     low: Vector = field(repr=False)
     high: Vector = field(repr=False)
+    ratio: Matrix = field(repr=False)
     method: str
     sample: str
     respondents: int
@@ -146,7 +153,7 @@ class SampledEstimate(Result):
     def basis(self) -> SampledBasis:
         """What intervals are computed from, on the scale of shares."""
         value, errors = self.value / self.scale, self.errors / self.scale
-        return SampledBasis(value, errors, self.degrees, self.people, self.curve, self.low, self.high)
+        return SampledBasis(value, errors, self.degrees, self.people, self.curve, self.low, self.high, self.ratio)
 
     @property
     def _are_shares(self) -> NDArray[np.bool_]:
@@ -164,8 +171,9 @@ class SampledEstimate(Result):
 
         Args:
             level: how often such an interval holds the truth.
-            method: "korn-graubard", "score", "logit", "normal" (with Student's quantile) or "chebyshev"; by default the
-                first of a share whose values have two levels, the second of other shares, "normal" of means and ratios.
+            method: "korn-graubard", "score", "logit", "fieller", "normal" (with Student's quantile) or "chebyshev"; by
+                default the first of a share whose values have two levels, the second of other shares, "fieller" of a
+                mean among those who have an item, and "normal" of other means and ratios.
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
@@ -204,7 +212,7 @@ class SampledEstimate(Result):
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        """Shares far below 0, and too few clusters to know how much they differ."""
+        """Shares far below 0, means of perhaps nobody, and too few clusters to know how much they differ."""
         found: list[Caution] = []
         for at in np.flatnonzero(self._are_shares).tolist():
             name, value, error = self.names[at], float(self.value[at]), float(self.errors[at])
@@ -218,6 +226,13 @@ class SampledEstimate(Result):
                         "was used, or the responses are coded the other way round.",
                     )
                 )
+        unknown = int(np.sum(~(self.ratio[2] < NOISE**-2) & are_ratios(self.basis)))
+        if unknown:
+            text = (
+                f"the number of those who have an item is within noise of 0 for {unknown:,} of "
+                f"{int(are_ratios(self.basis).sum()):,} means: nothing is known about them."
+            )
+            found.append(Caution("within-noise", text))
         least = int(self.degrees.min())
         if least < FEW_DEGREES:
             found.append(
@@ -324,4 +339,4 @@ class SampledEstimate(Result):
 
 
 _TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing")
-_ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale", "curve", "low", "high")
+_ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale", "curve", "low", "high", "ratio")
