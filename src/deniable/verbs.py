@@ -84,6 +84,9 @@ _SAMPLED = {  # what a design asks for: who estimates from rows of people that w
     "deck": "estimates.sampling.estimate_dealt",
     "numbers": "estimates.sampling.estimate",
     "drawn items": "records.drawn.estimates.estimate_sampled",
+    "key-value": "records.key_value.sampling.estimate_sampled",
+    "edges": "records.edges.sampling.estimate_sampled",
+    "strings": "records.strings.sampling.estimate_sampled",
 }
 _PLAIN = frozenset(_HOMES) - {"deck"}  # which respond to an answer without anything besides
 
@@ -467,6 +470,28 @@ def estimate(
 ) -> SampledEstimate: ...
 @overload
 def estimate(
+    tally: Responses[KeyValueDesign],
+    *,
+    sampling: Sampling,
+    scaling: str | None = None,
+    domain: object = None,
+    by: object = None,
+) -> SampledEstimate: ...
+@overload
+def estimate(
+    tally: Responses[EdgeDesign], *, sampling: Sampling, domain: object = None, by: object = None
+) -> SampledEstimate: ...
+@overload
+def estimate(
+    tally: Responses[StringDesign],
+    candidates: Sequence[str] | Candidates,
+    *,
+    sampling: Sampling,
+    domain: object = None,
+    by: object = None,
+) -> SampledEstimate: ...
+@overload
+def estimate(
     tally: Responses[Deck] | Responses[DrawnDesign] | Sequence[Responses[Any]],
     *,
     sampling: Sampling,
@@ -577,7 +602,7 @@ def estimate(
         reached: with a sampling, of a ladder: for each person how many stages were released, as for `tally`.
         domain: with a sampling: True for the rows of a part of the people.
         by: with a sampling: a group for each row; each is told on its own.
-        denominator: with a sampling: a number for each row, to which the ratio is told.
+        denominator: with a sampling, of shares and numbers: a number for each row, to which the ratio is told.
 
     Raises:
         NotEstimable: there are no responses, or the design cannot tell answers apart.

@@ -53,3 +53,10 @@ told = (
     names.warnings,
 )
 size = dn.plan.sample_size(design, margin=0.05), dn.criteria.Epsilon(1).check(design), mean.mean.value
+
+drawn = dn.Sampling([1.0, 2.0, 1.0] * 3, clusters=list("aaabbbccc"))
+sampled = (
+    dn.estimate(more[0], sampling=drawn, scaling="fixed"),
+    dn.estimate(more[1], sampling=drawn),
+    dn.estimate(last[0], ["Smith", "Jones"], sampling=drawn),
+)

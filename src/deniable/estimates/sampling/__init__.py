@@ -8,7 +8,15 @@ from deniable.estimates.sampling.estimating import Asked, estimate, estimate_tal
 from deniable.estimates.sampling.replicates import Replicates
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.sampling.samples import Sampling
-from deniable.estimates.sampling.values import Dealt, OneResponse, RowValues, linear_of, one_response, row_values
+from deniable.estimates.sampling.values import (
+    Dealt,
+    OneResponse,
+    RowValues,
+    check_room,
+    linear_of,
+    one_response,
+    row_values,
+)
 from deniable.estimates.sampling.variances import between_cluster_covariance, design_covariance, number_error, sandwich
 
 __all__ = [
@@ -21,6 +29,7 @@ __all__ = [
     "SampledRow",
     "Sampling",
     "between_cluster_covariance",
+    "check_room",
     "design_covariance",
     "estimate",
     "estimate_dealt",

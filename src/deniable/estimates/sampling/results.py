@@ -28,12 +28,15 @@ from deniable.estimates.differences import (
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary
-from deniable.estimates.sampling.intervals import METHODS, SampledBasis, by_default, defaults
+from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
 from deniable.estimates.shares import Contrast, combined
 from deniable.estimates.testing import HypothesisTest, sampled_wald
 
 FEW_DEGREES = 8
 """Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
+
+NOISE = 2.0
+"""Standard errors within which the number of those who have an item says nothing about their mean."""
 
 _BELOW = -2.3263  # standard errors below 0 that chance reaches once in a hundred samples
 
@@ -73,8 +76,11 @@ class SampledEstimate(Result):
         scale: what a share is multiplied with to be the number: the people there are, for a total; 1 else.
         curve: how what one response says varies, if the share were π: rows of constants, slopes and squares; NaN of
             numbers that are no shares.
-        low: the smaller of the two values that one response can have, NaN where it can have more.
+        low: the smaller of the two values that one response can have, NaN where it can have more; of a ratio of two
+            numbers the least that it can be.
         high: the larger one.
+        ratio: of a ratio R = A/B of two numbers: the variance of A − R·B over B², as a polynomial in R: rows of
+            constants, slopes and squares; NaN of all others.
         method: how it was estimated, such as "Hájek, linearized".
         sample: how people were drawn, in words.
         respondents: how many responses there are.
@@ -100,6 +106,7 @@ class SampledEstimate(Result):
     curve: Matrix = field(repr=False)
     low: Vector = field(repr=False)
     high: Vector = field(repr=False)
+    ratio: Matrix = field(repr=False)
     method: str
     sample: str
     respondents: int
@@ -160,7 +167,7 @@ class SampledEstimate(Result):
     def basis(self) -> SampledBasis:
         """What intervals are computed from, on the scale of shares."""
         value, errors = self.value / self.scale, self.errors / self.scale
-        return SampledBasis(value, errors, self.degrees, self.people, self.curve, self.low, self.high)
+        return SampledBasis(value, errors, self.degrees, self.people, self.curve, self.low, self.high, self.ratio)
 
     @property
     def _are_shares(self) -> NDArray[np.bool_]:
@@ -178,8 +185,9 @@ class SampledEstimate(Result):
 
         Args:
             level: how often such an interval holds the truth.
-            method: "korn-graubard", "score", "logit", "normal" (with Student's quantile) or "chebyshev"; by default the
-                first of a share whose values have two levels, the second of other shares, "normal" of means and ratios.
+            method: "korn-graubard", "score", "logit", "fieller", "normal" (with Student's quantile) or "chebyshev"; by
+                default the first of a share whose values have two levels, the second of other shares, "fieller" of a
+                mean among those who have an item, and "normal" of other means and ratios.
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
@@ -298,7 +306,7 @@ class SampledEstimate(Result):
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        """Shares far below 0, variances below 0, and too few clusters to know how much they differ."""
+        """Shares and variances far below 0, means of perhaps nobody, and too few clusters to know how they differ."""
         found: list[Caution] = []
         for at in np.flatnonzero(self._are_shares).tolist():
             name, value, error = self.names[at], float(self.value[at]), float(self.errors[at])
@@ -315,6 +323,13 @@ class SampledEstimate(Result):
         if (np.diagonal(self.covariance) < 0).any():
             text = "a variance is estimated below 0, which says nothing: go by the interval."
             found.append(Caution("no-variance", text))
+        unknown = int(np.sum(~(self.ratio[2] < NOISE**-2) & are_ratios(self.basis)))
+        if unknown:
+            text = (
+                f"the number of those who have an item is within noise of 0 for {unknown:,} of "
+                f"{int(are_ratios(self.basis).sum()):,} means: nothing is known about them."
+            )
+            found.append(Caution("within-noise", text))
         least = int(self.degrees.min())
         if least < FEW_DEGREES:
             found.append(
@@ -436,4 +451,4 @@ class SampledEstimate(Result):
 
 
 _TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing")
-_ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale", "curve", "low", "high")
+_ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale", "curve", "low", "high", "ratio")
