@@ -12,6 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable import verbs
+from tests.conformance.test_every_sampled_record import RECORDS
 from tests.support.seeded import Seeded
 from tests.support.types import TYPES, Asked, every_type
 
@@ -142,19 +143,16 @@ def test_an_estimate_comes_out_and_answers_everything(asked: Asked) -> None:
     assert dn.estimate(counted, **asked.estimate) == found
 
 
-WITHOUT_SAMPLING = {  # types of design that take no sampling yet, and why
-    "key-value": "rows have no values yet",
-    "edges": "rows have no values yet",
-    "strings": "rows have no values yet",
-}
+def test_every_type_takes_a_sampling() -> None:
+    assert set(verbs._SAMPLED) == set(verbs._HOMES)
 
 
-def test_every_type_takes_a_sampling_unless_it_is_said_why_not() -> None:
-    assert set(verbs._SAMPLED) | set(WITHOUT_SAMPLING) == set(verbs._HOMES)
-    assert not set(verbs._SAMPLED) & set(WITHOUT_SAMPLING)
+every_type_of_shares = pytest.mark.parametrize(  # records are held to a test of their own: test_every_sampled_record.py
+    "asked", [pytest.param(build(), id=name) for name, build in TYPES.items() if name not in RECORDS]
+)
 
 
-@every_type
+@every_type_of_shares
 def test_a_sampling_goes_with_rows(asked: Asked) -> None:
     sent = dn.respond_all(asked.design, asked.answers, source=Seeded(f"sampled {asked.design.hash}"))
     rows = len(sent)
@@ -162,10 +160,6 @@ def test_a_sampling_goes_with_rows(asked: Asked) -> None:
     known = {"weights": 1.0 + np.arange(rows) % 3, "strata": villages % 2, "clusters": villages}
     sample = dn.Sampling(**known)
     options = {name: given for name, given in asked.estimate.items() if name != "population"}
-    if asked.design.asks in WITHOUT_SAMPLING:
-        with pytest.raises(dn.errors.InvalidRequest, match="a sampling describes rows"):
-            dn.estimate(sent, sampling=sample, **options)
-        return
     found = dn.estimate(sent, sampling=sample, **options)
     names = list(found.params)
     assert isinstance(found, dn.SampledEstimate)
@@ -178,7 +172,7 @@ def test_a_sampling_goes_with_rows(asked: Asked) -> None:
     assert again == found
     assert again.design == asked.design
     halves = dn.estimate(sent, sampling=sample, by=villages % 2, **options)
-    assert list(halves.params) == [f"{half}: {name}" for half in (0, 1) for name in names]
+    assert list(halves.params) == [f"{half} · {name}" for half in (0, 1) for name in names]
     part = dn.estimate(sent, sampling=sample, domain=villages % 2 == 1, **options)
     assert part.value == pytest.approx(halves.value[len(names) :])
     per_bed = dn.estimate(sent, sampling=sample, denominator=np.full(rows, 2.0), **options)
@@ -189,10 +183,8 @@ def test_a_sampling_goes_with_rows(asked: Asked) -> None:
     assert replicated.total.errors == pytest.approx(found.total.errors, rel=0.2)
 
 
-@every_type
+@every_type_of_shares
 def test_with_even_weights_it_is_the_unbiased_estimate(asked: Asked) -> None:
-    if asked.design.asks in WITHOUT_SAMPLING:
-        return
     sent = dn.respond_all(asked.design, asked.answers)
     options = {name: given for name, given in asked.estimate.items() if name != "population"}
     found = dn.estimate(sent, sampling=dn.Sampling(np.ones(len(sent))), **options)

@@ -228,7 +228,7 @@ class AnswerTable(Grid):
         """Return their covariance, as if they lay inside of the simplex."""
 
     @abstractmethod
-    def evidence(self, slopes: Vector) -> Evidence:
+    def evidence(self, slopes: Vector) -> TableEvidence:
         """Return the counts of responses whose likelihood tells a number with these slopes about the shares."""
 
     @abstractmethod
@@ -316,7 +316,7 @@ class TableFacts(NamedTuple):
     method: str
 
 
-class Evidence(NamedTuple):
+class TableEvidence(NamedTuple):
     """Counts of pairs of responses, and how a distance from their largest likelihood is judged.
 
     Attributes:
@@ -380,8 +380,8 @@ class CrossTable(AnswerTable):
     def likely_covariance(self) -> Matrix:
         return self._likely.cov_params()
 
-    def evidence(self, slopes: Vector) -> Evidence:  # noqa: ARG002 - people are independent, whatever is asked
-        return Evidence(self.estimate.tally.counts.astype(np.float64), quantile)
+    def evidence(self, slopes: Vector) -> TableEvidence:  # noqa: ARG002 - people are independent, whatever is asked
+        return TableEvidence(self.estimate.tally.counts.astype(np.float64), quantile)
 
     @property
     def unbiased(self) -> CrossTable:

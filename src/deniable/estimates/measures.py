@@ -382,7 +382,7 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
     scores = response_scores(column.design)
     places = np.arange(size, dtype=np.float64)
     known, other = column.codes * there, np.where(there, numbers, 0.0)
-    moments = _Moments((scores @ places)[known], (scores @ places**2)[known], other, there)
+    moments = _CorrelatedScores((scores @ places)[known], (scores @ places**2)[known], other, there)
     degrees = math.inf
     if sampling is None:
         value, adds = moments.correlated(there.astype(np.float64))
@@ -400,7 +400,7 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
     return Correlation(value, error, n, missing, column.design.hash, column.design.epsilon, degrees)
 
 
-class _Moments(NamedTuple):
+class _CorrelatedScores(NamedTuple):
     """What a correlation is made of: scores of a response, of its square, and a number that is openly known."""
 
     own: Vector

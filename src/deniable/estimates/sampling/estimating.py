@@ -197,10 +197,12 @@ class _Estimand:
     of_total: bool = False
 
     @property
-    def pieces(self) -> list[_Piece]:
+    def pieces(self) -> list[_GroupBlock]:
         """Each block of each group, in the order of the numbers."""
         return [
-            _Piece(block, part, part & block.present, self.denominator) for part in self.parts for block in self.blocks
+            _GroupBlock(block, part, part & block.present, self.denominator)
+            for part in self.parts
+            for block in self.blocks
         ]
 
     @property
@@ -210,7 +212,7 @@ class _Estimand:
         plain = self.denominator is None and self.sampling.calibration is None
         return self.sampling.population if whole and plain else None
 
-    def _raised(self, piece: _Piece) -> Mask:
+    def _raised(self, piece: _GroupBlock) -> Mask:
         """Return which means of a piece are multiplied by how many people there are, and perhaps divided by it again.
 
         Of ratios none is: nothing but what has a total is that total divided by the people there are.
@@ -395,7 +397,7 @@ class _Estimand:
 
 
 @dataclass(frozen=True, eq=False)
-class _Piece:
+class _GroupBlock:
     """A block of values in one group: means of those who are present, as ratios of two sums.
 
     Attributes:
