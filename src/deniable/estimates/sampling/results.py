@@ -20,6 +20,7 @@ from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary
 from deniable.estimates.sampling.intervals import METHODS, SampledBasis, by_default, defaults
 from deniable.estimates.shares import Contrast, combined
+from deniable.estimates.summary import below_zero
 
 FEW_DEGREES = 8
 """Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
@@ -278,8 +279,7 @@ class SampledEstimate(Result):
             f"Design effect: how many times the variance is that of {self.respondents:,} people drawn one by one, with "
             f"the same device. Degrees of freedom: {self.degrees.min():.0f}."
         )
-        if (self.value[self._are_shares] < 0).any():
-            notes.append("A share below 0 is the price of an estimate without bias.")
+        notes += below_zero(self.warnings, below=bool((self.value[self._are_shares] < 0).any()))
         if simultaneous:
             notes.append("The intervals hold all together with this level.")
         if self.missing:
