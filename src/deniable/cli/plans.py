@@ -69,6 +69,13 @@ def _asked(path: Path) -> Design:
 
 
 Share = Annotated[str, typer.Option("--share", metavar="SHARE", help="The share that you expect, such as 0.1 or 10%.")]
+MaybeShare = Annotated[
+    str | None, typer.Option("--share", metavar="SHARE", help="The share that you expect, such as 0.1 or 10%.")
+]
+Deviation = Annotated[
+    float | None,
+    typer.Option("--sd", metavar="NUMBER", help="Of a design for numbers: the largest standard deviation you expect."),
+]
 People = Annotated[int, typer.Option("--people", "-n", help="How many will respond.")]
 Null = Annotated[str, typer.Option("--null", metavar="SHARE", help="The share under the null hypothesis.")]
 Alpha = Annotated[
@@ -106,7 +113,12 @@ app = typer.Typer(
 @guarded
 def size(
     design: DesignFile,
-    share: Share,
+    share: MaybeShare = None,
+    within: Annotated[
+        float | None,
+        typer.Option("--within", metavar="NUMBER", help="Of a design for numbers: how far off their mean may be."),
+    ] = None,
+    sd: Deviation = None,
     width: Annotated[
         str | None, typer.Option("--width", metavar="SHARE", help="How wide the interval may be, end to end.")
     ] = None,
@@ -123,12 +135,12 @@ def size(
     method: Method = None,
     as_json: Json = False,
 ) -> None:
-    """How many people do I need, for an interval of this width or for this power?"""
+    """How many people do I need, for an interval of this width or for this power; or for a mean within so much?"""
     from deniable.plan import how_many
 
     _tell(
         how_many(
-            read_design(design), share=_number(share), width=_maybe(width), power=_maybe(power),
+            read_design(design), share=_maybe(share), within=within, sd=sd, width=_maybe(width), power=_maybe(power),
             assurance=_maybe(assurance), level=_number(level), null=_number(null), alpha=_number(alpha),
             two_sided=two_sided, category=category, method=method,
         ),
@@ -140,8 +152,9 @@ def size(
 @guarded
 def interval_width(
     design: DesignFile,
-    share: Share,
     people: People,
+    share: MaybeShare = None,
+    sd: Deviation = None,
     assurance: Assurance = None,
     level: Level = "95%",
     category: Category = None,
@@ -151,7 +164,7 @@ def interval_width(
     from deniable.plan import how_wide
 
     found = how_wide(
-        read_design(design), people, share=_number(share), level=_number(level), assurance=_maybe(assurance),
+        read_design(design), people, share=_maybe(share), sd=sd, level=_number(level), assurance=_maybe(assurance),
         category=category,
     )  # fmt: skip
     _tell(found, as_json)

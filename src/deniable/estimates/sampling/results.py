@@ -30,6 +30,7 @@ from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary
 from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
 from deniable.estimates.shares import Contrast, combined
+from deniable.estimates.summary import below_zero
 from deniable.estimates.testing import HypothesisTest, sampled_wald
 
 FEW_DEGREES = 8
@@ -392,8 +393,7 @@ class SampledEstimate(Result):
         )
         if len(self.groups) > 1 and self.quantity != "total":
             notes.append(f"{self._alike()}.")
-        if (self.value[self._are_shares] < 0).any():
-            notes.append("A share below 0 is the price of an estimate without bias.")
+        notes += below_zero(self.warnings, below=bool((self.value[self._are_shares] < 0).any()))
         if simultaneous:
             notes.append("The intervals hold all together with this level.")
         if self.missing:
