@@ -4,7 +4,7 @@ A population of 30 strata with 40 villages each is made once for each share: vil
 and in their size. A sample takes two villages of each stratum and about 15 people of each, who respond with a device.
 Printed is how often the 95 % interval, by the default method, holds the truth of the population, for each estimator;
 a line is marked where that is outside of 93 to 97 %. Then the same for few clusters of 20 people with uneven weights,
-beside value ± t·error.
+beside value ± t·error, and for items, edges and strings.
 """
 
 from __future__ import annotations
@@ -242,6 +242,70 @@ def main(samples: int = SAMPLES) -> None:
                 print(f"  {name:24} {rate:7.1%}{'' if 0.93 <= rate <= 0.97 else '  <—'}")
     print(f"{outside} outside of 93 to 97 %; a rate has an error of {(0.95 * 0.05 / samples) ** 0.5:.1%}")
     few_clusters(samples)
+    records(samples)
+
+
+class _Bytes:
+    """Random bytes that a seed repeats: this is no draw for people."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.read = rng.bytes
+
+
+def records(samples: int = SAMPLES) -> None:
+    """Print how often intervals hold for items, edges and strings: 30 clusters of 30 people, weights of 1, 2 and 4.
+
+    Clusters differ in who has an item and in its weights. Beside the default stands value ± t·error, and the mean of
+    those who have the item. Strings are other ones in each sample, so that they meet in other places.
+    """
+    names, mean = ["a", "b", "c", "d"], 3.6
+    truth = [*SHARES, 1 - sum(SHARES)]
+    scale: dict[str, Any] = {"low": 1, "high": 5}
+    bloom = dn.Bloom(64, hashes=2, cohorts=32)
+    designs: dict[str, tuple[Any, dict[str, Any]]] = {
+        "lpp_club, ε = 3": (dn.lpp_club(names[:3], 3, **scale), {"scaling": "conditional"}),
+        "lpp_club, ε = 3, fixed": (dn.lpp_club(names[:3], 3, **scale), {"scaling": "fixed"}),
+        "pckv_ue, ε = 3": (dn.pckv_ue(names[:3], 3, padding=3, **scale), {}),
+        "pckv_grr, ε = 3": (dn.pckv_grr(names[:3], 3, padding=3, **scale), {}),
+        "one_edge, ε = 2": (dn.one_edge(names, 2), {}),
+        "strings, ε = 4": (dn.string_design(bloom, 4, optimized=True), {"candidates": 4}),
+        "strings, ε = 4, a third unlisted": (dn.string_design(bloom, 4, optimized=True), {"candidates": 3}),
+    }
+    of, spread = np.repeat(np.arange(30), 30), (1 - _ALIKE) / _ALIKE
+    for title, (design, options) in designs.items():
+        rng, held = np.random.default_rng(16), []
+        for number in range(samples):
+            weights, texts = rng.choice([1.0, 2.0, 4.0], 30)[of], names
+            if design.asks == "key-value":
+                shares = rng.beta(np.array(SHARES) * spread, (1 - np.array(SHARES)) * spread, (30, 3))[of]
+                level = np.clip(rng.normal(mean, 0.3, 30)[of, None] + rng.uniform(-1, 1, shares.shape), 1, 5)
+                has = rng.random(shares.shape) < shares
+                sent: list[Any] = [
+                    {names[at]: float(level[who, at]) for at in np.flatnonzero(has[who])} for who in range(len(of))
+                ]
+            else:
+                shares = rng.dirichlet(np.array(truth) * spread, 30)[of]
+                own = (rng.random((len(of), 1)) > np.cumsum(shares, axis=1)).sum(axis=1).clip(0, 3)
+                heavy = rng.binomial(2, rng.beta(6.5, 3.5, 30)[of]) / 2  # of weights with a mean of 0.65
+                sent = [{names[at]: each} for at, each in zip(own, heavy.tolist(), strict=True)]
+                if design.asks == "strings":
+                    texts = [f"{name} {number}" for name in names]
+                    sent = [texts[at] for at in own]
+            rows = dn.respond_all(design, sent, source=_Bytes(rng))
+            more = {"candidates": texts[: options["candidates"]]} if design.asks == "strings" else options
+            found = dn.estimate(rows, sampling=dn.Sampling(weights, clusters=of), **more)
+            told: list[bool] = []
+            aim = mean if design.asks == "key-value" else 0.65
+            for method in (None, "normal"):
+                ends = found.conf_int(method=method)
+                told += [ends[name].low <= share <= ends[name].high for name, share in zip(texts, SHARES, strict=False)]
+                if design.asks != "strings":
+                    told += [ends[f"mean of {name}"].low <= aim <= ends[f"mean of {name}"].high for name in names[:3]]
+            held.append(told)
+        rates = np.mean(held, axis=0).reshape(2, -1, 3)
+        for what, each in zip(("share", "mean"), rates.swapaxes(0, 1), strict=False):
+            cells = ", ".join(f"{one:.1%} ({two:.1%})" for one, two in each.T)
+            print(f"{title}, {what} at {', '.join(map(str, SHARES))}: {cells}", flush=True)
 
 
 if __name__ == "__main__":
