@@ -10,6 +10,7 @@ from deniable.designs.labels import shown
 from deniable.errors import InvalidRequest, InvalidResponse, quoted
 from deniable.tallies.counting import tally
 from deniable.tallies.counts import Tally
+from deniable.tallies.rows import check_same_people
 
 
 def count_devices(
@@ -29,6 +30,7 @@ def count_devices(
     Raises:
         InvalidResponse: rows that do not match, a device that has no design, or something its design cannot send.
         InvalidRequest: no designs.
+        Incompatible: columns of pandas that are of different people.
 
     Example:
         >>> from deniable.designs import crosswise, direct
@@ -39,6 +41,7 @@ def count_devices(
     """
     if not designs or not all(isinstance(each, Design) for each in designs.values()):
         raise InvalidRequest("the designs are missing; expected a design for each device, by what the rows call it.")
+    check_same_people(responses=responses, devices=devices)
     rows, asked = list(responses), list(devices)
     if len(rows) != len(asked):
         raise InvalidResponse(
