@@ -88,6 +88,7 @@ _SAMPLED = {  # what a design asks for: who estimates from rows of people that w
     "edges": "records.edges.sampling.estimate_sampled",
     "strings": "records.strings.sampling.estimate_sampled",
 }
+_IN_ORDER = frozenset(_HOMES) - {"key-value", "edges"}  # whose responses stand in the order of the answers' rows
 _PLAIN = frozenset(_HOMES) - {"deck"}  # which respond to an answer without anything besides
 
 # What to say where something that a type of design needs is not given.
@@ -310,10 +311,12 @@ def respond_all(
         )
     if engine is not None:
         given = {name: option for name, option in options.items() if option is not None}
-        return engine.respond_all(design, answers, **given)
-    from deniable.engines.local.engine import DRAWN
+        sent = engine.respond_all(design, answers, **given)
+    else:
+        from deniable.engines.local.engine import DRAWN
 
-    return _checked(DRAWN[design.asks], (design, answers), options)  # type: ignore[no-any-return]
+        sent = _checked(DRAWN[design.asks], (design, answers), options)
+    return sent.of_column(answers) if design.asks in _IN_ORDER else sent
 
 
 @overload

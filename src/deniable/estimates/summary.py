@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from deniable import exact
+from deniable.designs import Design
+from deniable.designs.attributes import asked_part, known_attributes, subject
 from deniable.designs.proofs import proofs
+from deniable.errors import quoted
 from deniable.estimates.covariances import Vector, vector
 from deniable.estimates.intervals import wilson
 from deniable.estimates.plausible import IMPLAUSIBLE
@@ -37,9 +40,10 @@ def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: 
             each.tolist(),
         )
     )
-    epsilon = estimate.design.epsilon
+    design = estimate.design
+    epsilon = asked_part(design).epsilon
     return Summary(
-        title=f"{estimate.design.name}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents, by {estimate.method}",
+        title=f"{subject(design)}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents, by {estimate.method}",
         quantity="share",
         rows=rows,
         warnings=estimate.warnings,
@@ -126,9 +130,19 @@ def _notes(estimate: Estimate, price: str, simultaneous: bool) -> tuple[str, ...
         notes.append(f"{estimate.tally.missing:,} sent no response and take no part in the estimate.")
     if estimate.tally.declared is not None:
         notes.extend(estimate.tally.declared.notes())
-    if estimate.design.epsilon == np.inf:
-        told = " ".join(proofs(estimate.design))
+    notes.extend(known_sentences(estimate.design))
+    asked = asked_part(estimate.design)
+    if asked.epsilon == np.inf:
+        told = " ".join(proofs(asked))
         notes.append(f"Some response of this design proves something about the answer: its ε is infinite. {told}")
     if estimate.design.caveat:
         notes.append(estimate.design.caveat)
     return tuple(notes)
+
+
+def known_sentences(design: Design) -> tuple[str, ...]:
+    """Tell which attributes are openly known, and what the ε is about."""
+    return tuple(
+        f"{quoted(attribute, 60)} is openly known: nothing was drawn, and ε is about the rest."
+        for attribute in known_attributes(design)
+    )

@@ -14,6 +14,7 @@ from deniable.tallies.counting import tally
 from deniable.tallies.counts import Tally
 from deniable.tallies.reading import column_items, packed_rows, read_rows
 from deniable.tallies.responses import Responses
+from deniable.tallies.rows import check_same_people
 
 
 def count_devices(
@@ -33,6 +34,7 @@ def count_devices(
     Raises:
         InvalidResponse: rows that do not match, a device that has no design, or something its design cannot send.
         InvalidRequest: no designs.
+        Incompatible: columns of pandas that are of different people.
 
     Example:
         >>> from deniable.designs import crosswise, direct
@@ -42,6 +44,7 @@ def count_devices(
         [[1, 1], [0, 1]]
     """
     _check_designs(designs)
+    check_same_people(responses=responses, devices=devices)
     rows, asked = list(responses), list(devices)
     _check_lengths(rows, asked)
     groups: list[list[object]] = [[] for _ in designs]

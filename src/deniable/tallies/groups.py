@@ -18,6 +18,7 @@ from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, I
 from deniable.tallies import arrow
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.responses import Responses
+from deniable.tallies.rows import check_same_people
 from deniable.tallies.weighted import WeightedTally
 
 __all__ = [
@@ -267,8 +268,10 @@ def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any
     Raises:
         InvalidResponse: something the design cannot send; the message names the first such row.
         InvalidRequest: other numbers of rows, groups without end, or responses that have no rows.
+        Incompatible: columns of pandas that are of other people.
     """
     check_groups(design)
+    check_same_people(responses=responses, groups=by, reached=also)
     given, (order, numbers) = _rows(design, responses), numbered(by)
     if len(given) != len(numbers):
         raise Incompatible(
@@ -344,10 +347,7 @@ def _rows(design: AnyDesign, responses: Any) -> Any:
 
 
 def _cut(given: Any, rows: NDArray[np.intp]) -> Any:
-    if isinstance(given, Responses):
-        columns = {name: column[rows] for name, column in given.columns.items()}
-        return Responses(given.design, columns, None if given.missing is None else given.missing[rows])
-    if isinstance(given, np.ndarray):
+    if isinstance(given, Responses | np.ndarray):
         return given[rows]
     return [given[row] for row in rows.tolist()] if isinstance(given, list) else given.take(rows)
 

@@ -205,6 +205,7 @@ def _changes(sample: Sample) -> Iterator[_Change]:
         else:
             values = column.to_numpy(np.float64)
             step = _STEP * (float(values.std()) or 1.0)
+            values = np.clip(values, values.min() + step, values.max() - step)  # a spline ends with the data
             yield _Change(name, frame.assign(**{name: values - step}), frame.assign(**{name: values + step}), 2 * step)
 
 

@@ -50,6 +50,7 @@ from deniable.estimates.results import Caution
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.sampling.columns import check_rows
 from deniable.tallies.groups import numbered
+from deniable.tallies.rows import check_same_people
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,6 +222,7 @@ def _read(
     given: str | None,
 ) -> _Rows:
     left, right = read_formula(formula)
+    check_same_people(data=frame, sampling=sampling)
     if given is not None and predictor is None:
         raise InvalidRequest("given= is for a randomized predictor; expected predictor= beside it.")
     if predictor is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from deniable.designs import AnyDesign, Design
+from deniable.designs.attributes import asked_part, subject
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
@@ -20,6 +21,7 @@ from deniable.estimates.sampling.values import OneResponse, RowValues, row_value
 from deniable.estimates.sampling.variances import design_covariance
 from deniable.tallies.groups import group_name, numbered
 from deniable.tallies.responses import Responses
+from deniable.tallies.rows import check_same_people
 from deniable.tallies.weighted import WeightedTally
 
 
@@ -46,6 +48,7 @@ def estimate(
     Raises:
         NotEstimable: a stratum with one cluster, or nobody with a weight in a group.
         InvalidRequest: columns that do not fit.
+        Incompatible: columns of pandas that are of other people.
 
     Example:
         >>> from deniable.designs import forced_response
@@ -55,6 +58,7 @@ def estimate(
         >>> round(found.params["yes"], 3), round(found.bse["yes"], 3), round(found.total.params["yes"])
         (0.125, 0.225, 25)
     """
+    check_same_people(responses=responses, sampling=sampling, domain=domain, groups=by, denominator=denominator)
     rows = row_values(responses, inverse)
     return estimate_values([rows], sampling, Asked.of(responses.design), domain=domain, by=by, denominator=denominator)
 
@@ -76,7 +80,7 @@ class Asked(NamedTuple):
     @classmethod
     def of(cls, design: Design) -> Asked:
         """Return what is told of a design for one question."""
-        return cls(design, design.name, design.epsilon)
+        return cls(design, subject(design), asked_part(design).epsilon)
 
 
 def estimate_values(

@@ -25,6 +25,7 @@ from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import linear_of
 from deniable.estimates.simplex import projection
+from deniable.estimates.summary import known_sentences
 from deniable.estimates.testing import HypothesisTest, sampled_wald
 from deniable.tallies.responses import Responses
 
@@ -129,7 +130,9 @@ class SampledTable(AnswerTable):
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
     ) -> Summary[SampledRow]:
         found = self.estimate.summary(level=level, method=method, simultaneous=simultaneous)
-        return dataclasses.replace(found, notes=(*found.notes, *self.association_words(level=level)))
+        return dataclasses.replace(
+            found, notes=(*found.notes, *known_sentences(self.design), *self.association_words(level=level))
+        )
 
     @property
     def _design_hash(self) -> str:

@@ -508,7 +508,7 @@ def test_booleans_and_empty_tables_are_refused() -> None:
         dn.regress("sent ~ x", table().assign(x=NAN), design=FORCED)
     with pytest.raises(InvalidRequest, match="expected a table"):
         dn.regress("sent ~ x", [1, 2], design=FORCED)
-    with pytest.raises(InvalidRequest, match="do not fit the formula"):
+    with pytest.raises(InvalidRequest, match="a level that the fitted data lack"):
         dn.regress("sent ~ C(region)", table(), design=FORCED).predict({"region": ["east"]})
 
 
