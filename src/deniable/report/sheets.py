@@ -247,7 +247,7 @@ def _of_parts(title: str, parts: Sequence[tuple[str, Design]], notes: tuple[str,
         for name, design in parts
     ]
     heads = ("", "design", "ε", "possible answers", "odds change at most by")
-    names = ("part", "design", "epsilon", "answers", "odds")
+    names = ("part", "design", "epsilon", "categories", "odds")
     values = tuple((row[0], row[1], design.epsilon, *row[3:]) for row, (_, design) in zip(rows, parts, strict=True))
     return Sheet(title, heads, columns_of(rows), notes, names, values=values)
 
