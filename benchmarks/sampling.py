@@ -112,7 +112,7 @@ def asked_in_stages(category: Ints, rng: np.random.Generator) -> tuple[Any, dict
         name: responded(stage, carries, rng).columns["response"]
         for name, stage in zip(STAGES.columns, STAGES, strict=True)
     }
-    return dn.Responses(STAGES, columns), {"reached": rng.integers(2, size=len(category))}
+    return dn.Responses(STAGES, columns), {"reached": rng.integers(1, 3, size=len(category))}
 
 
 def dealt(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
@@ -242,6 +242,7 @@ def main(samples: int = SAMPLES) -> None:
                 print(f"  {name:24} {rate:7.1%}{'' if 0.93 <= rate <= 0.97 else '  <—'}")
     print(f"{outside} outside of 93 to 97 %; a rate has an error of {(0.95 * 0.05 / samples) ** 0.5:.1%}")
     few_clusters(samples)
+    comparisons(samples)
     records(samples)
 
 
@@ -250,6 +251,43 @@ class _Bytes:
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.read = rng.bytes
+
+
+def comparisons(samples: int = SAMPLES) -> None:
+    """Print how often intervals of differences of groups and of tables hold, and how often tests raise a false alarm.
+
+    Both questions are about traits of which villages have more or less; neither has to do with the other or with sex,
+    so that an odds ratio is 1, differences and correlations 0, and every rejection is a false alarm.
+    """
+    for clusters in (12, 30, 60):
+        rng, held, alarms = np.random.default_rng(clusters), Counter[str](), Counter[str]()
+        of, spread = np.repeat(np.arange(clusters), 20), (1 - _ALIKE) / _ALIKE
+        for _ in range(samples):
+            sample = dn.Sampling(rng.choice([1.0, 2.0, 4.0], clusters)[of], clusters=of)
+            shares = [rng.beta(share * spread, (1 - share) * spread, clusters)[of] for share in (0.2, 0.4)]
+            one, two = (responded(FORCED, (rng.random(len(of)) < each).astype(np.int64), rng) for each in shares)
+            sex = rng.choice(["f", "m"], len(of))
+            table = dn.cross_table(one, two, rows="a", columns="b", sampling=sample)
+            groups = dn.estimate(one, sampling=sample, by=sex)
+            measures = {
+                "difference of groups": (groups.pairwise(), "f − m · yes", 0.0),
+                "odds ratio": (table.odds_ratio(), "odds ratio", 1.0),
+                "correlation of answers": (table.correlation(), "correlation", 0.0),
+                "share among a row": (table.share("yes", among="no"), "share", 0.4),
+                "correlation with a number": (
+                    dn.correlation(one, rng.normal(size=len(of)), sampling=sample),
+                    "correlation",
+                    0.0,
+                ),
+            }
+            for name, (found, number, truth) in measures.items():
+                low, high = found.conf_int()[number]
+                held[name] += low <= truth <= high
+            alarms["groups are alike"] += groups.homogeneity().p_value < 0.05
+            alarms["independence"] += table.independence().p_value < 0.05
+        told = [f"{name} {count / samples:.1%}" for name, count in held.items()]
+        told += [f"false alarms of {name} {count / samples:.1%}" for name, count in alarms.items()]
+        print(f"{clusters} clusters of 20: {', '.join(told)}", flush=True)
 
 
 def records(samples: int = SAMPLES) -> None:
