@@ -18,8 +18,8 @@ from deniable.fieldkit.physical import SIZES, Instruction, PhysicalDevice, read_
 from deniable.survey.harmless import HARMLESS, HarmlessQuestion, harmless_question
 
 _TOGETHER: dict[str, Callable[[int, int], int]] = {
-    "crosswise": lambda answer, harmless: int(answer == harmless),
-    "triangular": lambda answer, harmless: int(answer or harmless),
+    "crosswise": lambda sensitive, harmless: int(sensitive == harmless),
+    "triangular": lambda sensitive, harmless: int(sensitive or harmless),
 }
 """Which symbol is said, by the answers to both questions."""
 
@@ -63,9 +63,9 @@ class TwoQuestions:
         """Whether it makes the design that was asked for: always."""
         return True
 
-    def says(self, answer: int, harmless: int) -> int:
+    def says(self, sensitive: int, harmless: int) -> int:
         """Return the number of the symbol that is said, by the answers to both questions: 0 for no, 1 for yes."""
-        return _TOGETHER[self.kind](answer, harmless)
+        return _TOGETHER[self.kind](sensitive, harmless)
 
 
 @dataclass(frozen=True)

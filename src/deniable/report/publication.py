@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 from deniable import __version__, exact
@@ -21,13 +20,14 @@ from deniable.estimates.shares import ShareRow
 from deniable.order.ladders import Ladder
 from deniable.records.drawn.designs import DrawnDesign
 from deniable.records.strings.tallies import NoisyTally
+from deniable.report.named import device_of, title_of, written
 from deniable.report.views import ChannelView, channel_views
 from deniable.report.words import estimator, interval_name
 from deniable.tallies.base import AdditiveTally
 
 _MOST_CHANCES = 16  # probabilities in a sentence; more are a table
 _MOST_DEVICES = 4  # whose probabilities are told; more are a table
-_MOST_DENOMINATOR = 9_999  # of a fraction that people read; others are written as decimals
+_ADVICE = "Let a random device"  # how a caveat goes on for those who plan; a methods section tells what was done
 
 
 def methods(
@@ -51,7 +51,7 @@ def methods(
     Example:
         >>> from deniable.designs import warner
         >>> print(methods(warner(p="3/4")).partition(". ")[0])
-        Answers were collected by randomized response (warner)
+        Answers were collected by randomized response (Warner's design; Warner 1965)
     """
     if not isinstance(thing, Result | AdditiveTally | NoisyTally | AnyDesign):
         raise InvalidRequest(
@@ -146,22 +146,21 @@ def _asked(devices: Sequence[tuple[str, AnyDesign]], summary: Summary[Row] | Non
     if len(devices) > 1:
         return _asked_with(devices)
     ((_, design),) = devices
-    name = getattr(design, "name", design.asks)
-    told = [f"Answers were collected by randomized response ({name}).", *_chances(_parts(design))]
+    told = [f"Answers were collected by randomized response ({title_of(design)}).", *_chances(_parts(design))]
     if isinstance(design, Ladder):
         told.append("Everybody counts once, with the finest response sent.")
     epsilon = getattr(design, "epsilon", math.inf)
     promised = [] if design.asks == "deck" else [_promise(epsilon, getattr(design, "parity", None))]
     if promised and summary is not None and epsilon * 1.000001 < summary.epsilon < math.inf:
         promised = [_promise(summary.epsilon, together=True)]
-    return [*told, *promised, *caveats(design)]
+    return [*told, *promised, *(each.partition(f" {_ADVICE}")[0] for each in caveats(design))]
 
 
 def _asked_with(devices: Sequence[tuple[str, AnyDesign]]) -> list[str]:
     """Tell what several groups of people were asked with."""
     told = [f"Answers were collected with {len(devices)} devices, each from people of its own."]
     for number, (name, design) in enumerate(devices[:_MOST_DEVICES], 1):
-        called = f"{f'“{name}”' if name else f'device {number}'} ({getattr(design, 'name', design.asks)})"
+        called = f"{f'“{name}”' if name else f'device {number}'} ({title_of(design)})"
         told += _chances([(f"{called}, {part}" if part else called, each) for part, each in _parts(design)])
     proving = sum(getattr(design, "epsilon", math.inf) == math.inf for _, design in devices)
     if proving:
@@ -208,6 +207,8 @@ def _parts(design: AnyDesign) -> list[tuple[str, AnyDesign]]:
 
 
 def _clauses(design: AnyDesign, name: str) -> list[tuple[str, str]]:
+    if device := device_of(design):
+        return [(device, name)]
     channel = design.channel if isinstance(design, Design) else None
     if channel is not None and channel.exchangeable:
         own, other = (written(channel.probability(number, given=0)) for number in (0, 1))
@@ -236,16 +237,6 @@ def _column(view: ChannelView, number: int) -> str:
     parts = [f"“{response}” is sent with probability {written(chance)}" for chance, response in sent[:1]]
     parts += [f"“{response}” with {written(chance)}" for chance, response in sent[1:]]
     return f"given the answer “{view.given[number]}”, {_names(parts)}"
-
-
-def written(chance: Fraction) -> str:
-    """Return a probability as people print it: a fraction where it is a short one, else a decimal of six digits.
-
-    Example:
-        >>> written(Fraction(3, 4)), written(Fraction(1)), written(Fraction(2**63 - 1, 2**64))
-        ('3/4', '1', '0.5')
-    """
-    return str(chance) if chance.denominator <= _MOST_DENOMINATOR else f"{float(chance):.6g}"
 
 
 def _counted(respondents: int, missing: int) -> list[str]:

@@ -11,7 +11,8 @@ from deniable.errors import InvalidRequest, quoted
 
 _MOST_LETTERS = 20_000  # in one text; a page of a book has about 2,000
 
-_PLACEHOLDER = re.compile(r"<[^\W\d_](?:[^<>@/\n]*[^<>@/\s])?>")  # words in brackets; no address, and no comparison
+# Words in brackets: no address, no comparison, and no markup, which is shown as it is.
+_PLACEHOLDER = re.compile(r"<([^\W\d_][^<>@/=\n]+[^<>@/=\s])>(?!.*</\1>)", re.DOTALL)
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 _T = TypeVar("_T", "SurveyTexts", "QuestionTexts", "PartTexts")
@@ -151,7 +152,7 @@ def placeholders(texts: Mapping[str, Any], name: str) -> list[str]:
         ['<who asks> in texts.en.intro']
     """
     return [
-        f"{found} in {name}.{language}.{field}"
+        f"<{found}> in {name}.{language}.{field}"
         for language, spoken in to_body(texts).items()
         for field, value in spoken.items()
         for found in _PLACEHOLDER.findall(value if isinstance(value, str) else str(value))

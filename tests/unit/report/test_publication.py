@@ -16,7 +16,8 @@ from deniable.errors import InvalidRequest
 from deniable.estimates import intervals, shares, stages
 from deniable.estimates.regression import fitted
 from deniable.estimates.sampling import intervals as sampled
-from deniable.report.publication import methods, sentence, written
+from deniable.report.named import NAMED, title_of, written
+from deniable.report.publication import methods, sentence
 from deniable.report.words import estimator, interval_name
 
 
@@ -26,10 +27,8 @@ def chances(text: str) -> list[Fraction]:
 
 def test_fractions_are_printed_as_people_write_them() -> None:
     told = methods(dn.forced_response(honest="3/4", yes="1/6", no="1/12"))
-    assert "given the answer “no”, “no” is sent with probability 5/6 and “yes” with 1/6" in told.replace(
-        "Given", "given"
-    )
-    assert chances(told) == [Fraction(5, 6), Fraction(1, 6), Fraction(1, 12), Fraction(11, 12)]
+    assert "to answer truthfully with probability 3/4, to say “yes” whatever is true with probability 1/6" in told
+    assert chances(told) == [Fraction(3, 4), Fraction(1, 6), Fraction(1, 12)]
     assert written(Fraction(1, 3)) == "1/3"
     assert written(Fraction(2**64 - 1, 2**65)) == "0.5"
 
@@ -38,10 +37,12 @@ def test_fractions_are_printed_as_people_write_them() -> None:
 def test_every_family_has_a_paragraph_whose_probabilities_sum_to_one(name: str) -> None:
     design = FAMILIES[name].build(**FAMILIES[name].examples[0])
     told = methods(design)
-    assert name in told
+    assert f"({title_of(design)})" in told
+    assert "_" not in told.partition(". ")[0]
     assert design.hash[:19] in told
     if design.caveat:
-        assert design.caveat in told
+        assert design.caveat.partition(" Let a random device")[0] in told
+    assert "Let a random device" not in told, "advice to whoever plans is no part of what was done"
     shown = re.findall(r"given the answer “[^”]*”, ([^;.]*(?:\.\d+[^;.]*)*)", told.replace("Given", "given"))
     for clause in shown:
         numbers = re.findall(r"(?:probability|with) (\d+(?:/\d+|\.\d+(?:e-\d+)?)?)", clause)
@@ -110,8 +111,14 @@ def test_several_devices_are_told_each_by_its_name() -> None:
     tallies = [dn.Tally(few, [210, 90]), dn.Tally(many, [110, 190])]
     told = methods(dn.compliance.cheating_detection(tallies))
     assert "with 2 devices" in told
-    assert "For device 1 (forced_response), given the answer “no”, “no” is sent with probability 4/5" in told
-    assert "For device 2 (forced_response), given the answer “no”, “no” is sent with probability 1/5" in told
+    assert (
+        "For device 1 (forced response; Boruch 1971), a random device told respondents to answer "
+        "truthfully with probability 4/5" in told
+    )
+    assert (
+        "For device 2 (forced response; Boruch 1971), a random device told respondents to answer "
+        "truthfully with probability 1/5" in told
+    )
     assert "Each device has a response that proves something about the answer" in told
     assert few.hash[:19] in told
     assert many.hash[:19] in told
@@ -132,7 +139,7 @@ def regressed(errors: str | None = None, intercepts: str | None = None) -> dn.Re
 
 def test_a_regression_tells_device_model_errors_and_rows() -> None:
     told = methods(regressed())
-    assert "randomized response (warner). The true answer is sent with probability 3/4" in told
+    assert "randomized response (Warner's design; Warner 1965). The true answer is sent with probability 3/4" in told
     assert "298 responses were counted; rows left out: 2 because they hold no response." in told
     assert "Coefficients were estimated in cheated ~ age by maximum likelihood of a logistic regression" in told
     assert "(standard errors: observed information)" in told
@@ -165,3 +172,103 @@ def test_the_guide_shows_what_is_written() -> None:
     paragraph, told = (" ".join(part.split()) for part in "\n".join(quoted).split("\n\n"))
     assert paragraph == methods(result)
     assert told == sentence(result, "often")
+
+
+NUMBER = r"(\d+(?:/\d+)?(?:\.\d+)?)"
+SAID = {
+    "forced_response": rf"truthfully with probability {NUMBER}, to say “yes” whatever is true with probability "
+    rf"{NUMBER}, and to say “no” whatever is true with probability {NUMBER}\.",
+    "simmons": rf"sensitive question with probability {NUMBER}, and else .* share of {NUMBER} says yes",
+    "crosswise": rf"share of {NUMBER} says yes.*“same” was sent with probability {NUMBER} where .* and with "
+    rf"probability {NUMBER} where",
+    "triangular": rf"share of {NUMBER} says yes.*always sent where .*“yes”, and with probability {NUMBER} where it is "
+    "“no”",
+    "mangat": rf"“yes” said so; .* “no” with probability {NUMBER} and “yes” with probability {NUMBER}",
+    "devore": rf"sensitive question with probability {NUMBER}, and else one to which everybody says yes",
+    "hard_garbling": rf"turned an answer “no” into “yes” with probability {NUMBER},",
+    "kuk": rf"“yes” drew a card from a deck with a share of {NUMBER} of red .* share of {NUMBER}, and told its colour",
+}
+
+
+def made_from(name: str, numbers: list[Fraction]) -> tuple[Fraction, Fraction]:
+    """How often the second response is sent where the answer is no, and where it is yes, by the sentence alone."""
+    first, *rest = numbers
+    if name == "forced_response":
+        yes, no = rest
+        assert first + yes + no == 1
+        return yes, first + yes
+    if name == "simmons":
+        return (1 - first) * rest[0], first + (1 - first) * rest[0]
+    if name == "crosswise":
+        assert rest == [first, 1 - first]
+        return 1 - first, first
+    if name == "kuk":
+        return rest[0], first
+    if name == "mangat":
+        assert first + rest[0] == 1
+        return rest[0], Fraction(1)
+    return (1 - first if name == "devore" else first), Fraction(1)
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        dn.forced_response("2/3", "1/4", "1/12"), dn.simmons(p="7/10", b="3/10"), dn.crosswise("1/4"),
+        dn.triangular("1/4"), dn.mangat("2/3"), dn.devore("7/10"), dn.hard_garbling("3/10"), dn.kuk("4/5", "3/10"),
+    ],
+    ids=lambda each: each.name,
+)  # fmt: skip
+def test_the_device_in_words_makes_the_channel(design: dn.Design) -> None:
+    """Read the numbers out of the sentence, walk the device by them, and compare with the channel by ==."""
+    told = methods(design)
+    found = re.search(SAID[design.name], told)
+    assert found, told
+    expected = tuple(design.channel.probability(1, given=answer) for answer in (0, 1))
+    assert made_from(design.name, [Fraction(each) for each in found.groups()]) == expected
+    assert "true answer is sent" not in told
+
+
+def test_cards_with_numbers_and_several_draws_in_words() -> None:
+    design = dn.christofides(cards=["1/10", "2/10", "3/10", "4/10"])
+    told = methods(design)
+    cards = [Fraction(each) for each in re.findall(r"probabilities ([^)]*)\)", told)[0].split(", ")]
+    for number, chance in enumerate(cards):
+        assert chance == design.channel.probability(number, given=0) == design.channel.probability(3 - number, given=1)
+    assert "5 minus the number where it is “yes”" in told
+    assert "drew 3 cards, each put back, from a deck with a share of 4/5" in methods(dn.kuk("4/5", "3/10", draws=3))
+
+
+@pytest.mark.parametrize("given", [{"epsilon": 2}, {"epsilon": 3, "goal": "distribution"}, {"epsilon": 1, "levels": 2}])
+def test_a_number_in_words(given: dict[str, float]) -> None:
+    design = dn.number_design(0, 8000, **given)  # type: ignore[arg-type]
+    told = methods(design)
+    found = re.search(
+        rf"to one of (\d+) levels .* one was sent: (.*) with probability {NUMBER}, and .* {NUMBER}\. No", told
+    )
+    assert found, told
+    hold = int((re.findall(r"each of the (\d+) that hold it", found[2]) or ["1"])[0])
+    column = [float(design.channel.probability(y, given=0)) for y in range(design.channel.responses)]
+    often, rare = float(Fraction(found[3])), float(Fraction(found[4]))
+    assert int(found[1]) == len(design.categories)
+    assert sorted(column) == pytest.approx([rare] * (len(column) - hold) + [often] * hold, abs=1e-6)
+    assert "as the design's table has them" not in told
+
+
+def test_a_design_that_only_has_the_name_is_told_by_its_probabilities() -> None:
+    channel = dn.simmons(p="7/10", b="3/10").channel
+    told = methods(dn.Design("crosswise", ("no", "yes"), ("different", "same"), channel))
+    assert "told only whether" not in told
+    assert "is sent with probability" in told
+
+
+def test_sources_are_those_of_the_bibliography() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "theory" / "references.bib").read_text(encoding="utf-8")
+    entries = [dict(re.findall(r"^  (author|year)\s*= \{(.*)\},?$", each, re.M)) for each in text.split("\n@")]
+    known = set()
+    for each in entries:
+        names = [name.partition(",")[0] for name in each.get("author", "").split(" and ")]
+        short = (
+            f"{names[0]} et al." if len(names) > 3 else f"{', '.join(names[:-1])} and {names[-1]}".removeprefix(" and ")
+        )
+        known.add(f"{short} {each.get('year')}")
+    assert {each.source for each in NAMED.values() if each.source} - known == set()

@@ -146,7 +146,7 @@ def test_a_template_as_it_is_can_be_looked_at_and_not_opened(name: str, tmp_path
 def test_addresses_and_comparisons_are_no_placeholders() -> None:
     body = tomllib.loads(survey_template("yes-no", languages=["en"]))
     body["texts"]["en"] |= {
-        "intro": "For ages < 18 and > 65; a <5, b> 6.",
+        "intro": "For ages < 18 and > 65; a <5, b> 6; <b>bold</b>, <script>x</script>, <img src=x>.",
         "contact": "Ann <ann@work.example>, <https://work.example>",
     }
     assert Survey.from_document(body).placeholders == ()
