@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import InvalidRequest, InvalidResponse
+from deniable.errors import InvalidRequest, InvalidResponse, require
 from deniable.tallies import arrow
 from deniable.tallies.running import Running, Where, at_index
 
@@ -21,6 +21,7 @@ def read_rows(design: AnyDesign, column: Any, *, codes: bool | None = None) -> t
         Incompatible: a `Response` that was drawn with another design.
         InvalidRequest: a design for something else than categories or numbers.
     """
+    require(hasattr(design, "asks"), design, "the design", "one, first: Responses.of(design, column)")
     if not isinstance(design, Design):
         raise InvalidRequest(
             f"rows of a design that asks for {design.asks} have more than one column; expected one for categories or "
