@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from deniable.errors import UnreadableFile, quoted
+from deniable.errors import UnreadableFile, kind_of, quoted
 
 VERSION = 1
 
@@ -166,6 +166,14 @@ def whole(body: Mapping[str, Any], name: str) -> int:
 
 
 def _parsed(kind: str, text: str | bytes) -> dict[str, Any]:
+    if not isinstance(text, str | bytes):
+        raise UnreadableFile(f"this is {kind_of(text)}; expected the text of a {kind}, as to_json() wrote it.")
+    name = text[:200].decode(errors="replace") if isinstance(text, bytes) else text[:200]
+    if name and not set(name) & set("{}[]\n"):
+        raise UnreadableFile(
+            f"this is not a {kind}, but looks like the name of a file; expected its content.",
+            "Read it first: pathlib.Path(name).read_text().",
+        )
     try:
         document = json.loads(text, object_pairs_hook=_without_repetition)
         return document if isinstance(document, dict) else {}

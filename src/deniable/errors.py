@@ -43,6 +43,17 @@ def quoted(value: object, most: int = 40) -> str:
     return f"{repr(cut)[:-1]}…{repr(cut)[-1]}"
 
 
+def kind_of(value: object) -> str:
+    """Return what something is, for a message that does not repeat it.
+
+    Example:
+        >>> kind_of("yes"), kind_of(3), kind_of(None)
+        ('a str', 'an int', 'None')
+    """
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
 class DeniableError(Exception):
     """Base of all errors of this package.
 
@@ -78,6 +89,30 @@ class InvalidResponse(DeniableError, ValueError):
 
 class InvalidRequest(DeniableError, ValueError):
     """A level, a method or an option that does not exist or does not fit."""
+
+
+def require(fits: bool, given: object, name: str, expected: str, hint: str = "") -> None:
+    """Refuse something of the wrong type, without repeating it.
+
+    Raises:
+        InvalidRequest: it does not fit.
+    """
+    if not fits:
+        raise InvalidRequest(f"{name} is {kind_of(given)}; expected {expected}.", hint)
+
+
+def require_options(*, truths: dict[str, object] | None = None, texts: dict[str, object] | None = None) -> None:
+    """Refuse options that are no truth value, or no text; None stands for what was not given.
+
+    Raises:
+        InvalidRequest: another type.
+    """
+    for name, value in (truths or {}).items():
+        # NumPy has a truth value of its own, and is not imported here.
+        if not (value is None or isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")):
+            raise InvalidRequest(f"{name} is {quoted(value)}; expected True or False.")
+    for name, value in (texts or {}).items():
+        require(value is None or isinstance(value, str), value, name, "text")
 
 
 class NotEstimable(DeniableError, ValueError):

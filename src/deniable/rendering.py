@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from deniable.errors import MissingExtra
+from deniable.errors import MissingExtra, require_options
 from deniable.files.cells import safe_cell
 
 if TYPE_CHECKING:
@@ -268,6 +268,7 @@ def data_frame(rows: object) -> pd.DataFrame:
 
 def drawn(thing: object, *, title: str = "", dark: bool = False) -> Figure:
     """Return the picture of a thing, as `report` draws it."""
+    require_options(truths={"dark": dark}, texts={"title": title})
     made: Figure = import_module("deniable.report.pictures").picture_of(thing, title=title)
     if dark:
         import_module("deniable.estimates.charts").darkened(made)

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from deniable.chance import SYSTEM, Source
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, require, require_options
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign, Deck, Design, NumberDesign
@@ -154,6 +154,7 @@ def respond(
         >>> dn.respond(dn.lpp_club(["tea", "milk"], epsilon=1), {"tea": 0.5}).symbol[2:] in ("tea", "milk")
         True
     """
+    require(hasattr(source, "read"), source, "the source", "random bytes that can be read")
     if card is None is cohort and source is SYSTEM and getattr(design, "asks", None) in _PLAIN:
         return _function(design.asks, "respond")(design, answer)  # type: ignore[no-any-return]  # the quick way
     options = {"card": card, "cohort": cohort, "source": None if source is SYSTEM else source}
@@ -303,6 +304,11 @@ def respond_all(
     }
     if getattr(design, "asks", None) not in _HOMES:
         _refuse_design("respond_all", design)
+    require(source is None or hasattr(source, "read"), source, "the source", "random bytes that can be read")
+    require(
+        engine is None or hasattr(engine, "respond_all"), engine, "the engine", "one, such as dn.engines.local.Local()"
+    )
+    require_options(truths={"codes": codes, "fast": fast})
     if _is_of_spark(answers):
         raise InvalidRequest(
             "the answers are a frame of Spark, whose responses would be drawn anew whenever it is read; expected a "
@@ -414,6 +420,7 @@ def tally(
         (array([1, 2]), 1)
     """
     options: dict[str, Any] = {"codes": codes, "reached": reached, "devices": devices}
+    require_options(truths={"codes": codes})
     if weights is not None and isinstance(design, Mapping):
         raise InvalidRequest(
             "there are weights= and several devices; expected one of the two.",
@@ -604,7 +611,7 @@ def estimate(
             responses for each, all with the same rows: `dn.Responses.of(designs, column, devices=…)`.
         reached: with a sampling, of a ladder: for each person how many stages were released, as for `tally`.
         domain: with a sampling: True for the rows of a part of the people.
-        by: with a sampling: a group for each row; each is told on its own.
+        by: of responses: a group for each row; each is told on its own.
         denominator: with a sampling, of shares and numbers: a number for each row, to which the ratio is told.
 
     Raises:
@@ -637,6 +644,8 @@ def estimate(
 
     if sampling is not None:
         return _estimate_sampled(tally, sampling, options)
+    if by is not None and _are_responses(tally):
+        tally, options["by"] = _count_groups(tally, None, by, None, codes=None, reached=None, devices=None), None
     if isinstance(tally, WeightedTally):
         from deniable.estimates.sampling import estimate_tally
 
@@ -692,7 +701,7 @@ def _used(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping
     known = _parameters(function)
     for name in used:
         if name not in known:
-            fitting = [each for each in list(known)[len(given) :] if each in options]
+            fitting = [each for each in list(known)[len(given) :] if each in options and each != "sent"]
             raise InvalidRequest(
                 f"{name} does not go with a design that asks for {_asked(given[0])}; expected "
                 f"{' or '.join(fitting) or 'no options'}."
@@ -827,10 +836,14 @@ def _is_of_spark(given: object) -> bool:
     return type(given).__module__.partition(".")[0] == "pyspark"
 
 
-def _are_shares_sent(given: object) -> bool:
+def _are_responses(given: object) -> bool:
     from deniable.tallies.responses import Responses
 
-    return isinstance(given, Responses) and given.design.asks == "categories"
+    return isinstance(given, Responses)
+
+
+def _are_shares_sent(given: Any) -> bool:
+    return _are_responses(given) and given.design.asks == "categories"
 
 
 def _refuse_tally(given: object) -> NoReturn:

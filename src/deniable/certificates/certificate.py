@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
@@ -13,7 +13,7 @@ from deniable import documents
 from deniable.certificates.claims import Claims, Priors, claims_of
 from deniable.designs import Deck, Design, NumberDesign
 from deniable.documents import HashedDocument
-from deniable.errors import UnreadableFile, quoted
+from deniable.errors import UnreadableFile, quoted, require
 from deniable.order.ladders import Ladder
 from deniable.records.drawn.designs import DrawnDesign
 from deniable.records.edges.designs import EdgeDesign
@@ -136,6 +136,8 @@ def certify(thing: HashedDocument, prior: Priors = None) -> Certificate:
         >>> found.claims["parity"], found.claims["table"][1]["posterior"]
         ('3', ['3/4', '1/4'])
     """
+    known = prior is None or isinstance(prior, Mapping | Sequence)
+    require(known, prior, "the prior", "a number for each answer, or such numbers by attribute")
     return Certificate(thing, prior)
 
 

@@ -17,7 +17,7 @@ from deniable.designs.labels import Labels
 from deniable.designs.registry import register
 from deniable.designs.rounding import realize
 from deniable.designs.three_answers_best import Club, club, find, optimum
-from deniable.errors import InvalidDesign, InvalidRequest, quoted
+from deniable.errors import InvalidDesign, InvalidRequest, quoted, require
 
 Weighting: TypeAlias = Mapping[str, exact.Rational] | Sequence[exact.Rational]
 """A number for each category, in their order or by name; a category that is not named gets 0."""
@@ -199,6 +199,7 @@ def _three(known: Sequence[str], given: Weighting | None, default: str) -> Seque
     if given is None:
         return (default,) * 3
     if not isinstance(given, Mapping):
+        require(isinstance(given, Sequence), given, "a weighting", "a number for each category")
         return given
     unknown = [name for name in given if name not in known]
     if unknown:

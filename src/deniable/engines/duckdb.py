@@ -14,6 +14,7 @@ from deniable.engines import sql
 from deniable.engines.sql.connections import count_on
 from deniable.engines.sql.dialects import DIALECTS
 from deniable.engines.sql.queries import Names, several
+from deniable.errors import require
 
 __all__ = ["query", "tally"]
 
@@ -63,6 +64,13 @@ def tally(
         >>> found == dn.tally(sent)
         True
     """
+    require(
+        hasattr(connection, "execute"),
+        connection,
+        "the connection",
+        "one of DuckDB",
+        "Open the file first: duckdb.connect(path, read_only=True).",
+    )
     of_relation = hasattr(table, "query")
     asked = _InDuckDB(connection, _VIEW if of_relation else several(table), table if of_relation else None)
     return count_on(asked, design, columns, by=by, reached=reached)

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.colors import to_hex, to_rgba_array
 from matplotlib.figure import Figure
 
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
 from deniable.estimates.shares import ShareRow
 
@@ -233,8 +233,21 @@ def largest(rows: Sequence[Row], count: int) -> Sequence[Row]:
 
 
 def save(figure: Figure, path: str | Path) -> Path:
-    """Write a picture; the ending of the name says the format, such as .png or .svg."""
+    """Write a picture; the ending of the name says the format, such as .png or .svg.
+
+    Raises:
+        InvalidRequest: no picture, a format that Matplotlib does not write, or a folder that is not there.
+    """
+    require(hasattr(figure, "savefig"), figure, "the picture", "a figure of Matplotlib, as plot() returns")
+    require(isinstance(path, str | Path), path, "the path", "the name of a file")
     target = Path(path)
+    known = sorted(figure.canvas.get_supported_filetypes())
+    if target.suffix.lower().removeprefix(".") not in known:
+        raise InvalidRequest(
+            f"the name of the picture ends in {quoted(target.suffix)}; expected one of {', '.join(known)}."
+        )
+    if not target.parent.is_dir():
+        raise InvalidRequest(f"there is no folder {quoted(str(target.parent), 80)}; expected one that exists.")
     figure.savefig(target, dpi=150)
     return target
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 
 import numpy as np
@@ -16,7 +17,7 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2
 
 from deniable.designs import Design, product
-from deniable.errors import Incompatible, InvalidRequest, quoted
+from deniable.errors import Incompatible, InvalidRequest, quoted, require, require_options
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.independence import highest, response_scores, score_test
 from deniable.estimates.intervals import Interval, one_of, quantile
@@ -251,7 +252,7 @@ class AnswerTable(Grid):
         """Return the odds ratio π_ac·π_bd / (π_ad·π_bc) of two rows a, b and two columns c, d.
 
         Args:
-            rows: two answers of the attribute that goes down; the first two by default.
+            rows: two answers of the attribute that goes down; may be left away where there are two.
             columns: two answers of the one that goes across.
 
         Raises:
@@ -287,9 +288,14 @@ class AnswerTable(Grid):
         return TableMeasure(self, "share", (float(chosen[0]),), (float(chosen[1]),))
 
     def _chosen(self, given: tuple[str, str] | None, axis: int) -> tuple[float, ...]:
-        labels = (self.row_labels, self.column_labels)[axis]
+        labels, side = ((self.row_labels, "rows"), (self.column_labels, "columns"))[axis]
+        if given is None and len(labels) > 2:
+            some = ", ".join(map(repr, labels[:5]))
+            raise InvalidRequest(f"there are {len(labels)} {side}; expected which two: {side}= two of {some:.200}.")
         if given is None:
             return (0.0, 1.0)
+        pair = isinstance(given, Sequence) and not isinstance(given, str)
+        require(pair, given, f"{side}=", f"two answers, such as ({labels[0]!r}, {labels[1]!r})")
         places = tuple(float(_place(labels, each)) for each in given)
         if len(set(places)) != 2:
             raise InvalidRequest(f"there are {len(places)} answers to be compared; expected two different ones.")
@@ -461,6 +467,10 @@ class CrossTable(AnswerTable):
         """Return the covariance of two cells, each named by its row and its column."""
         return self.estimate.basis.covariance.between(self._cell(one), self._cell(two))
 
+    def _joined_names(self) -> dict[str, list[Any]]:
+        pairs = [(row, column) for row in self.row_labels for column in self.column_labels]
+        return {self.rows: [row for row, _ in pairs], self.columns: [column for _, column in pairs]}
+
     def _cell(self, names: tuple[str, str]) -> Vector:
         number = self.estimate.design.category_number({self.rows: names[0], self.columns: names[1]})
         return vector(np.arange(len(self.estimate.value)) == number)
@@ -500,7 +510,7 @@ def cross_table(
     the two, a column of what is openly known of each respondent, such as `frame["sex"]`.
 
     Args:
-        given: an estimate or a tally of several attributes, or the first of two columns.
+        given: an estimate, a tally or responses of several attributes, or the first of two columns.
         second: the second column.
         rows: the attribute that goes down: which of a product, if it has more than two; or what to call the first
             column.
@@ -528,6 +538,7 @@ def cross_table(
         Odds ratio: 3 (0.557 … 19.9).
         Cramér's V: 0.146 (0.000 … 0.536).
     """
+    require_options(texts={"rows": rows, "columns": columns, "method": method})
     if sampling is not None:
         from deniable.estimates.sampling.tables import sampled_table
 
@@ -543,6 +554,8 @@ def cross_table(
             return _table_of(given)
         method = given.method.partition(",")[0]
         given = given.tally
+    if isinstance(given, Responses) and second is None and getattr(given.design, "factors", None):
+        given = _counted(given)
     if not isinstance(given, Tally):
         given = _joined(given, second, rows, columns)
     elif second is not None:
@@ -598,6 +611,9 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Hypot
         >>> print(independence(three))
         Test of independence: G² = 76.83 with 4 degrees of freedom, p = 8.16e-16
     """
+    require(
+        isinstance(given, Tally | Estimate), given, "what is tested", "a tally of several attributes, or its estimate"
+    )
     tally = given if isinstance(given, Tally) else given.tally
     factors = tally.design.factors
     chosen = method or ("score" if len(factors) == 2 else "likelihood")
@@ -615,6 +631,13 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Hypot
     sizes = [len(each.categories) for _, each in factors]
     df = math.prod(sizes) - 1 - sum(each - 1 for each in sizes)
     return likelihood_ratio("Test of independence", highest(tally.design, vector(tally.counts)) - alone, df)
+
+
+def _counted(sent: Responses[Any]) -> Tally:
+    """Return the tally of responses to a product."""
+    both = column_of(sent)
+    counts = np.bincount(both.codes[both.codes >= 0], minlength=both.design.channel.responses)
+    return Tally(both.design, counts, int((both.codes < 0).sum()))
 
 
 def _joined(first: object, second: object, rows: str | None, columns: str | None) -> Tally:
@@ -652,6 +675,8 @@ def _paired(first: object, second: object, rows: str | None, columns: str | None
 
 
 def _numbers(given: Sequence[float] | None, size: int) -> tuple[float, ...]:
+    numbers = given is None or (isinstance(given, Iterable) and all(isinstance(each, Real) for each in given))
+    require(numbers, given, "what stands for the answers", "a number for each")
     found = tuple(map(float, range(size) if given is None else given))
     if len(found) != size or len(set(found)) < 2 or not all(map(math.isfinite, found)):
         raise InvalidRequest(f"there are {len(found)} numbers; expected one for each of {size} answers, not all alike.")

@@ -221,6 +221,10 @@ class GroupedEstimate(Result):
     def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
         return self._summed(level, method, simultaneous=simultaneous, whole=False)
 
+    def _joined_names(self) -> dict[str, list[Any]]:
+        pairs = [(group, name) for group, each in self.groups.items() for name in each.params]
+        return {"group": [group_name(group) for group, _ in pairs], "category": [name for _, name in pairs]}
+
     def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> Summary[Row]:
         return self._summed(level, method, simultaneous=simultaneous, whole=True)
 

@@ -43,10 +43,22 @@ ROUNDING = 1e-9
 
 
 class Interval(NamedTuple):
-    """The two ends of an interval."""
+    """The two ends of an interval. Printed they are short; a format goes to both: f"{interval:.2f}".
+
+    Example:
+        >>> print(Interval(0.067574462889676, 0.4739672715686716)), f"{Interval(0.067574, 0.473967):.2f}"
+        0.06757 … 0.474
+        (None, '0.07 … 0.47')
+    """
 
     low: float
     high: float
+
+    def __str__(self) -> str:
+        return f"{self:.4g}"
+
+    def __format__(self, spec: str) -> str:
+        return f"{self.low:{spec or '.4g'}} … {self.high:{spec or '.4g'}}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
 from deniable import documents
-from deniable.errors import Incompatible, InvalidRequest, UnreadableFile, quoted
+from deniable.errors import Incompatible, InvalidRequest, UnreadableFile, quoted, require, require_options
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.rendering import MOST_ROWS, Rendered, Sheet, data_frame, to_csv, to_text
@@ -140,11 +141,58 @@ class Summary(Rendered, Generic[AnyRow_co]):
         return to_text(self._sheet().shortened(MOST_ROWS))
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _checked(function: Method) -> Method:
+    """Let a method say in one sentence what statsmodels' `alpha` is here, and refuse options of another type."""
+
+    @wraps(function)
+    def checked(self: Any, *given: Any, **options: Any) -> Any:
+        if given or "alpha" in options:
+            raise InvalidRequest(
+                f"{function.__name__}() was given {'alpha' if 'alpha' in options else 'a number without a name'}; "
+                "expected level=, how often an interval holds the truth.",
+                "For example level=0.9, which is alpha=0.1.",
+            )
+        require_options(
+            truths={name: options.get(name) for name in ("simultaneous", "dark")},
+            texts={name: options.get(name) for name in ("title", "method")},
+        )
+        return function(self, **options)
+
+    return cast("Method", checked)
+
+
+_ASKED_BY_LEVEL = ("conf_int", "summary", "to_frame", "to_json", "plot")
+_FEW = 3  # numbers that are told in a line
+
+
 class Result(Rendered, ABC):
     """What every estimate answers. A result is a frozen value: equal where all that it tells is equal."""
 
     type: ClassVar[str]
     """The type's name in JSON."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in _ASKED_BY_LEVEL:
+            if name in vars(cls) and not hasattr(vars(cls)[name], "__wrapped__"):
+                setattr(cls, name, _checked(vars(cls)[name]))
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Result.__repr__  # type: ignore[method-assign]  # before a dataclass writes out all that it holds
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        told = [repr(self.design)] if hasattr(self, "design") and self.design is not None else []
+        n = getattr(self, "respondents", None)
+        told += [f"{n:,} respondent{'' if n == 1 else 's'}"] if isinstance(n, int) else []
+        params = self.params
+        few = ", ".join(f"{name} = {value:.4g}" for name, value in list(params.items())[:_FEW])
+        told += [few + (f", … ({len(params):,} in all)" if len(params) > _FEW else "")] if params else []
+        return f"{type(self).__name__}({'; '.join(told)})"
 
     @property
     @abstractmethod
@@ -190,21 +238,34 @@ class Result(Rendered, ABC):
         Raises:
             InvalidRequest: there is no number of this name.
         """
+        require_options(texts={"name": name})
         intervals = self.conf_int(level=level, method=method)
         if name not in intervals:
             some = ", ".join(map(repr, list(intervals)[:5]))
             raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {some:.200}.")
         return intervals[name]
 
+    @_checked
     def to_frame(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> pd.DataFrame:
         """Return a pandas table: a row for each name; estimate, error, low, high, and what this type adds.
+
+        Where a name joins several, as a group and a category, each also has a column of its own at the end.
 
         Raises:
             MissingExtra: pandas is not installed.
         """
         rows = self._whole(level=level, method=method, simultaneous=simultaneous).rows
-        return data_frame([dataclasses.asdict(row) for row in rows]).set_index("name")
+        made = data_frame([dataclasses.asdict(row) for row in rows]).set_index("name")
+        for name, values in self._joined_names().items():
+            if name not in made.columns and len(values) == len(made):
+                made[name] = values
+        return made
 
+    def _joined_names(self) -> dict[str, list[Any]]:
+        """Return what the names of rows are joined from, column by column; empty where they are not."""
+        return {}
+
+    @_checked
     def to_json(
         self,
         *,
@@ -242,10 +303,12 @@ class Result(Rendered, ABC):
         body = documents.unseal(SCHEMA, text)
         if body.get("type") != cls.type:
             raise UnreadableFile(f"this is a result of the type {quoted(body.get('type'))}; expected {cls.type!r}.")
+        require(design is None or hasattr(design, "hash"), design, "the design", "what the responses were drawn with")
         known = "" if design is None else design.hash
         if body.get("design") != known:
             raise Incompatible(
-                f"the result belongs to the design {body.get('design')!s:.19}…; expected {known or 'none':.19}….",
+                f"the result belongs to the design {body.get('design')!s:.19}…; expected "
+                f"{f'{known:.19}…' if known else 'none'}.",
                 "Hand over the design that the responses were drawn with.",
             )
         made: Self = cls._remade(documents.field(body, "source", dict), design)
@@ -264,6 +327,7 @@ class Result(Rendered, ABC):
     def _remade(cls, source: Mapping[str, Any], design: Any) -> Any:
         """Make the result again."""
 
+    @_checked
     def plot(self, *, level: float = 0.95, method: str | None = None, title: str = "", dark: bool = False) -> Figure:
         """Draw each number with its interval; of very many, the largest.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, quoted, require_options
 from deniable.estimates.intervals import Interval
 from deniable.rendering import Rendered, Sheet, data_frame, to_text
 
@@ -213,6 +213,7 @@ def sensitivity(
 ) -> Sensitivity:
     """Return the curves of a share over that of people who do not follow the device; see `Estimate.sensitivity`."""
     design = estimate.design
+    require_options(texts={"kind": kind, "symbol": symbol})
     number = len(design.categories) - 1 if category is None else design.category_number(category)
     name = design.categories[number]
     failing = [float(each) for each in shares]

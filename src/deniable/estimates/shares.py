@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ import numpy as np
 from deniable import documents
 from deniable.channel import Sets
 from deniable.designs import Design
-from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile, quoted
+from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile, quoted, require
 from deniable.estimates import simplex
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import METHODS as INTERVALS
@@ -153,13 +154,13 @@ class Estimate(Result):
             InvalidRequest: a weight that is no finite number.
         """
         combination = combined(weights, len(self.value), self.design.category_number)
-
-        def ends(confidence: float) -> Interval:
-            own = self._ends(self.default_interval, confidence)
-            return recovered(self.value, self.basis.possible(), combination, own)
-
         error = self.basis.variance(combination) ** 0.5
+        ends = partial(self._contrast_ends, combination)
         return Contrast(dict(weights), float(combination @ self.value), error, ends)
+
+    def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
+        own = self._ends(self.default_interval, confidence)
+        return recovered(self.value, self.basis.possible(), combination, own)
 
     def projected(self) -> Estimate:
         """Return the nearest shares in the simplex. They are biased; the covariance stays that of the unbiased ones."""
@@ -238,6 +239,7 @@ def combined(weights: Mapping[str, float], size: int, number: Callable[[str], in
     Raises:
         InvalidRequest: a weight that is no finite number.
     """
+    require(isinstance(weights, Mapping), weights, "the contrast", 'weights by name, such as {"yes": 1, "no": -1}')
     found = np.zeros(size)
     for name, weight in weights.items():
         if not isinstance(weight, Real) or not math.isfinite(weight):
@@ -289,14 +291,14 @@ class Contrast:
         """
         if dict(self.weights) != dict(other.weights):
             raise InvalidRequest("the contrasts have different weights; expected the same, of two groups of people.")
-        values, errors = vector([self.value, other.value]), vector([self.error, other.error])
+        error = math.hypot(self.error, other.error)
+        return Contrast(self.weights, self.value - other.value, error, partial(_difference_ends, self, other))
 
-        def ends(confidence: float) -> Interval:
-            own = np.array([self.recovered(confidence), other.recovered(confidence)]).T
-            apart = Full(np.eye(2))  # different people: nothing goes together
-            return recovered(values, apart, vector([1.0, -1.0]), (own[0], own[1]))
 
-        return Contrast(self.weights, float(values[0] - values[1]), math.hypot(*errors), ends)
+def _difference_ends(one: Contrast, two: Contrast, confidence: float) -> Interval:
+    own = np.array([one.recovered(confidence), two.recovered(confidence)]).T
+    apart = Full(np.eye(2))  # different people: nothing goes together
+    return recovered(vector([one.value, two.value]), apart, vector([1.0, -1.0]), (own[0], own[1]))
 
 
 METHODS = ("inversion", "likelihood", "customary")
@@ -450,7 +452,7 @@ def read_shares(design: Design, given: Mapping[str, float] | Sequence[float], *,
     size = len(design.categories)
     fits = values.shape == (size,) and bool(((values >= 0) & (values < 2)).all())
     if not fits or not math.isclose(values.sum(), 1, abs_tol=1e-6):
-        raise InvalidRequest(f"the {name} do not fit; expected {size} shares of 0 or more that sum to 1.")
+        raise InvalidRequest(f"the numbers of {name} do not fit; expected {size} shares of 0 or more that sum to 1.")
     return vector(values / values.sum())
 
 

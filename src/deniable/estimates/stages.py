@@ -6,6 +6,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -159,16 +160,17 @@ class Pooled(Result):
         combination = combined(weights, len(self.value), self.parts[-1].tally.design.category_number)
         variance = float(combination @ self.covariance @ combination)
 
-        def ends(confidence: float) -> Interval:
-            own = vector(list(self.conf_int(level=confidence).values())).T
-            found = recovered(self.value, Full(self.covariance), combination, (own[0], own[1]))
-            if self.default_interval != "wide" or np.count_nonzero(combination) < 2:
-                return found
-            tallies = [part.tally for part in self.parts]
-            likely = weighing.profile_of(tallies, self.value, combination, confidence) or found
-            return Interval(min(found.low, likely.low), max(found.high, likely.high))
-
+        ends = partial(self._contrast_ends, combination)
         return Contrast(dict(weights), float(combination @ self.value), max(variance, 0.0) ** 0.5, ends)
+
+    def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
+        own = vector(list(self.conf_int(level=confidence).values())).T
+        found = recovered(self.value, Full(self.covariance), combination, (own[0], own[1]))
+        if self.default_interval != "wide" or np.count_nonzero(combination) < 2:
+            return found
+        tallies = [part.tally for part in self.parts]
+        likely = weighing.profile_of(tallies, self.value, combination, confidence) or found
+        return Interval(min(found.low, likely.low), max(found.high, likely.high))
 
 
 @dataclass(frozen=True, eq=False)

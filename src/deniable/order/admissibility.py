@@ -14,7 +14,7 @@ from deniable import exact
 from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Sets
 from deniable.designs.design import Design
 from deniable.designs.labels import same_labels
-from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted
+from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted, require
 from deniable.order.programs import Row, Table
 
 SHOWN_FLAWS = 20
@@ -110,6 +110,7 @@ def admissible(
 
 def channel_of(design: Design | Channel) -> Channel:
     """Return the channel of a design, or the channel that was given."""
+    require(isinstance(design, Design | Channel), design, "what is compared", "a design for categories, or a channel")
     return design.channel if isinstance(design, Design) else design
 
 

@@ -11,7 +11,7 @@ from deniable.channel import Subset
 from deniable.designs import FAMILIES, Bitstrings, Design, labels
 from deniable.designs.labels import Labels
 from deniable.designs.sets_of_answers import inside
-from deniable.errors import InvalidRequest, NotOrdered, quoted
+from deniable.errors import InvalidRequest, NotOrdered, quoted, require
 from deniable.order.blackwell import Separation, find_step
 from deniable.order.followers import best_sizes, nearest
 from deniable.order.ladders import Ladder, Relaxation, check_alike
@@ -62,7 +62,10 @@ def ladder(designs: Iterable[Design]) -> Ladder:
         >>> stages.epsilon <= 2, len(stages)
         (True, 3)
     """
+    require(isinstance(designs, Iterable), designs, "what a ladder is made of", "designs, from coarse to fine")
     stages = tuple(designs)
+    for each in stages:
+        require(isinstance(each, Design), each, "a stage", "a design")
     if not stages:
         raise InvalidRequest("there are no stages; expected at least one design.")
     steps = tuple(relax(old, new).step for old, new in pairwise(stages))

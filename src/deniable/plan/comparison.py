@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from deniable import exact
 from deniable.designs import Deck, Design
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, require
 from deniable.plan.variances import Population, Shares, variance
 from deniable.rendering import Rendered, Sheet, shown_number
 
@@ -111,6 +111,9 @@ def compare(
         >>> compared.best.name, compared.best.epsilon_collector
         ('deck (38, 0, 62)', inf)
     """
+    require(isinstance(designs, Mapping | Sequence), designs, "what is compared", "designs, or designs by name")
+    for design in designs.values() if isinstance(designs, Mapping) else designs:
+        require(isinstance(design, Design | Deck), design, "what is compared", "designs, or designs by name")
     named = dict(designs) if isinstance(designs, Mapping) else _names(designs)
     if not named:
         raise InvalidRequest("there are no designs to compare; expected at least one.")

@@ -16,7 +16,7 @@ from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
 from deniable.designs import Deck, Design
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.covariances import Vector
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import floats
@@ -348,6 +348,7 @@ def read_category(design: Design | Deck, category: str | None) -> str:
     Raises:
         InvalidRequest: no category of the design; or none was named, and the categories are levels of a number.
     """
+    require(hasattr(design, "categories"), design, "the design", "one, such as dn.warner(epsilon=1)")
     check_amount(design, None, category)
     name = design.categories[-1] if category is None else category
     if name not in design.categories:

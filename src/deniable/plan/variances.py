@@ -18,7 +18,7 @@ import numpy as np
 from deniable import exact
 from deniable.designs import Deck, Design
 from deniable.designs import labels as naming
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.decks import parts
 from deniable.estimates.inverses import left_inverse
@@ -106,6 +106,7 @@ def variance_curve(
     inverse: Matrix | None = None,
 ) -> VarianceCurve:
     """Return the variance as a function of n and f."""
+    require(isinstance(design, Design | Deck | DrawnDesign), design, "the design", "one, such as dn.warner(epsilon=1)")
     if isinstance(design, DrawnDesign):
         return _drawn_variance_curve(design, shares, goal, inverse)
     if isinstance(design, Deck):

@@ -495,6 +495,9 @@ class Bookkeeper(Closable):
         self.database = database
         self._designs: dict[str, Staged] = {}
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.database.name})"
+
     @classmethod
     def _database(cls, where: str | os.PathLike[str]) -> Database:
         return db.open_database(where, cls.KIND, settings=db.DURABLE, patience=cls.PATIENCE, one_writer=True)

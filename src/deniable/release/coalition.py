@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from deniable import exact
 from deniable.channel import Channel
-from deniable.errors import InvalidRequest
+from deniable.errors import InvalidRequest, require
 from deniable.order.ladders import Ladder
 from deniable.order.steps import Step, sent
 
@@ -64,7 +64,10 @@ def worth(ladder: Ladder, held: Iterable[int]) -> Worth:
         >>> known.parity, known.same
         (Fraction(2, 1), True)
     """
-    stages = sorted(set(held))
+    require(isinstance(ladder, Ladder), ladder, "what is sold", "a ladder of stages, as dn.ladder() returns")
+    known = list(held) if isinstance(held, Iterable) else [held]
+    require(all(isinstance(each, int) for each in known), held, "what is held", "numbers of stages, counted from 0")
+    stages = sorted(set(known))
     if not stages or not 0 <= stages[0] <= stages[-1] < len(ladder):
         raise InvalidRequest(f"the stages held are {stages}; expected some of 0 to {len(ladder) - 1}.")
     best = stages[-1]

@@ -203,6 +203,9 @@ class Market:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
+    def __repr__(self) -> str:
+        return f"Market({self._ledger!r})"
+
     def offer(self, question: str, prices: Prices) -> None:
         """Offer the stages of a question at these prices; a later offer takes the place of an earlier one.
 

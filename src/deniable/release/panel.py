@@ -41,7 +41,7 @@ class Releases:
     """
 
     design: Design
-    respondents: tuple[str, ...]
+    respondents: tuple[str, ...] = field(repr=False)
     responses: NDArray[Any] = field(repr=False)
     receipt: Receipt
     fresh: int

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from deniable import documents
 from deniable.documents import HashedDocument, Response, Sealed
-from deniable.errors import Incompatible, IncompatibleTallies, InvalidResponse, UnreadableFile
-from deniable.rendering import Rendered
+from deniable.errors import Incompatible, IncompatibleTallies, InvalidResponse, UnreadableFile, require
+from deniable.rendering import MOST_ROWS, Rendered, data_frame, to_text
 
 __all__ = ["AdditiveTally", "Counts", "count_codes", "count_responses", "read_only", "response_numbers"]
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Counts: TypeAlias = NDArray[np.int64]
 Asking = TypeVar("Asking", bound=HashedDocument)
@@ -56,6 +59,19 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
         Raises:
             InvalidRequest: more cells than can be counted.
         """
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table of the counts for pandas, all rows with all their digits.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        sheet = self._sheet()
+        names = [name or "name" for name in sheet.names or sheet.heads]
+        return data_frame([dict(zip(names, row, strict=True)) for row in sheet.values or sheet.cells])
+
+    def __str__(self) -> str:
+        return to_text(self._sheet().shortened(MOST_ROWS))
 
     @property
     def _parts(self) -> dict[str, Any]:
@@ -99,6 +115,7 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
             IncompatibleTallies: it was counted under another design.
         """
         named = documents.field(body, cls.OWNER, str)
+        require(hasattr(design, "hash"), design, f"the {cls.OWNER}", "what the responses were drawn with")
         if named != design.hash:
             raise IncompatibleTallies(
                 f"this tally belongs to the {cls.OWNER} {named:.19}…; expected {design.hash:.19}… ({design!r}).",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,15 @@ def column_of(given: object) -> KnownColumn:
         design, column = given
         _check_codes(design)
         return column_of(Responses.of(design, column))
+    if isinstance(given, Design):
+        raise InvalidRequest(
+            "a design was given without what was sent; expected both, or responses.", "Write (design, column)."
+        )
+    if hasattr(given, "columns") or isinstance(given, Mapping):
+        raise InvalidRequest(
+            "a table was given in place of a column; expected two columns, of which one or both hold responses.",
+            'For example dn.cross_table((design, frame["drug"]), frame["sex"]).',
+        )
     if given is None:
         raise InvalidRequest("there is one column; expected two, for rows and columns.")
     order, numbers = numbered(given)

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable import documents
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, InvalidResponse, quoted
+from deniable.errors import InvalidRequest, InvalidResponse, quoted, require
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 
 MOST_CELLS = 1 << 28
@@ -90,6 +90,7 @@ class Tally(AdditiveTally[Design]):
     declared: Declared | None = None
 
     def __post_init__(self) -> None:
+        require(isinstance(self.design, Design), self.design, "the design", "one for categories, first")
         channel = self.design.channel
         counts = read_only(self.counts, (channel.cells,), "one for each cell of the tally")
         for number in (self.missing, self.respondents):

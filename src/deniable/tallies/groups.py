@@ -173,6 +173,9 @@ class GroupedTally(AdditiveTally[AnyDesign]):
             both[group] = both[group] + each if group in both else each
         return GroupedTally(self.design, both, self.by or other.by)
 
+    def __repr__(self) -> str:
+        return f"GroupedTally({self.design!r}, {len(self):,} groups, {self.respondents:,} respondents)"
+
     def __hash__(self) -> int:
         return hash((self.design, frozenset(self.groups.items())))
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import InvalidRequest, InvalidResponse
+from deniable.errors import InvalidRequest, InvalidResponse, require
 from deniable.tallies import arrow
 from deniable.tallies.base import response_numbers
 from deniable.tallies.running import Running, Where, absent, at_index
@@ -32,6 +32,7 @@ def read_rows(
         Incompatible: a `Response` that was drawn with another design.
         InvalidRequest: a design whose rows are no single responses.
     """
+    require(hasattr(design, "asks"), design, "the design", "one, first: Responses.of(design, column)")
     if design.asks in _NUMBERED and codes is None:
         return _numbered(design, column)
     if not isinstance(design, Design):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse
+from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, require
 from deniable.rendering import data_frame
 from deniable.tallies.rows import index_of, name_of
 
@@ -59,6 +59,8 @@ class Responses(Generic[Asked]):
     name: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
+        require(hasattr(self.design, "columns"), self.design, "the design", "what the responses were drawn with, first")
+        require(isinstance(self.columns, Mapping), self.columns, "the columns", "codes or packed rows by name")
         if tuple(self.columns) != self.design.columns:
             raise InvalidResponse(
                 f"there are columns called {', '.join(map(repr, self.columns))}; expected "
@@ -67,7 +69,7 @@ class Responses(Generic[Asked]):
         columns = {name: _read_only(column) for name, column in self.columns.items()}
         object.__setattr__(self, "columns", columns)
         if self.missing is not None:
-            missing = _read_only(np.asarray(self.missing, np.bool_))
+            missing = _read_only(np.atleast_1d(np.asarray(self.missing)).astype(np.bool_))
             object.__setattr__(self, "missing", missing if missing.any() else None)
         lengths = {len(column) for column in columns.values()} | ({len(missing)} if self.missing is not None else set())
         if len(lengths) != 1:

@@ -373,6 +373,12 @@ class _Reader:
             return self.numbers(column.to_numpy())
         if pa.types.is_boolean(kind):
             self.refuse_booleans()
+        if str(kind).startswith("struct"):
+            raise InvalidAnswer(
+                f"the answers are a table of {kind.num_fields} columns; expected one column, or a design with an "
+                "attribute for each.",
+                'Hand over one of them, for example frame["answer"].',
+            )
         raise InvalidAnswer(f"the answers are of type {kind}; expected labels (text) or codes (whole numbers).")
 
     def labels(self, column: Any) -> AnswerCodes:

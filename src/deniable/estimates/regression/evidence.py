@@ -13,7 +13,7 @@ from deniable.channel import Channel, Sets
 from deniable.channel.support import MOST_CELLS
 from deniable.designs import Design
 from deniable.designs.labels import same_labels, shown
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, kind_of
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.linear import floats, written_inverse
 from deniable.estimates.rows import SentSets
@@ -168,7 +168,8 @@ def _devices(
         return (design,), ("",), np.zeros(len(column), np.int64)
     if not isinstance(design, Mapping) or not design or not all(isinstance(each, Design) for each in design.values()):
         raise InvalidRequest(
-            "the design is missing; expected what the responses were drawn with, or a design for each device."
+            f"the design is {'missing' if design is None else kind_of(design)}; expected what the responses were drawn "
+            "with, or a design for each device."
         )
     if devices is None:
         raise InvalidRequest(

@@ -14,7 +14,7 @@ from scipy.stats import norm, t
 
 from deniable import documents, exact
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted, require
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.regression.climbing import highest
@@ -276,6 +276,8 @@ class Regression(Result):
         """
         from deniable.estimates.regression.hypotheses import constraints
 
+        words = isinstance(hypothesis, Sequence) and all(isinstance(each, str) for each in hypothesis)
+        require(words, hypothesis, "the hypothesis", 'text such as "age = 0", or names of coefficients')
         told = hypothesis if isinstance(hypothesis, str) else ", ".join(hypothesis)
         matrix, right = constraints(hypothesis, self.names)
         apart = matrix @ self.values - right

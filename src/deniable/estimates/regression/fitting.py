@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.designs import Design, NumberDesign
 from deniable.designs.labels import shown
-from deniable.errors import InvalidRequest, NotEstimable, quoted
+from deniable.errors import InvalidRequest, NotEstimable, quoted, require_options
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.regression.climbing import Maximum, highest
 from deniable.estimates.regression.columns import (
@@ -129,6 +129,8 @@ def regress(
         >>> {name: round(value, 3) for name, value in found.params.items()}
         {'Intercept': -1.386, 'old': 1.386}
     """
+    texts = {"devices": devices, "family": family, "intercepts": intercepts, "predictor": predictor, "given": given}
+    require_options(truths={"codes": codes, "honesty": honesty}, texts={**texts, "errors": errors})
     frame = to_pandas(data)
     _check_errors(errors, sampling, intercepts, len(frame))
     read = _read(frame, formula, design, devices, codes, sampling, intercepts, predictor, given)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, kind_of, quoted, require
 from deniable.estimates.covariances import Vector, vector
 from deniable.tallies.reading import column_items
 from deniable.tallies.running import absent
@@ -36,6 +36,7 @@ def named_column(given: Any, data: Any, name: str) -> Any:
     except Exception as error:  # Polars has errors of its own, and is never imported here
         if type(error).__module__.partition(".")[0] not in ("polars", "pyarrow"):
             raise
+    require(hasattr(data, "__getitem__"), data, "data=", "a frame, or a mapping of columns")
     raise InvalidRequest(f"the data has no column {quoted(given)}; expected one, for the {name}.")
 
 
@@ -98,7 +99,7 @@ def objects(given: Any, name: str) -> list[Any]:
     """
     found = column_items(given)
     if found is None:
-        raise InvalidRequest(f"the {name} are a {type(given).__name__}; expected a column with a row for each person.")
+        raise InvalidRequest(f"{name} is {kind_of(given)}; expected a column with a row for each person.")
     return found
 
 

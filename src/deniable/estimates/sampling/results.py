@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -218,12 +218,12 @@ class SampledEstimate(Result):
             return self.names.index(name)
 
         combination, spread = combined(weights, len(self.value), number), Full(self.covariance)
-
-        def ends(confidence: float) -> Interval:
-            return recovered(self.value, spread, combination, self._ends(None, confidence))
-
         error = math.sqrt(max(spread.between(combination, combination), 0.0))
+        ends = partial(self._contrast_ends, combination)
         return Contrast(dict(weights), float(combination @ self.value), error, ends)
+
+    def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
+        return recovered(self.value, Full(self.covariance), combination, self._ends(None, confidence))
 
     @property
     def _names_in_group(self) -> tuple[str, ...]:

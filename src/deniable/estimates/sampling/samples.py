@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from deniable.errors import InvalidRequest, quoted
+from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
 from deniable.estimates.sampling.calibration import Calibration, check_method, indicators
@@ -248,6 +248,15 @@ class Sampling:
     def __len__(self) -> int:
         return len(self.base)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both describe the same sample, by whatever frame and index."""
+        if not isinstance(other, Sampling):
+            return NotImplemented
+        told = [name for name in vars(self) if name not in ("_data", "index")]
+        return all(_same(getattr(self, name), getattr(other, name)) for name in told)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by what may be millions of rows
+
     def __repr__(self) -> str:
         return f"Sampling({self.describe()})"
 
@@ -350,6 +359,9 @@ class Sampling:
             InvalidRequest: margins that differ, a group without a total, or one that nobody in the sample belongs to.
             NotEstimable: no weights reach the margins.
         """
+        _check_margins(groups, totals)
+        for each in totals.values():
+            require(isinstance(each, Mapping), each, "a margin", "a number of people for each group, by its name")
         if not groups or set(groups) != set(totals):
             raise InvalidRequest("the margins do not have one total for each group; expected the same names in both.")
         people = {name: sum(totals[name].values()) for name in groups}
@@ -375,6 +387,7 @@ class Sampling:
             NotEstimable: no weights reach the totals.
         """
         check_method(method)
+        _check_margins(auxiliary, totals)
         if not auxiliary or set(auxiliary) != set(totals):
             raise InvalidRequest("the columns do not have one total each; expected the same names in both.")
         read = [columns.numbers(self._beside(each, name), name, len(self)) for name, each in auxiliary.items()]
@@ -409,6 +422,21 @@ class Sampling:
         weights = calibration.weights(self.base)
         weights.flags.writeable = False
         return self._changed(calibration=calibration, weights=weights)
+
+
+def _same(one: Any, two: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return isinstance(two, np.ndarray) and np.array_equal(one, two)
+    if is_dataclass(one) and type(one) is type(two):
+        return all(_same(getattr(one, each.name), getattr(two, each.name)) for each in fields(one))
+    if isinstance(one, tuple) and hasattr(one, "_fields"):
+        return isinstance(two, tuple) and all(map(_same, one, two))
+    return bool(one == two)
+
+
+def _check_margins(given: Any, totals: Any) -> None:
+    require(isinstance(given, Mapping), given, "what is known of the rows", "columns by name")
+    require(isinstance(totals, Mapping), totals, "what is known of the population", "totals by the same names")
 
 
 def _rows(held: Mapping[str, Any]) -> int:

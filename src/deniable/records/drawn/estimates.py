@@ -7,7 +7,7 @@ import math
 import warnings as python_warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -135,12 +135,13 @@ class DrawnEstimate(Result):
             return names.index(name)
 
         combination = combined(weights, len(names), number)
+        error, ends = math.sqrt(self._variance(combination)), partial(self._contrast_ends, combination)
+        return Contrast(dict(weights), float(combination @ values), error, ends)
 
-        def ends(confidence: float) -> Interval:
-            own = vector(list(self.conf_int(level=confidence).values())).T
-            return recovered(values, Full(self._possible()), combination, (own[0], own[1]))
-
-        return Contrast(dict(weights), float(combination @ values), math.sqrt(self._variance(combination)), ends)
+    def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
+        own = vector(list(self.conf_int(level=confidence).values())).T
+        values = vector(list(self.params.values()))
+        return recovered(values, Full(self._possible()), combination, (own[0], own[1]))
 
     def cross_table(self, rows: str, columns: str) -> DrawnTable:
         """Return two attributes against each other, from those who were asked about both, brought to the totals that

@@ -14,7 +14,7 @@ import numpy as np
 
 from deniable import documents, exact
 from deniable.designs import Design, NumberDesign, Range, Scale
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, require
 from deniable.estimates import Estimate
 from deniable.estimates import estimate as estimate_shares
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -663,6 +663,9 @@ def _check_squares(first: Mean, second: Mean) -> None:
 
 def _scale(shares: Estimate | Combined) -> Scale:
     """Return the levels that an estimate is about."""
+    require(
+        isinstance(shares, Estimate | Combined), shares, "what the mean is of", "an estimate, as estimate() returns"
+    )
     design = shares.design if isinstance(shares, Estimate) else shares.tallies.design.designs[0]
     if isinstance(design, NumberDesign):
         return design.scale

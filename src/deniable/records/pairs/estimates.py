@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable import chance, documents, exact
 from deniable.designs import AnyDesign
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, require
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.cross_tables import Grid
 from deniable.estimates.independence import TableSide, white
@@ -259,6 +259,8 @@ def association(
 
 
 def _labels_of(responses: Responses[Any], listed: Sequence[str] | None) -> int:
+    strings = listed is None or (isinstance(listed, Sequence) and not isinstance(listed, str | bytes))
+    require(strings, listed, "what is told apart", "a list of strings")
     return len(getattr(responses.design, "categories", ())) if listed is None else len(listed) + 1
 
 
