@@ -46,7 +46,10 @@ def fieldkit(
         _show(made)
     for kind in [each for each in (device or SIZES) if each not in {found.kind for found in made}]:
         say(f"left out: no {kind} is fine enough to reveal no more than this design, and still something.")
-    say(f"wrote {out}: tally with the design.json of the device that was used, and with no other.")
+    say(
+        f"wrote {out}. Count the responses with the design.json that lies beside the device people used; "
+        "that of another device gives a wrong estimate."
+    )
 
 
 def _facts(device: PhysicalDevice) -> dict[str, object]:

@@ -8,7 +8,7 @@ from deniable import exact
 from deniable.designs.proofs import proofs
 from deniable.estimates.covariances import Vector
 from deniable.estimates.intervals import wilson
-from deniable.estimates.results import Summary
+from deniable.estimates.results import Summary, told_method, words_of
 from deniable.estimates.sensitivity import breakdown_sentence
 from deniable.estimates.shares import Estimate, ShareRow
 from deniable.estimates.simplex import projection
@@ -36,7 +36,8 @@ def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: 
     )
     epsilon = estimate.design.epsilon
     return Summary(
-        title=f"{estimate.design.name}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents, by {estimate.method}",
+        title=f"{words_of(estimate.design.name)}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents, by "
+        f"{told_method(estimate.method)}",
         quantity="share",
         rows=rows,
         warnings=estimate.warnings,

@@ -21,7 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import Incompatible, InvalidResponse, UnreadableFile, quoted
+from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, UnreadableFile, nearest, quoted
 from deniable.files.columns import BATCH, DESIGN, ColumnFile, File, open_columns
 from deniable.files.inputs import Paths, find_inputs
 from deniable.files.office import cell_text
@@ -57,7 +57,8 @@ def tally_file(design: Design, file: File, format: str | None = None, *, progres
 
     Raises:
         Incompatible: the responses were drawn with another design.
-        UnreadableFile: truncated, or not a file of responses.
+        UnreadableFile: truncated, or does not say which design its responses were drawn with.
+        InvalidRequest: the column of responses is not there.
         InvalidResponse: something that the design cannot send; the message names the row.
         OSError: the file is not there, or may not be read.
     """
@@ -93,7 +94,8 @@ def tally_weighted_file(
 
     Raises:
         Incompatible: the responses were drawn with another design.
-        UnreadableFile: truncated, not a file of responses, or without a column of weights.
+        UnreadableFile: truncated, or does not say which design its responses were drawn with.
+        InvalidRequest: a column is not there.
         InvalidResponse: something that the design cannot send, or a weight that is missing, negative or no number.
         InvalidRequest: there is no such file.
         OSError: a file is not there, or may not be read.
@@ -230,15 +232,15 @@ def _wanted(columns: ColumnFile, design: AnyDesign, prefix: str, ours: str | Non
     return responses, []
 
 
-def _no_column(columns: ColumnFile, name: str) -> UnreadableFile:
+def _no_column(columns: ColumnFile, name: str) -> InvalidRequest:
     assert columns.names is not None
     problem = f"{columns.name} has {columns.names.count(name) or 'no'} columns called {name!r}; expected one."
     questions = [each.removesuffix(f".{DESIGN}") for each in columns.names if each.endswith(f".{DESIGN}")]
     if questions:
-        return UnreadableFile(problem, f"It holds several questions; name one: --column {questions[0]} or another.")
+        return InvalidRequest(problem, f"It holds several questions; name one: --column {questions[0]} or another.")
     # Where a header may be missing the columns stay unnamed: in a file of answers they are somebody's answers.
-    there = f"It has {', '.join(columns.names):.400}. " if columns.named else ""
-    return UnreadableFile(
+    there = f"{nearest(name, columns.names)} It has {', '.join(columns.names):.400}. ".lstrip() if columns.named else ""
+    return InvalidRequest(
         problem,
         f"{there}Name the column of a file that was collected elsewhere: --column NAME, or deniable.tally_column(…).",
     )

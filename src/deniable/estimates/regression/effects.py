@@ -96,7 +96,10 @@ class Effects(Result):
                 CoefficientRow(name, value, self.bse[name], *ends[name], float(far), float(2 * norm.sf(abs(far))))
                 for (name, value), far in zip(self.params.items(), z, strict=True)
             ),
-            notes=("Of a number: for one unit more. Of levels: instead of the first one. On average over the rows.",),
+            notes=(
+                "The change in the share when a numeric column is one unit larger, or when a level replaces the first "
+                "level of its column; averaged over the rows.",
+            ),
             warnings=self.warnings,
             level=level,
             interval=method or "normal",

@@ -148,7 +148,7 @@ def estimate_tally(tally: WeightedTally, *, inverse: Any = None) -> SampledEstim
         np.ones(size),
         *_single([rows], [weights], [value]),
         "Hájek, linearized",
-        f"{n:,} people{', whose design was declared by whoever counted' if tally.declared else ''}",
+        f"{n:,} people{', whose design was named by the person who counted' if tally.declared else ''}",
         n,
         tally.missing,
     )

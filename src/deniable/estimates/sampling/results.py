@@ -26,7 +26,7 @@ from deniable.estimates.differences import (
 )
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.plausible import IMPLAUSIBLE
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
 from deniable.estimates.sampling.intervals import METHODS, SampledBasis, by_default, defaults
 from deniable.estimates.shares import Contrast, combined
 from deniable.estimates.testing import HypothesisTest, sampled_wald
@@ -47,6 +47,7 @@ class SampledRow(Row):
     """
 
     COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("design_effect",), ("device",))
+    WHOLE: ClassVar[str] = "the population"
 
     design_effect: float
     device: float
@@ -342,7 +343,7 @@ class SampledEstimate(Result):
         if math.isfinite(self.epsilon):
             asked = f"{asked}, ε = {exact.shown_above(self.epsilon, 4)}"
         return Summary(
-            title=f"{self.quantity}, {asked}, {self.sample}, {self.method}",
+            title=f"{self.quantity}, {words_of(asked)}, {self.sample}, {self.method}",
             quantity=self.quantity,
             rows=rows,
             notes=self._notes(simultaneous=simultaneous),
