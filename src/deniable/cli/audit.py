@@ -57,7 +57,12 @@ def audit(
         Path | None,
         typer.Option(metavar="DESIGN", help="A design that the mechanism claims to be: responses are compared."),
     ] = None,
-    draws: Annotated[int, typer.Option(min=1000, help="How many responses each check may ask for.")] = 200_000,
+    draws: Annotated[
+        int,
+        typer.Option(
+            min=1000, help="How many responses each check may ask for; the report adds them up over all checks."
+        ),
+    ] = 200_000,
     level: Annotated[
         float, typer.Option(metavar="SHARE", parser=read_share, help="The confidence of bounds and verdict.")
     ] = 0.9999,
