@@ -3,7 +3,8 @@
 First, 30 % of the members of a share of .3 protect themselves and always say no: how far plain forced response, the
 cheating detection model and the lie detector are off, in standard errors of one survey, on the average of 400 surveys.
 Then small surveys with shares near 0: whether every number lies in the simplex, has an interval, and is held by it.
-About two minutes on one core for 10,000 fits.
+Then the same, not drawn but summed over all surveys with their probabilities: the cells in which intervals hold least.
+About three minutes on one core for 10,000 fits.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import warnings
 from collections import defaultdict
 
 import numpy as np
+from scipy.stats import binom
 
 import deniable as dn
 
 TRUTH, PROTECT, PEOPLE, SURVEYS = 0.3, 0.3, 2_000, 400
 FITS = 10_000
+IMPOSSIBLE = 1e-7  # surveys less probable than this are left out, as if no interval held
 SIZES = (10, 30, 100)
 WEIGHTS = ((0.0, 0.0), (0.0, 0.05), (0.02, 0.0), (0.02, 0.05), (0.05, 0.02), (0.05, 0.1), (0.1, 0.0))  # π and γ
 DEVICES = {
@@ -70,14 +73,35 @@ def borders(draws: np.random.Generator, fits: int) -> dict[str, list[int]]:
         for name, truth in zip(names, (pi, gamma, pi + gamma), strict=True):
             low, high = ends[name]
             assert 0 <= low <= values[name] <= high <= 1, f"no interval: {name} {low} {values[name]} {high}"
-            for key in (f"{model}, {name}", f"n = {n} in each group", f"{model}, {n}, {pi}, {gamma}, {name}"):
+            for key in (f"{model}, {name}", f"n = {n} in each group"):
                 held[key][0] += 1
                 held[key][1] += low - 1e-9 <= truth <= high + 1e-9
     return dict(held)
 
 
+def cells(n: int) -> dict[str, float]:
+    """Return how often the intervals of each number hold it, summed over all surveys that may happen."""
+    held: dict[str, float] = {}
+    for model, devices in DEVICES.items():
+        rates = [device.channel.floats()[1] for device in devices]
+        laws = {
+            (pi, gamma): np.outer(*(binom.pmf(range(n + 1), n, pi * v + (1 - pi - gamma) * u) for u, v in rates))
+            for pi, gamma in WEIGHTS
+        }
+        ends = {}
+        for at in zip(*np.nonzero(np.max(list(laws.values()), axis=0) > IMPOSSIBLE), strict=True):
+            pairs = zip(devices, at, strict=True)
+            found = dn.compliance.cheating_detection([dn.Tally(device, [n - yes, yes]) for device, yes in pairs])
+            ends[at] = found.conf_int()
+        for (pi, gamma), law in laws.items():
+            for name, truth in (("yes, honest", pi), ("always no", gamma), ("yes at most", pi + gamma)):
+                right = [law[at] for at, own in ends.items() if own[name].low - 1e-9 <= truth <= own[name].high + 1e-9]
+                held[f"{model}, n = {n}, π = {pi}, γ = {gamma}, {name}"] = float(sum(right))
+    return held
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print all tables."""
     warnings.simplefilter("ignore", dn.errors.ImplausibleResponses)
     draws = np.random.default_rng(20)
     print(f"{SURVEYS} surveys of {PEOPLE:,}: a share of {TRUTH}, {PROTECT:.0%} of whom always say no")
@@ -86,13 +110,13 @@ def main() -> None:
     fits = int(sys.argv[1]) if len(sys.argv) > 1 else FITS
     found = borders(draws, fits)  # stops at the first number outside, or without an interval
     print(f"\n{fits:,} fits with shares near 0: none outside the simplex, none without an interval")
-    cells = {name: each for name, each in found.items() if name.count(",") > 3}
     for name, (number, right) in found.items():
-        if name not in cells:
-            print(f"  {name:<40} 95 % intervals hold the truth in {right / number:.1%} of {number:,}")
-    least = min(cells, key=lambda name: cells[name][1] / cells[name][0])
-    number, right = cells[least]
-    print(f"  the least of {len(cells)} cells, of {number} fits each: {right / number:.1%} ({least})")
+        print(f"  {name:<40} 95 % intervals hold the truth in {right / number:.1%} of {number:,}")
+    print("\nall surveys with their probabilities, the cell in which intervals hold least")
+    for n in SIZES:
+        every = cells(n)
+        least = min(every, key=every.__getitem__)
+        print(f"  n = {n:<4} {every[least]:.1%} of {len(every)} cells ({least})")
 
 
 if __name__ == "__main__":

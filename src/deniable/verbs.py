@@ -80,8 +80,15 @@ _HOMES: dict[str, tuple[str, str, str]] = {
 _VERBS = ("respond", "tally", "estimate")
 _SAMPLED = {  # what a design asks for: who estimates from rows of people that were drawn with a `Sampling`
     "categories": "estimates.sampling.estimate",
+    "ladder": "estimates.sampling.estimate_stages",
+    "deck": "estimates.sampling.estimate_dealt",
     "numbers": "estimates.sampling.estimate",
+    "drawn items": "records.drawn.estimates.estimate_sampled",
+    "key-value": "records.key_value.sampling.estimate_sampled",
+    "edges": "records.edges.sampling.estimate_sampled",
+    "strings": "records.strings.sampling.estimate_sampled",
 }
+_IN_ORDER = frozenset(_HOMES) - {"key-value", "edges"}  # whose responses stand in the order of the answers' rows
 _PLAIN = frozenset(_HOMES) - {"deck"}  # which respond to an answer without anything besides
 
 # What to say where something that a type of design needs is not given.
@@ -304,10 +311,12 @@ def respond_all(
         )
     if engine is not None:
         given = {name: option for name, option in options.items() if option is not None}
-        return engine.respond_all(design, answers, **given)
-    from deniable.engines.local.engine import DRAWN
+        sent = engine.respond_all(design, answers, **given)
+    else:
+        from deniable.engines.local.engine import DRAWN
 
-    return _checked(DRAWN[design.asks], (design, answers), options)  # type: ignore[no-any-return]
+        sent = _checked(DRAWN[design.asks], (design, answers), options)
+    return sent.of_column(answers) if design.asks in _IN_ORDER else sent
 
 
 @overload
@@ -358,6 +367,7 @@ def tally(
     by: object,
     codes: bool | None = None,
     reached: object = None,
+    weights: object = None,
 ) -> GroupedTally: ...
 def tally(
     design: AnyDesign | Responses[Any] | Mapping[Any, Design],
@@ -384,12 +394,13 @@ def tally(
         responses: what was sent. Of a ladder: a column for each stage, or what `respond` returned for each person.
         codes: of categories: what whole numbers are; True for codes, False for labels (3 is the symbol "3"). By default
             they are codes, and refused where symbols such as "1", "2", "3" make the two differ.
-        reached: of a ladder: for each respondent the number of the last stage that was released, counted from 0; the
-            last one for everybody, if it is not given.
+        reached: of a ladder: for each respondent how many stages were released: 0 for none, 2 up to `stage_2`; all of
+            them for everybody, if it is not given.
         devices: of designs by name: what each respondent was asked with; a tally for each comes back.
         by: the group of each respondent, row by row; a `GroupedTally` comes back. Of several columns a table, or a
             mapping from names to columns.
-        weights: of categories and numbers: how many people each row stands for; a `WeightedTally` comes back.
+        weights: of categories and numbers: how many people each row stands for; a `WeightedTally` comes back, with `by`
+            one for each group. Of other types estimate from the rows: `estimate(responses, sampling=…)`.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the first such row.
@@ -403,13 +414,13 @@ def tally(
         (array([1, 2]), 1)
     """
     options: dict[str, Any] = {"codes": codes, "reached": reached, "devices": devices}
-    if weights is not None and (by is not None or isinstance(design, Mapping)):
+    if weights is not None and isinstance(design, Mapping):
         raise InvalidRequest(
-            "there are weights=, and groups or several devices; expected one of them.",
-            "Groups of a weighted sample: dn.estimate(responses, sampling=dn.Sampling(weights), by=groups).",
+            "there are weights= and several devices; expected one of the two.",
+            "Count each device's rows on their own: dn.tally(design, responses, weights=weights).",
         )
     if by is not None:
-        return _count_groups(design, responses, by, **options)
+        return _count_groups(design, responses, by, weights, **options)
     if isinstance(design, Mapping):
         return _count_devices(design, responses, devices, codes=codes, reached=reached)
     if weights is not None:
@@ -449,6 +460,47 @@ def estimate(
     by: object = None,
     denominator: object = None,
     inverse: Sequence[Sequence[float]] | Matrix | None = None,
+) -> SampledEstimate: ...
+@overload
+def estimate(
+    tally: Responses[Ladder],
+    *,
+    sampling: Sampling,
+    reached: object = None,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
+) -> SampledEstimate: ...
+@overload
+def estimate(
+    tally: Responses[KeyValueDesign],
+    *,
+    sampling: Sampling,
+    scaling: str | None = None,
+    domain: object = None,
+    by: object = None,
+) -> SampledEstimate: ...
+@overload
+def estimate(
+    tally: Responses[EdgeDesign], *, sampling: Sampling, domain: object = None, by: object = None
+) -> SampledEstimate: ...
+@overload
+def estimate(
+    tally: Responses[StringDesign],
+    candidates: Sequence[str] | Candidates,
+    *,
+    sampling: Sampling,
+    domain: object = None,
+    by: object = None,
+) -> SampledEstimate: ...
+@overload
+def estimate(
+    tally: Responses[Deck] | Responses[DrawnDesign] | Sequence[Responses[Any]],
+    *,
+    sampling: Sampling,
+    domain: object = None,
+    by: object = None,
+    denominator: object = None,
 ) -> SampledEstimate: ...
 @overload
 def estimate(tally: WeightedTally, *, inverse: Sequence[Sequence[float]] | Matrix | None = None) -> SampledEstimate: ...
@@ -522,6 +574,7 @@ def estimate(
     fdr: float | None = None,
     quantiles: Sequence[float] | None = None,
     sampling: Sampling | None = None,
+    reached: object = None,
     domain: object = None,
     by: object = None,
     denominator: object = None,
@@ -547,10 +600,12 @@ def estimate(
         scaling: of items with weights: "fixed" or "conditional"; by default the better one.
         fdr: of strings: the share of false ones among those found that is allowed on average.
         quantiles: of numbers: those that are asked for, such as 0.5 for the median.
-        sampling: of responses to a design for categories or numbers: how these people were drawn.
+        sampling: of responses, a row for each person: how these people were drawn. Of several devices there are
+            responses for each, all with the same rows: `dn.Responses.of(designs, column, devices=…)`.
+        reached: with a sampling, of a ladder: for each person how many stages were released, as for `tally`.
         domain: with a sampling: True for the rows of a part of the people.
         by: with a sampling: a group for each row; each is told on its own.
-        denominator: with a sampling: a number for each row, to which the ratio is told.
+        denominator: with a sampling, of shares and numbers: a number for each row, to which the ratio is told.
 
     Raises:
         NotEstimable: there are no responses, or the design cannot tell answers apart.
@@ -571,6 +626,7 @@ def estimate(
         "scaling": scaling,
         "fdr": fdr,
         "quantiles": quantiles,
+        "reached": reached,
         "domain": domain,
         "by": by,
         "denominator": denominator,
@@ -669,18 +725,19 @@ def _count_weighted(design: Any, responses: Any, weights: Any, options: Mapping[
     from deniable.tallies.responses import Responses
     from deniable.tallies.weighted import tally_weighted
 
-    if isinstance(design, Responses) and responses is None:
-        sent, options = design, {}
-    elif isinstance(responses, Responses):
-        responses.check(design)
-        sent = responses
-    else:
-        sent = _checked(_read_rows, (design, responses), options)
-    if sent.design.asks not in ("categories", "numbers"):
+    alone = isinstance(design, Responses) and responses is None
+    asks = getattr(design.design if alone else design, "asks", "categories")
+    if asks not in ("categories", "numbers"):
         raise InvalidRequest(
-            f"weights do not go with a design that asks for {sent.design.asks}; expected categories or numbers."
+            f"weights do not go with a design that asks for {asks}; expected categories or numbers.",
+            "Estimate from the rows: dn.estimate(responses, sampling=dn.Sampling(weights)).",
         )
-    return tally_weighted(sent, weights)
+    if alone:
+        return tally_weighted(design, weights)
+    if isinstance(responses, Responses):
+        responses.check(design)
+        return tally_weighted(responses, weights)
+    return tally_weighted(_checked(_read_rows, (design, responses), options), weights)
 
 
 def _read_rows(design: Any, responses: Any, *, codes: bool | None = None) -> Responses[Any]:
@@ -692,12 +749,17 @@ def _read_rows(design: Any, responses: Any, *, codes: bool | None = None) -> Res
 def _estimate_sampled(given: Any, sampling: Sampling, options: Mapping[str, Any]) -> SampledEstimate:
     from deniable.tallies.responses import Responses
 
+    if isinstance(given, list | tuple) and given and all(isinstance(each, Responses) for each in given):
+        from deniable.estimates.sampling import estimate_devices
+
+        return _checked(estimate_devices, (given, sampling), options)  # type: ignore[no-any-return]
     if not isinstance(given, Responses) or given.design.asks not in _SAMPLED:
         of = f"responses to a design that asks for {given.design.asks}" if isinstance(given, Responses) else ""
         raise InvalidRequest(
             f"a sampling describes rows, and these are {of or 'a ' + type(given).__name__}; expected responses to a "
             f"design for {' or '.join(_SAMPLED)}, a row for each person.",
-            "Hand over what respond_all() returned, or dn.Responses.of(design, column).",
+            "Hand over what respond_all() returned, or dn.Responses.of(design, column); of several devices "
+            "dn.Responses.of(designs, column, devices=…).",
         )
     return _checked(_named(_SAMPLED[given.design.asks]), (given, sampling), options)  # type: ignore[no-any-return]
 
@@ -715,7 +777,7 @@ def _count_devices(
 
 
 def _count_groups(
-    design: Any, responses: Any, by: Any, *, codes: bool | None, reached: Any, devices: object
+    design: Any, responses: Any, by: Any, weights: Any, *, codes: bool | None, reached: Any, devices: object
 ) -> GroupedTally:
     from deniable.tallies.groups import tally_by
     from deniable.tallies.responses import Responses
@@ -736,13 +798,18 @@ def _count_groups(
     def count(rows: Any, stages: Any) -> Any:
         return tally(of, rows, codes=codes, reached=stages)  # type: ignore[call-overload]  # of whatever type
 
-    return tally_by(count, of, sent, by, reached)
+    def weigh(rows: Any, own: Any) -> WeightedTally:
+        return _count_weighted(of, rows, own, {"codes": codes, "reached": reached})
+
+    return tally_by(count, of, sent, by, reached) if weights is None else tally_by(weigh, of, sent, by, weights)
 
 
 def _estimate_groups(tally: GroupedTally, options: Mapping[str, Any]) -> GroupedEstimate:
     from deniable.estimates.groups import estimate_groups
+    from deniable.estimates.sampling import estimate_tally
 
-    return estimate_groups(tally, **_used(_function(tally.design.asks, "estimate"), (tally,), options))
+    fit = estimate_tally if tally.weighted else _function(tally.design.asks, "estimate")
+    return estimate_groups(tally, **_used(fit, (tally,), options))
 
 
 def _refuse_design(verb: str, given: object) -> NoReturn:

@@ -69,7 +69,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "tally of drawn": lambda: dn.DrawnTally(MADE["drawn"](), np.array([400, 200, 250, 150]), missing=2),
     "tally of a deck": lambda: DeckTally(MADE["deck"](), np.array([40, 10, 48]), missing=2),
     "tallies of stages": lambda: count_stages(
-        _ladder(), [["a"] * 60 + [RISKY] * 40, ["a"] * 50 + [None] * 50], reached=[1] * 50 + [0] * 50
+        _ladder(), [["a"] * 60 + [RISKY] * 40, ["a"] * 50 + [None] * 50], reached=[2] * 50 + [1] * 50
     ),
     "weighted tally": lambda: dn.tally(_design(), ["once", RISKY, None, "once"], weights=[1, 2.5, 3, 4]),
     "tally of groups": lambda: dn.tally(_design(), ["once", RISKY, None, "once"], by=[RISKY, None, "=1+1", ""]),
@@ -201,6 +201,14 @@ def test_csv_has_every_row_and_no_formula(thing: Any) -> None:
     for row in (heads, *rows):
         for cell in row:
             assert not re.match(r"^[=+\-@\t\r](?![0-9.])", cell)
+
+
+def test_columns_have_names_for_programs_but_for_labels(thing: Any) -> None:
+    heads = next(csv.reader(io.StringIO(thing.to_csv())))
+    label = re.compile(r"'?[+-]|[0-9./]+")
+    ours = [head for head in heads if RISKY not in head and not label.fullmatch(head)]
+    assert all(re.fullmatch(r"[a-z][a-z0-9_]*", head) for head in ours), ours
+    assert len(set(heads)) == len(heads)
 
 
 def test_a_picture_has_a_title_and_is_dark_if_asked(thing: Any) -> None:

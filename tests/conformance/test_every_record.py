@@ -80,7 +80,6 @@ NO_RESPONSES = [None, 3, "x", b"x", [[1]], [object()], [b"x"], [1.5], [True], [[
 NO_RESPONSES += [np.array([[1.5]]), np.array([-1]), np.array([10**6]), np.array(["x"]), np.zeros((2, 2, 2), int)]
 
 
-@pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")  # all give one answer, drawn afresh
 @every
 def test_each_type_is_responded_to_counted_and_estimated(kind: Type) -> None:
     respond, tally, estimate = kind.rooms[0].respond, kind.rooms[1].tally, kind.rooms[2].estimate

@@ -12,6 +12,8 @@ import pytest
 
 import deniable as dn
 from deniable import verbs
+from tests.conformance.test_every_sampled_record import RECORDS
+from tests.support.seeded import Seeded
 from tests.support.types import TYPES, Asked, every_type
 
 VERBS = (dn.respond, dn.respond_all, dn.tally, dn.estimate)
@@ -139,6 +141,60 @@ def test_an_estimate_comes_out_and_answers_everything(asked: Asked) -> None:
     assert found.plot().axes
     assert "<table" in found._repr_html_()
     assert dn.estimate(counted, **asked.estimate) == found
+
+
+def test_every_type_takes_a_sampling() -> None:
+    assert set(verbs._SAMPLED) == set(verbs._HOMES)
+
+
+every_type_of_shares = pytest.mark.parametrize(  # records are held to a test of their own: test_every_sampled_record.py
+    "asked", [pytest.param(build(), id=name) for name, build in TYPES.items() if name not in RECORDS]
+)
+
+
+@every_type_of_shares
+def test_a_sampling_goes_with_rows(asked: Asked) -> None:
+    sent = dn.respond_all(asked.design, asked.answers, source=Seeded(f"sampled {asked.design.hash}"))
+    rows = len(sent)
+    villages = np.arange(rows) // 4
+    known = {"weights": 1.0 + np.arange(rows) % 3, "strata": villages % 2, "clusters": villages}
+    sample = dn.Sampling(**known)
+    options = {name: given for name, given in asked.estimate.items() if name != "population"}
+    found = dn.estimate(sent, sampling=sample, **options)
+    names = list(found.params)
+    assert isinstance(found, dn.SampledEstimate)
+    assert (found.respondents, found.missing) == (rows - asked.missing, asked.missing)
+    assert np.isfinite(found.value).all()
+    assert np.isfinite(found.cov_params()).all()
+    assert all(low < high for low, high in found.conf_int().values())
+    assert "people in" in found.summary().title
+    again = type(found).from_json(found.to_json(), asked.design)
+    assert again == found
+    assert again.design == asked.design
+    halves = dn.estimate(sent, sampling=sample, by=villages % 2, **options)
+    assert list(halves.params) == [f"{half} · {name}" for half in (0, 1) for name in names]
+    part = dn.estimate(sent, sampling=sample, domain=villages % 2 == 1, **options)
+    assert part.value == pytest.approx(halves.value[len(names) :])
+    per_bed = dn.estimate(sent, sampling=sample, denominator=np.full(rows, 2.0), **options)
+    assert per_bed.value == pytest.approx(found.value / 2)
+    assert per_bed.errors == pytest.approx(found.errors / 2)
+    replicated = dn.estimate(sent, sampling=dn.Sampling(**known, replicates="jackknife"), **options)
+    assert replicated.value == pytest.approx(found.value)
+    assert replicated.total.errors == pytest.approx(found.total.errors, rel=0.2)
+
+
+@every_type_of_shares
+def test_with_even_weights_it_is_the_unbiased_estimate(asked: Asked) -> None:
+    sent = dn.respond_all(asked.design, asked.answers)
+    options = {name: given for name, given in asked.estimate.items() if name != "population"}
+    found = dn.estimate(sent, sampling=dn.Sampling(np.ones(len(sent))), **options)
+    plain = dn.estimate(dn.tally(sent), **asked.estimate)
+    expected = plain.mean.params if asked.design.asks == "numbers" else plain.params
+    if asked.design.asks == "ladder":
+        expected = dn.estimate(dn.tally(sent), method="strata").params
+    assert found.params == pytest.approx(expected)
+    twice = dn.estimate(sent + sent, sampling=dn.Sampling(np.ones(2 * len(sent))), **options)
+    assert twice.params == pytest.approx(found.params)
 
 
 @every_type

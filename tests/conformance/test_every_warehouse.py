@@ -148,16 +148,17 @@ def duckdb_and_postgres(postgres_server: str) -> Iterator[list[Warehouse]]:
 @pytest.mark.parametrize("name", ["ladder", "ladder of sets"])
 def test_stages_that_were_reached(warehouse: Warehouse, name: str) -> None:
     sent = typed(name)
-    last = len(sent.design) - 1
-    reached = [i % (last + 2) - 1 for i in range(len(sent))]  # -1 for those to whom nothing was released
+    last = len(sent.design)
+    reached = [i % (last + 1) for i in range(len(sent))]  # 0 for those to whom nothing was released
     present = ~sent.missing if sent.missing is not None else np.ones(len(sent), np.bool_)
     warehouse.load(stored(rows_of(sent, present), until=np.array(reached)[present].tolist()))
     found = counted(warehouse, sent.design, reached="until")
     expected = count_stages(sent.design, list(sent.present().values()), np.array(reached)[present])
     assert same(found, expected)
-    warehouse.load(stored(sent, until=[last + 1] + [last] * (len(sent) - 1)))
-    with pytest.raises(InvalidResponse, match=f"{last + 1} rows of the table hold no response"):
-        counted(warehouse, sent.design, reached="until")
+    for beyond in (last + 1, -1):  # once at each stage
+        warehouse.load(stored(sent, until=[beyond] + [last] * (len(sent) - 1)))
+        with pytest.raises(InvalidResponse, match=f"{last} rows of the table hold no response"):
+            counted(warehouse, sent.design, reached="until")
 
 
 def test_an_empty_table_is_an_empty_tally(warehouse: Warehouse) -> None:

@@ -29,7 +29,8 @@ def walk(call: Callable[[], object]) -> list[str]:
         call()
     finally:
         sys.settrace(before)
-    return sorted(str(each.relative_to(ROOT)) for each in seen if each.is_relative_to(ROOT))
+    told = ROOT / "errors.py"  # what a refusal would say is no part of the way
+    return sorted(str(each.relative_to(ROOT)) for each in seen - {told} if each.is_relative_to(ROOT))
 
 
 @pytest.mark.parametrize("planned", [False, True])

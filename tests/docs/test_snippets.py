@@ -52,9 +52,6 @@ def _registries() -> Iterator[None]:
         registry.update(content)  # type: ignore[arg-type]
 
 
-# Snippets draw as their readers do, from the system's source. Of surveys in which nobody has some answer, one in a
-# hundred is doubted by chance, as `estimates.plausible` says; that is no fault of the page.
-@pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
 @pytest.mark.parametrize("page", with_snippets(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_snippets_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest

@@ -36,6 +36,14 @@ singles = (
 shares, stages, cards = dn.estimate(tallies[0]), dn.estimate(tallies[1]), dn.estimate(tallies[2])
 items, weights = dn.estimate(tallies[3]), dn.estimate(tallies[4])
 names, mean = dn.estimate(others[0], candidates=["Smith", "Jones"]), dn.estimate(others[1], population=100)
+sample = dn.Sampling([1.0] * 9)
+people = (
+    dn.estimate(sent[0], sampling=dn.Sampling([1.0] * 18)),
+    dn.estimate(sent[1], sampling=sample, reached=[0, 1, 1] * 3),
+    dn.estimate(dn.respond_all(dn.integer_deck(9, epsilon=2), ["no"] * 9), sampling=sample),
+    dn.estimate(last[1], sampling=sample),
+    dn.estimate(dn.Responses.of({1: design, 2: dn.direct(HABITS)}, HABITS * 3, devices=[1, 2, 1] * 3), sampling=sample),
+)
 told = (
     shares.params["once"],
     stages.bse,
@@ -45,3 +53,10 @@ told = (
     names.warnings,
 )
 size = dn.plan.sample_size(design, margin=0.05), dn.criteria.Epsilon(1).check(design), mean.mean.value
+
+drawn = dn.Sampling([1.0, 2.0, 1.0] * 3, clusters=list("aaabbbccc"))
+sampled = (
+    dn.estimate(more[0], sampling=drawn, scaling="fixed"),
+    dn.estimate(more[1], sampling=drawn),
+    dn.estimate(last[0], ["Smith", "Jones"], sampling=drawn),
+)

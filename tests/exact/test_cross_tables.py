@@ -36,7 +36,6 @@ def expected(one: dn.Design, two: dn.Design | None, answers: list[tuple[int, int
     return np.asarray(total)
 
 
-@pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
 def test_two_randomized_columns() -> None:
     found = expected(ONE, TWO, PEOPLE)
     wanted = np.zeros((2, 3))
@@ -46,13 +45,11 @@ def test_two_randomized_columns() -> None:
     assert found.sum(axis=1) == pytest.approx([0.5, 0.5])
 
 
-@pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
 def test_a_randomized_column_with_one_that_is_openly_known() -> None:
     found = expected(ONE, None, [(1, 0), (0, 1)])
     assert found == pytest.approx(np.array([[0, 0.5], [0.5, 0]]), abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
 def test_a_device_that_is_taken_for_another_is_found() -> None:
     """The fault: responses are inverted with a device that keeps answers more often than it did."""
     wrong = dn.Design("wrong", ONE.categories, ONE.symbols, Dense(((4, 1), (1, 4)), 5))

@@ -20,7 +20,6 @@ DESIGNS = [
     product({"a": k_ary(3, p="1/2"), "b": warner(p="1/3")}),
     product({"a": warner(p="2/3"), "b": rr3_club("4/5", "13/20", "7/10"), "c": warner(p="3/5")}),
 ]
-pytestmark = pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")  # counts drawn at random
 every = pytest.mark.parametrize("design", DESIGNS, ids=range(3))
 
 

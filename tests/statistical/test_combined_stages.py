@@ -101,7 +101,7 @@ def test_the_likelihood_of_sums_is_refused() -> None:
     many = [f"item {number}" for number in range(30)]
     stages = dn.ladder([dn.rappor(many, 1), dn.rappor(many, 2)])
     sent = [["b" + "10" * 15] * 20, ["b" + "01" * 15] * 20]
-    groups = dn.tally(stages, sent, reached=[0] * 10 + [1] * 10)
+    groups = dn.tally(stages, sent, reached=[1] * 10 + [2] * 10)
     with pytest.raises(NotEstimable, match="keeps sums"):
         combine(groups, method="likelihood")
     assert combine(groups).default_interval == "score"

@@ -64,3 +64,61 @@ def test_coefficients_and_errors_are_those_of_repeated_surveys(design: dn.Design
     assert right(z)
     assert not right(2.4 * z)  # errors that are too small, as those of a direct question would be
     assert not right(z + 1.2)  # and a bias
+
+
+def grouped(
+    rng: np.random.Generator, design: dn.Design, beta: np.ndarray, sd: np.ndarray, groups: int, each: int
+) -> dict[str, np.ndarray]:
+    """Return answers and responses of groups with intercepts of their own."""
+    school, x = np.repeat(np.arange(groups), each), rng.normal(size=groups * each)
+    raised = (sd * rng.normal(size=(groups, len(sd))))[school]
+    eta = np.column_stack([np.zeros(len(x)), np.column_stack([np.ones(len(x)), x]) @ beta.T + raised])
+    shares = np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True)
+    answers = (rng.random((len(x), 1)) > np.cumsum(shares, axis=1)[:, :-1]).sum(axis=1)
+    return {"said": sent(design, answers, rng), "answer": answers, "x": x, "school": school}
+
+
+@pytest.mark.statistical
+def test_random_intercepts_and_their_errors_are_those_of_repeated_surveys() -> None:
+    rng, design = np.random.default_rng(12), dn.warner(3)
+    beta, sd = np.array([[-0.5, 0.6]]), np.array([0.9])
+    found = []
+    for _ in range(30):
+        rows = grouped(rng, design, beta, sd, groups=60, each=25)
+        fit = dn.regress("said ~ x", rows, design=design, intercepts="school")
+        found.append((fit.values - np.append(beta, sd)) / np.array(list(fit.bse.values())))
+    z = np.array(found)
+    assert right(z)
+    assert not right(3 * z)  # the errors that rows without groups would have
+    assert not right(z + 1.6)
+
+
+def far(fit: dn.Regression, truth: np.ndarray) -> bool:
+    """Whether some coefficient is further from the truth than by chance once in 10⁹ surveys, a tenth allowed."""
+    z = (fit.values - truth) / np.array(list(fit.bse.values()))
+    return bool(np.abs(z).max() > 1.1 * norm.isf(FALSE_ALARM / (2 * len(z))))
+
+
+@pytest.mark.statistical
+def test_three_answers_have_a_deviation_each() -> None:
+    rng, design = np.random.default_rng(13), dn.k_ary(3, 4)
+    beta, sd = np.array([[0.3, 0.6], [-0.4, -0.5]]), np.array([1.2, 0.5])
+    rows = grouped(rng, design, beta, sd, groups=120, each=30)
+    fit = dn.regress("said ~ x", rows, design=design, intercepts="school")
+    assert not far(fit, np.append(beta, sd))
+    assert far(fit, np.append(beta, [0.0, 0.5]))
+
+
+@pytest.mark.statistical
+def test_weights_undo_a_selection_by_the_answer_within_groups() -> None:
+    """Carriers are three times as likely to be in the sample; without weights the intercept is off by ln 3."""
+    rng, design = np.random.default_rng(14), dn.warner(4)
+    beta, sd = np.array([[-0.5, 0.6]]), np.array([0.9])
+    everybody = grouped(rng, design, beta, sd, groups=150, each=120)
+    chance = np.where(everybody["answer"] == 1, 0.9, 0.3)
+    drawn = rng.random(len(chance)) < chance
+    rows = {name: column[drawn] for name, column in everybody.items()} | {"w": 1 / chance[drawn]}
+    sample = dn.Sampling("w", clusters="school", data=rows)
+    truth = np.append(beta, sd)
+    assert not far(dn.regress("said ~ x", rows, design=design, intercepts="school", sampling=sample), truth)
+    assert far(dn.regress("said ~ x", rows, design=design, intercepts="school"), truth)

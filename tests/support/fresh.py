@@ -80,7 +80,7 @@ def several(draw: Callable[[], Any], _: Path) -> Parts:
 def each_field(found: list[Any]) -> Parts:
     """Return what responses are made of, each field by itself."""
     if isinstance(found[0], tuple) and not hasattr(found[0], "_fields"):
-        return {f"stage {at}": [each[at].symbol for each in found] for at in range(len(found[0]))}
+        return {f"stage_{at + 1}": [each[at].symbol for each in found] for at in range(len(found[0]))}
     fields = [name for name in ("symbol", "cohort", "bits") if hasattr(found[0], name)]
     return {name: [getattr(each, name) for each in found] for name in fields}
 

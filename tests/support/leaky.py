@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from threading import Lock
 from typing import NamedTuple
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -64,12 +65,14 @@ class _Buffered:
     def __init__(self, key: bytes | None = None) -> None:
         self._key = key
         self._cipher = None
+        self._one = Lock()  # a cipher of cryptography 45 and older refuses two threads at a time
 
     def read(self, count: int) -> bytes:
         if self._cipher is None:
             key = os.urandom(32) if self._key is None else self._key
             self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
-        return self._cipher.update(bytes(count))
+        with self._one:
+            return self._cipher.update(bytes(count))
 
 
 _UNFORKED = _Buffered()

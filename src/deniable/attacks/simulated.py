@@ -166,7 +166,7 @@ def _numbers(chain: Chain, at: int, column: Any) -> Codes:
     codes = np.array(coding.unpack(coding.read(column)), np.int64)
     found = np.searchsorted(sent, codes).clip(0, len(sent) - 1)
     if (sent[found] != codes).any():
-        raise InvalidResponse(f"a column holds something that stage {at} never sends; expected its responses.")
+        raise InvalidResponse(f"a column holds something that stage {at + 1} never sends; expected its responses.")
     return np.asarray(found, np.int64)
 
 

@@ -304,8 +304,8 @@ def _denied(words: str) -> str:
     """Return that something does not hold.
 
     Example:
-        >>> _denied("stage 0 holds 'tea'"), _denied("is 'yes'")
-        ("stage 0 lacks 'tea'", "is not 'yes'")
+        >>> _denied("stage_1 holds 'tea'"), _denied("is 'yes'")
+        ("stage_1 lacks 'tea'", "is not 'yes'")
     """
     opposites = {" holds ": " lacks ", " lacks ": " holds ", " is ": " is not ", " has ": " has not "}
     given = f" {words}"

@@ -31,8 +31,8 @@ def verdict_sentence(audit: Audit) -> str:
     if not claim:
         return f"Nothing was claimed: {audit.mechanism} has an ε of at least {audit.epsilon_at_least:.4g} ({sure})."
     return (
-        f"Consistent: {audit.draws:,} draws in {_checks(audit)} do not refute that {audit.mechanism} keeps {claim} ({sure}). "
-        "That is no proof that it does."
+        f"Consistent: {audit.draws:,} draws in {_checks(audit)} do not refute that {audit.mechanism} keeps {claim} "
+        f"({sure}). That is no proof that it does."
     )
 
 
@@ -47,8 +47,8 @@ def _still_needed(audit: Audit) -> str:
     if audit.draws_needed is None:
         return "If frequencies stay as they were seen, no number of draws refutes the claim by these events."
     return (
-        "This is no sign of a fault. How fine the test is: were frequencies really as they were seen here, which chance "
-        f"alone can make of an honest mechanism, it would take about {audit.draws_needed:,} draws to show it."
+        "This is no sign of a fault. How fine the test is: were frequencies really as they were seen here, which "
+        f"chance alone can make of an honest mechanism, it would take about {audit.draws_needed:,} draws to show it."
     )
 
 

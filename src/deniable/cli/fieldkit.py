@@ -1,4 +1,4 @@
-"""`deniable fieldkit`: all that is needed to ask a question on paper, with a spinner, cards, dice or coins."""
+"""`deniable fieldkit`: all that it takes to ask on paper, with a spinner, cards, dice, coins or a harmless question."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ import typer
 from deniable.cli.common import DesignFile, Force, Json, console, guarded, print_json, read_any_design, say
 
 if TYPE_CHECKING:
-    from deniable.fieldkit import PhysicalDevice
+    from deniable.fieldkit import PhysicalDevice, TwoQuestions
 
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write; a folder for each device.")]
 Language = Annotated[str, typer.Option("--language", "-l", metavar="en|de|es|fr", help="The language of the pages.")]
 Asked = Annotated[str, typer.Option("--question", "-q", metavar="TEXT", help="The question, for its card.")]
+Harmless = Annotated[
+    str | None,
+    typer.Option(
+        "--harmless", metavar="NAME",
+        help="For crosswise, triangular and simmons: one of `deniable survey harmless`, with the share of the design.",
+    ),
+]  # fmt: skip
 Devices = Annotated[
     list[str] | None,
     typer.Option(
@@ -30,29 +37,39 @@ def fieldkit(
     out: Out,
     language: Language = "en",
     question: Asked = "",
+    harmless: Harmless = None,
     device: Devices = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Write a kit for asking on paper: the nearest spinner, cards, dice and coins, and the pages around them."""
-    from deniable.fieldkit import write_kit
+    from deniable.fieldkit import TwoQuestions, write_kit
     from deniable.fieldkit.physical import SIZES
 
     asked = read_any_design(design)
-    made = write_kit(asked, out, language=language, question=question, devices=device or tuple(SIZES), overwrite=force)
+    made = write_kit(
+        asked, out, language=language, question=question, harmless=harmless, devices=device or tuple(SIZES),
+        overwrite=force,
+    )  # fmt: skip
     if as_json:
         print_json({"devices": [_facts(each) for each in made]})
     else:
         _show(made)
-    for kind in [each for each in (device or SIZES) if each not in {found.kind for found in made}]:
+    card = any(isinstance(each, TwoQuestions) for each in made)
+    for kind in [each for each in (device or SIZES) if not card and each not in {found.kind for found in made}]:
         say(f"left out: no {kind} is fine enough to reveal no more than this design, and still something.")
-    say(
-        f"wrote {out}. Count the responses with the design.json that lies beside the device people used; "
-        "that of another device gives a wrong estimate."
-    )
+    if card:
+        say(
+            f"wrote {out}: a card with both questions; nobody needs a device. Count the responses with its design.json."
+        )
+    else:
+        say(
+            f"wrote {out}. Count the responses with the design.json that lies beside the device people used; "
+            "that of another device gives a wrong estimate."
+        )
 
 
-def _facts(device: PhysicalDevice) -> dict[str, object]:
+def _facts(device: PhysicalDevice | TwoQuestions) -> dict[str, object]:
     from deniable.survey.disclosure import epsilon_words
 
     return {
@@ -65,7 +82,7 @@ def _facts(device: PhysicalDevice) -> dict[str, object]:
     }
 
 
-def _show(made: tuple[PhysicalDevice, ...]) -> None:
+def _show(made: tuple[PhysicalDevice | TwoQuestions, ...]) -> None:
     from rich.table import Table
 
     table = Table("device", "outcomes", "ε", "ε asked for", "probabilities differ by at most", box=None)

@@ -67,6 +67,14 @@ Share = Annotated[
     float,
     typer.Option("--share", metavar="SHARE", parser=read_share, help="The share that you expect, such as 0.1 or 10%."),
 ]
+MaybeShare = Annotated[
+    float | None,
+    typer.Option("--share", metavar="SHARE", parser=read_share, help="The share that you expect, such as 0.1 or 10%."),
+]
+Deviation = Annotated[
+    float | None,
+    typer.Option("--sd", metavar="NUMBER", help="Of a design for numbers: the largest standard deviation you expect."),
+]
 People = Annotated[int, typer.Option("--people", "-n", help="How many will respond.")]
 Null = Annotated[
     float, typer.Option("--null", metavar="SHARE", parser=read_share, help="The share under the null hypothesis.")
@@ -118,7 +126,12 @@ app = typer.Typer(
 @guarded
 def size(
     design: DesignFile,
-    share: Share,
+    share: MaybeShare = None,
+    within: Annotated[
+        float | None,
+        typer.Option("--within", metavar="NUMBER", help="Of a design for numbers: how far off their mean may be."),
+    ] = None,
+    sd: Deviation = None,
     width: Annotated[
         float | None,
         typer.Option("--width", metavar="SHARE", parser=read_share, help="How wide the interval may be, end to end."),
@@ -141,12 +154,12 @@ def size(
     method: Method = None,
     as_json: Json = False,
 ) -> None:
-    """How many people do I need, for an interval of this width or for this power?"""
+    """How many people do I need, for an interval of this width or for this power; or for a mean within so much?"""
     from deniable.plan import how_many
 
     _tell(
         how_many(
-            read_design(design), share=share, width=width, power=power,
+            read_design(design), share=share, within=within, sd=sd, width=width, power=power,
             assurance=assurance, level=level, null=null, alpha=alpha,
             two_sided=two_sided, category=category, method=method,
         ),
@@ -158,8 +171,9 @@ def size(
 @guarded
 def interval_width(
     design: DesignFile,
-    share: Share,
     people: People,
+    share: MaybeShare = None,
+    sd: Deviation = None,
     assurance: Assurance = None,
     level: Level = 0.95,
     category: Category = None,
@@ -169,7 +183,7 @@ def interval_width(
     from deniable.plan import how_wide
 
     found = how_wide(
-        read_design(design), people, share=share, level=level, assurance=assurance,
+        read_design(design), people, share=share, sd=sd, level=level, assurance=assurance,
         category=category,
     )  # fmt: skip
     _tell(found, as_json)

@@ -83,15 +83,16 @@ def new(
 @app.command()
 @guarded
 def harmless(as_json: Json = False) -> None:
-    """List harmless questions with the exact share of those who say yes: p of crosswise, b of simmons."""
+    """List harmless questions with the exact share of those who say yes, and the designs that each is good for."""
     from deniable.survey.harmless import HARMLESS
 
     if as_json:
-        keys = ("name", "share", "texts", "note")
+        keys = ("name", "share", "use", "texts", "note")
         print_json({"questions": [{key: _text(getattr(each, key)) for key in keys} for each in HARMLESS]})
         return
     for each in HARMLESS:
         console().print(f"{each.name}  {each.share} = {float(each.share):.4f}", markup=False, soft_wrap=True)
+        console().print(f"  {each.use}", markup=False, soft_wrap=True)
         for language, text in each.texts.items():
             console().print(f"  {language}: {text}", markup=False, soft_wrap=True)
     for note in dict.fromkeys(each.note for each in HARMLESS):
@@ -156,6 +157,8 @@ def create(
 ) -> None:
     """Put a survey into the database as a draft; a draft of its name is replaced."""
     survey = _read(file)
+    if opened:
+        survey.check_filled()  # before anything is stored
     with _store(settings, database, new=True) as (store, chosen):
         entry = store.create(survey)
         if opened:
@@ -195,6 +198,8 @@ def pilot(
     with _store(settings, database) as (store, chosen):
         entry = store.end_pilot(name) if end else store.start_pilot(name)
     _told(entry, chosen, as_json=as_json)
+    if not end:
+        _warn_unfilled(entry.survey)
 
 
 @app.command()
@@ -207,7 +212,10 @@ def preview(
 ) -> None:
     """Print where to look at a survey, also a draft, as respondents will see it; nothing is sent or stored there."""
     with _store(settings, database, address=address) as (store, chosen):
-        typer.echo(f"{chosen.base}/preview/{store.survey(name).survey.name}")
+        survey = store.survey(name).survey
+        typer.echo(f"{chosen.base}/preview/{survey.name}")
+    _say_if_unknown(chosen)
+    _warn_unfilled(survey)
     say("Sign in there with the token of an analyst or administrator: deniable survey token NAME.")
 
 
@@ -226,6 +234,7 @@ def kiosk(
         if group:
             entry.survey.group(group)
         typer.echo(f"{replace(entry.link(chosen.base), group=group).text}&kiosk")
+    _say_if_unknown(chosen)
 
 
 @app.command("list")
@@ -364,6 +373,7 @@ def invite(
     else:
         write(out, "\n".join(links), force=force, private=True)
         say(f"wrote {count:,} links to {out}")
+    _say_if_unknown(chosen)
 
 
 @app.command()
@@ -528,6 +538,16 @@ def _told(entry: Entry, settings: Settings, *, as_json: bool) -> None:
     say(f"{name} is {'a draft' if state == 'draft' else state} in {_where(settings)}.")
     if state == "open":
         say(f"Its page, while `deniable serve` runs: {entry.link(settings.base).text}")
+        _say_if_unknown(settings)
+
+
+def _say_if_unknown(settings: Settings) -> None:
+    """Tell what a link takes for granted where nobody set the address, and no collector has left its own."""
+    if not settings.address:
+        say(
+            f"No collector has said yet where it runs: this is for port {settings.port} of this machine. If it runs "
+            "elsewhere, ask again with DENIABLE_ADDRESS set, such as to http://127.0.0.1:9000."
+        )
 
 
 def _where(settings: Settings) -> str:
@@ -541,11 +561,14 @@ def _show(survey: Survey) -> None:
     from rich.table import Table
 
     from deniable.survey.catalogue import fill, locale
+    from deniable.survey.codebook import KEYS_FOLLOW
     from deniable.survey.disclosure import epsilon_words
 
     out, spoken = console(), locale("en")
     texts = survey.texts[survey.language]
     out.print(f"[bold]{survey.name}[/]  {survey.hash:.19}…", highlight=False)
+    if survey.keys is None:
+        out.print(f"The hash is that of this file. {KEYS_FOLLOW}", style="dim", soft_wrap=True)
     out.print(f"{texts.title}  ({', '.join(survey.languages)})", markup=False)
     table = Table("question", "design", "stages", "ε", box=None, header_style="dim")
     for question in survey.questions:
@@ -577,3 +600,10 @@ def _warn(survey: Survey) -> None:
 
     for warning in survey.warnings(locale("en")):
         say(warning)
+    _warn_unfilled(survey)
+
+
+def _warn_unfilled(survey: Survey) -> None:
+    """Tell what a template left to be filled in: such a survey can be looked at, and not opened."""
+    for left in survey.placeholders:
+        say(f"to be filled in before the survey can be opened: {left}")

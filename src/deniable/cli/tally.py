@@ -120,11 +120,8 @@ def tally(
         )
     if len({Path(path).resolve() for path in responses}) < len(responses):
         say("a file is named more than once; its responses count as often.")
-    if weights is not None and (known is None or by):
-        raise InvalidRequest(
-            "--weights goes with one design; expected no groups and no mapping file.",
-            "Groups of a weighted sample: dn.estimate(responses, sampling=dn.Sampling(weights), by=groups) in Python.",
-        )
+    if weights is not None and known is None:
+        raise InvalidRequest("--weights goes with one design; expected no mapping file.")
     counting = _Counting(words, known, by or [], codes, threads, weights)
     total = collected.added([counting.count(path) for path in responses])
     collected.tell_unknown(counting.unknown, counting.designs)
@@ -191,21 +188,15 @@ class _Counting:
 
     def _ours(self, design: AnyDesign, given: Any, path: str, question: str) -> Any:
         """Count a file that names the design of its responses."""
-        from deniable.designs import Design
         from deniable.engines import Local
         from deniable.engines.files import tally_file
-        from deniable.tallies.files import tally_weighted_file
 
         words = self._words
         if words.values or words.missing or words.sheet:
             why = "this one names its design; expected none of them" if words.columns else "expected --column with them"
             raise InvalidRequest(f"--value, --missing and --sheet are for files that were collected elsewhere; {why}.")
-        options: dict[str, Any] = {"question": question, "codes": self._codes}
+        options: dict[str, Any] = {"question": question, "codes": self._codes, "weights": self._weights}
         with progress(f"counting {Path(path).name}") as told:
-            if self._weights is not None:
-                if not isinstance(design, Design):
-                    raise InvalidRequest(f"--weights does not go with a design that asks for {design.asks}.")
-                return tally_weighted_file(design, given, self._weights, progress=told, **options)
             return tally_file(design, given, by=self._by, engine=Local(threads=self._threads), progress=told, **options)
 
     def _elsewhere(self, questions: Mapping[str, CollectedColumn], given: Any, path: str) -> SeparateTallies:

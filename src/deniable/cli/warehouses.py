@@ -29,7 +29,7 @@ Schema = Annotated[str, typer.Option("--schema", metavar="NAME", help="With --sq
 Labels = Annotated[bool, typer.Option("--labels", help="With --sql: the table holds the responses as text.")]
 Unchecked = Annotated[bool, typer.Option("--no-design", help="With --sql: the table has no column 'design' to check.")]
 Reached = Annotated[
-    str, typer.Option("--reached", metavar="COLUMN", help="With --sql, for a ladder: who has reached which stage.")
+    str, typer.Option("--reached", metavar="COLUMN", help="With --sql, for a ladder: how many stages were released.")
 ]
 FromSql = Annotated[
     Path | None,

@@ -42,7 +42,7 @@ async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
         raise Refused(
             401,
             "this needs a token that works; expected the header `Authorization: Bearer …`.",
-            "Sign in at /a/login, or ask an administrator: `deniable survey token`.",
+            "Sign in at /a/login, or ask an administrator: `deniable survey token NAME`.",
             headers={"WWW-Authenticate": "Bearer"},
         )
     survey = request.path_params.get("name", "")

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import IO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
@@ -88,7 +89,11 @@ def pieces(file: IO[bytes], size: int = 1 << 18) -> Iterator[bytes]:
 
 
 def _columns(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Give columns the names and the order that files of responses have: the design is the last one."""
+    """Give columns the names and the order that files of responses have: the design is the last one.
+
+    Stages count from 1, as in the codebook and in all that people read.
+    """
+    stages = pc.add(batch["stage"], pa.scalar(1, batch["stage"].type))
     return pa.record_batch(
-        {"stage": batch["stage"], "group": batch["group"], RESPONSE: batch["symbol"], DESIGN: batch["design"]}
+        {"stage": stages, "group": batch["group"], RESPONSE: batch["symbol"], DESIGN: batch["design"]}
     )

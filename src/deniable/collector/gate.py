@@ -37,7 +37,10 @@ NOWHERE = "(none)"
 """What the log and the counts call a request that no route takes."""
 
 _HTTP_PROBLEMS: dict[int, tuple[str, str]] = {
-    404: ("there is nothing at this address.", "Open the link that you were given; all routes are in /openapi.json."),
+    404: (
+        "there is nothing at this address.",
+        "Open the link that you were given. Results are at /a; programs find all addresses in /openapi.json.",
+    ),
     405: ("this method does not exist here.", "/openapi.json lists the methods of every address."),
 }
 

@@ -14,7 +14,7 @@ from deniable.channel import Dense
 from deniable.designs.design import AnyDesign, Design
 from deniable.designs.labels import Labels, read
 from deniable.designs.registry import register
-from deniable.errors import InvalidDesign, InvalidRequest, UnreadableFile
+from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile, quoted
 
 
 @register(
@@ -198,6 +198,17 @@ class Deck(AnyDesign):
 
     def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
         return [str(code + 1) for code in rows.tolist()]
+
+    def response_number(self, symbol: object) -> int:
+        """Return the number of a response, counted from 0, by the number that was sent: text, or a whole number.
+
+        Raises:
+            InvalidResponse: a number that is on no card.
+        """
+        text = str(int(symbol) if isinstance(symbol, float) and symbol.is_integer() else symbol)
+        if isinstance(symbol, bool) or not (text.isascii() and text.isdecimal() and 1 <= int(text) <= self.numbers):
+            raise InvalidResponse(f"{quoted(text)} is on no card; expected a number from 1 to {self.numbers}.")
+        return int(text) - 1
 
     @property
     def cards(self) -> int:

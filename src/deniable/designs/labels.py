@@ -14,7 +14,7 @@ from deniable.channel.sets import MOST_CATEGORIES
 from deniable.errors import InvalidDesign, quoted
 
 Labels: TypeAlias = Sequence[str] | int
-"""Names for the categories, or how many there are; then they are called "0", "1", "2" and so on."""
+"""Names for the categories, a list or a column; or how many there are: then they are called "0", "1", "2" and so on."""
 
 
 _MOST_LABELS = 1 << 53  # a browser reads numbers as doubles
@@ -111,6 +111,7 @@ def read(given: Labels, *, name: str = "categories") -> Sequence[str]:
         if not 2 <= number <= _MOST_LABELS:
             raise InvalidDesign(f"{name} is {exact.shown(number)}; expected 2 to 2^53.")
         return Numbered(number)
+    given = _listed(given)
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise InvalidDesign(
             f"{name} is a {type(given).__name__}; expected a list of labels, or how many there are.",
@@ -121,10 +122,19 @@ def read(given: Labels, *, name: str = "categories") -> Sequence[str]:
         raise InvalidDesign(f"{name} holds {len(labels)} labels; expected at least 2.")
     for label in labels:
         if not isinstance(label, str) or not label.strip() or _unwritable(label):
-            raise InvalidDesign(f"{name} holds {quoted(label)}; expected text that is not empty.")
+            hint = "" if isinstance(label, str) else f"Write them as text, for example [str(each) for each in {name}]."
+            raise InvalidDesign(f"{name} holds {quoted(label)}; expected text that is not empty.", hint)
     _refuse_twins(labels, name)
     numbered = Numbered(len(labels))  # one design, one hash, whichever way the labels were given
     return numbered if labels == tuple(numbered) else tuple(map(str, labels))
+
+
+def _listed(given: Any) -> Any:
+    """Return a column of NumPy, pandas, Polars or Arrow as a list; each says itself how, and none is imported."""
+    for name in ("tolist", "to_list", "to_pylist"):
+        if not isinstance(given, Sequence) and hasattr(given, name):
+            return getattr(given, name)()
+    return given
 
 
 def _unwritable(label: str) -> bool:

@@ -170,7 +170,7 @@ def forced_response(
 ) -> Design:
     """Let a device say whether to answer honestly, to say yes, or to say no.
 
-    With a die: 1 says yes, 6 says no, 2 to 5 answer honestly: honest 4/6, yes 1/6, no 1/6.
+    With a die: 1 says no, 2 says yes, 3 to 6 tell the truth: honest 4/6, yes 1/6, no 1/6.
 
     Implements: forced response [Bor71] as in [BIZ15], with all three probabilities known.
 

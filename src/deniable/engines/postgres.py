@@ -49,7 +49,8 @@ def tally(
         columns: what the columns of responses are called, in the order of `design.columns`; by default as there. Codes
             are whole numbers, packed rows `bytea`; or all are labels. Rows of nulls are missing.
         by: columns by whose values responses are counted apart.
-        reached: of a ladder: the column that says the last stage that was released to each respondent, counted from 0.
+        reached: of a ladder: the column that says how many stages were released to each respondent: 0 for none, 2 up to
+            `stage_2`, null for all.
 
     Returns:
         The tally that `deniable.tally` makes of these responses, exactly; with `by` a `GroupedTally`, each group

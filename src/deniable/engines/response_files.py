@@ -19,7 +19,7 @@ from deniable.files.columns import File, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.tallies.collected import check_columns
 from deniable.tallies.counting import tally as tally_categories
-from deniable.tallies.files import Progress, counted_batches, metadata_key
+from deniable.tallies.files import Progress, count_weighted, counted_batches, metadata_key
 from deniable.tallies.groups import GroupedTally, check_groups, tallies_by_values, tally_type
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
@@ -39,6 +39,7 @@ def tally_file(
     question: str = "",
     codes: bool | None = None,
     by: str | Sequence[str] = (),
+    weights: str | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Any:
@@ -53,30 +54,36 @@ def tally_file(
             that are numbers make the two differ and a file does not say that it is one of ours.
         by: columns, or what folders name, by whose values to count apart: a `GroupedTally` comes back, whose groups are
             called by text.
+        weights: of categories and numbers: the column that holds how many people each row stands for; a `WeightedTally`
+            comes back.
         engine: where to count; all cores of this machine by default.
         progress: told after each batch.
 
     Raises:
         Incompatible: the responses were drawn with another design.
         UnreadableFile: truncated, or not a file of responses.
-        InvalidResponse: something that the design cannot send; the message names the row.
-        InvalidRequest: there is no such file, no such column of groups, or groups of a deck.
+        InvalidResponse: something that the design cannot send, or a weight that is missing, negative or no number.
+        InvalidRequest: there is no such file, no such column of groups, groups of a deck, or weights of items.
         OSError: a file is not there, or may not be read.
     """
     chosen = _chosen(engine)
     count = partial(_count, chosen)
     options: dict[str, Any] = {"question": question, "codes": codes, "size": _BATCH}
+    if weights is not None:
+        count = partial(count_weighted, weights)
+        options["beside"] = [weights]
     if by:
         names = (by,) if isinstance(by, str) else tuple(by)
         return _tally_groups(design, responses, names, format, count, options, progress)
     if not isinstance(responses, str | os.PathLike | Sequence):
         with open_columns(responses, format) as opened:
             parts = (part for _, part in counted_batches(opened, design, count, **options))
-            return sum(parts, start=_empty(design))
+            return sum(parts, start=_empty(design, weights))
     tasks = list(_tasks(find_inputs(responses), format, getattr(chosen, "threads", 1)))
     counter = _StretchCounter(design, count, format, options, len(tasks), progress)
+    nobody = _empty(design, weights)
     with ThreadPoolExecutor(max(1, min(getattr(chosen, "threads", 1), len(tasks)))) as pool:
-        return sum(pool.map(counter.count, tasks), start=_empty(design))
+        return sum(pool.map(counter.count, tasks), start=nobody)
 
 
 def _tally_groups(
@@ -146,7 +153,7 @@ class _StretchCounter:
 
     def count(self, task: tuple[Input, range | None]) -> Any:
         given, pieces = task
-        total, seen = _empty(self._design), 0.0
+        total, seen = 0, 0.0
         with open_columns(given.path, self._format) as opened:
             first = sum(opened.pieces[: pieces.start]) if pieces is not None else 0
             rows = sum(opened.pieces[at] for at in pieces or range(len(opened.pieces)))
@@ -302,5 +309,7 @@ def read_tally(text: bytes | str, design: AnyDesign) -> Any:
     return tally_type(design).from_json(text, design)
 
 
-def _empty(design: AnyDesign) -> Any:
+def _empty(design: AnyDesign, weights: str | None) -> Any:
+    if weights is not None and isinstance(design, Design):
+        return WeightedTally.empty(design)
     return tally_type(design).empty(design)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.stats import ncx2
+from scipy.stats import chi2, ncx2
 
 from deniable.designs import Design, product
 from deniable.errors import Incompatible, InvalidRequest, quoted
@@ -27,6 +27,7 @@ from deniable.rendering import Sheet
 from deniable.tallies import Tally, marginal
 from deniable.tallies.columns import column_of
 from deniable.tallies.responses import Responses
+from deniable.tallies.rows import check_same_people
 
 if TYPE_CHECKING:
     from deniable.estimates.measures import TableMeasure
@@ -86,13 +87,16 @@ class Grid(Result):
         """Return an interval for Cramér's V.
 
         Why: the sum of squares is, but for a factor, nearly a noncentral χ²; all noncentralities that explain it are in
-        the interval. It begins at 0 where independent questions explain it.
+        the interval. It begins at 0 where independent questions explain it. A sum that is smaller than half of those
+        that independent questions give, by luck, tells no more than a usual one: it counts as their median, so that the
+        interval is never without width, and holds the truth as often or more.
 
         Raises:
             InvalidRequest: a level outside (0, 1).
         """
         found, tail = _Strength.of(self), (1 - one_of(1, level)) / 2
-        return Interval(*(found.v(found.scale * found.noncentrality(each)) for each in (1 - tail, tail)))
+        ends = found.noncentrality(1 - tail), found.noncentrality(tail, least=0.5)
+        return Interval(*(found.v(found.scale * each) for each in ends))
 
     def _faint(self, axis: int) -> list[str]:
         """Return the answers whose shares are below three of their errors."""
@@ -169,7 +173,9 @@ class _Strength(NamedTuple):
         away = apart @ table.reshape(-1)
         total, expected = float(away @ away), float(np.trace(spread))
         along = float(away @ spread @ away) / max(total, 1e-300)
-        return cls(total, expected, max(along, float((spread**2).sum()) / expected), min(table.shape))
+        # Without any spread, as of a table all of whose people are in two cells, the law is not known: not a number.
+        scale_of = max(along, float((spread**2).sum()) / expected) if expected > 0 else math.nan
+        return cls(total, expected, scale_of, min(table.shape))
 
     def v(self, squares: float) -> float:
         """Return Cramér's V for a sum of squares."""
@@ -177,11 +183,17 @@ class _Strength(NamedTuple):
             return math.nan
         return math.sqrt(min(max(squares, 0.0) / (self.labels - 1), 1.0))
 
-    def noncentrality(self, chance: float) -> float:
-        """Return the noncentrality at which a χ² is below what was seen with this chance."""
+    def noncentrality(self, chance: float, *, least: float = 0.0) -> float:
+        """Return the noncentrality at which a χ² is below what was seen with this chance.
+
+        Args:
+            chance: the lower tail.
+            least: which quantile of independent questions the sum that was seen counts as at least.
+        """
         seen, freedom = self.total / self.scale, self.expected / self.scale
         if math.isnan(seen):
             return math.nan
+        seen = max(seen, float(chi2.ppf(least, freedom)))
 
         def excess(far: float) -> float:
             return float(ncx2.cdf(seen, freedom, far)) - chance
@@ -229,7 +241,7 @@ class AnswerTable(Grid):
         """Return their covariance, as if they lay inside of the simplex."""
 
     @abstractmethod
-    def evidence(self, slopes: Vector) -> Evidence:
+    def evidence(self, slopes: Vector) -> TableEvidence:
         """Return the counts of responses whose likelihood tells a number with these slopes about the shares."""
 
     @abstractmethod
@@ -289,12 +301,19 @@ class AnswerTable(Grid):
         found = [f"{self.independence()}."]
         if self.shares.shape == (2, 2):
             ratio = self.odds_ratio()
-            ends = ratio.conf_int(level=level)["odds ratio"]
-            found.append(f"Odds ratio: {ratio.value:.3g} ({ends.low:.3g} … {ends.high:.3g}).")
+            between = ratio.conf_int(level=level)["odds ratio"]
+            found.append(f"Odds ratio: {ratio.value:.3g} ({between.low:.3g} … {between.high:.3g}).")
         if not math.isnan(self.cramers_v):
             low, high = self.cramers_v_interval(level=level)
-            found.append(f"Cramér's V: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).")
+            ends = "" if math.isnan(low) else f" ({low:.3f} … {high:.3f})"
+            found.append(f"Cramér's V: {self.cramers_v:.3f}{ends}.")
         return tuple(found)
+
+    def _people(self) -> str:
+        """Return in words how many people are in the table, and how many are not."""
+        n, missing = self.told.respondents, self.told.missing
+        left = f"; {missing:,} without both {'is' if missing == 1 else 'are'} left out" if missing else ""
+        return f"{n:,} respondent{'' if n == 1 else 's'}{left}."
 
     def text(self, *, level: float = 0.95) -> str:
         """Return the table for people: shares with their errors, margins, how both hang together, what calls for care.
@@ -302,7 +321,7 @@ class AnswerTable(Grid):
         Args:
             level: how often the intervals of the odds ratio and of Cramér's V hold the truth.
         """
-        words = self.association_words(level=level)
+        words = (self._people(), *self.association_words(level=level))
         return "\n".join([super().__str__(), *words, *(f"Warning: {each}" for each in self.warnings)])
 
     def __str__(self) -> str:
@@ -317,7 +336,7 @@ class TableFacts(NamedTuple):
     method: str
 
 
-class Evidence(NamedTuple):
+class TableEvidence(NamedTuple):
     """Counts of pairs of responses, and how a distance from their largest likelihood is judged.
 
     Attributes:
@@ -381,8 +400,8 @@ class CrossTable(AnswerTable):
     def likely_covariance(self) -> Matrix:
         return self._likely.cov_params()
 
-    def evidence(self, slopes: Vector) -> Evidence:  # noqa: ARG002 - people are independent, whatever is asked
-        return Evidence(self.estimate.tally.counts.astype(np.float64), quantile)
+    def evidence(self, slopes: Vector) -> TableEvidence:  # noqa: ARG002 - people are independent, whatever is asked
+        return TableEvidence(self.estimate.tally.counts.astype(np.float64), quantile)
 
     @property
     def unbiased(self) -> CrossTable:
@@ -505,6 +524,7 @@ def cross_table(
         no                0.600 ± 0.044  0.100 ± 0.036  0.700 ± 0.031
         yes               0.200 ± 0.039  0.100 ± 0.032  0.300 ± 0.031
         all               0.800 ± 0.030  0.200 ± 0.030
+        1,000 respondents.
         Test of independence: χ² = 1.83 with 1 degree of freedom, p = 0.176.
         Odds ratio: 3 (0.557 … 19.9).
         Cramér's V: 0.146 (0.000 … 0.536).
@@ -517,6 +537,7 @@ def cross_table(
                 "a sampling describes rows, and its table is unbiased; expected two columns, a row for each person.",
                 "For example dn.cross_table(smokes, drinks, sampling=sample).",
             )
+        check_same_people(first=given, second=second, sampling=sampling)
         return sampled_table(*_paired(given, second, rows, columns), sampling)
     if isinstance(given, Estimate) and second is None:
         if rows is None and columns is None:
@@ -606,6 +627,7 @@ def _joined(first: object, second: object, rows: str | None, columns: str | None
 
 def _paired(first: object, second: object, rows: str | None, columns: str | None) -> tuple[Design, NDArray[np.int64]]:
     """Return two columns as the responses to a product, -1 where one of them is missing."""
+    check_same_people(first=first, second=second)
     one, two = (column_of(each) for each in (first, second))
     if one.open and two.open:
         raise InvalidRequest(

@@ -16,7 +16,7 @@ from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.intervals import Interval, one_of, quantile, wilson
 from deniable.estimates.results import Caution, Result, Summary
 from deniable.estimates.shares import ShareRow, sampled_fraction
-from deniable.estimates.summary import cost
+from deniable.estimates.summary import cost, reference, worth
 from deniable.tallies.decks import DeckTally
 
 METHODS = ("exact", "score", "normal", "chebyshev")
@@ -76,7 +76,7 @@ def estimate_deck(tally: DeckTally, *, population: int | None = None) -> DeckEst
     deck, counts, n = tally.design, tuple(tally.counts.tolist()), tally.respondents
     if n < 2:
         raise NotEstimable(f"there are {n} responses; expected at least 2, to say how sure an estimate is.")
-    _check_possible(deck, counts, n)
+    check_possible(deck, counts, n)
     mean = Fraction(sum(k * count for k, count in enumerate(counts, 1)), n)
     share = (mean - deck.mean) / (deck.numbers + 1 - 2 * deck.mean)
     return DeckEstimate(deck, counts, tally.missing, share, population)
@@ -194,12 +194,14 @@ class DeckEstimate(Result):
         n = self.respondents
         intervals = self.conf_int(level=level, method=method)
         direct = wilson(vector(list(self.params.values())).clip(0.0, 1.0), 1.0, 0.0, n, 1.0, level)
-        worth = self._worth(level)
+        at = float(reference(vector([self.share]), vector([self.error]))[0])
+        constant, slope = map(float, self._parts(Fraction(1)))  # for independent respondents
+        _, direct_answers = worth(n, vector([at]), vector([slope * at * (1 - at) + constant]))
         rows = [
-            ShareRow(name, share, self.error, *intervals[name], low, high, worth)
+            ShareRow(name, share, self.error, *intervals[name], low, high, direct_answers)
             for (name, share), low, high in zip(self.params.items(), *(ends.tolist() for ends in direct), strict=True)
         ]
-        notes = [cost(n, worth)]
+        notes = [cost(n, direct_answers, moved=at != self.share)]
         if not 0 <= self.exactly <= 1:
             notes.append("A share outside 0 … 1 is the price of an estimate without bias.")
         if self.missing:
@@ -264,13 +266,6 @@ class DeckEstimate(Result):
         low, high = wilson(vector(self.share), 1 + constant, constant, self.respondents, slope, level)
         return float(low), float(high)
 
-    def _worth(self, level: float) -> float:
-        """Return how many direct answers would give an interval as narrow, both for independent respondents."""
-        low, high = self._score(level, Fraction(1))
-        share = min(max(self.share, 0.0), 1.0)
-        direct_low, direct_high = wilson(vector(share), 1.0, 0.0, self.respondents, 1.0, level)
-        return self.respondents * min(1.0, float(direct_high - direct_low) / max(high - low, 1e-300)) ** 2
-
 
 def _fraction(respondents: int, population: int | None) -> Fraction:
     if population is None:
@@ -289,8 +284,12 @@ def _respondents(deck: Deck, respondents: int | None) -> int:
     return respondents
 
 
-def _check_possible(deck: Deck, counts: tuple[int, ...], respondents: int) -> None:
-    """Refuse responses that no deal gives: k and L + 1 − k can be sent only by those who hold one of the two."""
+def check_possible(deck: Deck, counts: tuple[int, ...], respondents: int) -> None:
+    """Refuse responses that no deal gives: k and L + 1 − k can be sent only by those who hold one of the two.
+
+    Raises:
+        NotEstimable: such responses.
+    """
     if respondents > deck.people:
         raise NotEstimable(
             f"there are {respondents:,} responses of {deck.people:,} people; expected at most one of each."

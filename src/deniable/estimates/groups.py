@@ -36,8 +36,9 @@ from deniable.estimates.independence import (
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.results import Caution, Result, Row, Summary, told_method
 from deniable.estimates.shares import Estimate
-from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio
+from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio, wald
 from deniable.tallies.groups import Group, GroupedTally, group_name
+from deniable.tallies.weighted import WeightedTally
 
 __all__ = ["GroupedEstimate", "estimate_groups"]
 
@@ -49,6 +50,7 @@ _FITS = {  # by what a design asks: what estimates a tally of it, below `deniabl
     "numbers": "records.numbers.estimates.estimate",
     "drawn items": "records.drawn.estimates.estimate",
 }
+_WEIGHTED = "estimates.sampling.estimating.estimate_tally"
 
 
 def estimate_groups(tally: GroupedTally, **options: Any) -> GroupedEstimate:
@@ -84,9 +86,15 @@ def _plain(option: Any) -> Any:
     return option if isinstance(option, str) or not np.iterable(option) else [float(each) for each in option]
 
 
+def _weight(tally: Any) -> float:
+    """Return for how many people a tally stands."""
+    return float(sum(tally.weights)) if isinstance(tally, WeightedTally) else tally.respondents
+
+
 def _fit(tally: Any, options: Mapping[str, Any]) -> Any:
     """Estimate one tally; doubts stay in the estimate."""
-    module, _, name = _FITS[tally.design.asks].rpartition(".")
+    fit = _WEIGHTED if isinstance(tally, WeightedTally) else _FITS[tally.design.asks]
+    module, _, name = fit.rpartition(".")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImplausibleResponses)
         return getattr(import_module(f"deniable.{module}"), name)(tally, **options)
@@ -130,12 +138,12 @@ class GroupedEstimate(Result):
         return {
             group: _fit(each, self.options)
             for group, each in self.tally.items()
-            if group is not None and each.respondents > 1
+            if group is not None and each.respondents > 1 and _weight(each)
         }
 
     @property
     def left_out(self) -> tuple[Group, ...]:
-        """Groups without an estimate: those with fewer than 2 responses, and people of whom nobody said."""
+        """Groups without an estimate: with fewer than 2 responses or no weight, and people of whom nobody said."""
         return tuple(group for group in self.tally if group not in self.groups)
 
     @property
@@ -206,7 +214,8 @@ class GroupedEstimate(Result):
         few = [group_name(each) for each in self.left_out if each is not None]
         if few:
             some = ", ".join(few[:5]) + (" …" if len(few) > 5 else "")
-            told.append(Caution("left-out", f"{len(few):,} groups have fewer than 2 responses: {some}."))
+            why = "fewer than 2 responses, or no weight" if self.tally.weighted else "fewer than 2 responses"
+            told.append(Caution("left-out", f"{len(few):,} groups have {why}: {some}."))
         return tuple(told)
 
     def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
@@ -249,7 +258,7 @@ class GroupedEstimate(Result):
     def _notes(self) -> tuple[str, ...]:
         declared = getattr(self.tally.overall, "declared", None)
         vouched = () if declared is None else declared.notes()
-        asked = None if self._have_shares else "mean"
+        asked = None if self._tell_shares else "mean"
         if len(self.groups) < 2 or (asked and asked not in self.names):
             return tuple(vouched)
         return (f"{self.homogeneity(asked)}.", *vouched)
@@ -257,6 +266,12 @@ class GroupedEstimate(Result):
     @property
     def _have_shares(self) -> bool:
         return all(isinstance(each, Estimate) for each in self.groups.values())
+
+    @property
+    def _tell_shares(self) -> bool:
+        """Whether the numbers of a group are the shares of all categories, with weights or without."""
+        weighted = self.tally.weighted and all(each.quantity == "share" for each in self.groups.values())
+        return weighted or self._have_shares
 
     @property
     def _have_counts(self) -> bool:
@@ -273,7 +288,7 @@ class GroupedEstimate(Result):
 
         Implements: of shares the score test of a table of groups by responses ("score"), or G² ("likelihood"): twice
         what the log-likelihood gains where each group has shares of its own [Wil38]. Of other numbers
-        Σ (x_g − x̄)²/s_g² against χ².
+        Σ (x_g − x̄)²/s_g² against χ², and of all shares of weighted groups the same with their covariances.
 
         Args:
             name: one share, or one number; all shares together by default.
@@ -304,6 +319,8 @@ class GroupedEstimate(Result):
         )
 
     def _alike(self, name: str | None) -> HypothesisTest:
+        if name is None and self._tell_shares:
+            return _apart_test(list(self.groups.values()))
         if name is None:
             raise InvalidRequest(
                 "these numbers are no shares, and are not tested together; expected the name of one of them.",
@@ -356,14 +373,14 @@ class GroupedEstimate(Result):
 
     def comparison_weights(self, against: str) -> Matrix:
         """Return what each comparison adds up, a row each, in the order of `Differences.params`."""
-        groups, sizes = list(self.groups), [self.tally[group].respondents for group in self.groups]
+        groups, sizes = list(self.groups), [_weight(self.tally[group]) for group in self.groups]
         signs = pair_signs(len(groups)) if against == "pairs" else _rest_signs(sizes)
         return comparison_weights(signs, self.names, self.compared_names)
 
     @property
     def compared_names(self) -> tuple[str, ...]:
         """What is compared: each number; of two categories, whose shares move together, the second alone."""
-        return self.names[-1:] if self._have_shares and len(self.names) == 2 else self.names
+        return self.names[-1:] if self._tell_shares and len(self.names) == 2 else self.names
 
     def _rows(self, against: str) -> Iterator[Compared]:
         if against == "pairs":
@@ -405,10 +422,10 @@ class GroupedEstimate(Result):
         return cls(tally, documents.field(source, "options", dict))
 
 
-def _rest_signs(sizes: Sequence[int]) -> Matrix:
+def _rest_signs(sizes: Sequence[float]) -> Matrix:
     """Return for each group how much of it, and less of all others, its difference from these is."""
     counts = np.array(sizes, np.float64)
-    signs = -counts / np.maximum(counts.sum() - counts, 1.0)[:, None]
+    signs = -counts / (counts.sum() - counts)[:, None]
     np.fill_diagonal(signs, 1.0)
     return vector(signs)
 
@@ -432,6 +449,16 @@ def _pooled_test(pooled: Any, sides: Sequence[tuple[Any, Any]], numbers: Sequenc
         counted.respondents * float((((_unbiased(made)[kept] - center) @ turn) ** 2).sum()) for counted, made in sides
     )
     return against_chi_square(ALIKE, "score", statistic, (len(sides) - 1) * int(told.sum()))
+
+
+def _apart_test(groups: Sequence[Any]) -> HypothesisTest:
+    """Return the test of how far the shares of all groups are from the first one's."""
+    first, *others = groups
+    kept = len(first.value) - 1  # the last share is what the others leave
+    apart = np.concatenate([(each.value - first.value)[:kept] for each in others])
+    own = block_diag(*(each.covariance[:kept, :kept] for each in others))
+    spread = own + np.kron(np.ones((len(others), len(others))), first.covariance[:kept, :kept])
+    return against_chi_square(ALIKE, "score", *wald(apart, spread))
 
 
 def _unbiased(made: Estimate) -> Vector:

@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 
 from deniable import documents
 from deniable.designs import Design
+from deniable.designs.attributes import asked_part
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.cross_tables import AnswerTable, CrossTable, cross_table
@@ -24,6 +25,7 @@ from deniable.estimates.linear import floats
 from deniable.estimates.results import Caution, Result, Row, Summary, around
 from deniable.tallies.columns import KnownColumn, column_of
 from deniable.tallies.groups import numbered
+from deniable.tallies.rows import check_same_people
 
 if TYPE_CHECKING:
     from deniable.estimates.sampling import Sampling
@@ -150,7 +152,7 @@ class TableMeasure(Result):
             method=of.method if self.name == "correlation" else "likelihood",
             respondents=of.respondents,
             missing=of.missing,
-            epsilon=self.table.design.epsilon,
+            epsilon=asked_part(self.table.design).epsilon,
             simultaneous=simultaneous,
         )
 
@@ -336,6 +338,7 @@ def correlation(
         >>> round(dn.correlation(sent, [20, 45, 61, 33, 58, 30]).params["correlation"], 3)
         1.813
     """
+    check_same_people(first=first, second=second, sampling=sampling)
     numbers = [_as_numbers(each) for each in (first, second)]
     if all(each is None for each in numbers):
         return _table(first, second, rows, columns, sampling).correlation()
@@ -382,7 +385,7 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
     scores = response_scores(column.design)
     places = np.arange(size, dtype=np.float64)
     known, other = column.codes * there, np.where(there, numbers, 0.0)
-    moments = _Moments((scores @ places)[known], (scores @ places**2)[known], other, there)
+    moments = _CorrelatedScores((scores @ places)[known], (scores @ places**2)[known], other, there)
     degrees = math.inf
     if sampling is None:
         value, adds = moments.correlated(there.astype(np.float64))
@@ -400,7 +403,7 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
     return Correlation(value, error, n, missing, column.design.hash, column.design.epsilon, degrees)
 
 
-class _Moments(NamedTuple):
+class _CorrelatedScores(NamedTuple):
     """What a correlation is made of: scores of a response, of its square, and a number that is openly known."""
 
     own: Vector

@@ -23,7 +23,7 @@ from deniable.estimates.likelihood import Convergence
 from deniable.estimates.results import Caution, Result, Summary, around, told_method
 from deniable.estimates.shares import Contrast, ShareRow, combined, read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
-from deniable.estimates.summary import cost
+from deniable.estimates.summary import below_zero, cost, reference, worth
 from deniable.estimates.weighing import Contribution
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally
@@ -342,7 +342,7 @@ def combine(
         >>> from deniable.tallies.stages import count_stages
         >>> stages = ladder([warner(p="2/3"), warner(p="4/5")])
         >>> columns = [["yes", "no", "no", "yes"], ["yes", "no", None, None]]
-        >>> combine(count_stages(stages, columns, reached=[1, 1, 0, 0])).params["yes"]
+        >>> combine(count_stages(stages, columns, reached=[2, 2, 1, 1])).params["yes"]
         0.5
     """
     return Combined(*_pooled(tallies.finest, method, guess, population), tallies)
@@ -563,11 +563,11 @@ def _summary(found: Pooled, facts: Facts, level: float, method: str, *, simultan
     intervals = list(found.conf_int(level=level, method=method, simultaneous=simultaneous).values())
     low, high = wilson(np.clip(found.value, 0.0, 1.0), 1.0, 0.0, n, 1.0, level)
     direct = [Interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-    widths = np.array([[each.high - each.low for each in ends] for ends in (direct, intervals)])
-    worth = n * np.minimum(widths[0] / np.maximum(widths[1], 1e-300), 1.0) ** 2
-    overall = n * min(1.0, float((widths[0] ** 2).sum() / max(float((widths[1] ** 2).sum()), 1e-300)))
-    negative = ("A share below 0 is the price of an estimate without bias.",) if (found.value < 0).any() else ()
-    rows = zip(found.categories, found.value, found.errors, intervals, direct, worth, strict=True)
+    at = reference(found.value, found.errors)
+    effective, overall = worth(n, at, n * found.errors**2)
+    price = cost(n, overall, moved=bool((at != found.value).any()))
+    negative = below_zero(found.warnings, below=bool((found.value < 0).any()))
+    rows = zip(found.categories, found.value, found.errors, intervals, direct, effective, strict=True)
     return Summary(
         title=f"{facts.subject}, {n:,} respondents, by {told_method(found.method)}",
         quantity="share",
@@ -575,7 +575,7 @@ def _summary(found: Pooled, facts: Facts, level: float, method: str, *, simultan
             ShareRow(category, float(value), float(error), ends.low, ends.high, asked.low, asked.high, float(each))
             for category, value, error, ends, asked, each in rows
         ),
-        notes=(cost(n, overall), *facts.notes, *negative),
+        notes=(price, *facts.notes, *negative),
         warnings=found.warnings,
         level=level,
         interval=method,

@@ -10,7 +10,7 @@ from scipy.stats import f as f_law
 
 from deniable.errors import NotEstimable
 
-__all__ = ["HypothesisTest", "against_chi_square", "likelihood_ratio", "sampled_wald"]
+__all__ = ["HypothesisTest", "against_chi_square", "likelihood_ratio", "sampled_wald", "wald"]
 
 _ZERO = 1e-9  # of a statistic, below which rounding alone is seen
 _RANK = 1e-9  # relative size below which a variance is rounding
@@ -85,6 +85,15 @@ def likelihood_ratio(hypothesis: str, log_ratio: float, df: int, *, at_border: b
     return against_chi_square(hypothesis, "likelihood", max(2 * log_ratio, 0.0), df, at_border=at_border)
 
 
+def wald(away: Any, covariance: Any) -> tuple[float, int]:
+    """Return d′·V⁺·d and the rank of V: how far numbers are from 0, for their covariance."""
+    numbers, spread = np.asarray(away, np.float64), np.asarray(covariance, np.float64)
+    sizes, directions = np.linalg.eigh((spread + spread.T) / 2)
+    told = sizes > _RANK * max(float(sizes[-1]), 1e-300)
+    turned = (numbers @ directions[:, told]) / np.sqrt(sizes[told])
+    return float(turned @ turned), int(told.sum())
+
+
 def sampled_wald(hypothesis: str, away: Any, covariance: Any, degrees: int) -> HypothesisTest:
     """Return the test that several numbers are 0, whose covariance is known with few degrees of freedom.
 
@@ -104,17 +113,13 @@ def sampled_wald(hypothesis: str, away: Any, covariance: Any, degrees: int) -> H
         >>> print(sampled_wald("x = 0", [2.0], [[1.0]], 10))
         x = 0: F = 4.00 with 1 and 10 degrees of freedom, p = 0.0734
     """
-    numbers, spread = np.asarray(away, np.float64), np.asarray(covariance, np.float64)
-    sizes, directions = np.linalg.eigh((spread + spread.T) / 2)
-    told = sizes > _RANK * max(float(sizes[-1]), 1e-300)
-    rank = int(told.sum())
+    squares, rank = wald(away, covariance)
     below = degrees - rank + 1
     if rank > 1 and rank >= degrees:  # clusters, and not the numbers, say how many directions are seen
         raise NotEstimable(
             f"{rank} numbers are tested with {degrees} degrees of freedom: there are too few clusters.",
             "Test fewer numbers, such as one category by its name.",
         )
-    turned = (numbers @ directions[:, told]) / np.sqrt(sizes[told])
-    statistic = float(turned @ turned) * below / (degrees * rank) if rank else 0.0
+    statistic = squares * below / (degrees * rank) if rank else 0.0
     p_value = float(f_law.sf(statistic, rank, below)) if rank else 1.0
     return HypothesisTest(hypothesis, "Wald", statistic, rank, p_value, below=below if rank else 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -17,8 +17,10 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from deniable import documents, exact
+from deniable.designs import direct
 from deniable.designs.two_answers import UNRELATED_CAVEAT
 from deniable.errors import InvalidRequest, NotEstimable, quoted
+from deniable.estimates.compliance.response_shares import Group, ResponseShares, Samplings, gather
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Row, Summary, around
@@ -46,6 +48,7 @@ class TwoSamples(Result):
         p: the probability of the sensitive question in each sample.
         yes: how many said yes in each.
         sizes: how many responded in each.
+        sampled: what samples with weights, strata and clusters say of both, in place of the counts.
     """
 
     type: ClassVar = "two-samples"
@@ -53,10 +56,17 @@ class TwoSamples(Result):
     p: tuple[Fraction, Fraction]
     yes: tuple[int, int]
     sizes: tuple[int, int]
+    sampled: ResponseShares | None = None
+
+    @property
+    def _said(self) -> ResponseShares:
+        if self.sampled is not None:
+            return self.sampled
+        return ResponseShares.of_counts([(n - yes, yes) for n, yes in zip(self.sizes, self.yes, strict=True)])
 
     @property
     def _shares(self) -> Vector:
-        return vector(self.yes) / vector(self.sizes)
+        return self._said.value[1::2]
 
     @cached_property
     def weights(self) -> Matrix:
@@ -73,9 +83,8 @@ class TwoSamples(Result):
         return dict(zip(NAMES, np.sqrt(np.diagonal(self.cov_params())).tolist(), strict=True))
 
     def cov_params(self) -> Matrix:
-        """Return the covariance of both shares, estimated without bias: the samples are independent of each other."""
-        yes = self._shares
-        return vector(self.weights @ np.diag(yes * (1 - yes) / (vector(self.sizes) - 1)) @ self.weights.T)
+        """Return the covariance of both shares; that of the counts of two samples is estimated without bias."""
+        return vector(self.weights @ self._said.covariance[1::2, 1::2] @ self.weights.T)
 
     def likely(self) -> dict[str, float]:
         """Return the most likely shares, which are probabilities: those estimated, or the best on the border.
@@ -89,7 +98,8 @@ class TwoSamples(Result):
 
     def _height(self, shares: Sequence[float]) -> float:
         p = vector([float(each) for each in self.p])
-        said, yes, n = p * shares[0] + (1 - p) * shares[1], vector(self.yes), vector(self.sizes)
+        said, n = p * shares[0] + (1 - p) * shares[1], self._said.sizes
+        yes = self._said.counts[1::2]
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(yes > 0, yes * np.log(said), 0) + np.where(n > yes, (n - yes) * np.log(1 - said), 0)
         return float(terms.sum())
@@ -111,7 +121,8 @@ class TwoSamples(Result):
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
     ) -> dict[str, Interval]:
-        return around(self.params, self.bse, level=level, method=method, events=2 if simultaneous else 1)
+        few = math.inf if self.sampled is None else float(self.sampled.degrees.min())
+        return around(self.params, self.bse, level=level, method=method, events=2 if simultaneous else 1, degrees=few)
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -131,7 +142,8 @@ class TwoSamples(Result):
         told = [exact.log_above(each) for each in self.parities]
         shown = " and ".join(f"{exact.shown_above(each, 4)} in sample {at}" for at, each in enumerate(told, 1))
         return Summary(
-            title=f"unrelated question in two samples, {self.sizes[0]:,} and {self.sizes[1]:,} respondents",
+            title=f"unrelated question in two samples, {self.sizes[0]:,} and {self.sizes[1]:,} respondents"
+            + (f", {self.sampled.sample}" if self.sampled else ""),
             quantity="share",
             rows=tuple(
                 Row(name, value, self.bse[name], ends[name].low, ends[name].high) for name, value in self.params.items()
@@ -152,15 +164,26 @@ class TwoSamples(Result):
         return ""
 
     def _source(self) -> dict[str, Any]:
-        return {"p": [str(each) for each in self.p], "yes": list(self.yes), "sizes": list(self.sizes)}
+        sampled = None if self.sampled is None else self.sampled.to_body()
+        told = {"yes": list(self.yes), "sizes": list(self.sizes), "sampled": sampled}
+        return {"p": [str(each) for each in self.p], **told}
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: None) -> TwoSamples:  # noqa: ARG003 - there is none
         p, yes, sizes = (documents.field(source, name, list) for name in ("p", "yes", "sizes"))
-        return unrelated_two_samples(p=p, yes=yes, respondents=sizes)
+        found = unrelated_two_samples(p=p, yes=yes, respondents=sizes)
+        sampled = source.get("sampled")
+        return found if sampled is None else replace(found, sampled=ResponseShares.from_body(sampled))
 
 
-def unrelated_two_samples(*, p: Sequence[exact.Rational], yes: Sequence[int], respondents: Sequence[int]) -> TwoSamples:
+def unrelated_two_samples(
+    groups: Sequence[Group] | None = None,
+    *,
+    p: Sequence[exact.Rational],
+    yes: Sequence[int] | None = None,
+    respondents: Sequence[int] | None = None,
+    sampling: Samplings = None,
+) -> TwoSamples:
     """Estimate a sensitive share, and the innocuous one that nobody knows, from two samples.
 
     Implements: the two-sample design of [GAS69], and with p₂ = 0 that of [Moo71]: of the shares of yes λ₁ and λ₂,
@@ -168,9 +191,12 @@ def unrelated_two_samples(*, p: Sequence[exact.Rational], yes: Sequence[int], re
     innocuous one.
 
     Args:
+        groups: what both samples said, in place of counts: tallies of `direct()`, with weights or without, or responses
+            to it with a sampling. What a device makes of answers is not known before, so that there is no design.
         p: the probability of the sensitive question in each sample; 0 in the second for Moors' design.
         yes: how many said yes in each.
         respondents: how many responded in each.
+        sampling: of responses: how these people were drawn, all together or each group.
 
     Raises:
         InvalidRequest: not two of each, equal probabilities, or counts that are no counts.
@@ -181,21 +207,39 @@ def unrelated_two_samples(*, p: Sequence[exact.Rational], yes: Sequence[int], re
         >>> {name: round(value, 4) for name, value in found.params.items()}
         {'sensitive': 0.3714, 'innocuous': 0.4}
     """
-    if not all(
-        isinstance(each, Sequence) and not isinstance(each, str) and len(each) == 2 for each in (p, yes, respondents)
-    ):
-        raise InvalidRequest("p, yes and respondents are not two numbers each; expected one for each sample.")
+    sampled = None
+    if groups is not None:
+        if yes is not None or respondents is not None:
+            raise InvalidRequest("there are groups and counts; expected groups alone, or yes and respondents.")
+        yes, respondents, sampled = _counted(groups, sampling)
+    for each in (p, yes, respondents):
+        if not isinstance(each, Sequence) or isinstance(each, str) or len(each) != 2:
+            raise InvalidRequest("p, yes and respondents are not two numbers each; expected one for each sample.")
+    counts = [
+        (_count(one, "yes"), _count(n, "respondents")) for one, n in zip(yes or (), respondents or (), strict=True)
+    ]
     first, second = (exact.probability(each, name="p") for each in p)
     if first == second:
         raise InvalidRequest(f"both samples have p = {first}; expected different ones: otherwise they tell one number.")
-    counts = [(_count(one, "yes"), _count(n, "respondents")) for one, n in zip(yes, respondents, strict=True)]
     if any(one > n for one, n in counts):
         raise InvalidRequest("more people said yes than responded; expected at most as many.")
     if any(n < 2 for _, n in counts):
         raise NotEstimable(
             "a sample has fewer than 2 respondents; expected at least 2, to say how sure an estimate is."
         )
-    return TwoSamples((first, second), (counts[0][0], counts[1][0]), (counts[0][1], counts[1][1]))
+    return TwoSamples((first, second), (counts[0][0], counts[1][0]), (counts[0][1], counts[1][1]), sampled)
+
+
+def _counted(
+    groups: Sequence[Group], sampling: Samplings
+) -> tuple[Sequence[int], Sequence[int], ResponseShares | None]:
+    tallies, sampled = gather(groups, sampling)
+    if any(each.design.channel != direct().channel for each in tallies):
+        raise InvalidRequest(
+            "a group was not counted as what people said; expected responses to dn.direct(), yes the second of two.",
+            'For example dn.Responses.of(dn.direct(), ["no", "yes", "no"]).',
+        )
+    return [int(each.counts[1]) for each in tallies], [each.respondents for each in tallies], sampled
 
 
 def best_split(

@@ -7,15 +7,18 @@ import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from deniable.designs import AnyDesign
-from deniable.errors import InvalidRequest
+from deniable.designs import AnyDesign, Design
+from deniable.errors import InvalidRequest, quoted
 from deniable.fieldkit import sheets
 from deniable.fieldkit.paper import Paper, check_printable, pdf_bytes, svg_bytes
 from deniable.fieldkit.physical import SIZES, PhysicalDevice, nearest_devices
-from deniable.fieldkit.telling import Telling, check_language
+from deniable.fieldkit.telling import ChoosingTelling, PairTelling, Telling, check_language, telling
+from deniable.fieldkit.two_questions import ChoosingDevice, TwoQuestions, asks_two, two_questions
 from deniable.files.atomic import atomic_write, check_free
 from deniable.survey.disclosure import epsilon_words
+from deniable.survey.harmless import HarmlessQuestion
 
 _MOST_LETTERS = 400  # of a question, to fit on its card
 
@@ -26,13 +29,15 @@ def write_kit(
     *,
     language: str = "en",
     question: str = "",
+    harmless: str | HarmlessQuestion | None = None,
     devices: Iterable[str] = tuple(SIZES),
     overwrite: bool = False,
-) -> tuple[PhysicalDevice, ...]:
+) -> tuple[PhysicalDevice | TwoQuestions, ...]:
     """Write all that is needed to ask one question on paper: for each device a folder of its own.
 
     In each folder: the device to print (PDF and SVG), facts, question card, script, consent, quiz and key, data-entry
-    sheet (PDF and CSV), and `design.json`, the design that this device really has, to tally with.
+    sheet (PDF and CSV), and `design.json`, the design that this device really has, to tally with. A crosswise or
+    triangular design has no device: its one folder has a card with both questions and the two things to say.
 
     Guarantee: each device reveals at most what the design does; every number is counted from its own outcomes.
 
@@ -41,22 +46,26 @@ def write_kit(
         folder: where to; it is made where it does not exist.
         language: "en", "de", "es" or "fr".
         question: the text of the question; a place to write it, if it is not given.
+        harmless: for `crosswise`, `triangular` and `simmons`: the harmless question, by its name or as it is; its share
+            of yes is the p (of `simmons` the b) of the design.
         devices: which kinds to write; those too coarse for the design are left out.
         overwrite: whether files that are there may be replaced.
 
     Returns:
-        The devices that were written, in the order asked for.
+        The devices that were written, in the order asked for; of a card without a device that card.
 
     Raises:
         InvalidRequest: a design that no device makes, an unknown language or device, a question that cannot be printed,
-            or a file that is there already.
+            a harmless question that is missing, not needed or has another share, or a file that is there already.
     """
     check_language(language)
     _check_question(question)
-    found = nearest_devices(design, devices)
+    found = _found(design, harmless, devices)
+    for each in found:
+        _check_spoken(each, language)
     for label in (*found[0].asked.categories, *found[0].asked.symbols):
         check_printable(label, "a label of the design")
-    files = [file for device in found for file in _files(Telling(device, language), Path(folder), question)]
+    files = [file for device in found for file in _files(telling(device, language), Path(folder), question)]
     for path, _ in files:
         check_free(path, overwrite=overwrite)
     for path, write in files:
@@ -64,6 +73,31 @@ def write_kit(
         with atomic_write(path, overwrite=overwrite) as file:
             file.write(write())
     return found
+
+
+def _found(
+    design: AnyDesign, harmless: str | HarmlessQuestion | None, devices: Iterable[str]
+) -> tuple[PhysicalDevice | TwoQuestions, ...]:
+    if isinstance(design, Design) and asks_two(design):
+        return two_questions(design, harmless, devices)
+    if harmless is not None:
+        raise InvalidRequest(
+            "this design asks one question alone; expected no harmless question.",
+            "Designs with one are crosswise, triangular and simmons.",
+        )
+    return nearest_devices(design, devices)
+
+
+def _check_spoken(device: PhysicalDevice | TwoQuestions, language: str) -> None:
+    if not isinstance(device, TwoQuestions | ChoosingDevice):
+        return
+    question = device.harmless
+    if language not in question.texts:
+        raise InvalidRequest(
+            f"the harmless question {quoted(question.name, 50)} is not there in the language {language}; expected a "
+            f"text in one of {', '.join(question.texts)}, or in this one, too."
+        )
+    _check_question(question.texts[language])
 
 
 def _check_question(question: str) -> None:
@@ -74,13 +108,14 @@ def _check_question(question: str) -> None:
     check_printable(question, "the question")
 
 
-def _files(told: Telling, folder: Path, question: str) -> list[tuple[Path, Callable[[], bytes]]]:
+def _files(told: Telling | PairTelling, folder: Path, question: str) -> list[tuple[Path, Callable[[], bytes]]]:
     """Draw all pages of one device, and return what is to be written where."""
     home, kind = folder / told.device.kind, told.device.kind
-    pages = {name: _drawn(told, draw) for name, draw in _pages(kind, question).items()}
+    pages = {name: _drawn(told, draw) for name, draw in _pages(told, question).items()}
     pdfs = [(home / f"{name}.pdf", partial(pdf_bytes, paper.figures, name)) for name, paper in pages.items()]
-    figures = pages[kind].figures
-    names = [f"{kind}.svg"] if len(figures) == 1 else [f"{kind}-{page}.svg" for page in range(1, len(figures) + 1)]
+    held = kind if kind in pages else "question"  # what people hold: a device, or the card alone
+    figures = pages[held].figures
+    names = [f"{held}.svg"] if len(figures) == 1 else [f"{held}-{page}.svg" for page in range(1, len(figures) + 1)]
     svgs = [(home / name, partial(svg_bytes, figure)) for name, figure in zip(names, figures, strict=True)]
     quiz = [item._asdict() for item in told.quiz()]
     texts = {
@@ -91,11 +126,13 @@ def _files(told: Telling, folder: Path, question: str) -> list[tuple[Path, Calla
     return [*pdfs, *svgs, *((home / name, partial(_line, text)) for name, text in texts.items())]
 
 
-def _pages(kind: str, question: str) -> dict[str, Callable[[Telling, Paper], None]]:
+def _pages(told: Telling | PairTelling, question: str) -> dict[str, Callable[[Any, Paper], None]]:
+    two = isinstance(told, PairTelling | ChoosingTelling)
+    device: dict[str, Callable[[Any, Paper], None]] = {told.device.kind: sheets.device_sheet}
     return {
-        kind: sheets.device_sheet,
+        **(device if isinstance(told, Telling) else {}),
         "facts": sheets.facts_page,
-        "question": partial(sheets.question_card, question=question),
+        "question": partial(sheets.two_questions_card if two else sheets.question_card, question=question),
         "script": sheets.script_pages,
         "consent": sheets.consent_page,
         "quiz": partial(sheets.quiz_pages, key=False),
@@ -104,7 +141,7 @@ def _pages(kind: str, question: str) -> dict[str, Callable[[Telling, Paper], Non
     }
 
 
-def _drawn(told: Telling, draw: Callable[[Telling, Paper], None]) -> Paper:
+def _drawn(told: Telling | PairTelling, draw: Callable[[Any, Paper], None]) -> Paper:
     epsilon = epsilon_words(told.device.design.epsilon, told.spoken)
     name = told.device.design.hash.removeprefix("sha256:")[:12]
     paper = Paper(f"{told.words['kinds'][told.device.kind]} · ε = {epsilon} · design.json {name}")

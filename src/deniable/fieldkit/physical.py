@@ -31,6 +31,20 @@ SIZES: dict[str, tuple[int, ...]] = {
 _MOST_ANSWERS = 8  # categories that people keep in mind beside a device
 _MOST_INSTRUCTIONS = 10  # lines that fit on a sheet, and sectors that can be told apart
 _CODES = ("hashing", "hadamard")  # kinds of channels whose responses are found by arithmetic
+_BY_CARD = (
+    "Write the kit with its harmless question: write_kit(…, harmless=…), or `deniable fieldkit … --harmless NAME`."
+)
+_OTHER_QUESTION = {
+    "crosswise": _BY_CARD,
+    "triangular": _BY_CARD,
+    "simmons": _BY_CARD,
+    "number_sequence": "Ask it as a crosswise design whose harmless question has the same p.",
+    "mangat_unrelated": "Ask it as a simmons design with p = t + (1 − t)p, which has the same channel and one device.",
+    "correlated_question": "Ask a simmons design whose harmless question has nothing to do with the sensitive one.",
+    "mangat_singh_singh": "Ask a simmons design, where everybody does the same.",
+}
+"""Designs in which people are asked something else, too, and what to do on paper."""
+
 _MOST_LETTERS = 48  # of a label: it must fit on a playing card
 
 
@@ -113,7 +127,7 @@ def nearest_devices(design: AnyDesign, kinds: Iterable[str] = tuple(SIZES)) -> t
         >>> [(each.kind, each.outcomes, each.design.parity) for each in nearest_devices(warner(p="3/4"))][:2]
         [('spinner', 4, Fraction(3, 1)), ('cards', 4, Fraction(3, 1))]
     """
-    wanted = _read_kinds(kinds)
+    wanted = read_kinds(kinds)
     asked = _makeable(design)
     parts = _parts(asked)
     found = [_nearest(kind, asked, parts) for kind in wanted]
@@ -125,7 +139,12 @@ def nearest_devices(design: AnyDesign, kinds: Iterable[str] = tuple(SIZES)) -> t
     return tuple(each for each in found if each)
 
 
-def _read_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
+def read_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Return kinds of devices, each once.
+
+    Raises:
+        InvalidRequest: one that does not exist, or none.
+    """
     wanted = tuple(dict.fromkeys(kinds))
     unknown = [each for each in wanted if each not in SIZES]
     if unknown or not wanted:
@@ -150,6 +169,12 @@ def _makeable(design: AnyDesign) -> Design:
         raise InvalidRequest(
             f"this design asks {len(design.factors)} questions together; expected one question for each device.",
             f"Make a kit for each of them: design.part(…) of {names}.",
+        )
+    if design.name in _OTHER_QUESTION:
+        raise InvalidRequest(
+            f"the {design.name} design asks people something beside the sensitive question, which no device does for "
+            "them; expected a design for a device alone.",
+            _OTHER_QUESTION[design.name],
         )
     channel = design.channel
     if channel.KIND in _CODES:

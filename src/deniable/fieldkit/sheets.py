@@ -7,7 +7,7 @@ from itertools import product
 from math import cos, radians, sin
 
 from deniable.fieldkit.paper import FILLS, HEIGHT, INK, MARGIN, PALE, WIDTH, Paper, lines, measured
-from deniable.fieldkit.telling import Telling
+from deniable.fieldkit.telling import ChoosingTelling, PairTelling, PaperWords, Telling
 
 _RADIUS, _SMALL_RADIUS, _FEW = 74.0, 55.0, 5  # of the spinner; the smaller one leaves room for a long legend
 _CARD = (56.0, 80.0)  # width and height of a card
@@ -163,7 +163,7 @@ def _coin(paper: Paper, side: str, x: float, y: float, *, dark: bool) -> None:
     paper.boxed(side, x - 5.4, y - 3, 10.8, 6, size=9)
 
 
-def facts_page(told: Telling, paper: Paper) -> None:
+def facts_page(told: Telling | PairTelling, paper: Paper) -> None:
     """Tell those who analyse what the device is."""
     paper.heading(told.words["facts"]["title"])
     for sentence in told.facts():
@@ -182,7 +182,29 @@ def question_card(told: Telling, paper: Paper, question: str) -> None:
     paper.boxed(words["silent"], MARGIN + 8, top + 88, WIDTH - 2 * MARGIN - 16, 24, size=12)
 
 
-def script_pages(told: Telling, paper: Paper) -> None:
+def two_questions_card(told: PairTelling | ChoosingTelling, paper: Paper, question: str) -> None:
+    """Write the card that the person reads: both questions, and what may be said, each with what it means."""
+    words, width = told.words["question"], WIDTH - 2 * MARGIN - 16
+    texts = told.device.harmless.texts
+    asked = {"first": question or words["blank"], "second": texts.get(told.language, words["blank"])}
+    chosen = told.choices() if isinstance(told, PairTelling) else ()
+    paper.heading(words["title"])
+    height = 138 + 26 * len(chosen)
+    top = paper.room(height)
+    paper.box(MARGIN, top, WIDTH - 2 * MARGIN, height)
+    for at, (name, text) in zip((6, 52), asked.items(), strict=True):
+        paper.write(words[name], MARGIN + 8, top + at + 3, size=10, bold=True, colour=PALE)
+        paper.boxed(text, MARGIN + 8, top + at + 7, width, 34, size=16, bold=True)
+    paper.boxed(words["both"], MARGIN + 8, top + 98, width, 20, size=12)
+    paper.boxed(words["say"], MARGIN + 8, top + 119, width, 12, size=12)
+    for number, (said, meaning) in enumerate(chosen):
+        start = top + 133 + 26 * number
+        paper.box(MARGIN + 8, start, width, 22, fill=FILLS[number])
+        paper.boxed(said, MARGIN + 10, start + 2, 46, 18, size=14, bold=True)
+        paper.boxed(meaning, MARGIN + 60, start + 2, width - 56, 18, size=12)
+
+
+def script_pages(told: Telling | PairTelling, paper: Paper) -> None:
     """Write the interviewer's script."""
     words = told.words["script"]
     paper.heading(words["title"])
@@ -191,10 +213,11 @@ def script_pages(told: Telling, paper: Paper) -> None:
         paper.heading(words[part], size=13)
         for sentence in words[f"steps_{part}"]:
             number += 1
-            paper.paragraph(sentence.replace("{device}", told.request()), indent=10, mark=f"{number}")
+            said = sentence.replace("{say}", words["say"]).replace("{device}", told.request())
+            paper.paragraph(said, indent=10, mark=f"{number}")
 
 
-def consent_page(told: Telling, paper: Paper) -> None:
+def consent_page(told: Telling | PairTelling, paper: Paper) -> None:
     """Write the consent text, with room to sign."""
     paper.heading(told.words["consent"]["title"])
     for sentence in told.consent():
@@ -204,7 +227,7 @@ def consent_page(told: Telling, paper: Paper) -> None:
     paper.paragraph(told.words["consent"]["sign"], size=9)
 
 
-def quiz_pages(told: Telling, paper: Paper, *, key: bool) -> None:
+def quiz_pages(told: Telling | PairTelling, paper: Paper, *, key: bool) -> None:
     """Write the quiz: with room to answer, or with the answers."""
     words = told.words["quiz"]
     paper.heading(words["key" if key else "title"])
@@ -219,7 +242,7 @@ def quiz_pages(told: Telling, paper: Paper, *, key: bool) -> None:
             paper.room(4)
 
 
-def entry_sheet(told: Telling, paper: Paper) -> None:
+def entry_sheet(told: PaperWords, paper: Paper) -> None:
     """Draw the sheet that the interviewer ticks: a line for each person, a box for each symbol."""
     words = told.words["entry"]
     paper.heading(words["title"])

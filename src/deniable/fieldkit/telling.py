@@ -10,13 +10,16 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from deniable.errors import InvalidRequest, quoted
 from deniable.fieldkit.physical import Instruction, PhysicalDevice
+from deniable.fieldkit.two_questions import ChoosingDevice, TwoQuestions
 from deniable.survey.catalogue import Locale, fill, locale
 from deniable.survey.disclosure import Disclosure, epsilon_words
 
@@ -53,15 +56,15 @@ def check_language(language: str) -> str:
 
 
 @dataclass(frozen=True)
-class Telling:
-    """A device, told in one language.
+class PaperWords:
+    """What the tellings of a device and of two questions have in common.
 
     Attributes:
         device: what is told about.
         language: one of `LANGUAGES`.
     """
 
-    device: PhysicalDevice
+    device: PhysicalDevice | TwoQuestions
     language: str
 
     @property
@@ -73,16 +76,6 @@ class Telling:
     def words(self) -> Mapping[str, Any]:
         """The sentences of the kit."""
         return _catalogue(self.language)
-
-    @property
-    def how(self) -> str:
-        """By which sentences the device is used: one die is told otherwise than two."""
-        return "die" if self.device.kind == "dice" and self.device.outcomes == 6 else self.device.kind
-
-    @property
-    def tosses(self) -> int:
-        """How often a coin is tossed."""
-        return self.device.outcomes.bit_length() - 1
 
     def _labels(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return what names are called: as in the language where it has a word for each, else as they are."""
@@ -98,6 +91,54 @@ class Telling:
     def symbols(self) -> tuple[str, ...]:
         """What the responses are called."""
         return self._labels(self.device.design.symbols)
+
+    def excluded(self, symbol: int) -> tuple[int, ...]:
+        """Return the answers that cannot be true where a symbol is said; none where it proves nothing."""
+        said = [self.device.design.channel.probability(symbol, given=answer) for answer in range(len(self.categories))]
+        return tuple(x for x, chance in enumerate(said) if not chance) if any(said) else ()
+
+    def _revealed(self) -> tuple[str, ...]:
+        """Tell what a response reveals at most, and what it proves."""
+        proves = self.words["consent"]["proves"]
+        return (
+            *Disclosure.of_response(self.device.design).response_words(self.spoken),
+            *(
+                fill(proves, symbol=symbol, answer=self.categories[x])
+                for y, symbol in enumerate(self.symbols)
+                for x in self.excluded(y)
+            ),
+        )
+
+    def _proof_items(self) -> Iterator[QuizItem]:
+        words = self.words["quiz"]
+        for y, symbol in enumerate(self.symbols):
+            out = " / ".join(self.categories[x] for x in self.excluded(y))
+            right = fill(words["yes_answer"], answer=out) if out else words["no_answer"]
+            yield QuizItem(fill(words["proof"], symbol=symbol), right)
+
+    def _chances(self) -> Iterator[str]:
+        """Tell every probability of the design."""
+        design, cell = self.device.design, self.words["facts"]["chance"]
+        for x, answer in enumerate(self.categories):
+            for y, symbol in enumerate(self.symbols):
+                yield fill(cell, answer=answer, symbol=symbol, chance=str(design.channel.probability(y, given=x)))
+
+
+@dataclass(frozen=True)
+class Telling(PaperWords):
+    """A device, told in one language."""
+
+    device: PhysicalDevice
+
+    @property
+    def how(self) -> str:
+        """By which sentences the device is used: one die is told otherwise than two."""
+        return "die" if self.device.kind == "dice" and self.device.outcomes == 6 else self.device.kind
+
+    @property
+    def tosses(self) -> int:
+        """How often a coin is tossed."""
+        return self.device.outcomes.bit_length() - 1
 
     def count(self, number: int) -> str:
         """Write a number of outcomes, out of all."""
@@ -131,18 +172,31 @@ class Telling:
         """Return how the interviewer asks for the device to be used."""
         return fill(self.words["script"][self.how], tosses=self.tosses)
 
+    def shown(self, outcome: int) -> str:
+        """Tell how one of the outcomes, counted from 0, looks to whoever holds the device."""
+        letters = [letter for letter, each in self.instructions() for _ in range(each.count)]
+        row, column = divmod(outcome, 6)
+        sides = [
+            self.spoken.words["device"]["tails" if outcome >> toss & 1 else "heads"] for toss in range(self.tosses)
+        ]
+        return fill(
+            self.words["quiz"]["shown"][self.how],
+            letter=letters[outcome], face=outcome + 1, dark=row + 1, light=column + 1, sides=", ".join(sides[::-1]),
+        )  # fmt: skip
+
     def facts(self) -> tuple[str, ...]:
         """Tell what the device is in numbers, how far it is from what was asked for, and what to tally with."""
         words, device = self.words["facts"], self.device
-        cells = [
-            fill(words["cell"], answer=answer, symbol=symbol, count=self.said(y, x), total=device.outcomes)
-            for x, answer in enumerate(self.categories)
-            for y, symbol in enumerate(self.symbols)
-        ]
         far = words["exact"] if device.exact else fill(words["distance"], points=self.points())
         asked, made = (epsilon_words(each.epsilon, self.spoken) for each in (device.asked, device.design))
         epsilon = fill(words["epsilon"], epsilon=made, asked=asked)
-        return (fill(words["outcomes"], total=device.outcomes), *cells, far, epsilon, words["tally"])
+        return (fill(words["outcomes"], total=device.outcomes), *self._cells(), far, epsilon, words["tally"])
+
+    def _cells(self) -> Iterator[str]:
+        for x, answer in enumerate(self.categories):
+            for y, symbol in enumerate(self.symbols):
+                count, total = self.said(y, x), self.device.outcomes
+                yield fill(self.words["facts"]["cell"], answer=answer, symbol=symbol, count=count, total=total)
 
     def points(self) -> str:
         """Return the largest difference from what was asked for in percentage points, rounded up."""
@@ -154,22 +208,15 @@ class Telling:
         """Return on how many outcomes a symbol is said where an answer is true."""
         return sum(each.count for each in self.device.instructions if each.says[answer] == symbol)
 
-    def excluded(self, symbol: int) -> tuple[int, ...]:
-        """Return the answers that cannot be true where a symbol is said; none where it proves nothing."""
-        said = [self.said(symbol, answer) for answer in range(len(self.categories))]
-        return tuple(x for x, count in enumerate(said) if not count) if any(said) else ()
-
     def consent(self) -> tuple[str, ...]:
         """Return the consent text: what is done, in numbers of outcomes, and what a response reveals at most."""
         words = self.words["consent"]
         back = (words["back"],) if self.device.kind == "cards" else ()
-        revealed = Disclosure.of_response(self.device.design).response_words(self.spoken)
         return (
             *(words[name] for name in ("free", "device", "seen")),
             *self._odds(),
             *back,
-            *revealed,
-            *self._proofs(),
+            *self._revealed(),
             words["apart"],
         )
 
@@ -183,11 +230,6 @@ class Telling:
         if rest:
             yield fill(words["depends"], count=rest, total=total)
 
-    def _proofs(self) -> Iterator[str]:
-        for y, symbol in enumerate(self.symbols):
-            for x in self.excluded(y):
-                yield fill(self.words["consent"]["proves"], symbol=symbol, answer=self.categories[x])
-
     def quiz(self) -> tuple[QuizItem, ...]:
         """Return the questions of the quiz with their right answers."""
         words = self.words["quiz"]
@@ -199,9 +241,10 @@ class Telling:
 
     def _outcome_items(self) -> Iterator[QuizItem]:
         """Ask what is said on an outcome; where it is forced, of somebody for whom something else is true."""
-        for letter, each in reversed(tuple(self.instructions())):
+        starts = accumulate((each.count for each in self.device.instructions), initial=0)
+        for each, first in reversed(tuple(zip(self.device.instructions, starts, strict=False))):
             answer = max(range(len(each.says)), key=lambda x: (self.categories[x] != self.symbols[each.says[x]], x))
-            question = fill(self.words["quiz"]["outcome"], letter=letter, answer=self.categories[answer])
+            question = fill(self.words["quiz"]["outcome"], shown=self.shown(first), answer=self.categories[answer])
             yield QuizItem(question, self.symbols[each.says[answer]])
 
     def _count_items(self) -> Iterator[QuizItem]:
@@ -214,9 +257,113 @@ class Telling:
             )  # fmt: skip
             yield QuizItem(question, str(self.said(symbol, answer)))
 
-    def _proof_items(self) -> Iterator[QuizItem]:
+
+def _with(words: Mapping[str, Any], other: str) -> Mapping[str, Any]:
+    """Return the sentences, with those of another way to ask in the places that it has."""
+    return {**words, **{name: {**words.get(name, {}), **table} for name, table in words[other].items()}}
+
+
+@dataclass(frozen=True)
+class PairTelling(PaperWords):
+    """Two questions whose answers are told together, in one language."""
+
+    device: TwoQuestions
+
+    @property
+    def words(self) -> Mapping[str, Any]:
+        """The sentences of the kit; none of them speaks of a device."""
+        return _with(_catalogue(self.language), "pair")
+
+    def choices(self) -> tuple[tuple[str, str], ...]:
+        """Return what may be said, each with what it means."""
+        means = self.words["choices"]
+        return tuple((said, means[code]) for said, code in zip(self.symbols, self.device.design.symbols, strict=True))
+
+    def request(self) -> str:
+        """Return how the interviewer asks for a device to be used: there is none."""
+        return ""
+
+    def facts(self) -> tuple[str, ...]:
+        """Tell the share of the harmless question, the probabilities, and what they rest on."""
+        words, share = self.words["facts"], self.device.harmless.share
+        epsilon = epsilon_words(self.device.design.epsilon, self.spoken)
+        return (
+            _share(self, share),
+            *self._chances(),
+            words["holds"],
+            words["secret"],
+            fill(words["epsilon"], epsilon=epsilon),
+            words["tally"],
+        )
+
+    def consent(self) -> tuple[str, ...]:
+        """Return the consent text: what is said, against whom it holds, and what it reveals at most."""
+        words, (first, second) = self.words["consent"], self.symbols
+        device = fill(words["device"], first=first, second=second)
+        return (words["free"], device, words["seen"], *self._revealed(), words["apart"])
+
+    def quiz(self) -> tuple[QuizItem, ...]:
+        """Return the questions of the quiz with their right answers: all four pairs of answers, and what is proved."""
         words = self.words["quiz"]
-        for y, symbol in enumerate(self.symbols):
-            out = " / ".join(self.categories[x] for x in self.excluded(y))
-            right = fill(words["yes_answer"], answer=out) if out else words["no_answer"]
-            yield QuizItem(fill(words["proof"], symbol=symbol), right)
+        pairs = (
+            QuizItem(
+                fill(words["outcome"], answer=self.categories[answer], harmless=self.categories[harmless]),
+                self.symbols[self.device.says(answer, harmless)],
+            )
+            for answer in (1, 0)
+            for harmless in (1, 0)
+        )
+        return (*pairs, *self._proof_items(), QuizItem(words["seen"], words["seen_answer"]))
+
+
+@dataclass(frozen=True)
+class ChoosingTelling(Telling):
+    """A device that chooses one of two questions, in one language."""
+
+    device: ChoosingDevice
+
+    @property
+    def words(self) -> Mapping[str, Any]:
+        """The sentences of the kit."""
+        return _with(_catalogue(self.language), "choose")
+
+    def rule(self, instruction: Instruction) -> str:
+        """Return which question an instruction asks for."""
+        return str(self.words["rule"]["first" if instruction.says else "second"])
+
+    def _cells(self) -> Iterator[str]:
+        yield _share(self, self.device.harmless.share)
+        yield from self._chances()
+        yield from (self.words["facts"][name] for name in ("holds", "secret"))
+
+    def _odds(self) -> Iterator[str]:
+        for name, each in zip(("first", "second"), self.device.instructions, strict=True):
+            yield fill(self.words["consent"][name], count=each.count, total=self.device.outcomes)
+
+    def _outcome_items(self) -> Iterator[QuizItem]:
+        """Ask what is said where the device chooses a question, of somebody to whom the other one is otherwise."""
+        starts = (0, self.device.instructions[0].count)
+        for start, chosen in zip(starts, (0, 1), strict=True):
+            for answer in (1, 0):
+                question = fill(
+                    self.words["quiz"]["outcome"],
+                    shown=self.shown(start), answer=self.categories[answer], harmless=self.categories[1 - answer],
+                )  # fmt: skip
+                yield QuizItem(question, self.categories[(answer, 1 - answer)[chosen]])
+
+    def _count_items(self) -> Iterator[QuizItem]:
+        """Ask on how many outcomes the harmless question is answered."""
+        question = fill(self.words["quiz"]["count"], total=self.device.outcomes)
+        yield QuizItem(question, str(self.device.instructions[1].count))
+
+
+def _share(told: PaperWords, share: Fraction) -> str:
+    percent = Decimal(round(share * 10_000)).scaleb(-2)
+    return fill(told.words["facts"]["share"], share=str(share), percent=told.spoken.number(percent))
+
+
+def telling(device: PhysicalDevice | TwoQuestions, language: str) -> Telling | PairTelling:
+    """Tell a device, or two questions, in a language."""
+    if isinstance(device, TwoQuestions):
+        return PairTelling(device, language)
+    return (ChoosingTelling if isinstance(device, ChoosingDevice) else Telling)(device, language)  # type: ignore[arg-type]

@@ -111,7 +111,7 @@ class Ladder(AnyDesign):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(f"stage {number}" for number in range(len(self)))
+        return tuple(f"stage_{number}" for number in range(1, len(self) + 1))
 
     def symbols_in(self, column: str, rows: Any) -> list[str]:
         return self.designs[self.columns.index(column)].symbols_in(column, rows)

@@ -84,7 +84,8 @@ class Choice(Rendered):
         rows = [(one.name, one.design.epsilon, one.risk, one.unchanged, one.size) for one in self.candidates]
         cells = tuple((name, exact.shown_above(epsilon, 4), *map(shown_number, rest)) for name, epsilon, *rest in rows)
         heads = ("design", "ε", "variance × people", "unchanged", "bytes")
-        return Sheet(f"{self.design.name}, for {self.demand}", heads, cells, self.reasons, values=tuple(rows))
+        names = ("design", "epsilon", "risk", "unchanged", "bytes")
+        return Sheet(f"{self.design.name}, for {self.demand}", heads, cells, self.reasons, names, values=tuple(rows))
 
     def __str__(self) -> str:
         wide = max(len(candidate.name) for candidate in self.candidates)

@@ -62,7 +62,8 @@ class Comparison(Rendered):
         )
         heads = ("design", "ε, one response", "ε, all others known", "variance", "error", "ratio")
         notes = tuple(f"{line.name}: {line.note}" for line in self.lines if line.note)
-        return Sheet(f"{self.n:,} respondents", heads, cells, notes, values=tuple(rows))
+        names = ("design", "epsilon", "epsilon_collector", *heads[3:])
+        return Sheet(f"{self.n:,} respondents", heads, cells, notes, names, values=tuple(rows))
 
     def __iter__(self) -> Iterator[ComparedDesign]:
         return iter(self.lines)

@@ -20,6 +20,7 @@ from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Vector
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import floats
+from deniable.plan.amounts import check_amount
 from deniable.plan.sizes import first_for_good, smallest
 from deniable.plan.variances import (
     MOST_RESPONDENTS,
@@ -345,8 +346,9 @@ def read_category(design: Design | Deck, category: str | None) -> str:
     """Read whose share is meant; the last category, if none is named.
 
     Raises:
-        InvalidRequest: no category of the design.
+        InvalidRequest: no category of the design; or none was named, and the categories are levels of a number.
     """
+    check_amount(design, None, category)
     name = design.categories[-1] if category is None else category
     if name not in design.categories:
         raise InvalidRequest(f"{quoted(name)} is not a category; expected one of the design's.")

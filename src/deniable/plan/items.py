@@ -69,7 +69,8 @@ class ItemsChoice(Rendered):
         )
         heads = ("questions", "ε", "variance × people, one question", "variance × people, two together")
         title = f"Best for {self.goal}: {self.candidates[0].each} for each respondent"
-        return Sheet(title, heads, cells, self.reasons, values=tuple(rows))
+        names = ("questions", "epsilon", "shares", "associations")
+        return Sheet(title, heads, cells, self.reasons, names, values=tuple(rows))
 
     def __str__(self) -> str:
         rows = [

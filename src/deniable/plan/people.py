@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from deniable.designs import Design, direct
+from deniable.designs import Design, NumberDesign, direct
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Vector
 from deniable.estimates.intervals import quantile
+from deniable.plan.amounts import check_amount, mean_width, people_for_mean
 from deniable.plan.detection import (
     DecidingResponse,
     deciding_response,
@@ -33,7 +34,9 @@ _SAME = 1e-9  # a count that lies this close to where the interval is as wide as
 def how_many(
     design: Design,
     *,
-    share: float,
+    share: float | None = None,
+    within: float | None = None,
+    sd: float | None = None,
     width: float | None = None,
     power: float | None = None,
     assurance: float | None = None,
@@ -46,9 +49,13 @@ def how_many(
 ) -> Planned:
     """Answer how many people must respond, for an interval of a width or for a power, at the share that is expected.
 
+    Of a design for numbers the question is another one: for a mean within so much, `within` and perhaps `sd`.
+
     Args:
         design: what people will respond with.
         share: the share that you expect.
+        within: of a design for numbers: how far the interval of the mean may reach to both sides.
+        sd: the largest standard deviation that you expect of the numbers; any, if it is not given.
         width: of the interval, from end to end.
         power: how surely `share` is told from `null`; see `power`.
         assurance: in how many of all surveys the interval is as narrow as that; on average, if it is not given.
@@ -60,14 +67,30 @@ def how_many(
         method: of the test, "exact" or "normal"; by default "exact" where it can be computed.
 
     Raises:
-        InvalidRequest: not exactly one of width and power, or numbers that do not fit.
+        InvalidRequest: not exactly one of width and power, a share of numbers or a mean of categories, or numbers that
+            do not fit.
 
     Example:
         >>> from deniable.designs import forced_response
         >>> die = forced_response("2/3", "1/6", "1/6")
         >>> how_many(die, share=0.1, power=0.8).value, how_many(die, share=0.2, width=0.12, assurance=0.8).value
         (241, 521)
+        >>> from deniable.designs import number_design
+        >>> how_many(number_design(0, 8000, epsilon=2), within=200, sd=1500).value
+        1713
     """
+    if within is not None:
+        if not isinstance(design, NumberDesign) or (share, width, power, category) != (None,) * 4:
+            raise InvalidRequest(
+                "a mean within so much was asked for; expected a design for numbers, and no share, width or power.",
+                "Designs for numbers are built with number_design(low, high, epsilon=…).",
+            )
+        return people_for_mean(design, within, sd, level)
+    check_amount(design, share, category)
+    if share is None or sd is not None:
+        raise InvalidRequest(
+            "expected the share that you expect, and no sd: that is of numbers.", "For example share=0.1."
+        )
     if (width is None) == (power is None) or (width is None and assurance is not None):
         raise InvalidRequest(
             "expected either a width or a power, and an assurance with a width alone.",
@@ -177,18 +200,28 @@ def how_wide(
     design: Design,
     n: int,
     *,
-    share: float,
+    share: float | None = None,
+    sd: float | None = None,
     level: float = 0.95,
     assurance: float | None = None,
     category: str | None = None,
 ) -> Planned:
     """Answer how wide the interval will be with n respondents, on average or with an assurance; see `how_many`.
 
+    Of a design for numbers it is the interval of the mean, and no share is expected.
+
     Example:
         >>> from deniable.designs import warner
         >>> round(how_wide(warner(epsilon=1), 1000, share=0.2).value, 3)
         0.129
     """
+    if isinstance(design, NumberDesign) and (share, assurance, category) == (None,) * 3:
+        return mean_width(design, n, sd, level)
+    check_amount(design, share, category)
+    if share is None or sd is not None:
+        raise InvalidRequest(
+            "expected the share that you expect, and no sd: that is of numbers.", "For example share=0.1."
+        )
     name, true, n = read_category(design, category), read_share(share, "share"), whole(n, "n", least=2)
     average = width(design, n, level=level, shares=shares_around(design, name, true), category=name)
     lines: list[Line] = [{"in surveys": "on average", "width": average, "±": average / 2}]

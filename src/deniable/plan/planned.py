@@ -67,14 +67,14 @@ class Planned(Rendered):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        return data_frame([dict(line) for line in self.lines])
+        return data_frame([{_key(name): cell for name, cell in line.items()} for line in self.lines])
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return all of it for programs; infinite numbers are null."""
         told: dict[str, Any] = {
             "sentence": self.sentence,
             "value": _finite(self.value),
-            "lines": [{name: _finite(cell) for name, cell in line.items()} for line in self.lines],
+            "lines": [{_key(name): _finite(cell) for name, cell in line.items()} for line in self.lines],
             "notes": list(self.notes),
         }
         if self.design is not None:
@@ -84,7 +84,8 @@ class Planned(Rendered):
     def _sheet(self) -> Sheet:
         heads = tuple(self.lines[0])
         cells = tuple(tuple(_cell(name, line[name]) for name in heads) for line in self.lines)
-        return Sheet(self.sentence, heads, cells, self.notes, values=tuple(tuple(line.values()) for line in self.lines))
+        values = tuple(tuple(line.values()) for line in self.lines)
+        return Sheet(self.sentence, heads, cells, self.notes, tuple(map(_key, heads)), values)
 
     def drawn(self) -> str:
         """Return the same picture as text: a line for each value across, a mark for each column.
@@ -117,6 +118,11 @@ class Planned(Rendered):
         names = [name for name in self.lines[0] if name != self.across]
         columns = {name: [float(line[name]) for line in self.lines] for name in [self.across, *names]}
         return columns.pop(self.across), columns
+
+
+def _key(head: str) -> str:
+    """Return what programs call a column."""
+    return head.replace(" ", "_")
 
 
 def _cell(name: str, cell: str | float) -> str:

@@ -307,6 +307,8 @@ def _how(result: Result, summary: Summary[Row]) -> str:
         model = _REGRESSIONS.get(summary.method)
         by = f"maximum likelihood of {model} of the answers" if model else "least squares on unbiased values"
         errors = next((note for note in summary.notes if note.startswith("Standard errors")), "").rstrip(".")
+        groups = getattr(result, "groups", 0)
+        by += f" with random intercepts of {groups:,} groups" if groups else ""
         return f"in {formula} by {by}, with the device's probabilities in it ({errors.lower()})"
     if formula:
         return f"in {formula} by the delta method, over the people who responded"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
@@ -83,7 +84,8 @@ def _of_items(design: ItemDesign) -> Sheet:
 
 @sheet_of.register
 def _of_strings(design: StringDesign) -> Sheet:
-    return _of_panel(f"{design!r}", channel_views(design)[0], (design.told, *caveats(design)))
+    found = _of_panel(f"{design!r}", channel_views(design)[0], (design.told, *caveats(design)))
+    return replace(found, names=("bit", "one", "zero"))
 
 
 @sheet_of.register
@@ -96,7 +98,8 @@ def _of_order(order: Order) -> Sheet:
         "incomparable": "Neither design tells all that the other tells.",
     }
     cells = tuple((name, "yes" if each else "no", _why(each)) for name, each in names.items())
-    return Sheet(told[order.relation], ("made", "possible", "how, or why not"), cells)
+    heads = ("made", "possible", "how, or why not")
+    return Sheet(told[order.relation], heads, cells, names=("made", "possible", "how"))
 
 
 @sheet_of.register
@@ -126,6 +129,7 @@ def _of_weighted(tally: WeightedTally) -> Sheet:
         ("response", "count", "weight", "share of the weight"),
         tuple((name, f"{count:,}", f"{weight:,.6g}", f"{share:.1%}") for name, count, weight, share in rows),
         _nothing_sent(tally),
+        names=("response", "count", "weight", "share"),
         values=tuple(rows),
         sizes=tuple(row[2] for row in rows),
     )
@@ -135,8 +139,8 @@ def _of_weighted(tally: WeightedTally) -> Sheet:
 def _of_groups(tally: GroupedTally) -> Sheet:
     rows = [(group_name(group), each.respondents, each.missing) for group, each in tally.items()]
     sizes = tuple(float(row[1]) for row in rows)
-    heads = ("group", "responses", "sent nothing")
-    return Sheet(counted_title(tally), heads, columns_of(rows), values=tuple(rows), sizes=sizes)
+    heads, names = ("group", "responses", "sent nothing"), ("group", "responses", "missing")
+    return Sheet(counted_title(tally), heads, columns_of(rows), names=names, values=tuple(rows), sizes=sizes)
 
 
 @sheet_of.register
@@ -152,6 +156,7 @@ def _of_stages(tallies: StageTallies) -> Sheet:
         ("", "ε", "have sent it", "stopped there"),
         columns_of(rows),
         ("Everybody counts once, with the finest response sent.",),
+        names=("stage", "epsilon", "seen", "finest"),
         values=tuple(rows),
     )
 
@@ -161,7 +166,9 @@ def _of_item_tally(tally: ItemTally) -> Sheet:  # type: ignore[type-arg]  # of e
     rows = [(name, *counts) for name, counts in zip(tally.design.items, tally.counts.tolist(), strict=True)]
     sizes = tuple(map(float, tally.counts[:, 1:].sum(axis=1).tolist()))
     heads = ("item", *marks_of(tally))
-    return Sheet(counted_title(tally), heads, columns_of(rows), _nothing_sent(tally), values=tuple(rows), sizes=sizes)
+    names = tuple({"+": "plus", "−": "minus"}.get(head, head) for head in heads)
+    notes = _nothing_sent(tally)
+    return Sheet(counted_title(tally), heads, columns_of(rows), notes, names, values=tuple(rows), sizes=sizes)
 
 
 @sheet_of.register(StringTally)
@@ -171,8 +178,8 @@ def _of_bits(tally: StringTally | NoisyTally) -> Sheet:
         (f"cohort {number}", int(size), int(ones.sum()))
         for number, (size, ones) in enumerate(zip(tally.sizes, tally.ones, strict=True))
     ]
-    heads = ("", "responses", "ones in all bits")
-    return Sheet(counted_title(tally), heads, columns_of(rows), _nothing_sent(tally), values=tuple(rows))
+    heads, names = ("", "responses", "ones in all bits"), ("cohort", "responses", "ones")
+    return Sheet(counted_title(tally), heads, columns_of(rows), _nothing_sent(tally), names, values=tuple(rows))
 
 
 def counted_title(tally: Any) -> str:
@@ -247,9 +254,10 @@ def _of_panel(title: str, panel: ChannelView, notes: tuple[str, ...], *, whole: 
         )
         values.append((name, *map(float, row), *map(float, odds[at : at + 1])))
     heads = (panel.title or "response", *panel.given, *(["odds change at most by"] if whole else []))
+    names = ("response", *panel.given, *(["odds"] if whole else []))
     about = (*([panel.note] if panel.note else []), *notes)
     said = f"Probability of each response, given each {panel.across}."
-    return Sheet(title, heads, tuple(cells), (said, *about), values=tuple(values))
+    return Sheet(title, heads, tuple(cells), (said, *about), names, values=tuple(values))
 
 
 def _of_parts(title: str, parts: Sequence[tuple[str, Design]], notes: tuple[str, ...]) -> Sheet:
@@ -258,8 +266,9 @@ def _of_parts(title: str, parts: Sequence[tuple[str, Design]], notes: tuple[str,
         for name, design in parts
     ]
     heads = ("", "design", "ε", "possible answers", "odds change at most by")
+    names = ("part", "design", "epsilon", "categories", "odds")
     values = tuple((row[0], row[1], design.epsilon, *row[3:]) for row, (_, design) in zip(rows, parts, strict=True))
-    return Sheet(title, heads, columns_of(rows), notes, values=values)
+    return Sheet(title, heads, columns_of(rows), notes, names, values=values)
 
 
 def _why(found: Garbling | Separation) -> str:

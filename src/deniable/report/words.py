@@ -264,6 +264,7 @@ def _names(parts: Sequence[Factor]) -> str:
 _ESTIMATORS = {
     "inversion": "inverting the probabilities of the device, which is linear and unbiased",
     "likelihood": "maximum likelihood",
+    "pseudo-likelihood": "maximum pseudo-likelihood, in which people count by their weights in the sample",
     "customary": "the unbiased estimate that is customary for bits",
     "projection": "projecting onto shares from 0 to 100% that sum to 100%",
     "normalization": "setting what is negative to 0 and scaling the rest to 100%",

@@ -27,6 +27,12 @@ from deniable.survey.survey import Survey
 _MOST_CELLS = 1_000  # of one design that are listed one by one; more are not read
 _MOST_READ = 1_000  # as a denominator; the other formats have every fraction as it is
 
+KEYS_FOLLOW = (
+    "A collector adds its keys to the definition when the survey is created. Links and `deniable survey list` name the "
+    "hash of that, which is another one; `deniable survey definition NAME` writes it out."
+)
+"""Why the hash of an author's file is not the one that links name."""
+
 
 class CodebookCell(NamedTuple):
     """One answer and one response of a design.
@@ -127,6 +133,8 @@ class Codebook:
         survey, texts = self.survey, self.survey.texts[self.language]
         yield f"# {_inline(texts.title)}\n"
         yield f"`{survey.name}`, definition `{survey.hash}`.\n"
+        if survey.keys is None:
+            yield f"This is the hash of the author's file. {KEYS_FOLLOW}\n"
         for name in ("intro", "consent"):
             if getattr(texts, name):
                 yield f"{_inline(getattr(texts, name))}\n"

@@ -7,15 +7,18 @@ Shares are exact: of days in the Gregorian calendar, which repeats after 146,097
 from __future__ import annotations
 
 import calendar
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 
+from deniable import exact
 from deniable.errors import InvalidRequest, quoted
 
 _YEARS = 400  # of one cycle of the calendar
 _LEAPS = 97  # of them
+_MOST_TIMES = 100  # as many people as a direct question takes; beyond, nobody would ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,26 @@ class HarmlessQuestion:
     share: Fraction
     texts: Mapping[str, str]
     note: str
+
+    @property
+    def use(self) -> str:
+        """Say which designs the question is good for, and what it costs there."""
+        others = "p of triangular, b of simmons"
+        if self.share == Fraction(1, 2):
+            return f"{others} (where 1/2 is the best b); not for crosswise, which tells nothing with p = 1/2"
+        ratio = max(self.share, 1 - self.share) / min(self.share, 1 - self.share)
+        epsilon, times = exact.shown_above(math.log(ratio), 3), self._times()
+        many = f"{times:,.0f}" if times > _MOST_TIMES else f"{times:.2g}"
+        cost = f"ε = {epsilon}, {many} times as many people as a direct question at a share of 10 %"
+        if times > _MOST_TIMES:
+            return f"{others}; not for crosswise, where it would tell next to nothing ({cost})"
+        return f"p of crosswise ({cost}), {others}"
+
+    def _times(self) -> float:
+        """Return how many times as many people the crosswise model takes, at a share of 10 %."""
+        rare = Fraction(1, 10)
+        same = (1 - self.share) * (1 - rare) + self.share * rare
+        return float(same * (1 - same) / ((2 * self.share - 1) ** 2 * rare * (1 - rare)))
 
 
 def _days(holds: Callable[[date], bool]) -> Fraction:
@@ -60,6 +83,8 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
         {
             "en": "Is your mother's birthday in January, February or March?",
             "de": "Hat Ihre Mutter im Januar, Februar oder März Geburtstag?",
+            "es": "¿Es el cumpleaños de su madre en enero, febrero o marzo?",
+            "fr": "L’anniversaire de votre mère est-il en janvier, février ou mars ?",
         },
         _CALENDAR,
     ),
@@ -69,6 +94,8 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
         {
             "en": "Is your mother's birthday in November or December?",
             "de": "Hat Ihre Mutter im November oder Dezember Geburtstag?",
+            "es": "¿Es el cumpleaños de su madre en noviembre o diciembre?",
+            "fr": "L’anniversaire de votre mère est-il en novembre ou décembre ?",
         },
         _CALENDAR,
     ),
@@ -78,6 +105,8 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
         {
             "en": "Is your father's birthday on the 1st to 5th day of a month?",
             "de": "Hat Ihr Vater am 1. bis 5. Tag eines Monats Geburtstag?",
+            "es": "¿Es el cumpleaños de su padre entre los días 1 y 5 de un mes?",
+            "fr": "L’anniversaire de votre père est-il entre le 1er et le 5 d’un mois ?",
         },
         _CALENDAR,
     ),
@@ -87,6 +116,8 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
         {
             "en": "Is your father's birthday on the 1st to 10th day of a month?",
             "de": "Hat Ihr Vater am 1. bis 10. Tag eines Monats Geburtstag?",
+            "es": "¿Es el cumpleaños de su padre entre los días 1 y 10 de un mes?",
+            "fr": "L’anniversaire de votre père est-il entre le 1er et le 10 d’un mois ?",
         },
         _CALENDAR,
     ),
@@ -98,6 +129,9 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
             "14th?",
             "de": "Denken Sie an jemanden, dessen Geburtstag Sie kennen. Ist er an einem geraden Tag des Monats, etwa "
             "am 2. oder 14.?",
+            "es": "Piense en una amistad cuyo cumpleaños conozca. ¿Es en un día par del mes, como el 2 o el 14?",
+            "fr": "Pensez à un ami dont vous connaissez l’anniversaire. Est-il un jour pair du mois, comme le 2 ou "
+            "le 14 ?",
         },
         _CALENDAR,
     ),
@@ -107,6 +141,8 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
         {
             "en": "Take a banknote of yours. Is the last digit of its number 0, 1 or 2?",
             "de": "Nehmen Sie einen Geldschein von sich. Ist die letzte Ziffer seiner Nummer 0, 1 oder 2?",
+            "es": "Tome un billete suyo. ¿Es la última cifra de su número 0, 1 o 2?",
+            "fr": "Prenez un de vos billets de banque. Le dernier chiffre de son numéro est-il 0, 1 ou 2 ?",
         },
         _DIGITS,
     ),
@@ -117,6 +153,9 @@ HARMLESS: tuple[HarmlessQuestion, ...] = (
             "en": "Take a banknote of yours. Is the last digit of its number even, so 0, 2, 4, 6 or 8?",
             "de": "Nehmen Sie einen Geldschein von sich. Ist die letzte Ziffer seiner Nummer gerade, also 0, 2, 4, 6 "
             "oder 8?",
+            "es": "Tome un billete suyo. ¿Es par la última cifra de su número, o sea 0, 2, 4, 6 u 8?",
+            "fr": "Prenez un de vos billets de banque. Le dernier chiffre de son numéro est-il pair, donc 0, 2, 4, 6 "
+            "ou 8 ?",
         },
         _DIGITS,
     ),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from deniable import documents, exact
 from deniable.chance import SYSTEM, Source, pick
 from deniable.documents import HashedDocument
-from deniable.errors import InvalidRequest, UnreadableFile, quoted
+from deniable.errors import InvalidRequest, NotAllowed, UnreadableFile, quoted
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
 from deniable.survey.arms import SurveyArm, check_arms, check_compared, draw_arm, hands
@@ -220,6 +220,27 @@ class Survey(HashedDocument):
         asked = [question for question in self.questions if not question.check]
         each = [question.disclosure.limit_words(CEILING, spoken, question.name) for question in asked]
         return (*chain.from_iterable(each), *self.disclosure.limit_words(BUDGET, spoken))
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """What a template left to be filled in and still stands there, such as "<why> in texts.en.intro"."""
+        asked = (spoken.placeholders(each.texts, f"{each.name}.texts") for each in self.questions)
+        return (*spoken.placeholders(self.texts, "texts"), *chain.from_iterable(asked))
+
+    def check_filled(self) -> None:
+        """Refuse texts in which something was left to be filled in, unless it is a pilot.
+
+        Raises:
+            NotAllowed: there is a placeholder.
+        """
+        left = self.placeholders
+        if left and not self.pilot:
+            more = f", and {len(left) - 3:,} more" if len(left) > 3 else ""
+            raise NotAllowed(
+                f"the survey {self.name!r} still has {', '.join(left[:3])}{more}; expected texts that respondents can "
+                "read.",
+                "Write there what it asks for and create the survey again; a preview or a pilot can be run as it is.",
+            )
 
     def number(self, question: str) -> int:
         """Return the number of a question by its name.

@@ -11,6 +11,7 @@ from deniable.errors import InvalidRequest, quoted
 
 _MOST_LETTERS = 20_000  # in one text; a page of a book has about 2,000
 
+_PLACEHOLDER = re.compile(r"<[^\W\d_](?:[^<>@/\n]*[^<>@/\s])?>")  # words in brackets; no address, and no comparison
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 _T = TypeVar("_T", "SurveyTexts", "QuestionTexts", "PartTexts")
@@ -139,6 +140,22 @@ def check_spoken(texts: Mapping[str, object], languages: tuple[str, ...], name: 
             f"{name} has texts in {', '.join(sorted(texts)) or 'no language'}; expected {', '.join(languages)}.",
             "Every text is written in every language of the survey.",
         )
+
+
+def placeholders(texts: Mapping[str, Any], name: str) -> list[str]:
+    """Return what a template left to be filled in, such as "<why>", each with the field that it stands in.
+
+    Example:
+        >>> spoken = SurveyTexts("Work", intro="Asked by <who asks>.", contact="Ann <ann@work.example>")
+        >>> placeholders({"en": spoken}, "texts")
+        ['<who asks> in texts.en.intro']
+    """
+    return [
+        f"{found} in {name}.{language}.{field}"
+        for language, spoken in to_body(texts).items()
+        for field, value in spoken.items()
+        for found in _PLACEHOLDER.findall(value if isinstance(value, str) else str(value))
+    ]
 
 
 def to_body(texts: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import DeniableError, InvalidResponse
+from deniable.tallies.rows import index_of
 from deniable.tallies.running import Running, booleans
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ def read(responses: Any) -> pa.ChunkedArray[Any] | None:
     """Return a column as Arrow, or None where it holds Python objects of several kinds."""
     import pyarrow as pa
 
+    if index_of(responses) is not None and hasattr(responses, "columns"):
+        responses = responses.reset_index(drop=True)  # of a frame, which would hand over its index as a column
     try:
         if hasattr(responses, "__arrow_c_stream__"):
             return pa.chunked_array(responses)

@@ -159,7 +159,7 @@ class CodedDesign(Protocol):
         """The content hash."""
         ...
 
-    def response_number(self, symbol: str) -> int:
+    def response_number(self, symbol: Any) -> int:
         """Return the number of a response."""
         ...
 

@@ -32,7 +32,7 @@ from deniable.tallies.groups import GroupedTally, tallies_by_values
 from deniable.tallies.responses import Responses
 from deniable.tallies.running import Running
 from deniable.tallies.separate import SeparateTallies, TallyKey
-from deniable.tallies.weighted import WeightedTally, tally_weighted
+from deniable.tallies.weighted import WeightedTally, read_weights, tally_weighted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,6 +112,7 @@ def tally_column(
     column: str,
     *,
     by: str | Sequence[str],
+    weights: str | None = None,
     values: Mapping[str, str] | None = None,
     missing: Iterable[str] = (),
     codes: bool = False,
@@ -169,7 +170,7 @@ def tally_column(
         progress: told after each batch.
 
     Returns:
-        A tally; with `by` a `GroupedTally`, with `weights` a `WeightedTally`.
+        A tally; with `weights` a `WeightedTally`; with `by` a `GroupedTally`, of either.
 
     Raises:
         InvalidRequest: a column that is not there (those that are there are listed), or a symbol that is none.
@@ -194,16 +195,11 @@ def tally_column(
     tally: Tally | GroupedTally = found.tallies[column]
     if weights is None:
         return tally
-    if isinstance(tally, GroupedTally):
-        raise InvalidRequest(
-            "there are weights= and groups; expected one of them.",
-            "Read the rows: dn.estimate(dn.read_responses(…), sampling=dn.Sampling(weights), by=groups).",
-        )
     return weigh(tally, asked, file, column, weights, sheet=sheet, format=format)
 
 
 def weigh(
-    tally: Tally,
+    tally: Tally | GroupedTally,
     asked: CollectedColumn,
     file: Paths | File,
     column: str,
@@ -211,18 +207,41 @@ def weigh(
     *,
     sheet: str | None = None,
     format: str | None = None,
-) -> WeightedTally:
-    """Return the tally of a column with the weights that stand beside it, read once more.
+) -> WeightedTally | GroupedTally:
+    """Return the tally of a column with the weights that stand beside it, read once more; by groups where it is.
 
     Raises:
         InvalidResponse: a weight that is missing, negative or no number.
     """
     _rewind(file)
-    sent, _ = _rows(asked, tally.design, file, column, sheet, format)
+    (design,) = asked.designs.values()
+    sent, _ = _rows(asked, design, file, column, sheet, format)
     _rewind(file)
-    batches = _batches(file, [column, weights], (), sheet, format)
-    beside = [text for _, batch in batches for text in _texts(batch.column(weights)).to_pylist()]
-    return replace(tally_weighted(sent, beside), missing=tally.missing, declared=tally.declared)
+    by = tally.by if isinstance(tally, GroupedTally) else ()
+    beside: list[str | None] = []
+    rows: dict[Any, list[int]] = {}
+    for columns, batch in _batches(file, [column, weights], by, sheet, format):
+        known = [(columns.meanings(name), _texts(batch.column(name)).to_pylist()) for name in by]
+        for number, texts in enumerate(zip(*(texts for _, texts in known), strict=True), len(beside)):
+            group = tuple(_group(meanings, text) for (meanings, _), text in zip(known, texts, strict=True))
+            rows.setdefault(group if len(by) > 1 else group[0], []).append(number)
+        beside += _texts(batch.column(weights)).to_pylist()
+    every = read_weights(beside, len(sent))
+    if not isinstance(tally, GroupedTally):
+        return _weighed(tally, sent, every)
+    parts = {group: _weighed(each, *_at(sent, every, rows[group])) for group, each in tally.items()}
+    return GroupedTally(tally.design, parts, by)
+
+
+def _weighed(tally: Tally, sent: Responses[Design], weights: Any) -> WeightedTally:
+    """Count rows with their weights; what is no symbol is missing there, and told apart in the tally."""
+    return replace(tally_weighted(sent, weights), missing=tally.missing, declared=tally.declared)
+
+
+def _at(sent: Responses[Design], weights: Any, rows: Sequence[int]) -> tuple[Responses[Design], Any]:
+    assert sent.missing is not None
+    columns = {name: column[rows] for name, column in sent.columns.items()}
+    return Responses(sent.design, columns, sent.missing[rows]), weights[rows]
 
 
 def _rewind(file: Paths | File) -> None:
@@ -550,7 +569,7 @@ class _ColumnCounter:
                 text, *rest = (row[name] for name in table.column_names)
                 device = _device(asked, column, columns, rest.pop(0)) if asked.devices else None
                 named = zip(rest, groups.values(), strict=True)
-                group = tuple(None if each is None else _called(known, each) for each, known in named)
+                group = tuple(_group(known, each) for each, known in named)
                 cells.setdefault((device, group), Counter())[text] += row["count_all"]
             for (device, group), found in cells.items():
                 part = self._part(column, readings[device], asked.designs[device], found)
@@ -608,6 +627,11 @@ class _ColumnCounter:
 def _called(meanings: Meanings, text: str) -> str:
     """Return what a file calls a value: its label, or the value itself."""
     return meanings.labels.get(_plain(text), _plain(text))
+
+
+def _group(meanings: Meanings, text: str | None) -> str | None:
+    """Return what a group is called; None where a file says nothing."""
+    return None if text is None else _called(meanings, text)
 
 
 def _device(asked: CollectedColumn, column: str, columns: ColumnFile, device: str | None) -> str:

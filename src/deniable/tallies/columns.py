@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.designs import Design, direct
+from deniable.designs import Design
+from deniable.designs.attributes import openly_known
 from deniable.errors import InvalidRequest
 from deniable.tallies.groups import group_name, numbered
 from deniable.tallies.responses import Responses
+from deniable.tallies.rows import name_of
 
 __all__ = ["KnownColumn", "column_of"]
 
@@ -19,7 +21,7 @@ class KnownColumn(NamedTuple):
     """A column whose rows are numbers of responses.
 
     Attributes:
-        design: what they were drawn with; `direct` for what is openly known.
+        design: what they were drawn with; `openly_known` for what nobody was asked.
         codes: the number of each row's response; -1 where there is none.
         name: what the column is called, or nothing.
         open: whether it is openly known, and nothing was drawn.
@@ -46,12 +48,12 @@ def column_of(given: object) -> KnownColumn:
         _check_codes(given.design)
         codes = np.asarray(given.columns["response"], np.int64)
         return KnownColumn(
-            given.design, codes if given.missing is None else np.where(given.missing, -1, codes), "", False
+            given.design, codes if given.missing is None else np.where(given.missing, -1, codes), given.name, False
         )
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Design):
         design, column = given
         _check_codes(design)
-        return column_of(Responses.of(design, column))._replace(name=_name(column))
+        return column_of(Responses.of(design, column))
     if given is None:
         raise InvalidRequest("there is one column; expected two, for rows and columns.")
     order, numbers = numbered(given)
@@ -59,7 +61,7 @@ def column_of(given: object) -> KnownColumn:
     if len(known) < 2:
         raise InvalidRequest(f"a column holds {len(known)} different values; expected at least two.")
     places = np.array([known.index(each) if each is not None else -1 for each in order], np.int64)
-    return KnownColumn(direct([group_name(each) for each in known]), places[numbers], _name(given), True)
+    return KnownColumn(openly_known([group_name(each) for each in known]), places[numbers], name_of(given), True)
 
 
 def _check_codes(design: Any) -> None:
@@ -68,8 +70,3 @@ def _check_codes(design: Any) -> None:
             f"these are responses to {design!r}; expected a design for categories whose responses are numbered.",
             "For sets and strings use dn.association(first, second).",
         )
-
-
-def _name(column: Any) -> str:
-    name = getattr(column, "name", None)
-    return name if isinstance(name, str) else ""

@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.designs.cards import Deck
 from deniable.documents import Response
-from deniable.errors import Incompatible, InvalidResponse, quoted
+from deniable.errors import Incompatible, InvalidResponse
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 
 __all__ = ["DeckTally", "tally"]
@@ -75,7 +75,7 @@ def tally(deck: Deck, responses: Mapping[Any, int] | Iterable[Any]) -> DeckTally
         if response is None:
             missing += int(count)
         else:
-            counts[_number(deck, response) - 1] += count
+            counts[_number(deck, response)] += count
     return DeckTally(deck, counts, missing)
 
 
@@ -87,7 +87,4 @@ def _number(deck: Deck, response: object) -> int:
                 "Hand over the deck that the response was drawn with.",
             )
         response = response.symbol
-    text = str(response)
-    if isinstance(response, bool) or not (text.isascii() and text.isdecimal() and 1 <= int(text) <= deck.numbers):
-        raise InvalidResponse(f"{quoted(text)} is on no card; expected a number from 1 to {deck.numbers}.")
-    return int(text)
+    return deck.response_number(response)

@@ -14,16 +14,13 @@ design in its metadata under `deniable.design`. A line of NDJSON may also be a `
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deniable.designs import AnyDesign, Design
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, UnreadableFile, nearest, quoted
 from deniable.files.columns import BATCH, DESIGN, ColumnFile, File, open_columns
-from deniable.files.inputs import Paths, find_inputs
 from deniable.files.office import cell_text
 from deniable.tallies.counting import tally
 from deniable.tallies.counts import Tally
@@ -71,52 +68,19 @@ def tally_file(design: Design, file: File, format: str | None = None, *, progres
     return total
 
 
-def tally_weighted_file(
-    design: Design,
-    responses: Paths | File,
-    weights: str,
-    format: str | None = None,
-    *,
-    question: str = "",
-    codes: bool | None = None,
-    progress: Progress | None = None,
-) -> WeightedTally:
-    """Count the responses of one file or of many with the weights that stand beside them, in constant memory.
-
-    Args:
-        design: what the responses were drawn with.
-        responses: Parquet, Arrow IPC, CSV or NDJSON: a file, a pattern, a folder, several of them, or an open file.
-        weights: the column that holds how many people each row stands for.
-        format: of files whose names do not tell.
-        question: which of several questions; its columns are called `smokes.response` and so on.
-        codes: what whole numbers are; True for codes, False for labels.
-        progress: told after each batch.
+def count_weighted(weights: str, design: AnyDesign, batch: pa.RecordBatch, codes: bool | None) -> WeightedTally:
+    """Count a batch of responses with the weights that stand beside them.
 
     Raises:
-        Incompatible: the responses were drawn with another design.
-        UnreadableFile: truncated, or does not say which design its responses were drawn with.
-        InvalidRequest: a column is not there.
         InvalidResponse: something that the design cannot send, or a weight that is missing, negative or no number.
-        InvalidRequest: there is no such file.
-        OSError: a file is not there, or may not be read.
+        InvalidRequest: a design that is not about categories or numbers.
     """
-    files: list[Any] = [responses]
-    if isinstance(responses, str | os.PathLike | Sequence):
-        files = [each.path for each in find_inputs(responses)]
-    total, count = WeightedTally.empty(design), partial(_count_weighted, weights)
-    for file in files:
-        with open_columns(file, format) as columns:
-            for rows, part in counted_batches(columns, design, count, question=question, codes=codes, beside=[weights]):
-                total = total + part
-                if progress:
-                    progress(rows, columns.share if len(files) == 1 else None)
-    return total
-
-
-def _count_weighted(weights: str, design: AnyDesign, batch: pa.RecordBatch, codes: bool | None) -> WeightedTally:
     import pyarrow as pa
 
-    assert isinstance(design, Design)
+    if not isinstance(design, Design):
+        raise InvalidRequest(
+            f"weights do not go with a design that asks for {design.asks}; expected categories or numbers."
+        )
     column: Any = batch.column(weights)
     try:
         numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False)

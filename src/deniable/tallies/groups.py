@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import documents
-from deniable.designs import AnyDesign
+from deniable.designs import AnyDesign, Design
 from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile, quoted
 from deniable.tallies import arrow
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.responses import Responses
+from deniable.tallies.rows import check_same_people
+from deniable.tallies.weighted import WeightedTally
 
 __all__ = [
     "Group",
@@ -64,7 +66,7 @@ class GroupedTally(AdditiveTally[AnyDesign]):
     Attributes:
         design: what all responses were drawn with.
         groups: the tally of each group, in the order in which groups are shown; read-only. A group is called by text, a
-            number or None (where nobody said), or by a tuple of them.
+            number or None (where nobody said), or by a tuple of them. All are of one kind, with weights or without.
         by: what the columns are called that groups are made by; empty where nobody said.
 
     Example:
@@ -91,6 +93,8 @@ class GroupedTally(AdditiveTally[AnyDesign]):
                 f"a group's tally is not of {self.design!r}; expected one design for all groups.",
                 "Estimate each design's groups on their own, then compare the estimates.",
             )
+        if len(set(map(type, groups.values()))) > 1:
+            raise _mixed()
         if not _have_values(groups, self.by):
             raise InvalidRequest(f"a group has another number of values; expected one for each of {_listed(self.by)}.")
         object.__setattr__(self, "groups", MappingProxyType(groups))
@@ -98,6 +102,15 @@ class GroupedTally(AdditiveTally[AnyDesign]):
     @classmethod
     def empty(cls, design: AnyDesign) -> GroupedTally:
         return cls(design, {})
+
+    @property
+    def weighted(self) -> bool:
+        """Whether responses were counted with how many people each stands for."""
+        return self._kind is WeightedTally
+
+    @property
+    def _kind(self) -> Any:
+        return next(map(type, self.groups.values()), tally_type(self.design))
 
     @property
     def respondents(self) -> int:
@@ -112,7 +125,7 @@ class GroupedTally(AdditiveTally[AnyDesign]):
     @property
     def overall(self) -> Any:
         """The tally of all groups together."""
-        return sum(self.groups.values(), tally_type(self.design).empty(self.design))
+        return sum(self.groups.values(), self._kind.empty(self.design))
 
     def __getitem__(self, group: Group) -> Any:
         if group not in self.groups:
@@ -153,6 +166,8 @@ class GroupedTally(AdditiveTally[AnyDesign]):
             raise IncompatibleTallies(
                 f"cannot add groups by {_listed(self.by)} to groups by {_listed(other.by)}; expected the same columns."
             )
+        if self.groups and other.groups and self.weighted != other.weighted:
+            raise _mixed()
         both = dict(self.groups)
         for group, each in other.groups.items():
             both[group] = both[group] + each if group in both else each
@@ -166,10 +181,14 @@ class GroupedTally(AdditiveTally[AnyDesign]):
 
     def to_body(self) -> dict[str, Any]:
         groups = [
-            {"group": list(group) if isinstance(group, tuple) else group, "tally": each.to_body()}
+            {"group": list(group) if isinstance(group, tuple) else group, self._key: each.to_body()}
             for group, each in self.groups.items()
         ]
         return {self.OWNER: self.design.hash, "by": list(self.by), "groups": groups}
+
+    @property
+    def _key(self) -> str:
+        return "weighted" if self.weighted else "tally"
 
     @classmethod
     def _read_parts(cls, body: Mapping[str, Any], design: AnyDesign) -> dict[str, Any]:
@@ -179,11 +198,23 @@ class GroupedTally(AdditiveTally[AnyDesign]):
             group = _read_label(named.get("group", ()))
             if group in groups:
                 raise UnreadableFile("two groups have one name; expected a name for each.")
-            groups[group] = tally_type(design).from_body(documents.field(named, "tally", dict), design)
+            if "weighted" in named and isinstance(design, Design):
+                groups[group] = WeightedTally.from_body(documents.field(named, "weighted", dict), design)
+            else:
+                groups[group] = tally_type(design).from_body(documents.field(named, "tally", dict), design)
+        if len(set(map(type, groups.values()))) > 1:
+            raise UnreadableFile("some groups have weights, and others have none; expected all in one way.")
         by = tuple(map(str, documents.field(body, "by", list)))
         if not _have_values(groups, by):
             raise UnreadableFile(f"a group has another number of values; expected one for each of {_listed(by)}.")
         return {"groups": groups, "by": by}
+
+
+def _mixed() -> IncompatibleTallies:
+    return IncompatibleTallies(
+        "some groups are counted with weights, and others without; expected all in one way.",
+        "Count all of them with the same column of weights, or none.",
+    )
 
 
 def _have_values(groups: Iterable[Group], by: tuple[str, ...]) -> bool:
@@ -227,7 +258,7 @@ def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any
     """Count responses apart by groups.
 
     Args:
-        count: counts some rows: responses, and what goes with them.
+        count: counts some rows: responses, and what goes with them, such as weights.
         design: what they were drawn with.
         responses: a row for each respondent: `Responses`, an array, a list, or a column of a table.
         by: the group of each respondent, row by row: a list, an array or a column; of several columns a table, or a
@@ -237,15 +268,19 @@ def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any
     Raises:
         InvalidResponse: something the design cannot send; the message names the first such row.
         InvalidRequest: other numbers of rows, groups without end, or responses that have no rows.
+        Incompatible: columns of pandas that are of other people.
     """
     check_groups(design)
+    check_same_people(responses=responses, groups=by, reached=also)
     given, (order, numbers) = _rows(design, responses), numbered(by)
     if len(given) != len(numbers):
         raise Incompatible(
             f"there are {len(given):,} responses and {len(numbers):,} groups; expected one for each row."
         )
     if also is not None and len(also) != len(given):
-        raise Incompatible(f"there are {len(given):,} responses and {len(also):,} stages; expected one for each row.")
+        raise Incompatible(
+            f"there are {len(given):,} responses, and {len(also):,} rows beside them; expected one for each row."
+        )
     _check_number(len(order))
     ends = np.cumsum(np.bincount(numbers, minlength=len(order)))
     rows = np.split(np.argsort(numbers, kind="stable"), ends)[:-1]
@@ -312,10 +347,7 @@ def _rows(design: AnyDesign, responses: Any) -> Any:
 
 
 def _cut(given: Any, rows: NDArray[np.intp]) -> Any:
-    if isinstance(given, Responses):
-        columns = {name: column[rows] for name, column in given.columns.items()}
-        return Responses(given.design, columns, None if given.missing is None else given.missing[rows])
-    if isinstance(given, np.ndarray):
+    if isinstance(given, Responses | np.ndarray):
         return given[rows]
     return [given[row] for row in rows.tolist()] if isinstance(given, list) else given.take(rows)
 

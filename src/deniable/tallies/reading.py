@@ -10,31 +10,68 @@ from numpy.typing import NDArray
 from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.tallies import arrow
-from deniable.tallies.running import Running, Where, at_index
+from deniable.tallies.base import response_numbers
+from deniable.tallies.running import Running, Where, absent, at_index
+
+_NUMBERED = ("deck", "drawn items")  # what designs ask for that have one column of numbered responses
 
 
-def read_rows(design: AnyDesign, column: Any, *, codes: bool | None = None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def read_rows(
+    design: AnyDesign, column: Any, *, codes: bool | None = None, where: Where = at_index
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the rows of `Responses`, with zeros where nothing was sent, and which rows these are.
+
+    Args:
+        design: what the responses were drawn with.
+        column: a row for each respondent, as for `read_distinct`.
+        codes: what whole numbers are, as for `tally`.
+        where: how a row is called in a message.
 
     Raises:
         InvalidResponse: something the design cannot send; the message names the row.
         Incompatible: a `Response` that was drawn with another design.
-        InvalidRequest: a design for something else than categories or numbers.
+        InvalidRequest: a design whose rows are no single responses.
     """
+    if design.asks in _NUMBERED and codes is None:
+        return _numbered(design, column)
     if not isinstance(design, Design):
         raise InvalidRequest(
-            f"rows of a design that asks for {design.asks} have more than one column; expected one for categories or "
-            "numbers.",
+            f"rows of a design that asks for {design.asks} are not read from one column{_with_codes(codes)}; expected "
+            "categories, numbers, a deck or drawn items.",
             "Draw them with dn.respond_all, or read them with Responses.from_arrow.",
         )
-    found, where = read_distinct(design, column, codes=codes)
-    coding = design.channel.coding
-    known = [each for each in found if each is not None]
-    packed = np.array(known, coding.space(0).dtype) if coding.ndim == 1 else coding.pack(known)
+    found, places = read_distinct(design, column, codes=codes, where=where)
+    packed = packed_rows(design, [each for each in found if each is not None])
     table = np.zeros((len(found), *packed.shape[1:]), packed.dtype)
-    absent = np.array([each is None for each in found], np.bool_)
-    table[~absent] = packed
-    return table[where], absent[where]
+    gone = np.array([each is None for each in found], np.bool_)
+    table[~gone] = packed
+    return table[places], gone[places]
+
+
+def _with_codes(codes: bool | None) -> str:
+    return "" if codes is None else " with codes="
+
+
+def _numbered(design: Any, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the numbers of responses that a design reads one by one, 0 where nothing was sent, and which these are."""
+    items = column_items(column)
+    if items is None:
+        raise _no_column(column)
+    numbers = list(response_numbers(design, [None if absent(each) else each for each in items]))
+    missing = np.array([each is None for each in numbers], np.bool_)
+    return np.array([each or 0 for each in numbers], np.uint32), missing
+
+
+def _no_column(column: Any) -> InvalidResponse:
+    return InvalidResponse(
+        f"the responses are a {type(column).__name__}; expected a column with a response for each respondent."
+    )
+
+
+def packed_rows(design: Design, numbers: list[int]) -> NDArray[Any]:
+    """Return the rows of `Responses` that hold these responses, by their numbers: codes, or packed bits of sets."""
+    coding = design.channel.coding
+    return np.array(numbers, coding.space(0).dtype) if coding.ndim == 1 else coding.pack(numbers)
 
 
 def read_distinct(
@@ -69,9 +106,7 @@ def _distinct(column: Any) -> tuple[list[Any], list[int], NDArray[np.intp]]:
         return found[order].tolist(), firsts[order].tolist(), order.argsort()[inverse]
     items = column_items(column)
     if items is None:
-        raise InvalidResponse(
-            f"the responses are a {type(column).__name__}; expected a column with a response for each respondent."
-        )
+        raise _no_column(column)
     seen: dict[Any, int] = {}
     first: list[int] = []
     places = np.empty(len(items), np.intp)

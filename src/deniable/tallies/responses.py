@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.designs import AnyDesign
-from deniable.errors import Incompatible, InvalidResponse
+from deniable.designs import AnyDesign, Design
+from deniable.errors import Incompatible, InvalidRequest, InvalidResponse
 from deniable.rendering import data_frame
+from deniable.tallies.rows import index_of, name_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,13 +32,18 @@ class Responses(Generic[Asked]):
 
     Nothing of an answer is in it. Responses of one design add up, also by `sum()`; those of another are refused.
     Iterating gives the symbol of each row, None where nothing was sent; a tuple, where a response has several columns:
-    the stages of a ladder, or the cohort beside the bits of a string.
+    the stages of a ladder, or the cohort beside the bits of a string. So does `responses[0]`; `responses[:3]` and
+    `responses[mask]` are the responses of those rows, and `numpy.array(responses)` the symbols of all.
 
     Attributes:
         design: what they were drawn with.
         columns: codes or packed rows by name, as `design.columns` says. They are taken as they are, without a copy, and
             made read-only. Rows of people who sent nothing hold zeros.
         missing: which rows hold nothing; None where all hold a response.
+        index: what pandas called the rows of the column that they came from; None where it did not. `to_frame` has it
+            again, and columns of other people are refused beside it. It may name people: it is in no Arrow table and no
+            file of responses.
+        name: what that column was called; empty where it had no name.
 
     Example:
         >>> from deniable.designs import warner
@@ -49,6 +55,8 @@ class Responses(Generic[Asked]):
     design: Asked
     columns: Mapping[str, NDArray[Any]] = field(repr=False)
     missing: Missing | None = field(default=None, repr=False)
+    index: Any = field(default=None, repr=False)
+    name: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         if tuple(self.columns) != self.design.columns:
@@ -65,32 +73,84 @@ class Responses(Generic[Asked]):
         if len(lengths) != 1:
             raise InvalidResponse(f"the columns have {sorted(lengths)} rows; expected one number of rows for all.")
 
+    @overload
     @classmethod
-    def of(cls, design: Asked, column: Any, *, codes: bool | None = None) -> Self:
-        """Read a column of responses to a question about categories or a number: what `tally` counts, row by row.
+    def of(cls, design: Asked, column: Any, *, codes: bool | None = None) -> Self: ...
+    @overload
+    @classmethod
+    def of(
+        cls, design: Mapping[Any, Design], column: Any, *, devices: Any, codes: bool | None = None
+    ) -> list[Responses[Design]]: ...
+    @classmethod
+    def of(
+        cls, design: Asked | Mapping[Any, Design], column: Any, *, devices: Any = None, codes: bool | None = None
+    ) -> Self | list[Responses[Design]]:
+        """Read a column of responses to categories, a number, a deck or drawn items: what `tally` counts, row by row.
+
+        Of people who were asked with different devices there are `Responses` for each device, with all rows: those who
+        were asked with another one are missing there. Hand them to `estimate` together, with a sampling.
 
         Args:
-            design: what the responses were drawn with.
+            design: what the responses were drawn with; or a design for each device by name.
             column: labels, codes or `Response` objects: a list, or a column of NumPy, pandas, Polars or Arrow. What is
                 missing (None, NaN, null, masked) stays a row without a response.
+            devices: of designs by name: what each respondent was asked with, row by row.
             codes: what whole numbers are; True for codes, False for labels, as for `tally`.
 
         Raises:
             InvalidResponse: something the design cannot send; the message names the row.
             Incompatible: a `Response` that was drawn with another design.
+            InvalidRequest: designs without devices, or devices without designs.
 
         Example:
             >>> from deniable.designs import warner
             >>> list(Responses.of(warner(1), ["yes", None, "no"]))
             ['yes', None, 'no']
+            >>> from deniable.designs import direct
+            >>> rows = Responses.of({"RR": warner(1), "DQ": direct()}, ["yes", "no", "no"], devices=["RR", "DQ", "RR"])
+            >>> [list(each) for each in rows]
+            [['yes', None, 'no'], [None, 'no', None]]
         """
+        from deniable.tallies.devices import read_devices
         from deniable.tallies.reading import read_rows
 
+        if isinstance(design, Mapping) != (devices is not None):
+            raise InvalidRequest(
+                "designs by name and devices= go together; expected a design for each device, and which row was asked "
+                "with which; or one design alone."
+            )
+        if isinstance(design, Mapping):
+            return read_devices(design, column, devices, codes=codes)
         rows, missing = read_rows(design, column, codes=codes)
-        return cls(design, {"response": rows}, missing)
+        return cls(design, {"response": rows}, missing).of_column(column)
+
+    def of_column(self, column: Any) -> Self:
+        """Return the same responses with the index and the name of the column that they came from, row by row."""
+        index, name = index_of(column), name_of(column)
+        if index is not None and len(index) != len(self):
+            index = None
+        return self if index is None and not name else replace(self, index=index, name=name)
 
     def __len__(self) -> int:
         return len(self.columns[self.design.columns[0]])
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Return the symbol of one row; or the responses of some: a slice, a mask or an array of numbers of rows."""
+        if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
+            place = range(len(self))[rows]
+            return next(iter(self[place : place + 1]))
+        chosen: Any = rows if isinstance(rows, slice) else np.asarray(rows)
+        return replace(
+            self,
+            columns={name: column[chosen] for name, column in self.columns.items()},
+            missing=None if self.missing is None else self.missing[chosen],
+            index=None if self.index is None else self.index[chosen],
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the symbols of all rows, for NumPy and pandas."""
+        symbols = np.array([*self, None], object)[:-1]  # one more, so that rows of one length stay objects
+        return symbols if dtype is None else symbols.astype(dtype)
 
     def present(self) -> dict[str, NDArray[Any]]:
         """Return the columns without the rows that are missing; without a copy, where none are."""
@@ -109,10 +169,14 @@ class Responses(Generic[Asked]):
             return NotImplemented
         self.check(other.design)
         columns = {name: np.concatenate([column, other.columns[name]]) for name, column in self.columns.items()}
-        if self.missing is None and other.missing is None:
-            return type(self)(self.design, columns)
         gaps = [np.zeros(len(each), np.bool_) if each.missing is None else each.missing for each in (self, other)]
-        return type(self)(self.design, columns, np.concatenate(gaps))
+        return replace(
+            self,
+            columns=columns,
+            missing=None if self.missing is other.missing is None else np.concatenate(gaps),
+            index=None if self.index is None or other.index is None else self.index.append(other.index),
+            name=self.name if self.name == other.name else "",
+        )
 
     def __radd__(self, other: int) -> Self:
         """Add to 0, with which `sum()` begins."""
@@ -129,7 +193,7 @@ class Responses(Generic[Asked]):
     __hash__ = None  # type: ignore[assignment]  # equal by what may be millions of rows
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), (self.design, dict(self.columns), self.missing)
+        return type(self), (self.design, dict(self.columns), self.missing, self.index, self.name)
 
     def __repr__(self) -> str:
         gaps = 0 if self.missing is None else int(self.missing.sum())
@@ -187,11 +251,15 @@ class Responses(Generic[Asked]):
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas table of symbols, missing where nothing was sent; a column for each attribute or stage.
 
+        Its rows are called as those of the column that the responses came from, so that
+        `frame["sent"] = responses.to_frame()["response"]` gives everybody their own, also in another order.
+
         Raises:
             MissingExtra: pandas is not installed.
         """
         absent = np.zeros(len(self), np.bool_) if self.missing is None else self.missing
-        return data_frame({name: _spread(each, absent) for name, each in self._symbols().items()})
+        made = data_frame({name: _spread(each, absent) for name, each in self._symbols().items()})
+        return made if self.index is None else made.set_axis(self.index, axis=0)
 
     def _symbols(self) -> dict[str, list[object]]:
         """Return the symbols of the rows that are there, by column; of several attributes, by attribute."""

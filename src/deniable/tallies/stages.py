@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable import documents
+from deniable.designs import Design
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidResponse
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally, tally
 from deniable.tallies.base import AdditiveTally, Counts
+from deniable.tallies.responses import Responses
 
-__all__ = ["StageTallies", "count_stages"]
+__all__ = ["StageTallies", "count_stages", "finest_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +93,8 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
         columns: for each stage the responses, in any form that `tally` takes that can be cut by rows: arrays of codes,
             packed rows, or lists of labels. Rows of people who did not reach a stage are passed over. Or for each
             respondent the responses to all stages that were released; None for one who sent nothing.
-        reached: for each respondent the number of the last stage that was released, counted from 0; the last one for
-            everybody, if it is not given. A negative number means none at all.
+        reached: for each respondent how many stages were released: 0 for none, 2 up to `stage_2`; all of them for
+            everybody, if it is not given.
 
     Raises:
         InvalidResponse: columns of different lengths, or something a design cannot send.
@@ -100,7 +102,7 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
     Example:
         >>> import deniable as dn
         >>> stages = dn.ladder([dn.warner(1), dn.warner(2)])
-        >>> counted = count_stages(stages, [["yes", "no", "no"], ["yes", "yes", None]], reached=[1, 1, 0])
+        >>> counted = count_stages(stages, [["yes", "no", "no"], ["yes", "yes", None]], reached=[2, 2, 1])
         >>> [each.respondents for each in counted.finest], [each.respondents for each in counted.seen]
         ([1, 2], [3, 2])
     """
@@ -111,18 +113,46 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
     if not all(hasattr(column, "__len__") for column in columns):
         raise InvalidResponse("a column has no length; expected a list or an array for each stage.")
     rows = {len(column) for column in columns}
-    last = np.full(max(rows, default=0), len(ladder) - 1) if reached is None else np.asarray(reached)
+    last = np.full(max(rows, default=0), len(ladder)) if reached is None else np.asarray(reached)
     if len(columns) != len(ladder) or last.ndim != 1 or rows != {len(last)} or last.dtype.kind not in "iu":
         raise InvalidResponse(
-            f"there are {len(columns)} columns of {sorted(rows)} rows, and {last.size} stages that were reached; "
-            f"expected {len(ladder)} columns, all of them with a row for each respondent."
+            f"there are {len(columns)} columns of {sorted(rows)} rows, and {last.size} numbers of reached "
+            f"stages; expected {len(ladder)} columns, all of them with a row for each respondent."
         )
-    if len(last) and int(last.max()) >= len(ladder):
-        raise InvalidResponse(f"a stage {int(last.max())} was reached; expected at most {len(ladder) - 1}.")
-    pairs = list(enumerate(zip(ladder, columns, strict=True)))
+    _check_stages(ladder, last)
+    pairs = list(enumerate(zip(ladder, columns, strict=True), 1))
     seen = [tally(design, _cut(column, last >= at)) for at, (design, column) in pairs]
     finest = [tally(design, _cut(column, last == at)) for at, (design, column) in pairs]
     return StageTallies(ladder, tuple(seen), tuple(finest))
+
+
+def finest_rows(responses: Responses[Ladder], reached: Any = None) -> list[Responses[Design]]:
+    """Return the responses of each stage, with all rows: those whose finest response is of another one are missing.
+
+    Args:
+        responses: a column for each stage, a row for each respondent.
+        reached: for each respondent how many stages were released, as for `count_stages`.
+
+    Raises:
+        InvalidResponse: not a stage of the ladder for each respondent.
+    """
+    ladder, rows = responses.design, len(responses)
+    last = np.full(rows, len(ladder)) if reached is None else np.asarray(reached)
+    if last.shape != (rows,) or last.dtype.kind not in "iu":
+        raise InvalidResponse(
+            f"there are {last.size:,} numbers of reached stages; expected {rows:,} whole numbers, one for each "
+            "respondent."
+        )
+    _check_stages(ladder, last)
+    gone = np.zeros(rows, np.bool_) if responses.missing is None else responses.missing
+    pairs = enumerate(zip(ladder, responses.columns.values(), strict=True), 1)
+    return [Responses(design, {"response": column}, gone | (last != at)) for at, (design, column) in pairs]
+
+
+def _check_stages(ladder: Ladder, last: Any) -> None:
+    for end in (last.min(initial=0), last.max(initial=0)):
+        if not 0 <= end <= len(ladder):
+            raise InvalidResponse(f"{end} stages were reached; expected 0, for none, to {len(ladder)}.")
 
 
 def _is_history(given: Any) -> bool:
@@ -132,9 +162,9 @@ def _is_history(given: Any) -> bool:
 
 
 def _in_columns(ladder: Ladder, histories: Sequence[Any]) -> tuple[list[list[str | None]], Counts]:
-    """Return what each respondent sent as a column for each stage, and the last stage that each reached."""
+    """Return what each respondent sent as a column for each stage, and how many stages each reached."""
     columns: list[list[str | None]] = [[None] * len(histories) for _ in ladder]
-    reached = np.full(len(histories), len(ladder) - 1, np.int64)
+    reached = np.full(len(histories), len(ladder), np.int64)
     for row, history in enumerate(histories):
         if history is None:
             continue
@@ -142,7 +172,7 @@ def _in_columns(ladder: Ladder, histories: Sequence[Any]) -> tuple[list[list[str
         stages = {ladder.stage(each.design): each.symbol for each in sent}
         for stage, symbol in stages.items():
             columns[stage][row] = symbol
-        reached[row] = max(stages)
+        reached[row] = max(stages) + 1
     return columns, reached
 
 

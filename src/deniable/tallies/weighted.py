@@ -16,6 +16,7 @@ from deniable.errors import InvalidRequest, InvalidResponse, UnreadableFile
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 from deniable.tallies.counts import Declared, zeros
 from deniable.tallies.responses import Responses
+from deniable.tallies.rows import check_same_people
 
 __all__ = ["WeightedTally", "tally_weighted"]
 
@@ -113,6 +114,7 @@ def tally_weighted(responses: Responses[Any], weights: Any) -> WeightedTally:
     Raises:
         InvalidResponse: a weight that is missing, negative or no number, or another number of rows.
         InvalidRequest: a design whose tally keeps sums.
+        Incompatible: a column of pandas that is of other people.
 
     Example:
         >>> from deniable.designs import warner
@@ -121,6 +123,7 @@ def tally_weighted(responses: Responses[Any], weights: Any) -> WeightedTally:
         >>> counted.counts.tolist(), [float(each) for each in counted.weights]
         ([1, 2], [1.5, 6.0])
     """
+    check_same_people(responses=responses, weights=weights)
     given = read_weights(weights, len(responses))
     if responses.missing is not None:
         given = given[~responses.missing]

@@ -86,7 +86,7 @@ def test_columns_that_do_not_fit_are_refused() -> None:
     stages = small()["k_ary"]
     with pytest.raises(InvalidResponse, match="expected 4"):
         attack(stages, [[0]])
-    with pytest.raises(InvalidResponse, match="stage 0"):
+    with pytest.raises(InvalidResponse, match="stage 1 never"):
         attack(stages, [[9]] * 4)
     with pytest.raises(InvalidResponse, match="different lengths"):
         attack(stages, [[0, 1], [1], [1], [1]])

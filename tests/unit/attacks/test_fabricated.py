@@ -153,7 +153,7 @@ def test_the_swing_of_stages_is_that_of_their_weighted_mean() -> None:
     stages = ladder([subset(5, epsilon=1, t=2), subset(5, epsilon=2, t=2)])
     first = [f"b{'11000' if number % 3 else '00110'}" for number in range(300)]
     second = [f"b{'10100' if number % 2 else '01001'}" for number in range(300)]
-    counts = count_stages(stages, [first, second], reached=[number % 2 for number in range(300)])
+    counts = count_stages(stages, [first, second], reached=[1 + number % 2 for number in range(300)])
     combined = combine(counts, method="linear")
     assert np.allclose(np.array(swing(combined, 0)), combined.value[:, None])
     parts = [np.array(swing(each, 0.1)) for each in combined.tallies.finest]
@@ -164,7 +164,7 @@ def test_the_swing_of_stages_is_that_of_their_weighted_mean() -> None:
 def test_two_answers_have_one_weight_for_each_stage_whatever_the_design() -> None:
     stages = ladder([binary("4/5", "3/5"), binary("9/10", "4/5")])
     first, second = ["yes", "no"] * 50, ["yes", "no", "no", "no"] * 25
-    found = combine(count_stages(stages, [first, second], reached=[number % 2 for number in range(100)]))
+    found = combine(count_stages(stages, [first, second], reached=[1 + number % 2 for number in range(100)]))
     assert np.allclose(np.array(swing(found, 0)), found.value[:, None])
 
 
@@ -174,7 +174,7 @@ def test_the_swing_of_stages_that_are_mixed_category_by_category(method: str) ->
     coarse = matrix([["1/2", "1/4", "1/4"], ["3/10", "1/2", "1/5"], ["1/5", "1/4", "11/20"]])
     stages = ladder([coarse, k_ary(3, epsilon=3)])
     first, second = ["0", "1", "2", "1", "0", "0", "1", "2", "0", "1", "1", "2"], [None] * 8 + ["0", "1", "1", "2"]
-    found = combine(count_stages(stages, [first, second], reached=[0] * 8 + [1] * 4), method=method)
+    found = combine(count_stages(stages, [first, second], reached=[1] * 8 + [2] * 4), method=method)
     assert np.allclose(np.array(swing(found, 0)), found.value[:, None])
     ends = []
     for part, fakes in zip(found.parts, (2, 1), strict=True):
@@ -197,14 +197,14 @@ def test_the_swing_of_sums_is_about_the_estimate_that_is_told_and_holds_every_ch
     assert (low <= np.min(left, axis=0) + 1e-12).all()
     assert (high >= np.max(left, axis=0) - 1e-12).all()
     stages = ladder([unary(14, epsilon=1, by_size=False), design])
-    found = combine(count_stages(stages, [sent, sent], [0] * 6 + [1] * 6), method="strata")
+    found = combine(count_stages(stages, [sent, sent], [1] * 6 + [2] * 6), method="strata")
     assert np.allclose(np.array(swing(found, 0)), found.value[:, None])
 
 
 def test_stages_that_are_no_mean_of_responses_have_no_swing() -> None:
     stages = ladder([warner(1), warner(2)])
     counts = count_stages(
-        stages, [["no"] * 50 + ["yes"] * 50, ["no"] * 40 + ["yes"] * 10 + [None] * 50], [1] * 50 + [0] * 50
+        stages, [["no"] * 50 + ["yes"] * 50, ["no"] * 40 + ["yes"] * 10 + [None] * 50], [2] * 50 + [1] * 50
     )
     with pytest.raises(NotEstimable, match="most likely"):
         swing(combine(counts, method="likelihood"), 0.01)
@@ -213,7 +213,7 @@ def test_stages_that_are_no_mean_of_responses_have_no_swing() -> None:
     rows = np.random.default_rng(1).random((2, 400, 30)) < 0.3
     rows[:, :, 0] = True
     sent = [[f"b{''.join(map(str, row.astype(int)))}" for row in each] for each in rows]
-    counts = count_stages(stages, sent, [0] * 200 + [1] * 200)
+    counts = count_stages(stages, sent, [1] * 200 + [2] * 200)
     with pytest.raises(NotEstimable, match="category by category"):
         swing(combine(counts), 0.01)
     assert len(swing(combine(counts, method="linear"), 0.01)) == 30

@@ -306,6 +306,23 @@ def test_a_link_for_a_shared_device(database: Path) -> None:
     )
 
 
+def test_a_link_says_what_it_takes_for_granted_before_a_collector_has_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = ("--database", tmp_path / "deniable.db")
+    unknown = "this is for port 8000 of this machine"
+    assert unknown in " ".join(done("survey", "create", EXAMPLE, "--open", *where).stderr.split())
+    for command in ("kiosk", "preview"):
+        told = done("survey", command, "working-life", *where)
+        assert told.stdout.startswith("http://127.0.0.1:8000/")
+        assert unknown in " ".join(told.stderr.split())
+        assert unknown not in done("survey", command, "working-life", *where, "--address", "https://x.example").stderr
+    monkeypatch.setenv("DENIABLE_ADDRESS", "http://127.0.0.1:9000")
+    told = done("survey", "close", "working-life", *where), done("survey", "open", "working-life", *where)
+    assert "http://127.0.0.1:9000/s/working-life" in "".join(told[1].stderr.split())
+    assert "No collector" not in told[1].stderr
+
+
 def test_links_lead_to_where_the_collector_was_served(database: Path) -> None:
     store = open_store(database)
     seat = store.database.take_seat(1)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections import Counter
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,6 +97,18 @@ def test_responses_of_few_are_not_handed_over_to_whoever_runs_the_collector(tmp_
     filled.ask(store, entry, 0, [0])
     exports.write(store, entry, 0, "csv", file := BytesIO())
     assert len(file.getvalue().splitlines()) == 21
+    store.shut()
+
+
+def test_exports_count_stages_from_one_as_codebooks_do(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "c.db")
+    entry = filled.opened(store, small(minimum=20, groups=()))
+    filled.ask(store, entry, 1, [0] * 180)  # the second stage comes from 60 of them, the third from 20
+    exports.write(store, entry, 1, "parquet", file := BytesIO())
+    found = pq.read_table(file)
+    designs = dict(enumerate((design.hash for design in entry.survey.questions[1].designs), 1))
+    assert Counter(found["stage"].to_pylist()) == {1: 180, 2: 60, 3: 20}
+    assert all(designs[row["stage"]] == row["design"] for row in found.to_pylist())
     store.shut()
 
 

@@ -15,8 +15,6 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.intervals import profiled_sum, quantile
 from deniable.estimates.shares import Contrast
 
-pytestmark = pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
-
 DESIGN = dn.warner(epsilon=4)
 LADDER = dn.ladder([dn.warner(epsilon=1), DESIGN])
 DRAWN = dn.drawn_items({"smokes": DESIGN, "drinks": DESIGN})

@@ -39,7 +39,7 @@ def test_cells_are_named_by_row_and_column() -> None:
 def test_the_text_lines_up_and_names_both_attributes() -> None:
     lines = str(cross_table(estimate(marginal(COUNTS, "smokes", "age")))).splitlines()
     assert lines[0].split() == ["smokes", "by", "age", "young", "old", "very", "old", "all"]
-    assert [line.split()[0] for line in lines[1:]] == ["no", "yes", "all", "Test", "Cramér's"]
+    assert [line.split()[0] for line in lines[1:]] == ["no", "yes", "all", "280", "Test", "Cramér's"]
     assert len({len(line) for line in lines[:3]}) == 1
 
 

@@ -15,8 +15,6 @@ from deniable.channel import TwoLevel
 from deniable.designs import Design
 from deniable.tallies import tally
 
-pytestmark = pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
-
 LEAST, LEAST_ON_AVERAGE = 0.92, 0.94
 SHARES = (0, 0.005, 0.03, 0.2, 0.5, 0.97)
 HARDLY_EVER = 1e-10  # tallies that are left out; they count as missed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,17 +52,25 @@ def test_the_score_interval_alone_would_be_found_out(monkeypatch: pytest.MonkeyP
     assert min(coverage.gone_through(coverage.Fitted(fitted.design, fitted.sampling)).rates) < 0.9
 
 
+@cache
+def settings(few: bool) -> list[Any]:
+    """What is measured; designing all of it takes seconds."""
+    return list(coverage.settings(few=few))
+
+
+@pytest.mark.xdist_group("settings of coverage")
 def test_every_registered_design_is_measured() -> None:
     """Whatever is entered in the registry has rows, also where its intervals are looked at among counted people."""
     for few in (False, True):
-        assert {family for family, _, _ in coverage.settings(few=few)} == set(FAMILIES)
+        assert {family for family, _, _ in settings(few)} == set(FAMILIES)
 
 
+@pytest.mark.xdist_group("settings of coverage")
 def test_the_page_has_every_design_and_what_is_computed() -> None:
     page = coverage.PAGE.read_text(encoding="utf-8")
     for title, few in (("Independent respondents", False), ("A third of all people", True), ("A census", True)):
         section = page.split(f"## {title}\n")[1].split("\n## ")[0]
-        rows = [f"| `{family}({told:.70})` |" for family, told, _ in coverage.settings(few=few)]
+        rows = [f"| `{family}({told:.70})` |" for family, told, _ in settings(few)]
         assert not [row for row in rows if row not in section], "run python -m benchmarks.coverage"
     lines = page.split("## A third")[0].splitlines()
     for name, cell in exact_cells(10).items():

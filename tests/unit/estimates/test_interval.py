@@ -14,8 +14,6 @@ from deniable.errors import InvalidRequest
 from deniable.estimates import Estimate
 from deniable.estimates.intervals import METHODS, quantile, wilson
 
-pytestmark = pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
-
 
 def estimates(design: Design, n: int) -> list[Estimate]:
     """An estimate for every count of the last symbol, the other responses being the first symbol."""

@@ -16,8 +16,6 @@ import deniable as dn
 from deniable.estimates import backing, estimate_deck, members
 from deniable.tallies.decks import DeckTally
 
-pytestmark = pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
-
 LEAST = 0.95  # these intervals are exact
 SAMPLES = ((10, 10), (10, 25), (30, 30), (30, 60))
 

@@ -183,7 +183,7 @@ def test_rows_and_options_that_do_not_fit() -> None:
     with pytest.raises(InvalidRequest, match="a sampling describes rows, and these are a Tally"):
         dn.estimate(dn.tally(YES), sampling=SAMPLE)  # type: ignore[call-overload]
     strings = dn.respond_all(dn.string_design(dn.Bloom(8, cohorts=2), 1), ["a", "b"])
-    with pytest.raises(InvalidRequest, match="asks for strings"):
+    with pytest.raises(InvalidRequest, match="nobody has listed the strings"):
         dn.estimate(strings, sampling=dn.Sampling([1, 2]))  # type: ignore[call-overload]
     with pytest.raises(InvalidRequest, match="domain does not go with"):
         dn.estimate(dn.tally(YES), domain=[True] * N)  # type: ignore[call-overload]

@@ -69,7 +69,6 @@ def test_designs_that_count_sums_have_a_curve_too() -> None:
         estimate.sensitivity(symbol=design.symbols[0])
 
 
-@pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
 def test_a_bounded_estimate_shows_the_unbiased_curve() -> None:
     tally = dn.Tally(DIE, [180, 20])
     likely = dn.estimate(tally, method="likelihood").sensitivity()

@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 import deniable as dn
 from deniable.errors import InvalidRequest, NotEstimable
@@ -96,3 +97,43 @@ def test_bad_input_is_refused(wrong: dict[str, object]) -> None:
 def test_one_person_is_too_few() -> None:
     with pytest.raises(NotEstimable):
         dn.unrelated_two_samples(p=["7/10", 0], yes=[1, 1], respondents=[1, 150])
+
+
+SAID = [
+    dn.Responses.of(dn.direct(), ["yes"] * 95 + ["no"] * 155),
+    dn.Responses.of(dn.direct(), ["yes"] * 60 + ["no"] * 90),
+]
+
+
+def test_samples_with_weights_and_clusters_tell_both_shares() -> None:
+    plain = dn.unrelated_two_samples(p=["7/10", 0], yes=[95, 60], respondents=[250, 150])
+    counted = dn.unrelated_two_samples([dn.tally(each) for each in SAID], p=["7/10", 0])
+    assert counted == plain
+    even = dn.unrelated_two_samples(SAID, p=["7/10", 0], sampling=[dn.Sampling([3.0] * 250), dn.Sampling([1.0] * 150)])
+    assert even.params == pytest.approx(plain.params)
+    assert even.bse == pytest.approx(plain.bse)
+    assert even.likely() == pytest.approx(plain.likely())
+    villages = [np.arange(250) // 25, np.arange(150) // 15]  # whose people all say the same, but for one village
+    found = dn.unrelated_two_samples(SAID, p=["7/10", 0], sampling=[dn.Sampling(clusters=each) for each in villages])
+    assert found.params == pytest.approx(plain.params)
+    assert found.bse["sensitive"] > 4 * plain.bse["sensitive"]
+    assert dn.TwoSamples.from_json(found.to_json(), None) == found
+    assert "10 clusters" in found.summary().title
+    reach = t.ppf(0.975, 9) * found.bse["sensitive"]
+    assert found.conf_int()["sensitive"].high == pytest.approx(found.params["sensitive"] + reach)
+    weights = np.where(np.arange(250) < 95, 2.0, 1.0)
+    heavy = dn.unrelated_two_samples(
+        [dn.tally(SAID[0], weights=weights), dn.tally(SAID[1], weights=[1.0] * 150)], p=["7/10", 0]
+    )
+    assert heavy.params["sensitive"] == pytest.approx((190 / 345 - 0.3 * 0.4) / 0.7)
+
+
+def test_groups_are_what_people_said() -> None:
+    with pytest.raises(InvalidRequest, match="groups and counts"):
+        dn.unrelated_two_samples(SAID, p=["7/10", 0], yes=[1, 2])
+    with pytest.raises(InvalidRequest, match="without a sampling"):
+        dn.unrelated_two_samples(SAID, p=["7/10", 0])
+    with pytest.raises(InvalidRequest, match="what people said"):
+        dn.unrelated_two_samples([dn.tally(dn.warner(1), ["yes", "no"])] * 2, p=["7/10", 0])
+    with pytest.raises(InvalidRequest, match="not two numbers each"):
+        dn.unrelated_two_samples([dn.tally(SAID[0])], p=["7/10", 0])

@@ -22,7 +22,7 @@ import deniable as dn
 from deniable.cli.commands import app
 from deniable.designs import Design
 from deniable.errors import InvalidRequest
-from deniable.fieldkit import Telling, nearest_devices, write_kit
+from deniable.fieldkit import Instruction, Telling, nearest_devices, write_kit
 from deniable.fieldkit.kit import _drawn, _pages
 from deniable.fieldkit.paper import HEIGHT, MARGIN, WIDTH, Paper, svg_bytes
 from deniable.fieldkit.sheets import device_sheet
@@ -34,7 +34,7 @@ DESIGNS = {
     "warner": dn.warner(1),
     "forced": dn.forced_response(honest="2/3", yes="1/4", no="1/12"),
     "five": MANY,
-    "crosswise": dn.crosswise("1/6"),
+    "disguised": dn.disguised("5/6"),
     "mangat": dn.mangat("2/3"),
     "negative": dn.negative_survey(["red", "green", "blue", "white"]),
     "christofides": dn.christofides(cards=["1/10", "2/10", "3/10", "4/10"]),
@@ -130,7 +130,7 @@ WIDE = [  # the longest words of each kind of page; every language once
         ("five", "spinner", "en"),
         ("negative", "dice", "es"),
         ("christofides", "coins", "de"),
-        ("crosswise", "cards", "fr"),
+        ("disguised", "cards", "fr"),
     ]
 ]
 
@@ -138,7 +138,7 @@ WIDE = [  # the longest words of each kind of page; every language once
 @pytest.mark.parametrize("told", WIDE)
 def test_nothing_leaves_its_page(told: Telling) -> None:
     """A screen sets letters up to 2 % wider than print does: a fifth of the margin is left for that."""
-    for draw in _pages(told.device.kind, "Have you ever taken something that was not yours? " * 7).values():
+    for draw in _pages(told, "Have you ever taken something that was not yours? " * 7).values():
         for figure in _drawn(told, draw).figures:
             axes = figure.axes[0]
             figure.set_dpi(200)
@@ -180,8 +180,23 @@ def wrong_items(told: Telling, quiz: list[tuple[str, str]]) -> list[str]:
     return wrong
 
 
+def came_out(told: Telling, shown: str) -> Instruction:
+    """Look up on the device's sheet what its holder sees: a letter, dots, or sides of a coin in their order."""
+    outcomes = [each for each in told.device.instructions for _ in range(each.count)]
+    seen = facts_in(told.words["quiz"]["shown"][told.how], shown)
+    assert seen is not None, shown
+    if "letter" in seen:
+        return dict(told.instructions())[seen["letter"]]
+    if "face" in seen:
+        return outcomes[int(seen["face"]) - 1]
+    if "dark" in seen:
+        return outcomes[6 * (int(seen["dark"]) - 1) + int(seen["light"]) - 1]
+    tails = told.spoken.words["device"]["tails"]
+    return outcomes[int("".join(str(int(side == tails)) for side in seen["sides"].split(", ")), 2)]
+
+
 def _outcome(told: Telling, words: Any, facts: dict[str, str]) -> str:  # noqa: ARG001
-    rule = told.rule(dict(told.instructions())[facts["letter"]])
+    rule = told.rule(came_out(told, facts["shown"]))
     say, truth = facts_in(told.words["rule"]["say"], rule), rule == told.words["rule"]["truth"]
     if say or truth:
         return say["symbol"] if say else facts["answer"]

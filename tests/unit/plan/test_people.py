@@ -26,7 +26,6 @@ def narrow(design: dn.Design, n: int, share: float, width: float) -> float:
     return hits
 
 
-@pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")  # all counts are looked at
 @pytest.mark.parametrize("design", [DIE, CROSSWISE], ids=lambda each: each.name)
 def test_an_assurance_is_kept_from_that_number_on(design: dn.Design) -> None:
     given: dict[str, Any] = {"share": 0.1, "width": 0.5}

@@ -122,11 +122,12 @@ def test_several_devices_are_told_each_by_its_name() -> None:
     assert "a factor of more than 3.001 " in same or "a factor of more than 3 " in same  # the larger of both
 
 
-def regressed(errors: str | None = None) -> dn.Regression:
+def regressed(errors: str | None = None, intercepts: str | None = None) -> dn.Regression:
     rng = np.random.default_rng(4)
     table = pd.DataFrame({"cheated": ["no", "yes", "no"] * 100, "age": rng.integers(18, 70, 300)})
+    table["school"] = np.arange(300) // 25
     table.loc[:1, "cheated"] = None
-    return dn.regress("cheated ~ age", table, design=dn.warner(p="3/4"), errors=errors)
+    return dn.regress("cheated ~ age", table, design=dn.warner(p="3/4"), errors=errors, intercepts=intercepts)
 
 
 def test_a_regression_tells_device_model_errors_and_rows() -> None:
@@ -136,6 +137,9 @@ def test_a_regression_tells_device_model_errors_and_rows() -> None:
     assert "Coefficients were estimated in cheated ~ age by maximum likelihood of a logistic regression" in told
     assert "(standard errors: observed information)" in told
     assert "(standard errors: robust" in methods(regressed("robust"))
+    assert "a logistic regression of the answers with random intercepts of 12 groups, with the device's" in methods(
+        regressed(intercepts="school")
+    )
     assert "Average changes in the share were estimated in cheated ~ age by the delta method" in methods(
         regressed().effects()
     )

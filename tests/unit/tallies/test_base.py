@@ -31,7 +31,7 @@ STRINGS = string_design(Bloom(4, cohorts=2), 1)
 STAGES = ladder([dn.warner(1), dn.warner(2)])
 COUNTED: list[AdditiveTally[Any]] = [
     tally(dn.warner(1), ["yes", "no", None]),
-    count_stages(STAGES, [["yes", "no", "no"], ["yes", "yes", None]], reached=[1, 1, 0]),
+    count_stages(STAGES, [["yes", "no", "no"], ["yes", "yes", None]], reached=[2, 2, 1]),
     tally_items(lpp_ddagger(["tea", "coffee"], 1), ["+ tea", "0 coffee", None]),
     tally_items(pckv_ue(["tea", "coffee"], 1, padding=1), ["+0", "0-"]),
     tally_items(pckv_grr(["tea", "coffee"], 1, padding=1), ["+ tea", "0"]),

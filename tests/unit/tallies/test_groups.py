@@ -82,7 +82,7 @@ def test_every_type_of_design_has_groups(design: Any, answers: list[Any]) -> Non
 def test_stages_that_were_reached_go_with_their_rows() -> None:
     steps = dn.ladder([dn.warner(1), dn.warner(2)])
     sent = dn.respond_all(steps, ["yes"] * 4)
-    found = dn.tally(sent, by=[1, 2, 1, 2], reached=[0, 1, 0, 1])
+    found = dn.tally(sent, by=[1, 2, 1, 2], reached=[1, 2, 1, 2])
     assert [[each.respondents for each in found[group].finest] for group in (1, 2)] == [[2, 0], [0, 2]]
 
 

@@ -19,7 +19,7 @@ STAGES = ladder(dn.k_ary(["red", "green", "blue"], epsilon=e) for e in ("1/2", 1
 def counted(n: int, name: str) -> StageTallies:
     source = Seeded(name)
     columns = gradual.release_planned(STAGES, np.arange(n) % 3, codes=True, source=source, fast=False)
-    return count_stages(STAGES, columns, np.arange(n) % 4 - 1)
+    return count_stages(STAGES, columns, np.arange(n) % 4)
 
 
 def test_everybody_counts_once_at_the_finest_stage_and_at_every_stage_below() -> None:
@@ -65,7 +65,7 @@ def test_a_previous_response_must_have_been_counted_and_be_coarser() -> None:
 def test_sets_are_counted_too() -> None:
     stages = small()["rappor"]
     columns = gradual.release_planned(stages, [0, 1, 2, 2], codes=True, source=Seeded("sets"), fast=False)
-    found = count_stages(stages, columns, [0, 3, 3, 1])
+    found = count_stages(stages, columns, [1, 4, 4, 2])
     assert [each.respondents for each in found.finest] == [1, 1, 0, 2]
 
 
@@ -87,8 +87,9 @@ def test_counts_travel() -> None:
     ("columns", "reached"),
     [
         ([[0, 1], [0, 1]], None),
-        ([[0], [0, 1], [0, 1]], [0, 1]),
-        ([[0]] * 3, [3]),
+        ([[0], [0, 1], [0, 1]], [1, 2]),
+        ([[0]] * 3, [4]),
+        ([[0]] * 3, [-1]),
         ([[0]] * 3, [0.5]),
         ([[0]] * 3, [0, 1]),
     ],
@@ -100,4 +101,4 @@ def test_columns_that_do_not_fit_are_refused(columns: list[list[int]], reached: 
 
 def test_a_single_stage_for_all_is_no_column() -> None:
     with pytest.raises(InvalidResponse, match="columns"):
-        count_stages(ladder([dn.warner(1)]), [["yes", "no"]], reached=0)
+        count_stages(ladder([dn.warner(1)]), [["yes", "no"]], reached=1)

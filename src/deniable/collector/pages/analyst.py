@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from deniable.collector import planner, results
@@ -426,7 +426,12 @@ async def _file(request: Request) -> Response:
     return Response(text, media_type="application/json", headers=headers)
 
 
+async def _to_overview(_: Request) -> Response:
+    return RedirectResponse("/a", 308)
+
+
 routes = [
+    Route("/a/", _to_overview, methods=["GET"]),  # people type the slash; this address holds nothing to be repeated
     *(
         Route(f"{path}{ending}", _handler(build, form), methods=["GET"])
         for path, build in (("/a", _overview), ("/a/plan", _plan), ("/a/{name}", _survey))

@@ -124,8 +124,9 @@ class Store:
 
         Raises:
             NoSuchSurvey: there is none of this name.
-            NotAllowed: it is a pilot that has ended.
+            NotAllowed: it is a pilot that has ended, or a placeholder of a template stands in its texts.
         """
+        self.survey(name).survey.check_filled()
         with self.transaction() as tables:
             tables.lock()
             number, pilot = surveys.number(tables, name), surveys.pilot_of(tables, name)

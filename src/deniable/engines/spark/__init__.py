@@ -121,7 +121,7 @@ def raise_all(
         codes, keep_order, fast: as in `respond_all`.
 
     Returns:
-        The responses: `stage 0`, `stage 1`, …, what was kept with the stored ones, and `design`, the ladder's hash.
+        The responses: `stage_1`, `stage_2`, …, what was kept with the stored ones, and `design`, the ladder's hash.
 
     Raises:
         InvalidAnswer: an answer that the design does not know; the message does not repeat it.
@@ -154,7 +154,8 @@ def tally(
         frame: the responses, as `respond_all` and `raise_all` store them, or as labels. Rows of nulls are missing.
         columns: what the columns of responses are called, in the order of `design.columns`; by default as there.
         by: columns by whose values responses are counted apart.
-        reached: of a ladder: the column that says the last stage that was released to each respondent, counted from 0.
+        reached: of a ladder: the column that says how many stages were released to each respondent: 0 for none, 2 up to
+            `stage_2`, null for all.
 
     Returns:
         The tally that `deniable.tally` makes of these responses, exactly; with `by` a `GroupedTally`, each group

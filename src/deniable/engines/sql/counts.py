@@ -125,18 +125,23 @@ def _whole(given: Any) -> int:
 def _tally(design: AnyDesign, stages: _Stages, refused: Counter[str]) -> Any:
     if design.asks == "ladder":
         return _stages(design, stages, refused)
-    if set(stages) - {(0, 0)}:
-        raise UnreadableFile("there are counts of several stages; expected those of one.")
-    return _TALLIES[design.asks](design, stages.get((0, 0), _StageCounts()), refused)
+    if set(stages) - {(1, 0)}:
+        raise UnreadableFile("there are counts of other stages than the first; expected those of one.")
+    return _TALLIES[design.asks](design, stages.get((1, 0), _StageCounts()), refused)
 
 
 def _stages(ladder: Any, stages: _Stages, refused: Counter[str]) -> StageTallies:
     from deniable.tallies.stages import StageTallies
 
-    if any(stage >= len(ladder) or raised > 1 for stage, raised in stages):
-        raise UnreadableFile(f"there are counts of a stage beyond {len(ladder) - 1}; expected those of the ladder.")
+    if any(not 1 <= stage <= len(ladder) or raised > 1 for stage, raised in stages):
+        raise UnreadableFile(
+            f"there are counts of a stage that is not one of 1 to {len(ladder)}; expected the ladder's."
+        )
     last, raised = (
-        [_categories(design, stages.get((stage, each), _StageCounts()), refused) for stage, design in enumerate(ladder)]
+        [
+            _categories(design, stages.get((stage, each), _StageCounts()), refused)
+            for stage, design in enumerate(ladder, 1)
+        ]
         for each in (0, 1)
     )
     return StageTallies(ladder, tuple(map(operator.add, last, raised)), tuple(last))

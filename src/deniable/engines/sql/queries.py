@@ -48,7 +48,8 @@ def query(
         by: columns by whose values responses are counted apart.
         labels: whether the responses are stored as text; by default as `Responses.to_arrow` has them.
         checked: whether the table has a column `design`, with the hash of each response's design, to be looked at.
-        reached: of a ladder: the column that says the last stage that was released to each respondent, counted from 0.
+        reached: of a ladder: the column that says how many stages were released to each respondent: 0 for none, 2 up to
+            `stage_2`, null for all.
 
     Raises:
         InvalidRequest: a dialect that is not known, a number of columns that the design does not have, or names that
@@ -67,7 +68,7 @@ def query(
     found = forms(design, labels=labels)
     if reached is not None and design.asks != "ladder":
         raise InvalidRequest("a column of stages that were reached goes with a ladder; expected none of it.")
-    return "\nUNION ALL\n".join(source.block(form, stage, labels=labels) for stage, form in enumerate(found))
+    return "\nUNION ALL\n".join(source.block(form, stage, labels=labels) for stage, form in enumerate(found, 1))
 
 
 def names_of(groups: int, *, labels: bool) -> tuple[str, ...]:
@@ -151,7 +152,7 @@ class _CountedTable:
             raised = f"CASE WHEN reached > {stage} THEN 1 ELSE 0 END"
         shown = [*self._groups, *form.columns, *kept, f"{raised} AS raised", f"{self._part(form)} AS part"]
         rows = _select(shown, given)
-        return f"{rows}\nWHERE reached >= {stage}" if self.reached else rows
+        return f"{rows}\nWHERE reached >= {stage} OR reached < 0" if self.reached else rows
 
     def _part(self, form: StoredForm) -> str:
         part = "'counted'"
@@ -159,13 +160,13 @@ class _CountedTable:
             part = f"CASE WHEN {condition} THEN {part} ELSE 'refused' END"
         absent = " AND ".join(f"{name} IS NULL" for name in form.columns)
         foreign = f"WHEN design IS DISTINCT FROM '{_hash(self.design)}' THEN 'foreign' " if self.checked else ""
-        beyond = f"WHEN reached > {self._last} THEN 'refused' " if self.reached else ""
+        beyond = f"WHEN reached NOT BETWEEN 0 AND {self._last} THEN 'refused' " if self.reached else ""
         return f"CASE {foreign}{beyond}WHEN {absent} THEN 'missing' ELSE {part} END"
 
     def _given(self, form: StoredForm, stage: int) -> str:
         """Return the rows as they stand in the table, under names of ours."""
         name = self.dialect.name
-        stored = self.columns if self._last < 0 else (self.columns[stage],)
+        stored = (self.columns[stage - 1],) if self._last else self.columns
         pairs = [*zip(self.by, self._groups, strict=True), *zip(stored, form.columns, strict=True)]
         shown = [f"{name(theirs)} AS {ours}" for theirs, ours in pairs]
         shown += [f"{name(DESIGN)} AS design"] if self.checked else []
@@ -174,8 +175,8 @@ class _CountedTable:
 
     @property
     def _last(self) -> int:
-        """The number of the last stage; negative where there are no stages."""
-        return len(getattr(self.design, "designs", ())) - 1
+        """The number of the last stage; 0 where there are no stages."""
+        return len(getattr(self.design, "designs", ()))
 
     @property
     def _groups(self) -> tuple[str, ...]:

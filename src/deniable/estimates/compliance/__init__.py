@@ -20,6 +20,7 @@ from deniable.estimates.compliance.arms import ArmComparison, compare_arms
 from deniable.estimates.compliance.control import ControlItem, anchored_crosswise, control_item
 from deniable.estimates.compliance.mirrored import ExtendedCrosswise, extended_crosswise
 from deniable.estimates.compliance.protection import (
+    FreeSums,
     SelfProtection,
     SumScores,
     self_protection,
@@ -32,6 +33,7 @@ __all__ = [
     "Cheating",
     "ControlItem",
     "ExtendedCrosswise",
+    "FreeSums",
     "LieDetector",
     "SelfProtection",
     "SumScores",

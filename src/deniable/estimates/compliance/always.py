@@ -17,9 +17,10 @@ import numpy as np
 from deniable import documents, exact
 from deniable.designs import Design, binary, crosswise, simmons
 from deniable.errors import InvalidRequest
-from deniable.estimates.compliance.fits import TriangleFit, counted, one_each, read_tallies
+from deniable.estimates.compliance.fits import TriangleFit, counted, one_each, read_groups, remade_sample
+from deniable.estimates.compliance.response_shares import Group, ResponseShares, Samplings
 from deniable.estimates.compliance.triangle import Triangle, WeightShare
-from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.stages import groups_from_body
 from deniable.tallies import Tally
 
@@ -39,28 +40,26 @@ class _Always(TriangleFit):
         """The likelihood: a law for honest members, honest others, and those who always send one response."""
         alone = np.array([[float(symbol == self.says)] for symbol in self.tallies[0].design.symbols])
         laws = [np.hstack([each.design.channel.floats()[:, ::-1], alone]) for each in self.tallies]
-        counts = np.concatenate([each.counts for each in self.tallies]).astype(np.float64)
-        return Triangle(np.vstack(laws), counts, (2,) * len(self.tallies))
+        return Triangle(np.vstack(laws), self.response_shares.counts, self.response_shares.cells)
 
     @cached_property
     def moment(self) -> tuple[Vector, Matrix]:
-        """The weights that solve two groups' shares, or fit more of them best, and their covariance.
+        """The weights that solve two groups' shares, or fit more of them best, and by how much they move with them.
 
-        Implements: weighted least squares of λ̂_g on the three laws, where V(λ̂_g) = λ̂_g(1 − λ̂_g)/(n_g − 1); with two
-        groups it is the solution of two equations.
+        Implements: weighted least squares of λ̂_g on the three laws; with two groups it is the solution of two
+        equations.
         """
-        sizes = vector([each.respondents for each in self.tallies])
-        seen = vector([each.counts[1] for each in self.tallies]) / sizes
+        sizes, seen = self.response_shares.sizes, self.response_shares.value[1::2]
         rates = self.triangle.laws[1::2]
         slopes, rest = rates[:, :2] - rates[:, 2:], rates[:, 2]
         smoothed = (seen * sizes + 0.5) / (sizes + 1)
         precision = sizes / (smoothed * (1 - smoothed))
         solve = np.linalg.solve((slopes.T * precision) @ slopes, slopes.T * precision)
         both = solve @ (seen - rest)
-        spread = solve @ np.diag(seen * (1 - seen) / (sizes - 1)) @ solve.T
-        whole = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
         found = np.array([*both, 1 - both.sum()])
-        return np.where(np.abs(found) < 1e-12, 0.0, found), vector(whole @ spread @ whole.T)  # no rounding below 0
+        moves = np.zeros((3, 2 * len(seen)))
+        moves[:, 1::2] = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]) @ solve
+        return np.where(np.abs(found) < 1e-12, 0.0, found), moves  # no rounding below 0
 
     @property
     def _categories(self) -> tuple[str, str]:
@@ -72,7 +71,8 @@ class _Always(TriangleFit):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - each group has its own
-        return cls(tuple(groups_from_body(source)), documents.field(source, "says", str))
+        says = documents.field(source, "says", str)
+        return cls(tuple(groups_from_body(source)), says, **remade_sample(source))
 
     @property
     def _ends(self) -> str:
@@ -151,8 +151,9 @@ _Model = TypeVar("_Model", bound=_Always)
 
 
 def cheating_detection(
-    tallies: Sequence[Tally] | None = None,
+    groups: Sequence[Group] | None = None,
     *,
+    sampling: Samplings = None,
     says: str | None = None,
     forced_yes: Sequence[exact.Rational] | None = None,
     forced_no: Sequence[exact.Rational] | None = None,
@@ -167,9 +168,10 @@ def cheating_detection(
     Guarantee: numbers and intervals inside the simplex. The share of honest members is a lower bound.
 
     Args:
-        tallies: the counts of each group, whose designs are the devices.
+        groups: the counts of each group, whose designs are the devices; plain or with weights, or its responses.
+        sampling: of rows: how people were drawn; one for all groups, or a list with one for each.
         says: the response that cheaters always send; the first one, such as "no" or "different", if it is not given.
-        forced_yes: instead of tallies, the probability of a forced yes in each group …
+        forced_yes: instead of groups, the probability of a forced yes in each group …
         forced_no: … of a forced no; 0, if it is not given …
         yes: … how many said yes …
         respondents: … and how many responded.
@@ -183,17 +185,17 @@ def cheating_detection(
         >>> {name: round(value, 4) for name, value in found.params.items() if "among" not in name}
         {'yes, honest': 0.1889, 'no, honest': 0.5556, 'always no': 0.2556, 'yes at most': 0.4444}
     """
-    if tallies is None:
+    if groups is None:
         rows = one_each(forced_yes=forced_yes, yes=yes, respondents=respondents)
         down = [0] * len(rows) if forced_no is None else [each for each, _ in one_each(forced_no=forced_no, yes=yes)]
-        tallies = [counted(_forced(up, no), hits, n) for (up, hits, n), no in zip(rows, down, strict=True)]
-    read = read_tallies(tallies)
-    return _checked(Cheating(read, _symbol(read, says)))
+        groups = [counted(_forced(up, no), hits, n) for (up, hits, n), no in zip(rows, down, strict=True)]
+    return _checked(Cheating, read_groups(groups, sampling), says)
 
 
 def one_sayers(
-    tallies: Sequence[Tally] | None = None,
+    groups: Sequence[Group] | None = None,
     *,
+    sampling: Samplings = None,
     says: str = "different",
     p: exact.Rational | None = None,
     same: Sequence[int] | None = None,
@@ -204,9 +206,10 @@ def one_sayers(
     Implements: self-protective one-saying [HHM18]: λ_g becomes (1 − θ)·λ_g; with says="same" it is two-saying.
 
     Args:
-        tallies: the counts of two groups, whose harmless questions have shares of yes p and 1 − p.
+        groups: the counts of two groups, whose harmless questions have shares of yes p and 1 − p; or their responses.
+        sampling: of rows: how people were drawn; one for all groups, or a list with one for each.
         says: the response that these people always send.
-        p: instead of tallies, the share of yes to the harmless question of the first group …
+        p: instead of groups, the share of yes to the harmless question of the first group …
         same: … how many said "same" in each …
         respondents: … and how many responded.
 
@@ -219,14 +222,14 @@ def one_sayers(
         >>> round(found.params["always different"], 4), round(found.params["yes among honest"], 4)
         (0.0075, 0.1297)
     """
-    given = mirrored_groups(p, same, respondents) if tallies is None else tallies
-    read = read_tallies(given)
-    return _checked(Cheating(read, _symbol(read, says)))
+    given = mirrored_groups(p, same, respondents) if groups is None else groups
+    return _checked(Cheating, read_groups(given, sampling), says)
 
 
 def unrelated_cheating(
-    tallies: Sequence[Tally] | None = None,
+    groups: Sequence[Group] | None = None,
     *,
+    sampling: Samplings = None,
     p: Sequence[exact.Rational] | None = None,
     b: exact.Rational | None = None,
     yes: Sequence[int] | None = None,
@@ -237,8 +240,9 @@ def unrelated_cheating(
     Implements: λ_g = (1 − γ)·[p_g·θ + (1 − p_g)·b] with known b [RPU23]; more than two groups leave a test of it.
 
     Args:
-        tallies: the counts of each group, whose designs are `simmons` with different p.
-        p: instead of tallies, the probability of the sensitive question in each group …
+        groups: the counts of each group, whose designs are `simmons` with different p; or its responses.
+        sampling: of rows: how people were drawn; one for all groups, or a list with one for each.
+        p: instead of groups, the probability of the sensitive question in each group …
         b: … the share of yes to the unrelated one, above 0 …
         yes: … how many said yes …
         respondents: … and how many responded.
@@ -252,17 +256,18 @@ def unrelated_cheating(
         >>> round(found.params["yes, honest"], 4), round(found.params["always no"], 4)
         (0.16, 0.2889)
     """
-    if tallies is None:
+    if groups is None:
         if b is None:
-            raise InvalidRequest("expected tallies; or p, b, yes and respondents.")
+            raise InvalidRequest("expected groups; or p, b, yes and respondents.")
         rows = one_each(p=p, yes=yes, respondents=respondents)
-        tallies = [counted(simmons(p=part, b=b), hits, n) for part, hits, n in rows]
-    return cheating_detection(tallies)
+        groups = [counted(simmons(p=part, b=b), hits, n) for part, hits, n in rows]
+    return cheating_detection(groups, sampling=sampling)
 
 
 def lie_detector(
-    tallies: Sequence[Tally] | None = None,
+    groups: Sequence[Group] | None = None,
     *,
+    sampling: Samplings = None,
     truth: Sequence[exact.Rational] | None = None,
     yes: Sequence[int] | None = None,
     respondents: Sequence[int] | None = None,
@@ -273,8 +278,10 @@ def lie_detector(
     groups, members say yes with an unknown one. It is the cheating detection model with cheaters counted as members.
 
     Args:
-        tallies: the counts of each group; designs such as `mangat(p)`, in which every member is to say yes.
-        truth: instead of tallies, the probability with which the others say no in each group …
+        groups: the counts of each group, or its responses; designs such as `mangat(p)`, in which every member is to
+            say yes.
+        sampling: of rows: how people were drawn; one for all groups, or a list with one for each.
+        truth: instead of groups, the probability with which the others say no in each group …
         yes: … how many said yes …
         respondents: … and how many responded.
 
@@ -287,11 +294,10 @@ def lie_detector(
         >>> {name: round(value, 4) for name, value in found.params.items()}
         {'yes': 0.8707, 'truthful': 0.6358}
     """
-    if tallies is None:
+    if groups is None:
         rows = one_each(truth=truth, yes=yes, respondents=respondents)
-        tallies = [counted(binary(part, 1), hits, n) for part, hits, n in rows]
-    read = read_tallies(tallies)
-    return _checked(LieDetector(read, _symbol(read, None)))
+        groups = [counted(binary(part, 1), hits, n) for part, hits, n in rows]
+    return _checked(LieDetector, read_groups(groups, sampling))
 
 
 def mirrored_groups(p: Any, same: object, respondents: object) -> list[Tally]:
@@ -301,7 +307,7 @@ def mirrored_groups(p: Any, same: object, respondents: object) -> list[Tally]:
         InvalidRequest: numbers that do not fit.
     """
     if p is None:
-        raise InvalidRequest("expected tallies; or p, same and respondents.")
+        raise InvalidRequest("expected groups; or p, same and respondents.")
     share = exact.probability(p, name="p")
     rows = one_each(same=same, respondents=respondents)
     if len(rows) != 2:
@@ -314,13 +320,12 @@ def _forced(up: Any, down: Any) -> Design:
     return binary(1 - forced_yes, 1 - forced_no)
 
 
-def _symbol(tallies: Sequence[Tally], says: str | None) -> str:
+def _checked(
+    kind: type[_Model], read: tuple[tuple[Tally, ...], ResponseShares | None], says: str | None = None
+) -> _Model:
+    tallies, sample = read
     symbols = tallies[0].design.symbols
-    if says is None:
-        return symbols[0]
-    return symbols[tallies[0].design.symbol_number(says)]
-
-
-def _checked(made: _Model) -> _Model:
+    always = symbols[0 if says is None else tallies[0].design.symbol_number(says)]
+    made = kind(tallies, always, sample=sample)
     made.triangle  # noqa: B018 - refuses devices that do not tell people apart
     return made

@@ -17,7 +17,8 @@ import numpy as np
 from deniable import documents, exact
 from deniable.designs import Design, crosswise, product
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.compliance.fits import TriangleFit, counted
+from deniable.estimates.compliance.fits import TriangleFit, counted, is_binary, remade_sample
+from deniable.estimates.compliance.response_shares import Group, Samplings, check_kinds, gather
 from deniable.estimates.compliance.triangle import Triangle, WeightShare
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.stages import groups_from_body
@@ -70,60 +71,52 @@ class ControlItem(TriangleFit):
         if self.joint:
             laws = [np.outer(law, control).ravel() for law in (item[:, 1], item[:, 0])]
             columns = np.column_stack([*laws, np.outer(chance, chance).ravel()])
-            return Triangle(columns, self.tallies[0].counts.astype(np.float64), (4,))
+            return Triangle(columns, self.response_shares.counts, (4,))
         columns = np.vstack([np.column_stack([item[:, ::-1], chance]), np.column_stack([control, control, chance])])
-        counts = np.concatenate([each.counts for each in self.tallies]).astype(np.float64)
-        return Triangle(columns, counts, (2, 2))
+        return Triangle(columns, self.response_shares.counts, (2, 2))
 
     @cached_property
-    def _seen(self) -> tuple[Vector, Matrix]:
-        """The shares of the second response to item and control, and their covariance."""
-        if not self.joint:
-            sizes = vector([each.respondents for each in self.tallies])
-            shares = vector([each.counts[1] for each in self.tallies]) / sizes
-            return shares, np.diag(shares * (1 - shares) / (sizes - 1))
-        n = self.tallies[0].respondents
-        table = self.tallies[0].counts.reshape(2, 2) / n
-        shares = vector([table[1].sum(), table[:, 1].sum()])
-        both = table[1, 1] - shares[0] * shares[1]
-        return shares, (np.diag(shares * (1 - shares)) + both * (1 - np.eye(2))) / (n - 1)
+    def _seen(self) -> Matrix:
+        """Which cells add up to the second response to the item, and to the control."""
+        if self.joint:
+            return np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]])
+        return np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
 
     @cached_property
     def moment(self) -> tuple[Vector, Matrix]:
-        """The weights that solve the two margins, and their covariance."""
+        """The weights that solve the two margins, and by how much they move with the share of each cell."""
         item, control, chance = self._laws
-        (said, checked), spread = self._seen
+        said, checked = self._seen @ self.response_shares.value
         u, v, kappa, gap = item[1, 0], item[1, 1], chance[1], control[1] - chance[1]
         attentive = (checked - kappa) / gap
         members = (said - kappa - attentive * (u - kappa)) / (v - u)
         slopes = np.array([[1 / (v - u), -(u - kappa) / (v - u) / gap], [0.0, 1 / gap]])  # of members and attentive
         turned = np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]) @ slopes
-        return vector([members, attentive - members, 1 - attentive]), vector(turned @ spread @ turned.T)
+        return vector([members, attentive - members, 1 - attentive]), vector(turned @ self._seen)
 
     @cached_property
     def parts(self) -> dict[str, WeightShare]:
         _, yes = self.designs[0].categories
         return {yes: WeightShare((1, 0, 0), (1, 1, 0)), "attentive": WeightShare((1, 1, 0))}
 
-    def cov_params(self) -> Matrix:
-        """Return the covariance of the moment estimates, by the delta method at those."""
-        at = self.moment[0]
-        slopes = np.array([part.slopes(at) for part in self.parts.values()])
-        if not np.isfinite(slopes).all():
-            return super().cov_params()
-        return vector(slopes @ self.moment[1] @ slopes.T)
+    @property
+    def reach(self) -> Matrix:
+        """By how much the moment estimates move with the share of each cell, at those."""
+        slopes = np.array([part.slopes(self.moment[0]) for part in self.parts.values()])
+        return vector(slopes @ self.moment[1]) if np.isfinite(slopes).all() else super().reach
 
     @property
     def uncorrected(self) -> float:
         """The share as it is estimated if everybody followed the device, unbiased."""
         u, v = self._laws[0][1]
-        return float((self._seen[0][0] - u) / (v - u))
+        return float((self._seen[0] @ self.response_shares.value - u) / (v - u))
 
     @property
     def uncorrected_error(self) -> float:
         """Its standard error."""
         u, v = self._laws[0][1]
-        return float(np.sqrt(self._seen[1][0, 0]) / abs(v - u))
+        said = self._seen[0]
+        return float(np.sqrt(max(said @ self.response_shares.covariance @ said, 0.0)) / abs(v - u))
 
     @property
     def _title(self) -> str:
@@ -137,7 +130,7 @@ class ControlItem(TriangleFit):
             f"({self.uncorrected_error:.4f}). That people attend to both items alike, and otherwise send "
             f"{self.designs[0].symbols[1]!r} with probability {self.guess}, is an assumption."
         )
-        if self.joint:
+        if self.joint or self.response_shares.covariance[1, 3]:  # which a sample of both knows
             return (told,)
         return (told, "Both margins are taken as independent, which of the same people is a little too wide.")
 
@@ -153,13 +146,16 @@ class ControlItem(TriangleFit):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: None) -> ControlItem:  # noqa: ARG003 - each has its own
-        tallies = groups_from_body(source)
-        given: Any = tallies[0] if len(tallies) == 1 else tallies
-        return control_item(given, truth=documents.field(source, "truth", str), guess=source["guess"])
+        truth, guess = documents.field(source, "truth", str), exact.probability(source["guess"], name="guess")
+        return cls(tuple(groups_from_body(source)), truth, guess, **remade_sample(source))
 
 
 def control_item(
-    tally: Tally | Sequence[Tally], *, truth: str | None = None, guess: exact.Rational = "1/2"
+    tally: Group | Sequence[Group],
+    *,
+    sampling: Samplings = None,
+    truth: str | None = None,
+    guess: exact.Rational = "1/2",
 ) -> ControlItem:
     """Correct a share for people who answer at random, whom a control item of known truth gives away.
 
@@ -167,7 +163,9 @@ def control_item(
     responses; moments with the delta method, and the joint likelihood of both items, which is a little more precise.
 
     Args:
-        tally: the counts of a `product` of the item and of the control, in this order; or a tally of each.
+        tally: the counts of a `product` of the item and of the control, in this order; or a tally of each. With
+            weights or without; or the responses.
+        sampling: of responses: how people were drawn.
         truth: everybody's answer to the control; its first category, such as "no", if it is not given.
         guess: the probability with which people who do not attend send the second response.
 
@@ -182,14 +180,16 @@ def control_item(
         >>> round(found.params["attentive"], 3), round(found.uncorrected, 3)
         (0.75, 0.2)
     """
-    tallies = (tally,) if isinstance(tally, Tally) else tuple(tally)
-    joint = len(tallies) == 1 and len(tallies[0].design.factors) == 2
-    designs = [each.design for each in (tallies[0].design.factors if joint else tallies)]
-    if len(designs) != 2 or any(len(each.categories) != 2 or each.channel.responses != 2 for each in designs):
+    given = tuple(tally) if isinstance(tally, Sequence) else (tally,)
+    check_kinds(given)
+    joint = len(given) == 1 and len(given[0].design.factors) == 2
+    designs = [each.design for each in (given[0].design.factors if joint else given)]
+    if len(designs) != 2 or not all(map(is_binary, designs)):
         raise InvalidRequest(
             "expected counts of an item and of a control item, each with two answers and two responses.",
             'For example a tally of dn.product({"habit": dn.crosswise("1/4"), "control": dn.crosswise("1/4")}).',
         )
+    tallies, sample = gather(given, sampling)
     if any(each.respondents < 2 for each in tallies):
         raise NotEstimable("there are fewer than 2 respondents; expected at least 2, to say how sure we are.")
     known = truth if truth is not None else designs[1].categories[0]
@@ -201,7 +201,7 @@ def control_item(
             f"people who attend send {designs[1].symbols[1]!r} to the control as often as those who do not.",
             "Use a control item, or a device for it, that tells them apart.",
         )
-    return ControlItem(tallies, known, chance)
+    return ControlItem(tallies, known, chance, sample=sample)
 
 
 def anchored_crosswise(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable import exact
+from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable, quoted
-from deniable.estimates.compliance.triangle import Triangle, WeightShare
+from deniable.estimates.compliance.response_shares import ResponseShares, Samplings, check_kinds, gather
+from deniable.estimates.compliance.triangle import Triangle, WeightShare, corner_quantile
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Interval, one_of
+from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
+from deniable.estimates.sampling.results import FEW_DEGREES
 from deniable.estimates.stages import groups_body, groups_from_body
 from deniable.estimates.testing import HypothesisTest
 from deniable.tallies import Tally
@@ -38,6 +41,19 @@ class FittedRow(Row):
     moment: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SampledFittedRow(FittedRow):
+    """A most likely number of the people that a sample stands for.
+
+    Attributes:
+        design_effect: its variance, over that of as many people drawn one by one and with even weights.
+    """
+
+    COLUMNS: ClassVar[Columns] = (*FittedRow.COLUMNS, ("design_effect",))
+
+    design_effect: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Compliance(Result):
     """Shares of people who follow the device and of people who do not.
@@ -46,10 +62,41 @@ class Compliance(Result):
     them; intervals are profiles of the likelihood.
 
     Attributes:
-        tallies: the counts, one for each group of people or for each item.
+        tallies: how many people sent what, one for each group of people or for each item.
+        sample: what a sample with weights, strata or clusters says; None where people were drawn one by one.
     """
 
     tallies: tuple[Tally, ...]
+    sample: ResponseShares | None = field(default=None, kw_only=True)
+
+    @cached_property
+    def response_shares(self) -> ResponseShares:
+        """The shares of responses that the model is fitted to, and how they vary."""
+        return ResponseShares.of_counts(self._counted) if self.sample is None else self.sample
+
+    @property
+    def _counted(self) -> Sequence[Any]:
+        """How many people sent each response, by group."""
+        return [each.counts for each in self.tallies]
+
+    @property
+    @abstractmethod
+    def reach(self) -> Matrix:
+        """By how much each number (rows) moves with the share of each response: the delta method's derivatives."""
+
+    def cov_params(self) -> Matrix:
+        """Return the covariance of the moment estimates, by the delta method."""
+        return vector(self.reach @ self.response_shares.covariance @ self.reach.T)
+
+    @property
+    def design_effect(self) -> dict[str, float]:
+        """The variance of each number, over that of as many people drawn one by one and with even weights."""
+        return dict(zip(self.params, self.response_shares.design_effects(self.reach).tolist(), strict=True))
+
+    def _drops(self, confidence: float) -> dict[str, float]:
+        """Return how much less likely than the most likely one each number may be to lie in its interval."""
+        half = self.response_shares.quantile(confidence) ** 2 / 2
+        return dict(zip(self.params, (half * self.response_shares.scales(self.reach)).tolist(), strict=True))
 
     @property
     @abstractmethod
@@ -109,7 +156,8 @@ class Compliance(Result):
 
         Args:
             level: how often such an interval holds the truth.
-            method: "profile" of the likelihood (the default), or "normal": value ± z·error, cut to [0, 1].
+            method: "profile" of the likelihood (the default), or "normal": value ± z·error, cut to [0, 1];
+                with few clusters z is as much larger as Student's quantile is.
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
@@ -121,7 +169,9 @@ class Compliance(Result):
             raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
         if method != "normal":
             return self._profile(confidence)
-        wide = around(self.params, self.bse, level=level, method=method, events=events)
+        more = self.response_shares.widening(confidence)
+        errors = {name: more * error for name, error in self.bse.items()}
+        wide = around(self.params, errors, level=level, method=method, events=events)
         return {name: Interval(max(low, 0.0), min(high, 1.0)) for name, (low, high) in wide.items()}
 
     @property
@@ -137,6 +187,10 @@ class Compliance(Result):
             found.append(Caution("outside", text))
         if self.fit.df and self.fit.p_value < _MISFIT:
             found.append(Caution("misfit", f"the model does not fit: {self.fit.told}. {self._misfit}"))
+        least = int(self.response_shares.degrees.min())
+        if self.sample is not None and least < FEW_DEGREES:
+            text = f"the variance has {least} degrees of freedom: too few clusters to know well how much they differ."
+            found.append(Caution("clusters", text))
         return tuple(found)
 
     def summary(
@@ -145,10 +199,13 @@ class Compliance(Result):
         """Return a table of most likely numbers with their intervals, and the moment estimates beside them."""
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
         errors, moments = self.bse, self.moments
-        rows = tuple(
-            FittedRow(name, value, errors[name], ends[name].low, ends[name].high, moments.get(name))
+        told = [
+            (name, value, errors[name], ends[name].low, ends[name].high, moments.get(name))
             for name, value in self.params.items()
-        )
+        ]
+        rows: tuple[FittedRow, ...] = tuple(FittedRow(*each) for each in told)
+        if self.sample is not None:
+            rows = tuple(SampledFittedRow(*each, self.design_effect[each[0]]) for each in told)
         epsilon = self._epsilon
         missing = sum(each.missing for each in self.tallies)
         apart = [f"{missing:,} sent no response and take no part in the estimate."] if missing else []
@@ -156,15 +213,26 @@ class Compliance(Result):
             title=f"{self._title}, ε = {exact.shown_above(epsilon, 4)}, {self.respondents:,} respondents",
             quantity="share",
             rows=rows,
-            notes=(*self._notes, f"{self.fit}.", *apart),
+            notes=(*self._notes, f"{self.fit}.", *self._sample_notes, *apart),
             warnings=self.warnings,
             level=level,
             interval=method or "profile",
             simultaneous=simultaneous,
-            method="likelihood",
+            method="likelihood" if self.sample is None else "pseudo-likelihood",
             respondents=self.respondents,
             missing=missing,
             epsilon=epsilon,
+        )
+
+    @property
+    def _sample_notes(self) -> tuple[str, ...]:
+        if self.sample is None:
+            return ()
+        sizes = " and ".join(f"{each:,.0f}" for each in self.sample.sizes)
+        effects = " and ".join(f"{each:.2f}" for each in self.sample.effects)
+        return (
+            f"A weighted sample of {self.sample.sample}. Design effects of the responses are {effects}: the likelihood "
+            f"is that of {sizes} people drawn one by one, and the interval of each number has its own variance.",
         )
 
     @property
@@ -172,11 +240,12 @@ class Compliance(Result):
         return ""
 
     def _source(self) -> dict[str, Any]:
-        return {"groups": groups_body(self.tallies)}
+        drawn = {} if self.sample is None else {"sample": self.sample.to_body()}
+        return {"groups": groups_body(self.tallies)} | drawn
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - each group has its own
-        return cls(tuple(groups_from_body(source)))
+        return cls(tuple(groups_from_body(source)), **remade_sample(source))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +265,7 @@ class TriangleFit(Compliance):
     @cached_property
     @abstractmethod
     def moment(self) -> tuple[Vector, Matrix]:
-        """The moment estimate of the weights, and its covariance."""
+        """The moment estimate of the weights, and by how much each of them moves with the share of each response."""
 
     @cached_property
     def weights(self) -> Vector:
@@ -212,50 +281,71 @@ class TriangleFit(Compliance):
     def moments(self) -> dict[str, float]:
         return {name: part.unbounded(self.moment[0]) for name, part in self.parts.items()}
 
-    def cov_params(self) -> Matrix:
-        """Return the covariance of the moment estimates, by the delta method at the most likely numbers."""
+    @property
+    def reach(self) -> Matrix:
+        """By how much the moment estimates move with the share of each response, at the most likely numbers."""
         slopes = np.array([part.slopes(self.weights) for part in self.parts.values()])
-        return vector(slopes @ self.moment[1] @ slopes.T)
+        return vector(slopes @ self.moment[1])
 
     @property
     def fit(self) -> HypothesisTest:
-        return self.triangle.fit(self.weights)
+        laws = self.triangle.laws
+        return self.response_shares.corrected(
+            self.triangle.fit(self.weights), laws[:, :2] - laws[:, 2:], vector(laws @ self.weights)
+        )
 
     @property
     def log_likelihood(self) -> float:
         return self.triangle.height(self.weights)
 
     def _profile(self, confidence: float) -> dict[str, Interval]:
-        return {name: self.triangle.interval(part, self.weights, confidence) for name, part in self.parts.items()}
+        more = corner_quantile(confidence) / quantile(confidence) ** 2
+        return {
+            name: self.triangle.interval(self.parts[name], self.weights, drop, more * drop)
+            for name, drop in self._drops(confidence).items()
+        }
 
 
-def read_tallies(tallies: object, *, least: int = 2) -> tuple[Tally, ...]:
-    """Read tallies of different groups of people who were asked one question with two answers.
+def read_groups(groups: object, sampling: Samplings = None) -> tuple[tuple[Tally, ...], ResponseShares | None]:
+    """Read different groups of people who were asked one question with two answers, and what a sample says of them.
 
     Raises:
-        InvalidRequest: no tallies, too few of them, or designs of other answers or responses.
+        InvalidRequest: no groups, too few of them, designs of other answers or responses, or a sampling that is none.
         NotEstimable: a group of fewer than two people.
     """
-    if not isinstance(tallies, Sequence) or not all(isinstance(each, Tally) for each in tallies):
+    if not isinstance(groups, Sequence):
         raise InvalidRequest(
-            f"there is a {type(tallies).__name__}; expected a list of tallies, one for each group of people.",
+            f"there is a {type(groups).__name__}; expected a list of tallies, one for each group of people.",
             "For example [dn.tally(first, responses), dn.tally(second, others)].",
         )
-    if len(tallies) < least:
-        raise InvalidRequest(
-            f"there are {len(tallies)} groups; expected at least {least}, asked with different devices."
-        )
-    for each in tallies:
-        two = len(each.design.categories) == 2 == each.design.channel.responses
-        if not two or tuple(each.design.symbols) != tuple(tallies[0].design.symbols):
+    if len(groups) < 2:
+        raise InvalidRequest(f"there are {len(groups)} groups; expected at least 2, asked with different devices.")
+    check_kinds(groups)
+    _check_designs([each.design for each in groups])
+    tallies, sample = gather(groups, sampling)
+    if any(each.respondents < 2 for each in tallies):
+        raise NotEstimable("a group has fewer than 2 respondents; expected at least 2, to say how sure we are.")
+    return tallies, sample
+
+
+def _check_designs(designs: Sequence[Any]) -> None:
+    for each in designs:
+        if not is_binary(each) or tuple(each.symbols) != tuple(designs[0].symbols):
             raise InvalidRequest(
                 "a design does not fit; expected the same two answers and two responses in each group."
             )
-        if tuple(each.design.categories) != tuple(tallies[0].design.categories):
+        if tuple(each.categories) != tuple(designs[0].categories):
             raise InvalidRequest("the groups were asked about different answers; expected the same two.")
-        if each.respondents < 2:
-            raise NotEstimable("a group has fewer than 2 respondents; expected at least 2, to say how sure we are.")
-    return tuple(tallies)
+
+
+def is_binary(design: object) -> bool:
+    """Return whether a design has two answers and two responses."""
+    return isinstance(design, Design) and len(design.categories) == 2 == design.channel.responses
+
+
+def remade_sample(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the field `sample` of a result that is read back, where there is one."""
+    return {"sample": ResponseShares.from_body(source["sample"])} if "sample" in source else {}
 
 
 def counted(design: Any, hits: object, respondents: object) -> Tally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -13,13 +13,13 @@ import numpy as np
 from deniable import exact
 from deniable.errors import InvalidRequest
 from deniable.estimates.compliance.always import Cheating, mirrored_groups, one_sayers
-from deniable.estimates.compliance.fits import Compliance, read_tallies
+from deniable.estimates.compliance.fits import Compliance, read_groups
+from deniable.estimates.compliance.response_shares import Group, Samplings
 from deniable.estimates.compliance.triangle import fit_test
-from deniable.estimates.covariances import Matrix
-from deniable.estimates.intervals import Interval
-from deniable.estimates.shares import Estimate, fitted
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.intervals import Interval, crossings
+from deniable.estimates.likelihood import log_likelihood
 from deniable.estimates.testing import HypothesisTest
-from deniable.tallies import Tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,55 +29,89 @@ class ExtendedCrosswise(Compliance):
     type: ClassVar = "extended-crosswise"
 
     @cached_property
-    def pooled(self) -> Estimate:
-        """The estimate from both groups, the responses of the second flipped."""
-        first, second = self.tallies
-        return fitted(Tally(first.design, first.counts + second.counts[::-1]))
+    def pooled(self) -> Vector:
+        """The counts of both groups together, the responses of the second flipped."""
+        first, second = self.response_shares.counts.reshape(2, 2)
+        return vector(first + second[::-1])
 
-    @cached_property
-    def _likely(self) -> Estimate:
-        return fitted(self.pooled.tally, method="likelihood")
+    @property
+    def _rates(self) -> tuple[float, float]:
+        """The probability of the second response of the first group, of others and of members."""
+        u, v = self.tallies[0].design.channel.floats()[1].tolist()
+        return u, v
+
+    def _numbers(self, yes: float) -> dict[str, float]:
+        return dict(zip(self.tallies[0].design.categories, [1 - yes, yes], strict=True))
 
     @property
     def params(self) -> dict[str, float]:
-        return self._likely.params
+        return self._numbers(min(max(self._moment, 0.0), 1.0))
 
     @property
     def moments(self) -> dict[str, float]:
-        return self.pooled.params
+        return self._numbers(self._moment)
+
+    @property
+    def _moment(self) -> float:
+        u, v = self._rates
+        return float((self.pooled[1] / self.pooled.sum() - u) / (v - u))
+
+    @property
+    def reach(self) -> Matrix:
+        """By how much both shares move with those of each response, in groups of this size."""
+        u, v = self._rates
+        first, second = self.response_shares.sizes / self.response_shares.sizes.sum() / (v - u)
+        return np.outer([-1.0, 1.0], [0.0, first, second, 0.0])
 
     def cov_params(self) -> Matrix:
-        """Return the covariance of the moment estimates."""
-        return self.pooled.cov_params()
+        """Return the covariance of the moment estimates: of people drawn one by one that of both groups as one."""
+        if self.sample is not None:
+            return super().cov_params()
+        (u, v), n = self._rates, self.pooled.sum()
+        share = self.pooled[1] / n
+        return float(share * (1 - share) / (n - 1) / (v - u) ** 2) * np.array([[1.0, -1.0], [-1.0, 1.0]])
 
     def _profile(self, confidence: float) -> dict[str, Interval]:
-        return self._likely.conf_int(level=confidence, method="profile")
+        no, yes = self.params
+        floor = self.log_likelihood - self._drops(confidence)[yes]
+        low, high = crossings(lambda at: max(self._height(at), -1e300) - floor, self.params[yes])
+        return {no: Interval(1 - high, 1 - low), yes: Interval(low, high)}
+
+    def _height(self, yes: float) -> float:
+        return log_likelihood(self.pooled, self._expected(yes))
+
+    def _expected(self, yes: float) -> Vector:
+        return vector(self.tallies[0].design.channel.floats() @ np.array([1 - yes, yes]))
 
     @property
     def fit(self) -> HypothesisTest:
         """G² with one degree of freedom: the shares of "same" of the two groups must sum to 1."""
-        tally = self.pooled.tally
-        share = tally.counts / tally.respondents
-        expected = [each.respondents * part for each, part in zip(self.tallies, (share, share[::-1]), strict=True)]
-        counts = np.concatenate([each.counts for each in self.tallies]).astype(np.float64)
-        return fit_test(counts, np.concatenate(expected), 1)
+        share = self.pooled / self.pooled.sum()
+        expected = np.concatenate([share, share[::-1]])
+        test = fit_test(self.response_shares.counts, np.repeat(self.response_shares.sizes, 2) * expected, 1)
+        return self.response_shares.corrected(test, np.array([[-1.0], [1.0], [1.0], [-1.0]]), expected)
 
     @property
     def z_sum(self) -> float:
         """By how many standard errors the shares of "same" of the two groups sum to more than 1."""
-        shares = [each.counts[1] / each.respondents for each in self.tallies]
-        spread = sum(share * (1 - share) / each.respondents for share, each in zip(shares, self.tallies, strict=True))
-        return float((sum(shares) - 1) / math.sqrt(spread)) if spread else math.nan
+        same = np.array([0.0, 1.0, 0.0, 1.0])
+        if self.sample is None:
+            spread = float(
+                (self.response_shares.value[1::2] * self.response_shares.value[::2] / self.response_shares.people).sum()
+            )
+        else:
+            spread = float(same @ self.response_shares.covariance @ same)
+        return float((same @ self.response_shares.value - 1) / math.sqrt(spread)) if spread > 0 else math.nan
 
     @property
     def log_likelihood(self) -> float:
         """The log-likelihood at the most likely share, without the constant that counts ways."""
-        expected = self.pooled.design.channel.floats() @ self._likely.value
-        return float(self.pooled.tally.counts @ np.log(np.maximum(expected, 1e-300)))
+        return self._height(list(self.params.values())[1])
 
     def one_sayers(self, says: str = "different") -> Cheating:
         """Return the model in which some people always send one response; see `one_sayers`."""
-        return one_sayers(self.tallies, says=says)
+        found = one_sayers(self.tallies, says=says)
+        return replace(found, sample=self.sample)
 
     @property
     def _title(self) -> str:
@@ -105,8 +139,9 @@ class ExtendedCrosswise(Compliance):
 
 
 def extended_crosswise(
-    tallies: Sequence[Tally] | None = None,
+    groups: Sequence[Group] | None = None,
     *,
+    sampling: Samplings = None,
     p: exact.Rational | None = None,
     same: Sequence[int] | None = None,
     respondents: Sequence[int] | None = None,
@@ -117,8 +152,9 @@ def extended_crosswise(
     second flipped, and the shares of "same" must sum to 1, which leaves a test with one degree of freedom.
 
     Args:
-        tallies: the counts of two groups, asked with `crosswise(p)` and `crosswise(1 − p)`.
-        p: instead of tallies, the share of yes to the harmless question of the first group …
+        groups: the counts of two groups, asked with `crosswise(p)` and `crosswise(1 − p)`; or their responses.
+        sampling: of rows: how people were drawn; one for both groups, or a list with one for each.
+        p: instead of groups, the share of yes to the harmless question of the first group …
         same: … how many said "same" in each …
         respondents: … and how many responded.
 
@@ -131,7 +167,7 @@ def extended_crosswise(
         >>> round(found.params["yes"], 4), round(found.fit.statistic, 4)
         (0.1327, 0.0319)
     """
-    read = read_tallies(mirrored_groups(p, same, respondents) if tallies is None else tallies)
+    read, sample = read_groups(mirrored_groups(p, same, respondents) if groups is None else groups, sampling)
     channels = [each.design.channel for each in read]
     if len(read) != 2 or any(
         channels[0].probability(y, given=x) != channels[1].probability(1 - y, given=x) for x in (0, 1) for y in (0, 1)
@@ -140,4 +176,4 @@ def extended_crosswise(
             "the two groups do not mirror each other; expected crosswise designs with p and 1 − p.",
             "For groups with other devices use cheating_detection().",
         )
-    return ExtendedCrosswise(read)
+    return ExtendedCrosswise(read, sample=sample)

@@ -14,11 +14,13 @@ from itertools import combinations, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import xlogy
+from scipy.stats import chi2
 
 from deniable.errors import NotEstimable
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Interval, crossings, quantile
+from deniable.estimates.intervals import Interval, crossings
 from deniable.estimates.likelihood import climbed, log_likelihood
 from deniable.estimates.testing import HypothesisTest, against_chi_square
 
@@ -28,6 +30,7 @@ EVERYBODY: Weights = (1.0, 1.0, 1.0)
 _IMPOSSIBLE = -1e300  # a log-likelihood below all others that stays a number
 _SLOPE = 1e-9  # by how much a slope may exceed 1 at a maximum
 _MOST_STEPS = 100
+_NEAR = 1e-14  # between two steps, where it makes no difference to the likelihood
 
 
 class WeightShare(NamedTuple):
@@ -127,20 +130,32 @@ class Triangle:
         df = sum(size - 1 for size in self.cells) - 2
         return fit_test(self.counts, self.sizes * (self.laws @ weights), df)
 
-    def interval(self, part: WeightShare, likely: Vector, confidence: float) -> Interval:
-        """Return all values whose profile log-likelihood is within z²/2 of the maximum.
+    def interval(self, part: WeightShare, likely: Vector, drop: float, corner_drop: float) -> Interval:
+        """Return all values whose profile log-likelihood is within a drop of the maximum.
 
-        Why: weights with one value lie on a line through the triangle, also of a share of a part of the people.
+        Why: weights with one value lie on a line through the triangle, also of a share of a part of the people. Where
+        that line is a corner, as where nobody is a member and nobody cheats, two weights are held and not one, and the
+        likelihood ratio is larger: the corner has a drop of its own, and with it all values up to the estimate hold.
+
+        Args:
+            part: what the interval is of.
+            likely: the most likely weights.
+            drop: how much less likely a value may be.
+            corner_drop: how much less likely a corner may be; see `corner_quantile`.
         """
-        floor = self.height(likely) - quantile(confidence) ** 2 / 2
-        value = part.at(likely)
+        top, value = self.height(likely), part.at(likely)
         if not np.isfinite(value):  # of nobody: everything fits
             return Interval(0.0, 1.0)
 
         def above(at: float) -> float:
-            return self._best_on_line(vector(part.of) - at * vector(part.out_of)) - floor
+            return self._best_on_line(_held(part, at)) - (top - drop)
 
-        return Interval(*crossings(above, value))
+        def is_corner(end: float) -> bool:
+            line = _line(_held(part, end))
+            return len(line) == 1 and self.height(line[0]) >= top - corner_drop
+
+        low, high = crossings(above, value)
+        return Interval(0.0 if is_corner(0.0) else low, 1.0 if is_corner(1.0) else high)
 
     def _is_highest(self, weights: Vector) -> bool:
         expected, seen = self.laws @ weights, self.counts > 0
@@ -164,6 +179,26 @@ class Triangle:
         return (1 - at) * one + at * two
 
 
+def corner_quantile(confidence: float) -> float:
+    """Return the quantile of the likelihood ratio of a corner of a triangle, at most.
+
+    Implements: from a corner a normal vector has its nearest point in a cone [SL87]; the squared length of that is 0,
+    χ² with one degree of freedom, half of the time, or with two, as often as the angle of the cone is of the full one:
+    at most half of the time.
+
+    Example:
+        >>> round(corner_quantile(0.95), 4)
+        5.1384
+    """
+    tail = 1 - confidence
+    return float(brentq(lambda at: (chi2.sf(at, 1) + chi2.sf(at, 2)) / 2 - tail, 0.0, chi2.isf(tail, 2), xtol=1e-12))
+
+
+def _held(part: WeightShare, value: float) -> Vector:
+    """Return what weights are at a right angle to where a part has a value."""
+    return vector(part.of) - value * vector(part.out_of)
+
+
 def _line(direction: Vector) -> Sequence[Vector]:
     """Return the ends of the line of weights at a right angle to a direction: on edges, or at corners."""
     corners = np.eye(3)
@@ -178,17 +213,18 @@ def _line(direction: Vector) -> Sequence[Vector]:
 
 def _highest(counts: Vector, one: Vector, two: Vector) -> float:
     """Return t in [0, 1] at which Σ counts · log((1 − t)·one + t·two) is largest, by Newton's steps in a bracket."""
-    gap = two - one
+    moves = one != two
+    counts, one, gap = counts[moves], one[moves], (two - one)[moves]
 
     def slope(at: float) -> tuple[float, float]:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.nan_to_num(gap / (one + at * gap), nan=0.0, posinf=1e200, neginf=-1e200)
-        return float(counts @ ratio), -float(counts @ ratio**2) if np.abs(ratio).max() < 1e100 else -np.inf
+        ratio = gap / (one + at * gap)
+        return float(counts @ ratio), -float(counts @ ratio**2)
 
-    if not len(counts) or slope(0.0)[0] <= 0:
-        return 0.0
-    if slope(1.0)[0] >= 0:
-        return 1.0
+    with np.errstate(divide="ignore"):  # at the ends a probability may be 0: an infinite slope, of one sign alone
+        if not len(counts) or slope(0.0)[0] <= 0:
+            return 0.0
+        if slope(1.0)[0] >= 0:
+            return 1.0
     low, high, at = 0.0, 1.0, 0.5
     for _ in range(_MOST_STEPS):
         first, second = slope(at)
@@ -196,7 +232,7 @@ def _highest(counts: Vector, one: Vector, two: Vector) -> float:
         moved = at - first / second
         if not low < moved < high:
             moved = (low + high) / 2
-        if abs(moved - at) <= 1e-15:
+        if abs(moved - at) <= _NEAR:
             break
         at = moved
     return at

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -51,6 +54,8 @@ def read_formula(formula: str) -> Sides:
 def to_pandas(data: Any) -> pd.DataFrame:
     """Return a table of pandas, Polars or Arrow, or a mapping of columns, as a pandas frame.
 
+    A mapping of single values is one row.
+
     Raises:
         InvalidRequest: something else.
         MissingExtra: pandas is not installed.
@@ -66,7 +71,13 @@ def to_pandas(data: Any) -> pd.DataFrame:
     if hasattr(data, "to_pandas"):
         return data.to_pandas()
     if isinstance(data, Mapping):
-        return pd.DataFrame({name: list(column) for name, column in data.items()})
+        single = all(isinstance(each, str) or not hasattr(each, "__iter__") for each in data.values())
+        try:
+            return pd.DataFrame({name: [each] if single else list(each) for name, each in data.items()})
+        except (TypeError, ValueError):
+            raise InvalidRequest(
+                "the columns of the data are not of one length; expected a list for each, or one value for each."
+            ) from None
     raise InvalidRequest(
         f"the data are a {type(data).__name__}; expected a table of pandas, Polars or Arrow, or a mapping of columns."
     )
@@ -110,10 +121,13 @@ class Covariates:
         """Return which columns of the data the terms read.
 
         Raises:
-            InvalidRequest: the terms cannot be read, or name a column that is not there.
+            InvalidRequest: the terms cannot be read, or name a column that is not there, or is there twice.
         """
-        read = sorted(map(str, _parsed(terms).required_variables))
+        read = sorted(_names_read(_parsed(terms), frame))
         absent = [name for name in read if name not in frame.columns]
+        twice = [name for name in read if list(frame.columns).count(name) > 1]
+        if twice:
+            raise InvalidRequest(f"the data have two columns {quoted(twice[0])}; expected one.", "Rename one of them.")
         if absent:
             raise InvalidRequest(
                 f"the formula names {quoted(absent[0])}, which the data lack; expected one of {_names(frame)}."
@@ -135,7 +149,9 @@ class Covariates:
                 used[name] = used[name].cat.remove_unused_categories()
         try:
             with np.errstate(all="ignore"):  # what is not finite is named below
-                made = _parsed(terms).get_model_matrix(used) if variables else _constant(terms, frame)
+                made = (
+                    _parsed(terms).get_model_matrix(used, na_action="ignore") if variables else _constant(terms, frame)
+                )
         except InvalidRequest:
             raise
         except Exception as error:
@@ -165,8 +181,59 @@ class Covariates:
                 warnings.simplefilter("error")  # a level that was never seen would silently count as the first
                 made = self.spec.get_model_matrix(frame.loc[:, list(self.variables)])
         except Exception as error:
-            raise InvalidRequest(f"the new data do not fit the formula: {_first_line(error)}") from None
+            raise _unfitting(error) from None
         return _finite(np.asarray(made, np.float64), self.names)
+
+    def levels(self, frame: pd.DataFrame, name: str) -> list[Any] | None:
+        """Return the levels of a column that occur, first the one that the formula compares the others with.
+
+        Of contrasts with a reference (of treatment, from any base, or SAS's) that is the level which they code by
+        zeros; of others, such as sums or Helmert's, it is the first. Of a column that several terms read as levels, the
+        first of them is asked.
+
+        Returns:
+            The levels; None where the formula takes the column as a number.
+        """
+        column = frame[name]
+        known = list(column.cat.categories) if hasattr(column, "cat") else sorted(column.unique().tolist())
+        seen = [each for each in known if (column == each).any()]
+        for factor, contrasts in self.spec.factor_contrasts.items():
+            if name not in _parsed(str(factor)).required_variables:
+                continue
+            named = list(contrasts.levels)
+            first = int((~np.asarray(contrasts.get_coding_matrix(), np.bool_).any(axis=1)).argmax())
+            ordered = [named[first], *named[:first], *named[first + 1 :]]
+            if set(seen) <= set(ordered):
+                return [each for each in ordered if each in seen]
+            # The term makes levels of its own from the column, such as C(region == "west"): by what they are coded.
+            own = [at for at, each in enumerate(self.names) if str(factor) in each]
+            return sorted(seen, key=lambda level: bool(self.matrix(held(frame, name, level))[:, own].any()))
+        return None if column.dtype.kind in "iuf" else seen
+
+
+def held(frame: pd.DataFrame, name: str, level: Any) -> pd.DataFrame:
+    """Return a frame in which a column is one level in every row."""
+    import pandas as pd
+
+    column = frame[name]
+    return frame.assign(**{name: pd.Series([level] * len(column), index=column.index, dtype=column.dtype)})
+
+
+def _unfitting(error: Exception) -> InvalidRequest:
+    """Return what is wrong with new data, from what formulaic says about it."""
+    text = str(error)
+    if "outside of the nominated levels" in text:
+        level = re.search(r"\{(.*?)\}", text)
+        return InvalidRequest(
+            f"the new data hold a level that the fitted data lack{f', {level[1]:.60}' if level else ''}; expected "
+            "levels that were seen."
+        )
+    if "extend beyond upper" in text:
+        return InvalidRequest(
+            "the new data lie outside of the range that a spline was fitted on; expected values inside of it.",
+            'Say how it goes on: bs(age, df=4, extrapolation="extend"), or "clip", "zero" or "na".',
+        )
+    return InvalidRequest(f"the new data do not fit the formula: {_first_line(error)}")
 
 
 def _parsed(terms: str) -> Any:
@@ -180,6 +247,38 @@ def _parsed(terms: str) -> Any:
         raise InvalidRequest(
             f"the formula {quoted(terms, 60)} cannot be read: {_first_line(error)}", 'For example "age + C(region)".'
         ) from None
+
+
+def _names_read(formula: Any, frame: pd.DataFrame) -> set[str]:
+    """Return the columns that a formula reads, and names in it that nobody knows.
+
+    Why: formulaic does not look into what it computes with a memory, such as scale(age) or bs(age, df=4).
+    """
+    from formulaic.transforms import TRANSFORMS
+
+    found = set(map(str, formula.required_variables))
+    for factor in {factor for term in formula for factor in term.factors}:
+        if factor.eval_method.value == "python":
+            found |= {name for name in _names_in(factor.expr) if name in frame.columns or name not in TRANSFORMS}
+    return found
+
+
+def _names_in(code: str) -> set[str]:
+    """Return the names in a term that are not those of the functions that it calls.
+
+    Example:
+        >>> sorted(_names_in("bs(`age in years`, df=size(x)) + np.log(y.fillna(0))"))
+        ['age in years', 'np', 'x', 'y']
+    """
+    quoted_names = re.findall(r"`([^`]*)`", code)
+    places = {f"_quoted_{number}": name for number, name in enumerate(quoted_names)}
+    for place, name in places.items():
+        code = code.replace(f"`{name}`", place, 1)
+    tree = list(ast.walk(ast.parse(code, mode="eval")))
+    called = {id(node.func) for node in tree if isinstance(node, ast.Call)}
+    bound = {node.id for node in tree if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names = {node.id for node in tree if isinstance(node, ast.Name) and id(node) not in called}
+    return {places.get(name, name) for name in names - bound if not hasattr(builtins, name)}
 
 
 def _constant(terms: str, frame: pd.DataFrame) -> Any:

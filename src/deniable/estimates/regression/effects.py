@@ -13,7 +13,7 @@ from deniable import documents
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Interval, one_of, quantile
-from deniable.estimates.regression.columns import to_pandas
+from deniable.estimates.regression.columns import held, to_pandas
 from deniable.estimates.regression.fitted import CoefficientRow, Regression, Sample
 from deniable.estimates.regression.outcomes import OutcomeLaw
 from deniable.estimates.results import Caution, Result, Summary, around
@@ -97,8 +97,8 @@ class Effects(Result):
                 for (name, value), far in zip(self.params.items(), z, strict=True)
             ),
             notes=(
-                "The change in the share when a numeric column is one unit larger, or when a level replaces the first "
-                "level of its column; averaged over the rows.",
+                "The change in the share when a numeric column is one unit larger, or when a level replaces the one "
+                "that the formula compares with; averaged over the rows.",
             ),
             warnings=self.warnings,
             level=level,
@@ -195,29 +195,18 @@ def _told_columns(found: Regression) -> list[tuple[int, str]]:
 def _changes(sample: Sample) -> Iterator[_Change]:
     frame = sample.frame
     for name in sample.covariates.variables:
-        column = frame[name]
-        if column.dtype.kind not in "iuf" or f"C({name}" in sample.covariates.terms.replace(" ", ""):
-            levels = _levels(column)
+        column, levels = frame[name], sample.covariates.levels(frame, name)
+        if levels is not None:
+            before = held(frame, name, levels[0])
             for level in levels[1:]:
-                before, after = (frame.assign(**{name: _constant(column, each)}) for each in (levels[0], level))
-                yield _Change(f"{name}[{level}]", before, after, 1.0)
+                yield _Change(f"{name}[{level}]", before, held(frame, name, level), 1.0)
         elif set(np.unique(column)) <= {0, 1}:
             yield _Change(name, frame.assign(**{name: 0.0}), frame.assign(**{name: 1.0}), 1.0)
         else:
             values = column.to_numpy(np.float64)
             step = _STEP * (float(values.std()) or 1.0)
+            values = np.clip(values, values.min() + step, values.max() - step)  # a spline ends with the data
             yield _Change(name, frame.assign(**{name: values - step}), frame.assign(**{name: values + step}), 2 * step)
-
-
-def _levels(column: Any) -> list[Any]:
-    known = list(column.cat.categories) if hasattr(column, "cat") else sorted(column.unique().tolist())
-    return [each for each in known if (column == each).any()]
-
-
-def _constant(column: Any, level: Any) -> Any:
-    import pandas as pd
-
-    return pd.Series([level] * len(column), index=column.index, dtype=column.dtype)
 
 
 def _shares(found: Regression, sample: Sample, matrix: Matrix) -> tuple[Matrix, Matrix]:

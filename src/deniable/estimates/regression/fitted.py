@@ -20,7 +20,7 @@ from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.regression.climbing import highest
 from deniable.estimates.regression.columns import Covariates
 from deniable.estimates.regression.evidence import Evidence
-from deniable.estimates.regression.models import Likelihood, RowLikelihood
+from deniable.estimates.regression.models import RowLikelihood, SampledLikelihood
 from deniable.estimates.regression.sandwiches import ERRORS, inverted
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around, words_of
 from deniable.estimates.sampling import Sampling, sandwich
@@ -57,7 +57,7 @@ class Sample:
 
     Attributes:
         likelihood: of all coefficients, as they are climbed.
-        rows: the likelihood of rows, without random intercepts.
+        rows: the likelihood of rows, without random intercepts, with the weights of the sample.
         theta: the coefficients as they are climbed.
         covariates: how columns are made from data.
         frame: the columns of the data that the formula reads.
@@ -67,7 +67,7 @@ class Sample:
         kept: which rows of the table these are.
     """
 
-    likelihood: Likelihood
+    likelihood: SampledLikelihood
     rows: RowLikelihood
     theta: Vector
     covariates: Covariates
@@ -233,9 +233,10 @@ class Regression(Result):
         if len(self.categories) > 2 and self.family == "multinomial":
             notes.append(f"Each answer is compared with {quoted(self.categories[0], 60)}.")
         if self.groups:
-            notes.append(
-                f"{self.groups:,} groups have an intercept of their own; {GROUP_DEVIATION!r} is their deviation."
-            )
+            each = "an intercept" if GROUP_DEVIATION in self.names else "an intercept for each answer"
+            notes.append(f"{self.groups:,} groups have {each} of their own; {GROUP_DEVIATION!r} is their deviation.")
+            if self.sampled:
+                notes.append("Weights are scaled to sum to a group's rows, and a group counts with their mean.")
         for reason, count in self.dropped.items():
             notes.append(
                 f"Left out: {count:,} rows, because {reason}." if count > 1 else f"Left out: 1 row, because {reason}."
@@ -288,7 +289,8 @@ class Regression(Result):
         """Test this regression against one with fewer terms, or with more, by the ratio of their likelihoods.
 
         Why: 2(l₁ − l₀) follows χ² with as many degrees of freedom as coefficients were left out. A deviation of random
-        intercepts that is 0 lies on the border, where the p value is half of that [SL87].
+        intercepts that is 0 lies on the border, where the p value is half of that [SL87]; with a deviation for each of
+        several answers the p value is the largest that any dependence between them allows [Per69].
 
         Raises:
             InvalidRequest: a sample with weights or clusters, or no likelihood: use `test`.
@@ -324,7 +326,8 @@ class Regression(Result):
         """Return what each covariate changes on average: the average marginal effects.
 
         For a number, the slope of the probability, on average over the rows; for 0 and 1, what 1 instead of 0 changes;
-        for levels, each against the first.
+        for levels, each against the one that the formula compares with (where its contrasts have none, the first). With
+        random intercepts, for a group in the middle.
 
         Raises:
             InvalidRequest: a regression that was read from a file, which has no rows.
@@ -482,12 +485,14 @@ class Refit:
 
         Why: rows that could not be used stay in the variance, with scores of 0: how many there are is chance, too. A
         sampled fraction f takes f of the variance away, and coefficients are about the law by which people answer,
-        which is seen no better where all of them were asked: f·Σ w²·s·s′ is added again.
+        which is seen no better where all of them were asked: f·Σ w²·s·s′ is added again. The score of a group with an
+        intercept of its own stands in its first row: it lies in one cluster, and only sums over clusters are looked at.
         """
-        kept, whole = self.sample.kept, np.zeros((len(sampling), scores.shape[1]))
-        whole[kept] = scores / sampling.weights[kept][:, None]
+        places = np.flatnonzero(self.sample.kept)[self.sample.likelihood.first_rows]
+        whole = np.zeros((len(sampling), scores.shape[1]))
+        whole[places] = scores / sampling.weights[places][:, None]
         found = sandwich(whole, bread, sampling) if sampling.replicates is None else self._replicated(sampling)
-        finite = sampling.finite[kept]
+        finite = sampling.finite[places]
         return np.asarray(found + bread @ ((scores.T * finite) @ scores) @ bread, np.float64)
 
     def _replicated(self, sampling: Sampling) -> Matrix:
@@ -495,7 +500,7 @@ class Refit:
         found = []
         for weights in sampling.replicated_weights():
             for column in weights[self.sample.kept].T:
-                top = highest(replace(self.sample.rows, weights=column), [self.sample.theta])
+                top = highest(self.sample.likelihood.reweighted(column), [self.sample.theta])
                 if not top.converged:
                     raise NotEstimable(
                         "the regression of a replicate has no maximum; expected one in each.",
@@ -506,7 +511,18 @@ class Refit:
 
 
 HONESTY, ERROR_DEVIATION, GROUP_DEVIATION = "honesty t", "sd of errors", "sd of intercepts"
-"""What coefficients beside those of covariates are called; no formula makes such names."""
+"""What coefficients beside those of covariates are called; no formula makes such names. Of more than two answers the
+deviation of intercepts has the answer in front, as their coefficients have."""
+
+
+def is_group_deviation(name: str) -> bool:
+    """Return whether a coefficient is the deviation of intercepts, of one answer or of all.
+
+    Example:
+        >>> [is_group_deviation(each) for each in ("sd of intercepts", "often: sd of intercepts", "often: age")]
+        [True, True, False]
+    """
+    return name.rpartition(": ")[2] == GROUP_DEVIATION
 
 
 def scales(names: Sequence[str], theta: Vector) -> Vector:
@@ -529,6 +545,8 @@ def shown_values(names: Sequence[str], theta: Vector) -> Vector:
             out[at] = 1 / (1 + math.exp(-theta[at]))
         elif name == ERROR_DEVIATION:
             out[at] = math.exp(theta[at])
+        elif is_group_deviation(name):  # σ and −σ are one model
+            out[at] = abs(theta[at])
     return out
 
 

@@ -28,6 +28,7 @@ from deniable.estimates.regression.fitted import (
     Refit,
     Regression,
     Sample,
+    is_group_deviation,
     scales,
     shown_values,
 )
@@ -36,6 +37,7 @@ from deniable.estimates.regression.laws import (
     AnswerLaw,
     DeniedAnswerLaw,
     ManyAnswerLaw,
+    MeanErrorLaw,
     MeanLaw,
     NormalLaw,
     TwoAnswerLaw,
@@ -48,13 +50,18 @@ from deniable.estimates.results import Caution
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.sampling.columns import check_rows
 from deniable.tallies.groups import numbered
+from deniable.tallies.rows import check_same_people
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _SEVERAL_STARTS = 20_000  # rows up to which the top is looked for from several starts
 _WORTH_EACH = 10  # direct answers for each coefficient below which errors are only rough
-_ADAPTED = 4  # times at most that the nodes of random intercepts are moved
+_ADAPTED = 4  # times at most that the nodes of random intercepts are moved, on few nodes and on all
+_STAYED = 1e-4  # the squared distance, in errors, below which coefficients are the same to the nodes
+_FEW_NODES = 3  # on each axis, on the way to the top
+_DEVIATION = 0.7  # of intercepts, at the start; of numbers, in deviations of their errors
+_BORDER = 1e-3  # below which it is none
 
 
 def regress(
@@ -95,7 +102,9 @@ def regress(
             `dn.Sampling("w", strata="region", clusters="village", data=data)`: pseudo-likelihood.
         errors: the standard errors: "observed" information (the default), "expected" information, "outer" product of
             scores, "robust" (HC0; the default for "linear"), or "sampling" (the default with `sampling`).
-        intercepts: a column of groups that each have an intercept of their own, drawn from a normal law.
+        intercepts: a column of groups that each have an intercept of their own, drawn from a normal law; of more than
+            two answers one for each but the first, independent of each other. With `sampling`, each group lies in one
+            cluster, and weights are scaled to sum to its rows.
         honesty: estimate as well how many of those with the second answer follow the device; the others send the first
             symbol. The stochastic lie detector, where the devices always let the second answer say yes (`dn.mangat`);
             needs two devices.
@@ -131,16 +140,20 @@ def regress(
     chosen = _family(family, evidence, predictor, kept, read.left)
     covariates, matrix = Covariates.of(read.terms, kept)
     built = _built(chosen, covariates, matrix, evidence, kept, read, honesty, predictor)
-    if intercepts is not None:
-        return _fit_groups(formula, chosen, built, covariates, kept, evidence, read.dropped, intercepts, errors)
+    built = _with_errors(built) if intercepts is not None else built
     rows = RowLikelihood(built.law, built.matrices, None if sampling is None else sampling.weights[read.kept])
-    names = built.names
+    usual = "sampling" if sampling is not None else "robust" if isinstance(built.law, MeanLaw) else "observed"
+    used = kept[list(covariates.variables)]
+    if intercepts is not None:
+        likelihood, names, top = _fit_groups(built, rows, evidence.categories, kept[intercepts], sampling, read.kept)
+        sample = Sample(likelihood, rows, top.theta, covariates, used, evidence, None, sampling, read.kept)
+        found = _finished(formula, chosen, names, top, sample, errors or usual, read.dropped, float("nan"))
+        cautions = (*found.cautions, *_at_border(found))
+        return replace(found, groups=len(likelihood.times), cautions=cautions)
     top = highest(rows, _starts(built, len(kept)))
     expected, worth = _expected(rows, top.theta, evidence)
-    used = kept[list(covariates.variables)]
     sample = Sample(rows, rows, top.theta, covariates, used, evidence, expected, sampling, read.kept)
-    usual = "sampling" if sampling is not None else "robust" if chosen == "linear" and predictor is None else "observed"
-    return _finished(formula, chosen, names, top, sample, errors or usual, read.dropped, worth)
+    return _finished(formula, chosen, built.names, top, sample, errors or usual, read.dropped, worth)
 
 
 class _Rows(NamedTuple):
@@ -177,16 +190,24 @@ def _check_errors(errors: str | None, sampling: Sampling | None, intercepts: str
             'For example sampling=dn.Sampling("w", clusters="village", data=data).',
         )
     check_rows(sampling, "columns of the sampling", rows)
-    if intercepts is not None:
-        raise InvalidRequest(
-            "random intercepts do not go with sampling=; expected one or the other.",
-            "Errors over clusters need no law of the groups: leave intercepts= away.",
-        )
+    if intercepts is not None and sampling.replicates is None:
+        _check_linearized(sampling)
     if (sampling.weights < 0).any():
         raise InvalidRequest(
             "some calibrated weights are negative, and a likelihood has no maximum with these; expected 0 or more.",
             'Calibrate with method="raking", whose weights stay positive.',
         )
+
+
+def _check_linearized(sampling: Sampling) -> None:
+    """Refuse samples of which the score of a group does not tell the variance, only scores of rows would."""
+    for what, there in (("calibrated weights", sampling.calibration), ("joint probabilities", sampling.joint)):
+        if there is not None:
+            raise InvalidRequest(
+                f"random intercepts do not go with {what}, whose variance is not one of whole groups; expected "
+                "replicates, or weights, strata and clusters alone.",
+                'For example dn.Sampling("w", clusters="school", replicates="jackknife", data=data).',
+            )
 
 
 def _read(
@@ -201,6 +222,7 @@ def _read(
     given: str | None,
 ) -> _Rows:
     left, right = read_formula(formula)
+    check_same_people(data=frame, sampling=sampling)
     if given is not None and predictor is None:
         raise InvalidRequest("given= is for a randomized predictor; expected predictor= beside it.")
     if predictor is not None:
@@ -419,84 +441,102 @@ def _expected(rows: RowLikelihood, theta: Vector, evidence: Evidence) -> tuple[M
     return information, len(by_row) * told / whole if whole > 0 else float("nan")
 
 
+def _with_errors(built: _Built) -> _Built:
+    """Return a law of means with normal errors: how far groups lie apart is told against these."""
+    if not isinstance(built.law, MeanLaw):
+        return built
+    law = MeanErrorLaw(built.law.evidence, built.law.values)
+    spread = max(float(law.values.std()), 1e-9)
+    start = np.append(_level(built.names, float(law.values.mean())), np.log(spread))
+    return _Built(law, (*built.matrices, np.ones((len(law.values), 1))), (*built.names, ERROR_DEVIATION), start)
+
+
 def _fit_groups(
-    formula: str,
-    family: str,
     built: _Built,
-    covariates: Covariates,
-    frame: pd.DataFrame,
-    evidence: Evidence,
-    dropped: dict[str, int],
-    intercepts: str,
-    errors: str | None,
-) -> Regression:
-    if not isinstance(built.law, TwoAnswerLaw):
+    rows: RowLikelihood,
+    categories: Sequence[str],
+    column: pd.Series,
+    sampling: Sampling | None,
+    kept: NDArray[np.bool_],
+) -> tuple[GroupLikelihood, tuple[str, ...], Maximum]:
+    """Climb with random intercepts: on few nodes first, then on all of them, which are moved after each climb."""
+    names = _deviations(built, categories)
+    groups = _groups(column, sampling, kept)
+    most = NODES[len(names) - 1]
+    likelihood = GroupLikelihood.of(rows, groups, min(most, _FEW_NODES))
+    spread = np.exp(built.start[built.names.index(ERROR_DEVIATION)]) if ERROR_DEVIATION in built.names else 1.0
+    theta = np.append(built.start, np.full(len(names), _DEVIATION * spread))
+    steps = 0
+    for nodes in (likelihood.nodes, most):
+        likelihood = replace(likelihood, nodes=nodes)
+        for _ in range(_ADAPTED):
+            likelihood = likelihood.adapted(theta)
+            top = highest(likelihood, [theta])
+            went, theta, steps = top.theta - theta, top.theta, steps + top.steps
+            if went @ top.information @ went < _STAYED:  # nodes were moved to about these coefficients
+                break
+    signs = np.where(theta[rows.size :] < 0, -1.0, 1.0)  # σ and −σ are one model
+    turned = np.append(np.ones(rows.size), signs)
+    top = top._replace(theta=theta * turned, information=top.information * np.outer(turned, turned), steps=steps)
+    return likelihood.mirrored(signs), (*built.names, *names), top
+
+
+def _deviations(built: _Built, categories: Sequence[str]) -> tuple[str, ...]:
+    """Return what the deviations of intercepts are called: one, or one for each answer but the first.
+
+    Raises:
+        InvalidRequest: too many answers.
+    """
+    axes = len(built.law.raised)
+    if axes > len(NODES):
         raise InvalidRequest(
-            f"random intercepts are for two answers by {', '.join(LINKS)}; expected one of these, and not {family!r}."
+            f"random intercepts of {axes + 1} answers are integrals over {axes} dimensions; expected at most "
+            f"{len(NODES) + 1} answers.",
+            "Leave intercepts= away and name the groups as clusters, whose errors need no law of them: "
+            'sampling=dn.Sampling(clusters="school", data=data). Or ask for fewer answers.',
         )
-    numbers = numbered(frame[intercepts])[1]
-    order = np.argsort(numbers, kind="stable")
-    groups, starts = np.unique(numbers[order], return_index=True)
-    if len(groups) < 2:
+    if not isinstance(built.law, ManyAnswerLaw):
+        return (GROUP_DEVIATION,)
+    return tuple(f"{answer}: {GROUP_DEVIATION}" for answer in categories[1:])
+
+
+def _groups(column: pd.Series, sampling: Sampling | None, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the number of each row's group.
+
+    Raises:
+        NotEstimable: one group.
+        InvalidRequest: a group that does not lie in one cluster of the sample.
+    """
+    groups = np.unique(numbered(column)[1], return_inverse=True)[1]
+    if groups.max() == 0:
         raise NotEstimable(
-            f"the column {quoted(intercepts)} holds one group; expected several, to see how they differ."
+            f"the column {quoted(column.name)} holds one group; expected several, to see how they differ."
         )
-    law = _reordered(built.law, order)
-    rows = RowLikelihood(law, tuple(each[order] for each in built.matrices))
-    likelihood = GroupLikelihood.of(rows, np.asarray(starts, np.int64), NODES)
-    top = highest(likelihood, [np.append(built.start, 0.7)])
-    for _ in range(_ADAPTED):
-        likelihood, before = likelihood.adapted(top.theta), top.value
-        top = highest(likelihood, [top.theta])
-        if abs(top.value - before) < 1e-9 * max(1.0, abs(before)):
-            break
-    theta = top.theta.copy()
-    theta[-1] = abs(theta[-1])
-    if theta[-1] != top.theta[-1]:  # σ and −σ are one model: nodes mirrored
-        likelihood = replace(likelihood, centers=-likelihood.centers)
-        top = highest(likelihood, [theta])
-    ordered = (
-        evidence.kept(np.ones(len(order), np.bool_))
-        if (order == np.arange(len(order))).all()
-        else _permuted(evidence, order)
-    )
-    kept = frame[list(covariates.variables)].iloc[order]
-    sample = Sample(likelihood, rows, top.theta, covariates, kept, ordered, None, None, np.ones(len(order), np.bool_))
-    found = _finished(
-        formula,
-        family,
-        (*built.names, GROUP_DEVIATION),
-        top,
-        sample,
-        errors or "observed",
-        dropped,
-        float("nan"),
-    )
-    extra: tuple[Caution, ...] = ()
-    if found.params[GROUP_DEVIATION] < 1e-3:
-        text = (
-            "no difference between the groups is seen beyond chance: the deviation of their intercepts is estimated as "
-            "0, on the border, where its error means nothing."
+    if sampling is None:
+        return np.asarray(groups, np.int64)
+    clusters = sampling.clusters[kept]
+    first = np.zeros(groups.max() + 1, np.int64)
+    first[groups[::-1]] = clusters[::-1]
+    apart = clusters != first[groups]
+    if apart.any():
+        raise InvalidRequest(
+            f"the group {quoted(column.iloc[int(apart.argmax())])} of {quoted(column.name)} lies in several clusters "
+            "of the sampling; expected each group in one cluster, because its rows share an intercept.",
+            f'Name the groups as clusters, dn.Sampling(…, clusters="{column.name!s:.40}"), or something larger.',
         )
-        extra = (Caution("border", text),)
-    return replace(found, groups=len(groups), cautions=(*found.cautions, *extra))
+    return np.asarray(groups, np.int64)
 
 
-def _permuted(evidence: Evidence, order: NDArray[np.int64]) -> Evidence:
-    return Evidence(
-        evidence.designs,
-        evidence.names,
-        evidence.devices[order],
-        evidence.codes[order],
-        evidence.given[order],
-        evidence.missing[order],
+def _at_border(found: Regression) -> tuple[Caution, ...]:
+    unit = found.params.get(ERROR_DEVIATION, 1.0)
+    none = [name for name, each in found.params.items() if is_group_deviation(name) and each < _BORDER * unit]
+    if not none:
+        return ()
+    text = (
+        f"no difference between the groups is seen beyond chance: {shown(none)} is estimated as 0, on the border, "
+        "where its error means nothing."
     )
-
-
-def _reordered(law: TwoAnswerLaw, order: NDArray[np.int64]) -> TwoAnswerLaw:
-    if isinstance(law, DeniedAnswerLaw):
-        return replace(law, evidence=law.evidence[order], denied=law.denied[order])
-    return replace(law, evidence=law.evidence[order])
+    return (Caution("border", text),)
 
 
 def _finished(
@@ -587,9 +627,10 @@ def _running_off(found: Regression, sample: Sample) -> list[str]:
     if isinstance(law, MeanLaw | NormalLaw | OutcomeLaw):
         return []
     edge = law.link.edge if isinstance(law, TwoAnswerLaw) else 15.0
+    far_apart = [name for name, each in found.params.items() if is_group_deviation(name) and each > edge]
     eta = sample.rows.eta(sample.theta[: sample.rows.size])[:, : 1 if isinstance(law, TwoAnswerLaw) else None]
     if float(np.abs(eta).max()) < edge and not _unsure(found):
-        return []
+        return far_apart
     errors = list(found.bse.values())
     wide = []
     for x, part in zip(sample.rows.matrices, sample.rows.blocks, strict=True):
@@ -598,7 +639,7 @@ def _running_off(found: Regression, sample: Sample) -> list[str]:
             far = abs(sample.theta[part][at]) * reach[at]
             if far > edge / 2 and not errors[part.start + at] * reach[at] < 2 * edge:
                 wide.append(name)
-    return wide
+    return wide + far_apart
 
 
 def _unsure(found: Regression) -> bool:

@@ -1,7 +1,8 @@
-"""Random intercepts: rows of one group share a draw from a normal law, which is integrated away."""
+"""Random intercepts: rows of one group share draws from a normal law, which are integrated away."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -12,115 +13,231 @@ from scipy.special import logsumexp
 
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.regression.laws import Derivatives
-from deniable.estimates.regression.models import Likelihood, RowLikelihood, Slope
+from deniable.estimates.regression.models import RowLikelihood, SampledLikelihood, Slope
 
-NODES = 25
-"""Points at which the law of a group is summed. One (Laplace's) is not enough for randomized responses: the noise makes
-the likelihood of a group flat and skew."""
+NODES = (25, 15, 9, 7, 5)
+"""Points on each axis at which the law of a group is summed, by how many deviations it has: at most 3,125 together. One
+(Laplace's) is not enough for randomized responses: the noise makes the likelihood of a group flat and skew."""
+
+_UNLIKELY = 1e-15  # of a group's likelihood: nodes that are less to every group change no digit
+_MODE_STEPS = 30
+_HALVINGS = 20
+_CLOSE = 1e-8  # the log-likelihood that a group's mode could still gain
+_LEAST_CURVE = 0.25  # at a mode, where that of the law before anything is known is 1
+_HELD = 0.01  # of the spread by curvature, that keeps the one by moments from collapsing
 
 
-class _Points(NamedTuple):
-    """At each node: derivatives of rows, gradients of groups, and how likely the node is for each group."""
+class _Node(NamedTuple):
+    """A node: where it lies for each group, the weighted derivatives of rows there, and the gradients of groups."""
 
-    rows: list[Derivatives]
+    number: int
+    b: Matrix
+    rows: Derivatives
     gradients: Matrix
-    likely: Matrix
-    log: Vector
 
 
 @dataclass(frozen=True, eq=False)
-class GroupLikelihood(Likelihood):
-    """Rows whose first predictor is raised by σ·b, with one standard normal b for all rows of a group.
+class GroupLikelihood(SampledLikelihood):
+    """Rows whose predictors are raised by σ_j·b_j, with independent standard normal b for all rows of a group.
 
-    Implements: ∫ Π_i q(z_i | η_i + σ·b)·φ(b) db by Gauss–Hermite quadrature, with nodes that
-    are moved to where each group's b lies, given the data, and drawn together as far as it is known [PB95].
+    Implements: ∫ Π_i q(z_i | η_i + σ∘b)^w_i·φ(b) db by a product of Gauss–Hermite quadratures, with nodes that are
+    moved to where each group's b lies, given the data, and drawn together as far as it is known [PB95]. With weights,
+    the pseudo-likelihood of [RS06]: those of a group's rows are scaled to sum to its rows, and the group counts with
+    their mean.
 
     Attributes:
-        rows: the likelihood without the draws; rows of a group stand together.
-        starts: where each group starts.
+        rows: the likelihood without the draws, with weights that are scaled.
+        groups: the number of each row's group.
+        times: how much each group counts.
         centers: where the nodes of each group are centred.
-        spreads: by how much they are drawn together.
-        nodes: how many there are.
+        spreads: by what they are drawn together and turned, a triangle for each group.
+        nodes: how many there are on each axis.
     """
 
     rows: RowLikelihood
-    starts: NDArray[np.int64]
-    centers: Vector
-    spreads: Vector
-    nodes: int = NODES
+    groups: NDArray[np.int64]
+    times: Vector
+    centers: Matrix
+    spreads: Matrix
+    nodes: int
 
     @classmethod
-    def of(cls, rows: RowLikelihood, starts: NDArray[np.int64], nodes: int = NODES) -> GroupLikelihood:
+    def of(cls, rows: RowLikelihood, groups: NDArray[np.int64], nodes: int) -> GroupLikelihood:
         """Return the likelihood with nodes where b lies before anything is known of a group."""
-        return cls(rows, starts, np.zeros(len(starts)), np.ones(len(starts)), nodes)
+        count, axes = int(groups.max()) + 1, len(rows.law.raised)
+        start = cls(
+            rows,
+            groups,
+            np.ones(count),
+            np.zeros((count, axes)),
+            np.broadcast_to(np.eye(axes), (count, axes, axes)),
+            nodes,
+        )
+        return start if rows.weights is None else start.reweighted(rows.weights)
+
+    def reweighted(self, weights: Vector) -> GroupLikelihood:
+        """Return the same likelihood with other weights of rows; groups in which all are 0 do not count."""
+        count = len(self.times)
+        sums = np.bincount(self.groups, weights, count)
+        sizes = np.bincount(self.groups, weights > 0, count)
+        times = sums / np.maximum(sizes, 1)
+        scaled = weights / np.where(times > 0, times, 1.0)[self.groups]
+        return replace(self, rows=replace(self.rows, weights=scaled), times=times)
+
+    @property
+    def first_rows(self) -> NDArray[np.int64]:
+        return self._order[self._starts]
 
     @cached_property
-    def _grid(self) -> tuple[Matrix, Matrix]:
-        """The nodes of each group, and the logarithms of their weights."""
+    def _order(self) -> NDArray[np.int64]:
+        return np.argsort(self.groups, kind="stable")
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        return np.searchsorted(self.groups[self._order], np.arange(len(self.times)))
+
+    def _summed(self, values: Matrix) -> Matrix:
+        """Return the sums over the rows of each group."""
+        return np.asarray(np.add.reduceat(values[self._order], self._starts, axis=0), np.float64)
+
+    @cached_property
+    def _grid(self) -> tuple[Matrix, Vector]:
+        """The nodes before they are moved, a row each, and the logarithms of their weights against even ones."""
         t, w = np.polynomial.hermite.hermgauss(self.nodes)
-        width = np.sqrt(2) * self.spreads[:, None]
-        b = self.centers[:, None] + width * t
-        return b, np.log(w) + t**2 + np.log(width) - b**2 / 2 - np.log(2 * np.pi) / 2
+        axes = self.centers.shape[1]
+        points = np.stack([each.ravel() for each in np.meshgrid(*[t] * axes, indexing="ij")], axis=1)
+        logs = np.log(w) + t**2
+        return points, np.sum([each.ravel() for each in np.meshgrid(*[logs] * axes, indexing="ij")], axis=0)
 
-    @cached_property
-    def _group_of(self) -> NDArray[np.int64]:
-        ends = np.diff([*self.starts.tolist(), len(self.rows.matrices[0])])
-        return np.repeat(np.arange(len(self.starts)), ends)
+    def _moved(self, node: int) -> tuple[Matrix, Vector]:
+        """Return where a node lies for each group, and the logarithm of its weight there."""
+        points, logs = self._grid
+        axes = self.centers.shape[1]
+        b = self.centers + np.sqrt(2) * (self.spreads @ points[node])
+        width = np.log(np.abs(np.diagonal(self.spreads, axis1=1, axis2=2))).sum(axis=1)
+        return b, logs[node] + width - (b**2).sum(axis=1) / 2 - axes * np.log(np.pi) / 2
 
-    def value(self, theta: Vector) -> float:
-        b, weights = self._grid
-        eta, logs = self.rows.eta(theta[:-1]), np.empty_like(b)
-        for node in range(self.nodes):
-            rows = self.rows.law.derivatives(self._raised(eta, theta[-1] * b[:, node])).log
-            logs[:, node] = np.add.reduceat(rows, self.starts)
-        return float(logsumexp(logs + weights, axis=1).sum())
-
-    def slope(self, theta: Vector) -> Slope:
-        points = self._points(theta)
-        b, _ = self._grid
-        mean = np.einsum("gk,gkp->gp", points.likely, points.gradients)
-        hessian = np.einsum("gk,gkp,gkq->pq", points.likely, points.gradients, points.gradients) - mean.T @ mean
-        for node, rows in enumerate(points.rows):
-            likely, at = points.likely[self._group_of, node], b[self._group_of, node]
-            second = rows.second * likely[:, None, None]
-            hessian[:-1, :-1] += self.rows.crossed(second)
-            cross = self.rows.spread(second[:, 0, :] * at[:, None])
-            hessian[:-1, -1] += cross
-            hessian[-1, :-1] += cross
-            hessian[-1, -1] += second[:, 0, 0] @ at**2
-        return Slope(float(points.log.sum()), mean.sum(axis=0), -hessian)
-
-    def scores(self, theta: Vector) -> Matrix:
-        points = self._points(theta)
-        return np.asarray(np.einsum("gk,gkp->gp", points.likely, points.gradients), np.float64)
-
-    def adapted(self, theta: Vector) -> GroupLikelihood:
-        """Return the same likelihood with its nodes moved to where each group's b lies given the data."""
-        (b, _), likely = self._grid, self._points(theta).likely
-        centers = (likely * b).sum(axis=1)
-        spreads = np.sqrt(np.maximum((likely * (b - centers[:, None]) ** 2).sum(axis=1), 1e-4))
-        return replace(self, centers=centers, spreads=spreads)
-
-    def _raised(self, eta: Matrix, by: Vector) -> Matrix:
+    def _raised(self, eta: Matrix, by: Matrix) -> Matrix:
         raised = eta.copy()
-        raised[:, 0] += by[self._group_of]
+        raised[:, list(self.rows.law.raised)] += by[self.groups]
         return raised
 
-    def _points(self, theta: Vector) -> _Points:
-        b, weights = self._grid
-        eta, law = self.rows.eta(theta[:-1]), self.rows.law
-        rows = [law.derivatives(self._raised(eta, theta[-1] * b[:, node])) for node in range(self.nodes)]
-        gradients = np.empty((len(self.starts), self.nodes, len(theta)))
-        logs = np.empty_like(b)
-        for node, (log, first, _) in enumerate(rows):
-            by_row = np.concatenate(
-                [
-                    *(x * first[:, at : at + 1] for at, x in enumerate(self.rows.matrices)),
-                    (first[:, 0] * b[self._group_of, node])[:, None],
-                ],
-                axis=1,
+    def _parts(self, theta: Vector) -> tuple[Matrix, Vector]:
+        """Return the predictors of rows in the middle of their groups, and the deviations."""
+        size = self.rows.size
+        return self.rows.eta(theta[:size]), theta[size:]
+
+    def _logs(self, theta: Vector) -> Matrix:
+        """Return the logarithm of each group's likelihood at each node, times the node's weight."""
+        eta, sigma = self._parts(theta)
+        logs = np.empty((len(self.times), len(self._grid[1])))
+        for node in range(logs.shape[1]):
+            b, weight = self._moved(node)
+            logs[:, node] = self._summed(self.rows.logs(self._raised(eta, sigma * b))) + weight
+        return logs
+
+    def _points(self, theta: Vector, likely: Matrix) -> Iterator[_Node]:
+        eta, sigma = self._parts(theta)
+        raised = list(self.rows.law.raised)
+        for node in np.flatnonzero(likely.max(axis=0) > _UNLIKELY).tolist():
+            b, _ = self._moved(node)
+            rows = self.rows.derivatives(self._raised(eta, sigma * b))
+            by_row = np.concatenate([self.rows.by_row(rows.first), rows.first[:, raised] * b[self.groups]], axis=1)
+            yield _Node(node, b, rows, self._summed(by_row))
+
+    def value(self, theta: Vector) -> float:
+        return float(self.times @ logsumexp(self._logs(theta), axis=1))
+
+    def slope(self, theta: Vector) -> Slope:
+        log, likely = _likely(self._logs(theta))
+        size, raised = self.rows.size, list(self.rows.law.raised)
+        people, all_predictors = len(self.groups), self.rows.law.predictors
+        mean = np.zeros((len(log), len(theta)))
+        hessian = np.zeros((len(theta), len(theta)))
+        plain = np.zeros((people, all_predictors, all_predictors))
+        crossed = np.zeros((people, all_predictors, len(raised)))
+        for node, b, rows, gradients in self._points(theta, likely):
+            part = likely[:, node, None]
+            mean += part * gradients
+            hessian += (self.times[:, None] * part * gradients).T @ gradients
+            at = b[self.groups]
+            second = rows.second * (self.times * likely[:, node])[self.groups][:, None, None]
+            plain += second
+            raises = second[:, :, raised] * at[:, None, :]
+            crossed += raises
+            hessian[size:, size:] += np.einsum("ijk,ij->jk", raises[:, raised], at)
+        hessian -= (self.times[:, None] * mean).T @ mean
+        hessian[:size, :size] += self.rows.crossed(plain)
+        for axis in range(len(raised)):
+            cross = self.rows.spread(crossed[:, :, axis])
+            hessian[:size, size + axis] += cross
+            hessian[size + axis, :size] += cross
+        return Slope(float(self.times @ log), self.times @ mean, -hessian)
+
+    def scores(self, theta: Vector) -> Matrix:
+        likely = _likely(self._logs(theta))[1]
+        out = np.zeros((len(likely), len(theta)))
+        for node, _, _, gradients in self._points(theta, likely):
+            out += likely[:, node, None] * gradients
+        return out * self.times[:, None]
+
+    def adapted(self, theta: Vector) -> GroupLikelihood:
+        """Return the same likelihood with its nodes moved to where each group's b lies given the data.
+
+        Why: nodes that lie where nothing is known miss a group that tells much of its b. So they are brought to its
+        mode and curvature first, and from there to its mean and covariance: the law of b is skew.
+        """
+        near = self._at_modes(theta)
+        likely = _likely(near._logs(theta))[1]
+        mean = np.zeros_like(near.centers)
+        square = _HELD * near.spreads @ near.spreads.transpose(0, 2, 1)
+        for node in range(likely.shape[1]):
+            away = near._moved(node)[0] - near.centers
+            mean += likely[:, node, None] * away
+            square += likely[:, node, None, None] * away[:, :, None] * away[:, None, :]
+        covariances = square - mean[:, :, None] * mean[:, None, :]
+        return replace(near, centers=near.centers + mean, spreads=_triangles(covariances))
+
+    def _at_modes(self, theta: Vector) -> GroupLikelihood:
+        """Climb to where each group's b is most likely, all groups at once; a step that falls is halved."""
+        (eta, sigma), b = self._parts(theta), self.centers
+        raised = list(self.rows.law.raised)
+        eye = np.eye(len(raised))
+
+        def heights(at: Matrix) -> Vector:
+            logs = self._summed(self.rows.logs(self._raised(eta, sigma * at)))
+            return np.asarray(logs - (at**2).sum(axis=1) / 2, np.float64)
+
+        height = heights(b)
+        for _ in range(_MODE_STEPS):
+            rows = self.rows.derivatives(self._raised(eta, sigma * b))
+            gradient = self._summed(rows.first[:, raised]) * sigma - b
+            curves, axes = np.linalg.eigh(
+                eye - self._summed(rows.second[:, raised][:, :, raised]) * np.outer(sigma, sigma)
             )
-            gradients[:, node] = np.add.reduceat(by_row, self.starts, axis=0)
-            logs[:, node] = np.add.reduceat(log, self.starts)
-        whole = logsumexp(logs + weights, axis=1)
-        return _Points(rows, gradients, np.exp(logs + weights - whole[:, None]), whole)
+            steep = np.maximum(np.abs(curves), _LEAST_CURVE)
+            step = np.einsum("gij,gj,gkj,gk->gi", axes, 1 / steep, axes, gradient, optimize=True)
+            if np.einsum("gi,gi->g", step, gradient).max() < _CLOSE:
+                break
+            for _ in range(_HALVINGS):
+                higher = heights(b + step)
+                fell = ~(higher >= height - _CLOSE)
+                if not fell.any():
+                    break
+                step[fell] /= 2
+            b, height = b + step, higher
+        return replace(self, centers=b, spreads=_triangles((axes / steep[:, None, :]) @ axes.transpose(0, 2, 1)))
+
+    def mirrored(self, signs: Vector) -> GroupLikelihood:
+        """Return the likelihood that is the same where some deviations have the other sign."""
+        return replace(self, centers=self.centers * signs, spreads=self.spreads * signs[:, None])
+
+
+def _triangles(covariances: Matrix) -> Matrix:
+    return np.asarray(np.linalg.cholesky(covariances), np.float64)
+
+
+def _likely(logs: Matrix) -> tuple[Vector, Matrix]:
+    """Return the log-likelihood of each group, and how likely each node is for it."""
+    whole = np.asarray(logsumexp(logs, axis=1), np.float64)
+    return whole, np.exp(logs - whole[:, None])

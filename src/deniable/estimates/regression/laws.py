@@ -43,6 +43,15 @@ class AnswerLaw(ABC):
     def predictors(self) -> int:
         """How many linear predictors a row has."""
 
+    @property
+    def raised(self) -> tuple[int, ...]:
+        """The predictors that differ from group to group with random intercepts, each by a deviation of its own."""
+        return (0,)
+
+    def log(self, eta: Matrix) -> Vector:
+        """Return the log-probability of each row alone."""
+        return self.derivatives(eta).log
+
     @abstractmethod
     def derivatives(self, eta: Matrix) -> Derivatives:
         """Return the log-probability of each row with its derivatives; a column of `eta` for each predictor."""
@@ -151,6 +160,13 @@ class ManyAnswerLaw(AnswerLaw):
     def predictors(self) -> int:
         return int(self.evidence.shape[1]) - 1
 
+    @property
+    def raised(self) -> tuple[int, ...]:
+        return tuple(range(self.predictors))
+
+    def log(self, eta: Matrix) -> Vector:
+        return np.asarray(np.log(np.maximum((self.shares(eta) * self.evidence).sum(axis=1), _TINY)), np.float64)
+
     def derivatives(self, eta: Matrix) -> Derivatives:
         shares = self.shares(eta)
         joint = shares * self.evidence
@@ -193,6 +209,31 @@ class MeanLaw(AnswerLaw):
 
     def share_slopes(self, eta: Matrix) -> Matrix:
         return np.ones((len(eta), 1, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class MeanErrorLaw(MeanLaw):
+    """The same with normal errors around the mean, which hold what the device adds; for groups with intercepts.
+
+    Predictors: the mean η and the logarithm of the errors' deviation.
+
+    Why: how far groups lie apart is told against how far people of one group do, which least squares leave open. The
+    values are not normal, and their law is only a working one: means of r and of its products within a group are right
+    for it, and errors come from how groups' scores differ.
+    """
+
+    @property
+    def predictors(self) -> int:
+        return 2
+
+    def derivatives(self, eta: Matrix) -> Derivatives:
+        return normal_errors(self.values - eta[:, 0], eta[:, 1])
+
+    def shares(self, eta: Matrix) -> Matrix:
+        return eta[:, :1]
+
+    def share_slopes(self, eta: Matrix) -> Matrix:
+        return _first_of_two(len(eta))
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,11 +282,28 @@ class NormalLaw(AnswerLaw):
         return eta[:, :1]
 
     def share_slopes(self, eta: Matrix) -> Matrix:
-        return np.broadcast_to(np.array([[[1.0, 0.0]]]), (len(eta), 1, 2))
+        return _first_of_two(len(eta))
 
     def posterior(self, eta: Matrix) -> Matrix:
         joint = self._rounded(eta)[0] * self.evidence
         return np.asarray(joint / joint.sum(axis=1, keepdims=True), np.float64)
+
+
+def normal_errors(left: Vector, log_sigma: Vector) -> Derivatives:
+    """Return the log-density of normal errors, with its derivatives by the mean and by ln σ."""
+    precise = np.exp(-2 * log_sigma)
+    square = left**2 * precise
+    second = np.empty((len(left), 2, 2))
+    second[:, 0, 0] = -precise
+    second[:, 0, 1] = second[:, 1, 0] = -2 * left * precise
+    second[:, 1, 1] = -2 * square
+    log = -0.5 * np.log(2 * np.pi) - log_sigma - square / 2
+    return Derivatives(log, np.column_stack([left * precise, square - 1]), second)
+
+
+def _first_of_two(rows: int) -> Matrix:
+    """Return the slopes of a mean that is the first of two predictors."""
+    return np.broadcast_to(np.array([[[1.0, 0.0]]]), (rows, 1, 2))
 
 
 def _hats(levels: int) -> Matrix:

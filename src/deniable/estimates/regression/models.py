@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.regression.laws import AnswerLaw
+from deniable.estimates.regression.laws import AnswerLaw, Derivatives
 
 
 class Slope(NamedTuple):
@@ -38,8 +38,25 @@ class Likelihood(ABC):
         """Return the weighted gradient of each row, or of each group of rows that is drawn together."""
 
 
+class SampledLikelihood(Likelihood):
+    """A likelihood of people who may be a sample: each of its scores is about rows that are drawn together."""
+
+    @abstractmethod
+    def reweighted(self, weights: Vector) -> SampledLikelihood:
+        """Return the same likelihood with other weights of rows."""
+
+    @abstractmethod
+    def adapted(self, theta: Vector, /) -> SampledLikelihood:
+        """Return the same likelihood, computed to be right near such coefficients."""
+
+    @property
+    @abstractmethod
+    def first_rows(self) -> NDArray[np.int64]:
+        """The first row that each score is about."""
+
+
 @dataclass(frozen=True, eq=False)
-class RowLikelihood(Likelihood):
+class RowLikelihood(SampledLikelihood):
     """The likelihood of independent rows, each counted with its weight.
 
     Attributes:
@@ -67,15 +84,33 @@ class RowLikelihood(Likelihood):
         """Return the predictors of each row."""
         return np.column_stack([x @ theta[part] for x, part in zip(self.matrices, self.blocks, strict=True)])
 
+    def reweighted(self, weights: Vector) -> RowLikelihood:
+        return replace(self, weights=weights)
+
+    def adapted(self, _theta: Vector, /) -> RowLikelihood:
+        return self
+
+    @property
+    def first_rows(self) -> NDArray[np.int64]:
+        return np.arange(len(self.matrices[0]))
+
+    def logs(self, eta: Matrix) -> Vector:
+        """Return the weighted log-probability of each row at such predictors."""
+        log = self.law.log(eta)
+        return log if self.weights is None else log * self.weights
+
+    def derivatives(self, eta: Matrix) -> Derivatives:
+        """Return the same with its derivatives, weighted as well."""
+        log, first, second = self.law.derivatives(eta)
+        if self.weights is None:
+            return Derivatives(log, first, second)
+        return Derivatives(log * self.weights, first * self.weights[:, None], second * self.weights[:, None, None])
+
     def value(self, theta: Vector) -> float:
-        log = self.law.derivatives(self.eta(theta)).log
-        return float(log.sum() if self.weights is None else self.weights @ log)
+        return float(self.logs(self.eta(theta)).sum())
 
     def slope(self, theta: Vector) -> Slope:
-        log, first, second = self.law.derivatives(self.eta(theta))
-        if self.weights is not None:
-            log, first = log * self.weights, first * self.weights[:, None]
-            second = second * self.weights[:, None, None]
+        log, first, second = self.derivatives(self.eta(theta))
         return Slope(float(log.sum()), self.spread(first), -self.crossed(second))
 
     def spread(self, first: Matrix) -> Vector:
@@ -92,11 +127,12 @@ class RowLikelihood(Likelihood):
                     out[across, down] = out[down, across].T
         return out
 
-    def scores(self, theta: Vector) -> Matrix:
-        first = self.law.derivatives(self.eta(theta)).first
-        if self.weights is not None:
-            first = first * self.weights[:, None]
+    def by_row(self, first: Matrix) -> Matrix:
+        """Return the gradient of each row by coefficients, from that by predictors."""
         return np.concatenate([x * first[:, at : at + 1] for at, x in enumerate(self.matrices)], axis=1)
+
+    def scores(self, theta: Vector) -> Matrix:
+        return self.by_row(self.derivatives(self.eta(theta)).first)
 
     def expected(self, theta: Vector, channels: Matrix, devices: NDArray[np.int64]) -> tuple[Matrix, Matrix]:
         """Return the expected information, and that of each row by its predictors: Σ_z q_z·s_z·s_z′ over all responses.

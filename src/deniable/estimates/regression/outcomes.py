@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.regression.laws import AnswerLaw, Derivatives
+from deniable.estimates.regression.laws import AnswerLaw, Derivatives, normal_errors
 
 OUTCOMES = ("logit", "linear")
 """What an outcome that depends on the answer can be: 0 or 1 by a logit, or a number with normal errors."""
@@ -65,22 +65,15 @@ class OutcomeLaw(AnswerLaw):
         total = parts.sum(axis=1)
         return most + np.log(total), parts / total[:, None]
 
-    def _outcome(self, eta: Matrix, category: int) -> tuple[Vector, Matrix, Matrix]:
+    def _outcome(self, eta: Matrix, category: int) -> Derivatives:
         """Return ln f(o | answer), its gradient by predictor and ln σ, and its Hessian by these two."""
         mean = eta[:, 0] + (eta[:, category] if category else 0.0)
-        out = np.zeros((len(eta), 2, 2))
         if self.family == "logit":
-            share = expit(mean)
+            share, out = expit(mean), np.zeros((len(eta), 2, 2))
             out[:, 0, 0] = -share * (1 - share)
             log = self.outcome * mean - np.logaddexp(0, mean)
-            return log, np.column_stack([self.outcome - share, np.zeros(len(eta))]), out
-        precise, left = np.exp(-2 * eta[:, -1]), self.outcome - mean
-        square = left**2 * precise
-        out[:, 0, 0] = -precise
-        out[:, 0, 1] = out[:, 1, 0] = -2 * left * precise
-        out[:, 1, 1] = -2 * square
-        log = -0.5 * np.log(2 * np.pi) - eta[:, -1] - square / 2
-        return log, np.column_stack([left * precise, square - 1]), out
+            return Derivatives(log, np.column_stack([self.outcome - share, np.zeros(len(eta))]), out)
+        return normal_errors(self.outcome - mean, eta[:, -1])
 
     def derivatives(self, eta: Matrix) -> Derivatives:
         log, after = self._joint(eta)

@@ -11,8 +11,14 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.regression.climbing import highest
-from deniable.estimates.regression.fitted import Regression, shown_values
-from deniable.estimates.regression.models import Likelihood, Slope
+from deniable.estimates.regression.fitted import (
+    ERROR_DEVIATION,
+    HONESTY,
+    Regression,
+    is_group_deviation,
+    shown_values,
+)
+from deniable.estimates.regression.models import Likelihood, SampledLikelihood, Slope
 
 _HALVINGS = 60
 _FARTHEST = 60.0  # on the scale of a predictor: beyond it every probability is 0 or 1
@@ -56,7 +62,11 @@ def profile_intervals(found: Regression, confidence: float) -> dict[str, Interva
     allowed = float(chi2.ppf(confidence, 1)) / 2
     ends = {}
     for at, name in enumerate(found.names):
-        sides = [_end(sample.likelihood, sample.theta, found.log_likelihood - allowed, at, sign) for sign in (-1, 1)]
+        reach = (sample.theta[at] if is_group_deviation(name) else np.inf, np.inf)  # σ and −σ are one model
+        sides = [
+            _end(sample.likelihood, sample.theta, found.log_likelihood - allowed, at, sign, most)
+            for sign, most in zip((-1, 1), reach, strict=True)
+        ]
         shown = [
             float(shown_values([name], np.array([each]))[0]) if np.isfinite(each) else _edge(name, each)
             for each in sides
@@ -66,21 +76,24 @@ def profile_intervals(found: Regression, confidence: float) -> dict[str, Interva
 
 
 def _edge(name: str, end: float) -> float:
-    from deniable.estimates.regression.fitted import ERROR_DEVIATION, GROUP_DEVIATION, HONESTY
-
     if name == HONESTY:
         return 1.0 if end > 0 else 0.0
-    return 0.0 if end < 0 and name in (ERROR_DEVIATION, GROUP_DEVIATION) else end
+    return 0.0 if end < 0 and name == ERROR_DEVIATION else end
 
 
-def _end(likelihood: Likelihood, theta: Vector, level: float, at: int, sign: int) -> float:
-    """Return where the profile falls to a level on one side: doubling the distance, then halving the bracket."""
+def _end(likelihood: SampledLikelihood, theta: Vector, level: float, at: int, sign: int, most: float) -> float:
+    """Return where the profile falls to a level on one side: doubling the distance, then halving the bracket.
+
+    Where it has not fallen `most` away, that is the end.
+    """
     curve = likelihood.slope(theta).information[at, at]
     step = 1 / np.sqrt(curve) if curve > 0 else 1.0
     rest = np.delete(theta, at)
-    inside, outside = 0.0, min(step, _FARTHEST)
+    inside, outside = 0.0, min(step, _FARTHEST, most)
     while _profile(likelihood, at, theta[at] + sign * outside, rest) > level:
-        inside, outside = outside, 2 * outside
+        if outside == most:
+            return float(theta[at] + sign * most)
+        inside, outside = outside, min(2 * outside, most)
         if outside > max(_FARTHEST, 2**10 * step):
             return sign * np.inf
     for _ in range(_HALVINGS):
@@ -94,6 +107,6 @@ def _end(likelihood: Likelihood, theta: Vector, level: float, at: int, sign: int
     return float(theta[at] + sign * (inside + outside) / 2)
 
 
-def _profile(likelihood: Likelihood, at: int, held: float, start: Vector) -> float:
-    fixed = _OneHeld(likelihood, at, held)
+def _profile(likelihood: SampledLikelihood, at: int, held: float, start: Vector) -> float:
+    fixed = _OneHeld(likelihood.adapted(np.insert(start, at, held)), at, held)
     return highest(fixed, [start]).value if len(start) else fixed.value(start)

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from deniable.estimates.sampling.cards import estimate_dealt
+from deniable.estimates.sampling.devices import estimate_devices, estimate_stages
 from deniable.estimates.sampling.estimating import Asked, estimate, estimate_tally, estimate_values
 from deniable.estimates.sampling.replicates import Replicates
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.sampling.samples import Sampling
-from deniable.estimates.sampling.values import OneResponse, RowValues, linear_of, one_response, row_values
+from deniable.estimates.sampling.values import (
+    Dealt,
+    OneResponse,
+    RowValues,
+    check_room,
+    linear_of,
+    one_response,
+    row_values,
+)
 from deniable.estimates.sampling.variances import between_cluster_covariance, design_covariance, number_error, sandwich
 
 __all__ = [
     "Asked",
+    "Dealt",
     "OneResponse",
     "Replicates",
     "RowValues",
@@ -18,8 +29,12 @@ __all__ = [
     "SampledRow",
     "Sampling",
     "between_cluster_covariance",
+    "check_room",
     "design_covariance",
     "estimate",
+    "estimate_dealt",
+    "estimate_devices",
+    "estimate_stages",
     "estimate_tally",
     "estimate_values",
     "linear_of",

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from deniable.designs import AnyDesign, Design
+from deniable.designs.attributes import asked_part, subject
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
@@ -20,6 +21,7 @@ from deniable.estimates.sampling.values import OneResponse, RowValues, row_value
 from deniable.estimates.sampling.variances import design_covariance
 from deniable.tallies.groups import group_name, numbered
 from deniable.tallies.responses import Responses
+from deniable.tallies.rows import check_same_people
 from deniable.tallies.weighted import WeightedTally
 
 
@@ -46,6 +48,7 @@ def estimate(
     Raises:
         NotEstimable: a stratum with one cluster, or nobody with a weight in a group.
         InvalidRequest: columns that do not fit.
+        Incompatible: columns of pandas that are of other people.
 
     Example:
         >>> from deniable.designs import forced_response
@@ -55,6 +58,7 @@ def estimate(
         >>> round(found.params["yes"], 3), round(found.bse["yes"], 3), round(found.total.params["yes"])
         (0.125, 0.225, 25)
     """
+    check_same_people(responses=responses, sampling=sampling, domain=domain, groups=by, denominator=denominator)
     rows = row_values(responses, inverse)
     return estimate_values([rows], sampling, Asked.of(responses.design), domain=domain, by=by, denominator=denominator)
 
@@ -63,19 +67,20 @@ class Asked(NamedTuple):
     """What people were asked with.
 
     Attributes:
-        design: what the responses were drawn with; None where they were scrambled elsewhere.
+        design: what the responses were drawn with; the designs of several devices; None where responses were scrambled
+            elsewhere.
         words: what that is called.
         epsilon: its ε; infinite where nothing is known about it.
     """
 
-    design: AnyDesign | None
+    design: AnyDesign | tuple[Design, ...] | None
     words: str
     epsilon: float
 
     @classmethod
     def of(cls, design: Design) -> Asked:
         """Return what is told of a design for one question."""
-        return cls(design, design.name, design.epsilon)
+        return cls(design, subject(design), asked_part(design).epsilon)
 
 
 def estimate_values(
@@ -104,9 +109,11 @@ def estimate_values(
     if not isinstance(sampling, Sampling):
         raise InvalidRequest(f"the sampling is a {type(sampling).__name__}; expected a Sampling.")
     columns.check_rows(sampling, "columns of the sampling", len(blocks[0]))
+    if denominator is not None and any(block.below is not None for block in blocks):
+        raise InvalidRequest("some of these numbers are ratios already; expected no denominator.")
     estimand = _estimand(tuple(blocks), sampling, domain, by, denominator)
     means = estimand.result(asked)
-    summed = tuple(block for block in blocks if block.below is None)
+    summed = tuple(block.with_totals() for block in blocks if block.totals)
     if denominator is not None or not summed:
         return means
     return replace(means, totals=replace(estimand, blocks=summed, of_total=True).result(asked))
@@ -147,6 +154,7 @@ def estimate_tally(tally: WeightedTally, *, inverse: Any = None) -> SampledEstim
         np.full(size, n - 1),
         np.ones(size),
         *_single([rows], [weights], [value]),
+        np.full((3, size), np.nan),
         "Hájek, linearized",
         f"{n:,} people{', whose design was named by the person who counted' if tally.declared else ''}",
         n,
@@ -193,10 +201,12 @@ class _Estimand:
     of_total: bool = False
 
     @property
-    def pieces(self) -> list[_Piece]:
+    def pieces(self) -> list[_GroupBlock]:
         """Each block of each group, in the order of the numbers."""
         return [
-            _Piece(block, part, part & block.present, self.denominator) for part in self.parts for block in self.blocks
+            _GroupBlock(block, part, part & block.present, self.denominator)
+            for part in self.parts
+            for block in self.blocks
         ]
 
     @property
@@ -206,9 +216,13 @@ class _Estimand:
         plain = self.denominator is None and self.sampling.calibration is None
         return self.sampling.population if whole and plain else None
 
-    def _raised(self, piece: _Piece) -> bool:
-        """Whether the mean of a piece is multiplied by how many people there are, and perhaps divided by it again."""
-        return self.of_total or (self.known is not None and piece.block.below is None)
+    def _raised(self, piece: _GroupBlock) -> Mask:
+        """Return which means of a piece are multiplied by how many people there are, and perhaps divided by it again.
+
+        Of ratios none is: nothing but what has a total is that total divided by the people there are.
+        """
+        count = 0 if self.known is None and not self.of_total else piece.block.totals
+        return np.arange(len(piece.block.names)) < count
 
     def _over(self) -> float:
         return 1.0 if self.of_total or self.known is None else self.known
@@ -217,10 +231,8 @@ class _Estimand:
         """Return the numbers for each of several weightings, a column of weights each and a row of numbers each."""
         found = []
         for piece in self.pieces:
-            means = piece.means(weights)
-            if self._raised(piece):
-                means = means * (weights[piece.part].sum(axis=0) / self._over())[:, None]
-            found.append(means)
+            people = (weights[piece.part].sum(axis=0) / self._over())[:, None]
+            found.append(piece.means(weights) * np.where(self._raised(piece), people, 1.0))
         return vector(np.hstack(found))
 
     def linearized(self, means: Sequence[Vector]) -> tuple[Matrix, list[Vector]]:
@@ -232,22 +244,55 @@ class _Estimand:
         moves, reach = [], []
         weights = self.sampling.weights
         for piece, mean in zip(self.pieces, means, strict=True):
-            move, share = piece.moves(weights, mean)
-            if self._raised(piece):
-                everybody = float(weights[piece.part].sum())
-                move = (piece.part[:, None] * mean + everybody * move) / self._over()
-                share = share * everybody / self._over()
-            moves.append(move)
-            reach.append(share)
+            (move, share), raised = piece.moves(weights, mean), self._raised(piece)
+            people = float(weights[piece.part].sum()) / self._over()
+            own = piece.part[:, None] * np.nan_to_num(mean) / self._over()
+            moves.append(np.where(raised, own + people * move, move))
+            reach.append(vector(np.where(raised, people, 1.0) * share))
         return vector(np.hstack(moves)), reach
 
     def device(self, factors: Vector, means: Sequence[Vector], reach: Sequence[Vector]) -> Matrix:
-        """Return Σ c_i·V̂_i: nobody is in two groups, and the devices of blocks are drawn apart."""
+        """Return Σ c_i·V̂_i, of each row alone: nobody is in two groups, and the devices of blocks are drawn apart."""
         found = [
             np.outer(share, share) * piece.block.device(vector(factors * piece.here), mean)
             for piece, mean, share in zip(self.pieces, means, reach, strict=True)
         ]
         return vector(block_diag(*found))
+
+    def dealt(self, reach: Sequence[Vector]) -> tuple[Matrix, Matrix]:
+        """Return what devices of different rows add to the covariance, and the part that is not in `_spread` already.
+
+        Why: with c_ij the covariance that the device gives to rows i and j, and Q the quadratic form of the variance
+        between clusters, whose diagonal is 1 − f, the variance has Σ c_ij and its estimate Σ Q_ij·c_ij. For c_ij =
+        −g_i·g_j the difference over different rows is −[(Σ g)² − g′Qg − Σ f·g²].
+        """
+        pieces, weights = self.pieces, self.sampling.weights
+        size = sum(len(share) for share in reach)
+        everything, lacking = np.zeros((size, size)), np.zeros((size, size))
+        tied = [piece.block.dealt for piece in pieces]
+        deals = next((each.deals for each in tied if each is not None), None)
+        if deals is None:
+            return everything, lacking
+        tables = [
+            np.zeros((len(weights), len(share))) if each is None else each.values * share * piece.here[:, None]
+            for piece, share, each in zip(pieces, reach, tied, strict=True)
+        ]
+        whole = vector(np.hstack(tables))
+        for deal in np.unique(deals).tolist():
+            own = vector(whole * (deals == deal)[:, None])
+            weighted = own * weights[:, None]
+            both = np.outer(weighted.sum(axis=0), weighted.sum(axis=0))
+            everything -= both - weighted.T @ weighted
+            lacking -= both - self._spread(own) - (weighted.T * self.sampling.finite) @ weighted
+        return everything, lacking
+
+    def _spread(self, values: Matrix) -> Matrix:
+        """Return the covariance of totals over samples, as that of the numbers is found."""
+        sampling = self.sampling
+        if sampling.replicates is None:
+            return design_covariance(values, sampling)
+        found = [weights.T @ values for weights in sampling.replicated_weights()]
+        return sampling.replicates.covariance(vector(np.vstack(found)), vector(sampling.weights @ values))
 
     def result(self, asked: Asked) -> SampledEstimate:
         """Return the numbers with all that is known about how sure they are."""
@@ -260,8 +305,11 @@ class _Estimand:
         drawn = vector(sampling.weights**2)
         if sampling.finite.any():
             covariance = covariance + self.device(vector(drawn * sampling.finite), means, reach)
+        together, lacking = self.dealt(reach)
         sizes = [len(piece.block.names) for piece in pieces]
         scale = [float(sampling.weights[piece.part].sum()) if self.of_total else 1.0 for piece in pieces]
+        covariance = covariance + self._hidden(scale)
+        covariance[np.isnan(value), :] = covariance[:, np.isnan(value)] = np.nan
         groups = [group for group in self.names for _ in self.blocks]
         told = [
             f"{group} · {name}" if group else name
@@ -275,19 +323,41 @@ class _Estimand:
             self._quantity,
             tuple(told),
             value,
-            covariance,
-            np.diagonal(self.device(drawn, means, reach)),
+            covariance + lacking,
+            np.diagonal(self.device(drawn, means, reach) + together),
             self._simple(means, scale),
-            np.repeat([int(piece.here.sum()) for piece in pieces], sizes),
+            np.concatenate([piece.people for piece in pieces]),
             np.repeat([sampling.degrees_of(piece.here) for piece in pieces], sizes),
             np.repeat(scale, sizes),
             *_single([piece.block for piece in pieces], own, means, ratio=self.denominator is not None),
+            self._tested(value, covariance),
             f"{self._method}, {sampling.variance}",
             sampling.describe(),
             responded,
             int(sum(int(part.sum()) for part in self.parts) - responded),
             self.names if self.names != ("",) else (),
         )
+
+    def _hidden(self, scale: Sequence[float]) -> Matrix:
+        """Return the covariance of errors that no sample shows, group by group and block by block."""
+        found = []
+        for piece, factor in zip(self.pieces, scale, strict=True):
+            none, size = piece.block.hidden is None, len(piece.block.names)
+            own = vector(self.sampling.weights * piece.here)
+            found.append(np.zeros((size, size)) if none else factor**2 * piece.block.hidden(own))  # type: ignore[misc]
+        return vector(block_diag(*found))
+
+    def _tested(self, value: Vector, covariance: Matrix) -> Matrix:
+        """Return the variance of A − R·B over B̂² for each ratio A/B of two numbers, as a polynomial in R; NaN else."""
+        found, start = np.full((3, len(value)), np.nan), 0
+        for piece in self.pieces:
+            if piece.block.ratios:
+                at, above, below = start + np.array(piece.block.ratios).T
+                spread = [covariance[above, above], -2 * covariance[above, below], covariance[below, below]]
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    found[:, at] = np.array(spread) / value[below] ** 2
+            start += len(piece.block.names)
+        return vector(found)
 
     @property
     def _quantity(self) -> str:
@@ -331,7 +401,7 @@ class _Estimand:
 
 
 @dataclass(frozen=True, eq=False)
-class _Piece:
+class _GroupBlock:
     """A block of values in one group: means of those who are present, as ratios of two sums.
 
     Attributes:
@@ -354,24 +424,31 @@ class _Piece:
         alike = np.ones(int(self.here.sum())) if self.denominator is None else self.denominator[self.here]
         return vector(alike[:, None])
 
+    @property
+    def people(self) -> Vector:
+        """How many responses each mean is made from: those that say something about what is below."""
+        return vector(np.broadcast_to((self.below != 0).sum(axis=0), len(self.block.names)))
+
     def means(self, weights: Matrix) -> Matrix:
-        """Return the means for each column of weights, a row each."""
+        """Return the means for each column of weights, a row each; NaN for a ratio of which nothing is known."""
         own = weights[self.here]
         below = own.T @ self.below
-        if (below == 0).any():
+        if (below == 0).any() and self.block.below is None:
             what = "the people" if self.denominator is None else "the denominators"
             raise NotEstimable(
                 f"{what} of a group sum to 0, in some replicate or in all; expected some in several clusters.",
                 "Leave replicates away, or join groups.",
             )
-        return vector(own.T @ self.block.values[self.here] / below)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return vector(np.where(below == 0, np.nan, own.T @ self.block.values[self.here] / below))
 
     def moves(self, weights: Vector, mean: Vector) -> tuple[Matrix, Vector]:
         """Return (r − R·x)/X for each row, and 1/X: by how much each mean moves with each person and each value."""
         below = self.below
-        share = np.broadcast_to(1 / (weights[self.here] @ below), mean.shape)
+        sums = weights[self.here] @ below
+        share = np.broadcast_to(np.divide(1.0, sums, out=np.zeros_like(sums), where=sums != 0), mean.shape)
         move = np.zeros_like(self.block.values)
-        move[self.here] = (self.block.values[self.here] - mean * below) * share
+        move[self.here] = (self.block.values[self.here] - np.nan_to_num(mean) * below) * share
         return vector(move), vector(share)
 
     def simple(self, weights: Vector, mean: Vector) -> Vector:
@@ -379,7 +456,8 @@ class _Piece:
         own, below = weights[self.here], self.below
         away = self.block.values[self.here] - mean * below
         level = own @ below / own.sum()
-        return vector(own @ away**2 / own.sum() / level**2 / (len(own) - 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return vector(own @ away**2 / own.sum() / level**2 / (len(own) - 1))
 
 
 def _single(

@@ -5,7 +5,8 @@
 | korn-graubard | Clopper–Pearson of the share of responses, at effective size  | default, where values have 2 levels |
 | score         | all π whose own variance, at effective size, explains π̂       | default of other shares             |
 | logit         | on the logit of the share of responses                        | large samples                       |
-| normal        | value ± t·error                                               | default of means and ratios         |
+| fieller       | all R for which A − R·B is not clear of 0                     | default of a ratio of two numbers   |
+| normal        | value ± t·error                                               | default of other means and ratios   |
 | chebyshev     | value ± error/√(1 − level)                                    | nothing is assumed about the law    |
 """
 
@@ -39,6 +40,8 @@ class SampledBasis:
             where the numbers are no shares.
         low: the smaller of the two values that a response can have, NaN where it can have more.
         high: the larger one.
+        ratio: of a ratio R = A/B: the variance of A − R·B over B², as a polynomial in R; NaN of all others. The ends of
+            the scale are then its low and high.
     """
 
     value: Vector
@@ -48,6 +51,7 @@ class SampledBasis:
     curve: Matrix
     low: Vector
     high: Vector
+    ratio: Matrix
 
     def picked(self, which: NDArray[np.bool_]) -> SampledBasis:
         """Return what the intervals of some of the numbers are computed from."""
@@ -123,10 +127,39 @@ def on_logits(basis: SampledBasis, confidence: float) -> Ends:
     )
 
 
+def fieller(basis: SampledBasis, confidence: float) -> Ends:
+    """Return all R with (Â − R·B̂)² ≤ t²·V(Â − R·B̂), within the scale of R.
+
+    Implements: [Fie54].
+
+    Why: where B may be 0, R may be anything, and value ± t·error does not tell. Then the whole scale is returned, also
+    where the R that are rejected lie between others that are not.
+
+    Raises:
+        InvalidRequest: numbers that are no ratios of two others.
+    """
+    if not are_ratios(basis).all():
+        raise InvalidRequest("the fieller interval is one of ratios of two numbers; expected another method.")
+    constant, slope, square = basis.ratio
+    t2 = basis.quantile(confidence) ** 2
+    a, half = 1 - t2 * square, basis.value + t2 * slope / 2
+    known = a > 0
+    over = np.where(known, a, 1.0)
+    root = np.sqrt(np.maximum(half**2 - a * (basis.value**2 - t2 * constant), 0.0))
+    low, high = (np.clip((half + side * root) / over, basis.low, basis.high) for side in (-1, 1))
+    return vector(np.where(known, low, basis.low)), vector(np.where(known, high, basis.high))
+
+
+def are_ratios(basis: SampledBasis) -> NDArray[np.bool_]:
+    """Return which numbers are ratios of two others, on a scale that is known."""
+    return np.asarray(np.isnan(basis.curve).any(axis=0) & np.isfinite(basis.low), np.bool_)
+
+
 METHODS: dict[str, Callable[[SampledBasis, float], Ends]] = {
     "korn-graubard": korn_graubard,
     "score": score,
     "logit": on_logits,
+    "fieller": fieller,
     "normal": normal,
     "chebyshev": chebyshev,
 }
@@ -135,8 +168,8 @@ METHODS: dict[str, Callable[[SampledBasis, float], Ends]] = {
 def defaults(basis: SampledBasis) -> dict[str, NDArray[np.bool_]]:
     """Return the methods that are used where none is named, each with the numbers that it is used for."""
     shares = np.asarray(np.isfinite(basis.curve).all(axis=0), np.bool_)
-    levels = shares & np.isfinite(basis.low)
-    found = {"korn-graubard": levels, "score": shares & ~levels, "normal": ~shares}
+    levels, ratios = shares & np.isfinite(basis.low), are_ratios(basis)
+    found = {"korn-graubard": levels, "score": shares & ~levels, "fieller": ratios, "normal": ~shares & ~ratios}
     return {method: which for method, which in found.items() if which.any()}
 
 

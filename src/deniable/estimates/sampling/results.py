@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import documents, exact
-from deniable.designs import AnyDesign
+from deniable.designs import AnyDesign, Deck, Design
 from deniable.errors import InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.differences import (
@@ -27,12 +28,16 @@ from deniable.estimates.differences import (
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
-from deniable.estimates.sampling.intervals import METHODS, SampledBasis, by_default, defaults
+from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
 from deniable.estimates.shares import Contrast, combined
+from deniable.estimates.summary import below_zero
 from deniable.estimates.testing import HypothesisTest, sampled_wald
 
 FEW_DEGREES = 8
 """Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
+
+NOISE = 2.0
+"""Standard errors within which the number of those who have an item says nothing about their mean."""
 
 _BELOW = -2.3263  # standard errors below 0 that chance reaches once in a hundred samples
 
@@ -58,7 +63,8 @@ class SampledEstimate(Result):
     """Shares, means, ratios or totals of the people that a sample stands for.
 
     Attributes:
-        design: what the responses were drawn with; None where they were scrambled elsewhere.
+        design: what the responses were drawn with; the designs of several devices; None where responses were scrambled
+            elsewhere.
         asked: what that is called.
         epsilon: its ε; infinite where nothing is known about it.
         quantity: "share", "mean", "ratio" or "total".
@@ -72,8 +78,11 @@ class SampledEstimate(Result):
         scale: what a share is multiplied with to be the number: the people there are, for a total; 1 else.
         curve: how what one response says varies, if the share were π: rows of constants, slopes and squares; NaN of
             numbers that are no shares.
-        low: the smaller of the two values that one response can have, NaN where it can have more.
+        low: the smaller of the two values that one response can have, NaN where it can have more; of a ratio of two
+            numbers the least that it can be.
         high: the larger one.
+        ratio: of a ratio R = A/B of two numbers: the variance of A − R·B over B², as a polynomial in R: rows of
+            constants, slopes and squares; NaN of all others.
         method: how it was estimated, such as "Hájek, linearized".
         sample: how people were drawn, in words.
         respondents: how many responses there are.
@@ -84,7 +93,7 @@ class SampledEstimate(Result):
 
     type: ClassVar = "sampled"
 
-    design: AnyDesign | None
+    design: AnyDesign | tuple[Design, ...] | None
     asked: str
     epsilon: float
     quantity: str
@@ -99,6 +108,7 @@ class SampledEstimate(Result):
     curve: Matrix = field(repr=False)
     low: Vector = field(repr=False)
     high: Vector = field(repr=False)
+    ratio: Matrix = field(repr=False)
     method: str
     sample: str
     respondents: int
@@ -159,7 +169,7 @@ class SampledEstimate(Result):
     def basis(self) -> SampledBasis:
         """What intervals are computed from, on the scale of shares."""
         value, errors = self.value / self.scale, self.errors / self.scale
-        return SampledBasis(value, errors, self.degrees, self.people, self.curve, self.low, self.high)
+        return SampledBasis(value, errors, self.degrees, self.people, self.curve, self.low, self.high, self.ratio)
 
     @property
     def _are_shares(self) -> NDArray[np.bool_]:
@@ -177,8 +187,9 @@ class SampledEstimate(Result):
 
         Args:
             level: how often such an interval holds the truth.
-            method: "korn-graubard", "score", "logit", "normal" (with Student's quantile) or "chebyshev"; by default the
-                first of a share whose values have two levels, the second of other shares, "normal" of means and ratios.
+            method: "korn-graubard", "score", "logit", "fieller", "normal" (with Student's quantile) or "chebyshev"; by
+                default the first of a share whose values have two levels, the second of other shares, "fieller" of a
+                mean among those who have an item, and "normal" of other means and ratios.
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
@@ -297,7 +308,7 @@ class SampledEstimate(Result):
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        """Shares far below 0, and too few clusters to know how much they differ."""
+        """Shares and variances far below 0, means of perhaps nobody, and too few clusters to know how they differ."""
         found: list[Caution] = []
         for at in np.flatnonzero(self._are_shares).tolist():
             name, value, error = self.names[at], float(self.value[at]), float(self.errors[at])
@@ -311,6 +322,16 @@ class SampledEstimate(Result):
                         "was used, or the responses are coded the other way round.",
                     )
                 )
+        if (np.diagonal(self.covariance) < 0).any():
+            text = "a variance is estimated below 0, which says nothing: go by the interval."
+            found.append(Caution("no-variance", text))
+        unknown = int(np.sum(~(self.ratio[2] < NOISE**-2) & are_ratios(self.basis)))
+        if unknown:
+            text = (
+                f"the number of those who have an item is within noise of 0 for {unknown:,} of "
+                f"{int(are_ratios(self.basis).sum()):,} means: nothing is known about them."
+            )
+            found.append(Caution("within-noise", text))
         least = int(self.degrees.min())
         if least < FEW_DEGREES:
             found.append(
@@ -373,14 +394,15 @@ class SampledEstimate(Result):
         )
         if len(self.groups) > 1 and self.quantity != "total":
             notes.append(f"{self._alike()}.")
-        if (self.value[self._are_shares] < 0).any():
-            notes.append("A share below 0 is the price of an estimate without bias.")
+        notes += below_zero(self.warnings, below=bool((self.value[self._are_shares] < 0).any()))
         if simultaneous:
             notes.append("The intervals hold all together with this level.")
         if self.missing:
             notes.append(
                 f"{self.missing:,} sent no response: means are of those who did, totals take the others to be alike."
             )
+        if isinstance(self.design, Deck):
+            notes.append(self.design.guarantee)
         return tuple(notes)
 
     def _alike(self) -> str:
@@ -391,27 +413,30 @@ class SampledEstimate(Result):
 
     @property
     def _design_hash(self) -> str:
-        return "" if self.design is None else self.design.hash
+        return self.design.hash if isinstance(self.design, AnyDesign) else ""
 
     def _source(self) -> dict[str, Any]:
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
+        devices = self.design if isinstance(self.design, tuple) else ()
         return {
             **{name: getattr(self, name) for name in _TOLD},
             **arrays,
             "names": list(self.names),
             "groups": list(self.groups),
+            "devices": [json.loads(each.to_json()) for each in devices],
             "totals": None if self.totals is None else self.totals._source(),
         }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: AnyDesign | None) -> SampledEstimate:
+        devices = [Design.from_json(json.dumps(each)) for each in documents.field(source, "devices", list)]
         try:
             below = source["totals"]
             told: dict[str, Any] = {name: source[name] for name in _TOLD}
             told["epsilon"] = math.inf if told["epsilon"] is None else told["epsilon"]
             arrays: dict[str, Any] = {name: vector(source[name]) for name in _ARRAYS}
             made = cls(
-                design,
+                tuple(devices) or design,
                 **told,
                 **arrays,
                 names=tuple(source["names"]),
@@ -427,4 +452,4 @@ class SampledEstimate(Result):
 
 
 _TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing")
-_ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale", "curve", "low", "high")
+_ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale", "curve", "low", "high", "ratio")

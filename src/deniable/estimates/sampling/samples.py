@@ -15,6 +15,7 @@ from deniable.estimates.sampling import columns
 from deniable.estimates.sampling.calibration import Calibration, check_method, indicators
 from deniable.estimates.sampling.columns import Codes
 from deniable.estimates.sampling.replicates import Replicates, ReplicateWeights, brought, drawn, refuse_lone
+from deniable.tallies.rows import check_same_people, index_of
 
 _MOST_FACTORS = 1 << 25  # of replicates: 256 MB
 _CHUNK = 1 << 22  # replicate weights that are worked on at a time
@@ -41,6 +42,7 @@ class Sampling:
         rule: of joint probabilities, "sen-yates-grundy" for a sample of fixed size, or "horvitz-thompson".
         replicates: replicate weights, where the variance comes from them.
         calibration: what the weights were calibrated to.
+        index: what pandas calls the rows, where a column has it; columns of other people are refused beside it.
 
     Example:
         >>> sample = Sampling([10, 10, 30, 30], strata=["town", "town", "land", "land"])
@@ -62,6 +64,7 @@ class Sampling:
     rule: str
     replicates: ReplicateWeights | None
     calibration: Calibration | None
+    index: Any
     _data: Any
     _kind: str
     _own_degrees: int | None
@@ -100,6 +103,7 @@ class Sampling:
 
         Raises:
             InvalidRequest: a column of another length, with nothing in a row, or negative; or weights without a total.
+            Incompatible: columns of pandas that are of different people.
             NotEstimable: a stratum with one cluster, for replicates.
         """
         given = {"weights": weights, "strata": strata, "clusters": clusters, "inclusion": inclusion}
@@ -107,6 +111,8 @@ class Sampling:
         self.joint = None if joint is None else _joint(joint)
         if self.joint is not None:
             held.setdefault("inclusion", np.diagonal(self.joint))
+        check_same_people(**held)
+        self.index = next((index_of(each) for each in held.values() if index_of(each) is not None), None)
         rows = _rows(held)
         if self.joint is not None:
             columns.check_rows(self.joint, "joint probabilities", rows)
@@ -232,6 +238,12 @@ class Sampling:
     def without_population(self) -> Sampling:
         """Return the same sample of a population whose size is not known."""
         return self._changed(population=None)
+
+    def without_clusters(self) -> Sampling:
+        """Return the same people, drawn one by one in the same strata; their variance is linearized."""
+        return self._changed(
+            clusters=np.arange(len(self)), stratum_of=self.strata, clustered=False, replicates=None, _own_degrees=None
+        )
 
     def __len__(self) -> int:
         return len(self.base)
@@ -365,10 +377,7 @@ class Sampling:
         check_method(method)
         if not auxiliary or set(auxiliary) != set(totals):
             raise InvalidRequest("the columns do not have one total each; expected the same names in both.")
-        read = [
-            columns.numbers(columns.named_column(each, self._data, name), name, len(self))
-            for name, each in auxiliary.items()
-        ]
+        read = [columns.numbers(self._beside(each, name), name, len(self)) for name, each in auxiliary.items()]
         known = columns.numbers([totals[name] for name in auxiliary], "totals")
         return self._with(Calibration(vector(np.stack(read, axis=1)), known, method, tuple(auxiliary)))
 
@@ -377,13 +386,19 @@ class Sampling:
     ) -> Sampling:
         x, totals, names = [], [], []
         for margin, (groups, known) in margins.items():
-            codes, found = columns.labels(columns.named_column(groups, self._data, margin), margin, len(self))
+            codes, found = columns.labels(self._beside(groups, margin), margin, len(self))
             totals.append(columns.by_label(known, found, "totals", "group"))
             if (totals[-1] <= 0).any():
                 raise InvalidRequest("a group has a total that is not above 0; expected how many people it has.")
             x.append(indicators(codes, len(found)))
             names += [f"{margin} {each}" if named else str(each) for each in found]
         return self._with(Calibration(vector(np.hstack(x)), vector(np.concatenate(totals)), method, tuple(names)))
+
+    def _beside(self, given: Any, name: str) -> Any:
+        """Return a further column of the same people."""
+        column = columns.named_column(given, self._data, name)
+        check_same_people(sampling=self, **{name: column})
+        return column
 
     def _with(self, calibration: Calibration) -> Sampling:
         if self.calibration is not None:

@@ -15,7 +15,7 @@ from deniable import documents
 from deniable.designs import Design
 from deniable.errors import UnreadableFile
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.cross_tables import AnswerTable, Evidence, TableFacts
+from deniable.estimates.cross_tables import AnswerTable, TableEvidence, TableFacts
 from deniable.estimates.intervals import Interval, quantile
 from deniable.estimates.likelihood import climbed
 from deniable.estimates.linear import floats
@@ -25,6 +25,7 @@ from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import linear_of
 from deniable.estimates.simplex import projection
+from deniable.estimates.summary import known_sentences
 from deniable.estimates.testing import HypothesisTest, sampled_wald
 from deniable.tallies.responses import Responses
 
@@ -88,7 +89,7 @@ class SampledTable(AnswerTable):
     def likely_covariance(self) -> Matrix:
         return self.cov_params()
 
-    def evidence(self, slopes: Vector) -> Evidence:
+    def evidence(self, slopes: Vector) -> TableEvidence:
         """Return the weighted shares of pairs of responses, as counts of so many people as tell as much.
 
         Why: the log-likelihood of n* independent people has the curvature 1/V along a number whose variance they would
@@ -101,7 +102,7 @@ class SampledTable(AnswerTable):
             alone, real = slopes @ single @ slopes / n, slopes @ self.cov_params() @ slopes
         told = np.isfinite(alone) and np.isfinite(real) and min(alone, real) > 0
         size = float(np.clip(n * alone / real, 1.0, n)) if told else float(n)
-        return Evidence(vector(self.observed * size), lambda confidence: quantile(confidence, self._degrees))
+        return TableEvidence(vector(self.observed * size), lambda confidence: quantile(confidence, self._degrees))
 
     def independence(self) -> HypothesisTest:
         """Test whether the two attributes are independent.
@@ -129,7 +130,9 @@ class SampledTable(AnswerTable):
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
     ) -> Summary[SampledRow]:
         found = self.estimate.summary(level=level, method=method, simultaneous=simultaneous)
-        return dataclasses.replace(found, notes=(*found.notes, *self.association_words(level=level)))
+        return dataclasses.replace(
+            found, notes=(*found.notes, *known_sentences(self.design), *self.association_words(level=level))
+        )
 
     @property
     def _design_hash(self) -> str:

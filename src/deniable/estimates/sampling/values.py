@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.designs import Design, NumberDesign
 from deniable.errors import InvalidRequest
@@ -28,14 +29,28 @@ class OneResponse(NamedTuple):
     """How what one response says about each of several shares varies.
 
     Attributes:
-        curve: its variance, if the share were π: rows of constants, slopes and squares.
-        low: the smaller of the two values that it can have, NaN where it can have more.
+        curve: its variance, if the share were π: rows of constants, slopes and squares; NaN of numbers that are none.
+        low: the smaller of the two values that it can have, NaN where it can have more; of a ratio of two numbers the
+            least that it can be.
         high: the larger one.
     """
 
     curve: Matrix
     low: Vector
     high: Vector
+
+
+class Dealt(NamedTuple):
+    """How the devices of different rows depend on each other: cards of one deck, which nobody else can hold.
+
+    Attributes:
+        values: a row for each respondent, zeros where nothing was sent. Of two rows of one deal, minus the product of
+            theirs is right on average for the covariance that the device gives to the values of the two.
+        deals: the number of the deal of each row.
+    """
+
+    values: Matrix
+    deals: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +67,12 @@ class RowValues:
         spread: of shares: what one response says, for the weights of rows and the shares that are estimated.
         below: of ratios: what each value is divided by, right on average as the values are; by default each row that is
             present counts 1.
+        dealt: how devices of different rows depend on each other, where they do.
+        summed: how many numbers, the first ones, have a total: their mean times the people there are. By default all,
+            and none of ratios.
+        ratios: numbers that are the ratio of two others of the same block: theirs, that above and that below.
+        hidden: for the weights of rows, the covariance of errors of the means that no sample shows, as they are the
+            same in every one.
     """
 
     names: tuple[str, ...]
@@ -61,9 +82,49 @@ class RowValues:
     quantity: str
     spread: Callable[[Vector, Vector], OneResponse] | None = None
     below: Matrix | None = None
+    dealt: Dealt | None = None
+    summed: int | None = None
+    ratios: tuple[tuple[int, int, int], ...] = ()
+    hidden: Callable[[Vector], Matrix] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def totals(self) -> int:
+        """How many numbers, the first ones, have a total."""
+        return self.summed if self.summed is not None else len(self.names) if self.below is None else 0
+
+    def with_totals(self) -> RowValues:
+        """Return those of the numbers that have a total."""
+        size, count = len(self.names), self.totals
+        if count == size:
+            return self
+
+        def whole(means: Vector) -> Vector:
+            return vector(np.concatenate([means, np.full(size - count, np.nan)]))
+
+        def device(factors: Vector, means: Vector) -> Matrix:
+            return self.device(factors, whole(means))[:count, :count]
+
+        def spread(weights: Vector, means: Vector) -> OneResponse:
+            assert self.spread is not None
+            return OneResponse(*(each[..., :count] for each in self.spread(weights, whole(means))))
+
+        def hidden(weights: Vector) -> Matrix:
+            assert self.hidden is not None
+            return self.hidden(weights)[:count, :count]
+
+        return replace(
+            self,
+            names=self.names[:count],
+            values=self.values[:, :count],
+            device=device,
+            spread=None if self.spread is None else spread,
+            below=None if self.below is None else self.below[:, :count],
+            ratios=(),
+            hidden=None if self.hidden is None else hidden,
+        )
 
 
 def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
@@ -80,12 +141,8 @@ def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
         InvalidRequest: an inverse that is none.
     """
     design = responses.design
-    if len(responses) * len(design.categories) > MOST_VALUES:
-        raise InvalidRequest(
-            f"{len(responses):,} rows of {len(design.categories):,} categories are too many; expected at most "
-            f"{MOST_VALUES // len(design.categories):,} rows.",
-            "Take the tally of fewer categories, or with weights: dn.tally(responses, weights=…).",
-        )
+    hint = "Take the tally of fewer categories, or with weights: dn.tally(responses, weights=…)."
+    check_room(len(responses), len(design.categories), "categories", hint)
     linear = linear_of(design, inverse)
     absent = np.zeros(len(responses), np.bool_) if responses.missing is None else responses.missing
     scores = np.zeros((len(responses), len(design.categories)))
@@ -110,6 +167,18 @@ def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
         return vector([[levels @ device(factors, mean) @ levels + rounding * factors[~absent].sum()]])
 
     return RowValues(("mean",), vector(scores @ levels)[:, None], ~absent, of_mean, "mean")
+
+
+def check_room(rows: int, columns: int, of: str, hint: str) -> None:
+    """Refuse more values of rows than are held at once.
+
+    Raises:
+        InvalidRequest: too many.
+    """
+    if rows * columns > MOST_VALUES:
+        raise InvalidRequest(
+            f"{rows:,} rows of {columns:,} {of} are too many; expected at most {MOST_VALUES // columns:,} rows.", hint
+        )
 
 
 def one_response(design: Design, linear: Linear, shares: Vector) -> OneResponse:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable import documents, exact
+from deniable.channel.product import split
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
@@ -22,11 +23,22 @@ from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Result, Row, Summary, around, told_method
+from deniable.estimates.sampling import (
+    Asked,
+    RowValues,
+    SampledEstimate,
+    Sampling,
+    columns,
+    estimate_values,
+    row_values,
+)
 from deniable.estimates.shares import Contrast, Estimate, ShareRow, combined, fitted, sampled_fraction
 from deniable.records.drawn.designs import NAMED, DrawnDesign
 from deniable.records.drawn.tallies import DrawnTally
+from deniable.tallies.reading import packed_rows
+from deniable.tallies.responses import Responses
 
-__all__ = ["DrawnEstimate", "DrawnTable", "estimate"]
+__all__ = ["DrawnEstimate", "DrawnTable", "estimate", "estimate_sampled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -388,6 +400,63 @@ def estimate(tally: DrawnTally, *, method: str = "inversion", population: int | 
         if doubt.code == IMPLAUSIBLE:
             python_warnings.warn(doubt.text, ImplausibleResponses, stacklevel=2)
     return made
+
+
+def estimate_sampled(
+    responses: Responses[DrawnDesign],
+    sampling: Sampling,
+    *,
+    domain: Any = None,
+    by: Any = None,
+    denominator: Any = None,
+) -> SampledEstimate:
+    """Estimate the shares of every attribute among the people that a sample stands for.
+
+    Implements: a block of values for each attribute, of those who were asked about it. Attributes that were asked of
+    the same people, or of people in the same clusters, covary as these do. Who is asked about an attribute is random
+    besides the device: with a share p of them both add p·V̂ + (1 − p)·(r − R·x)(r − R·x)′ for each who was, V̂ the
+    device's.
+
+    Args:
+        responses: what was sent, a row for each person of the sample.
+        sampling: how these people were drawn.
+        domain: True for the rows of a part of the people.
+        by: a group for each row; each group is told on its own.
+        denominator: a number for each row: what is told is the ratio of both totals.
+
+    Raises:
+        NotEstimable: a stratum with one cluster, or fewer than two people who were asked about some attribute.
+        InvalidRequest: columns that do not fit.
+    """
+    design = responses.design
+    absent = np.zeros(len(responses), np.bool_) if responses.missing is None else responses.missing
+    distinct, places = np.unique(responses.columns["response"], return_inverse=True)
+    hands = [design.hand_of(number) for number in distinct.tolist()]
+    digits = [
+        dict(zip(hand.attributes, split(number - hand.start, hand.sizes), strict=True))
+        for hand, number in zip(hands, distinct.tolist(), strict=True)
+    ]
+    below = (
+        np.ones(len(responses)) if denominator is None else columns.numbers(denominator, "denominator", len(responses))
+    )
+    blocks = []
+    for attribute, part in design.factors:
+        asked = np.array([attribute in each for each in digits], np.bool_)
+        rows = packed_rows(part, [each.get(attribute, 0) for each in digits])
+        sent = Responses(part, {"response": rows[places]}, absent | ~asked[places])
+        blocks.append(_block(attribute, row_values(sent), design.each / len(design.factors), below))
+    asked_with = Asked(design, f"{design!r}", design.epsilon)
+    return estimate_values(blocks, sampling, asked_with, domain=domain, by=by, denominator=denominator)
+
+
+def _block(attribute: str, rows: RowValues, share: float, below: Vector) -> RowValues:
+    """Return what rows say about an attribute that so large a share of the people is asked about."""
+
+    def device(factors: Vector, means: Vector) -> Matrix:
+        away = (rows.values - means * below[:, None]) * rows.present[:, None]
+        return vector(share * rows.device(factors, means) + (1 - share) * (away.T * factors) @ away)
+
+    return replace(rows, names=tuple(f"{attribute}{NAMED}{name}" for name in rows.names), device=device)
 
 
 def _fitted(tally: DrawnTally, method: str, population: int | None) -> DrawnEstimate:

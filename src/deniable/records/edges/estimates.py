@@ -96,7 +96,7 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         self.value(what)  # refuses what is not told
         channel = self.tally.design.choice.channel
         device = (
-            _scores(channel) ** 2 @ floats(channel) - _WEIGHTS**2
+            response_scores(channel) ** 2 @ floats(channel) - _WEIGHTS**2
         )  # the variance that the device adds, for each true weight
         shares = np.nan_to_num(np.clip(self.shares, 0.0, None), nan=1 / 3)
         shares = shares / shares.sum(axis=1, keepdims=True)
@@ -147,7 +147,7 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
     def _triples(self) -> tuple[Triples, Scored]:
         channel = self.tally.design.choice.channel
         counts = self.tally.counts.astype(np.float64)
-        return Triples(floats(channel), counts, 1 - self.f, _spread), Scored(_WEIGHTS, _scores(channel))
+        return Triples(floats(channel), counts, 1 - self.f, _spread), Scored(_WEIGHTS, response_scores(channel))
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -219,9 +219,9 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
 _WEIGHTS = np.array([float(weight) for weight in WEIGHTS])
 
 
-def _scores(channel: Channel) -> Vector:
-    """Return what each response adds to a weight."""
-    return np.array([float(_WEIGHTS @ left_inverse(channel).shares(each)) for each in np.eye(3)])
+def response_scores(channel: Channel, power: int = 1) -> Vector:
+    """Return what each response adds to a weight, or to a power of it."""
+    return np.array([float(_WEIGHTS**power @ left_inverse(channel).shares(each)) for each in np.eye(3)])
 
 
 def _spread(values: Matrix, shares: Matrix) -> Vector:

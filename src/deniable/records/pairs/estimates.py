@@ -20,6 +20,7 @@ from deniable.estimates.intervals import Interval, one_of, wilson
 from deniable.estimates.results import Caution, Row, Summary, around
 from deniable.records.pairs.scores import ScoredRows, scores, whole
 from deniable.tallies.responses import Responses
+from deniable.tallies.rows import check_same_people
 
 __all__ = ["Association", "PairedDesigns", "association"]
 
@@ -214,7 +215,8 @@ def association(
 
     Raises:
         InvalidRequest: strings that are not listed, too many of them, or designs that ask for something else.
-        Incompatible: other numbers of respondents, or cohorts that were drawn once for both questions.
+        Incompatible: other numbers of respondents, other people by an index of pandas, or cohorts that were drawn
+            once for both questions.
         NotEstimable: too few responses, or a design that cannot tell answers apart.
 
     Example:
@@ -234,6 +236,7 @@ def association(
         raise Incompatible(
             f"there are {len(first):,} and {len(second):,} rows; expected one of each for every respondent."
         )
+    check_same_people(first=first, second=second)
     cells = math.prod(map(_labels_of, (first, second), (rows, columns)))
     if cells > MOST_CELLS:
         raise InvalidRequest(

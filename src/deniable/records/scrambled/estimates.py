@@ -16,6 +16,7 @@ from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Row, Summary, around
 from deniable.estimates.sampling import Asked, RowValues, SampledEstimate, Sampling, estimate_values
 from deniable.records.scrambled.designs import Scrambling, scrambled
+from deniable.tallies.rows import check_same_people
 
 __all__ = ["ScrambledMean", "estimate", "estimate_sampled"]
 
@@ -156,6 +157,7 @@ def estimate_sampled(
         NotEstimable: a stratum with one cluster, or fewer than 2 responses.
         InvalidRequest: columns that do not fit.
     """
+    check_same_people(responses=responses, sampling=sampling, **options)
     column = _column(responses)
     present = ~np.isnan(column)
     values = np.where(present, (column - float(scrambling.intercept)) / float(scrambling.slope), 0.0)

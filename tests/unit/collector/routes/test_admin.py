@@ -82,6 +82,16 @@ def test_a_definition_that_does_not_fit_is_refused(
     assert collector.ask("GET", "/api/surveys/new").status == 404
 
 
+def test_a_survey_with_placeholders_is_not_opened(collector: Inside, admin: str) -> None:
+    texts = {"en": {**DOCUMENT["texts"]["en"], "intro": "Asked by <who asks>."}}
+    made = collector.ask("POST", "/api/surveys", {**DOCUMENT, "texts": texts}, authorization=admin)
+    assert made.json["state"] == "draft"
+    refused = collector.ask("POST", "/api/surveys/new/open", authorization=admin)
+    assert refused.status == 403
+    assert "<who asks> in texts.en.intro" in refused.json["error"]["what"]
+    assert collector.ask("POST", "/api/surveys/new/pilot", authorization=admin).json["state"] == "open"
+
+
 def test_invitations_are_made_for_surveys_by_invitation(collector: Inside, database: Store, admin: str) -> None:
     assert collector.ask("POST", "/api/surveys/small/invitations", {"count": 2}, authorization=admin).status == 403
     database.create(small(name="circle", admission="invitation"))

@@ -49,10 +49,10 @@ def test_every_stage_is_raised_from_the_one_that_is_out(spark: SparkSession, pat
     one, two, three, truths = map(rows, (first, second, third, given))
     assert len(three) == 600
     for a, b, c, truth in zip(one, two, three, truths, strict=True):
-        assert a.response == b["stage 0"] == c["stage 0"]
-        assert b["stage 1"] == c["stage 1"]
-        assert (c["stage 2"] is None) == (truth.answer is None) == (a.response is None)
-    changed = sum(len({row["stage 0"], row["stage 1"], row["stage 2"]}) > 1 for row in three)
+        assert a.response == b["stage_1"] == c["stage_1"]
+        assert b["stage_2"] == c["stage_2"]
+        assert (c["stage_3"] is None) == (truth.answer is None) == (a.response is None)
+    changed = sum(len({row["stage_1"], row["stage_2"], row["stage_3"]}) > 1 for row in three)
     assert (
         changed < 100
     )  # of 600, each of whom a step changes with a probability below 2 in 1,000; a fresh draw changes most
@@ -67,7 +67,7 @@ def test_packed_rows_and_attributes_are_raised_too(spark: SparkSession, tmp_path
     given = spark.range(0, 90, 1, 2).selectExpr("id", "CAST(id % 9 AS INT) AS answer")
     engine.respond_all(sets.designs[0], given, "answer", out=str(tmp_path / "sets"), keep=["id"], codes=True)
     raised = rows(engine.raise_all(sets, str(tmp_path / "sets"), given, "answer", on="id", codes=True))
-    bits = np.frombuffer(b"".join(row["stage 1"] for row in raised), np.uint8).reshape(90, 2)
+    bits = np.frombuffer(b"".join(row["stage_2"] for row in raised), np.uint8).reshape(90, 2)
     assert np.unpackbits(bits, axis=1, bitorder="little")[:, :9].argmax(axis=1).tolist() == [i % 9 for i in range(90)]
     pairs = dn.ladder(dn.product({"a": dn.warner(e), "b": dn.k_ary(LABELS, e)}) for e in (1, 2))
     both = answers(spark, 60).selectExpr("id", "IF(id % 2 = 0, 'yes', 'no') AS a", "coalesce(answer, 'once') AS b")

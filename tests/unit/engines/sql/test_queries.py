@@ -16,7 +16,7 @@ from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, Unrea
 from tests.support.types import TYPES
 
 DESIGN = dn.k_ary(["it's", 'a "label"', "; drop"], 1)
-ROW = {"design": DESIGN.hash, "stage": 0, "raised": 0, "part": "counted", "cell": 1, "responses": 5}
+ROW = {"design": DESIGN.hash, "stage": 1, "raised": 0, "part": "counted", "cell": 1, "responses": 5}
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), st.sampled_from([*DIALECTS]))
@@ -91,8 +91,9 @@ def test_counts_add_up_and_may_be_text() -> None:
         ({"cell": None}, "a count is 'None'"),
         ({"cell": "1 OR 1"}, "a count is '1 OR 1'"),
         ({"part": "all"}, "a part is called 'all'"),
-        ({"stage": 1}, "several stages"),
-        ({"raised": 1}, "several stages"),
+        ({"stage": 2}, "other stages"),
+        ({"stage": 0}, "other stages"),
+        ({"raised": 1}, "other stages"),
     ],
 )
 def test_counts_that_no_query_returns(change: dict[str, Any], message: str) -> None:
@@ -115,5 +116,6 @@ def test_counts_of_another_design_or_beyond_its_cells() -> None:
     bits, stages = dn.rappor(20, 1, by_size=False), dn.ladder([dn.warner(1), dn.warner(2)])
     with pytest.raises(UnreadableFile, match="a cell 21; expected at most 20"):
         read({**ROW, "design": bits.hash, "cell": 21}, design=bits)
-    with pytest.raises(UnreadableFile, match="a stage beyond 1"):
-        read({**ROW, "design": stages.hash, "stage": 2}, design=stages)
+    for stage in (0, 3):
+        with pytest.raises(UnreadableFile, match="not one of 1 to 2"):
+            read({**ROW, "design": stages.hash, "stage": stage}, design=stages)

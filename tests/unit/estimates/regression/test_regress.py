@@ -345,6 +345,50 @@ def test_effects_go_through_the_formula() -> None:
     assert [ours.bse[name] for name in ("x", "old")] == pytest.approx(theirs.margeff_se, abs=1e-6)
 
 
+REFERENCES = {
+    "region": "north",
+    "C(region)": "north",
+    'C(region, contr.treatment("south"))': "south",
+    "x + x:C(region, contr.treatment(base='west'))": "west",
+    '0 + C(region, contr.treatment("south"))': "south",
+    "C(region, contr.SAS)": "west",
+    'C(region, levels=["west", "north", "south"])': "west",
+    'C(region, contr.treatment("south"), levels=["west", "north", "south"])': "south",
+    "C(region, contr.sum)": "north",
+    "C(region, contr.helmert)": "north",
+    'C(region, {"one": [1, 0, 0], "two": [0, 0, 1]})': "south",
+    'C(region.str.upper(), contr.treatment("WEST"))': "west",
+    'C(region == "north")': "south",
+}
+
+
+@pytest.mark.parametrize("terms", REFERENCES)
+def test_effects_of_levels_are_against_the_reference_of_the_formula(terms: str) -> None:
+    """Against the mean difference of what is predicted for everybody in one region and in another."""
+    frame = table()
+    found = dn.regress(f"sent ~ {terms}", frame, design=FORCED)
+    told = {name: each for name, each in found.effects().params.items() if name != "x"}
+    shares = {
+        region: found.predict(frame.assign(region=region))["estimate"].mean() for region in ("north", "south", "west")
+    }
+    first = REFERENCES[terms]
+    expected = {f"region[{each}]": shares[each] - shares[first] for each in shares if each != first}
+    assert told == pytest.approx(expected)
+    assert "that the formula compares with" in str(found.effects().summary())
+
+
+def test_effects_of_numbers_that_are_codes_are_those_of_levels() -> None:
+    """Of village_size the name begins as that of village does, and village is a number there."""
+    frame = table().assign(village_size=lambda rows: rows["village"] % 3)
+    coded = dn.regress("sent ~ C(village_size, contr.treatment(2)) + village", frame, design=FORCED)
+    assert list(coded.effects().params) == ["village", "village_size[0]", "village_size[1]"]
+    ordered = frame.assign(region=pd.Categorical(frame["region"], ["west", "south", "north"]))
+    assert list(dn.regress("sent ~ region", ordered, design=FORCED).effects().params) == [
+        "region[south]",
+        "region[north]",
+    ]
+
+
 def test_predictions_and_what_an_attacker_would_compute() -> None:
     """At a share of 0.1 under forced response: D7 of the survey sheet."""
     frame = {"said": ["yes"] * 70 + ["no"] * 230}  # 7/30 = 1/6 + 2/3·0.1
@@ -427,8 +471,21 @@ REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ),
     ("sent ~ x", {"honesty": True}, NotEstimable, "one device"),
     ("sent ~ x", {"honesty": True, "family": "linear"}, InvalidRequest, "honesty"),
-    ("sent ~ x", {"intercepts": "region", "sampling": dn.Sampling([1] * 50)}, InvalidRequest, "random intercepts"),
-    ("sent ~ x", {"design": dn.k_ary(3, 1), "intercepts": "region"}, InvalidRequest, "random intercepts"),
+    ("sent ~ x", {"intercepts": "region", "sampling": dn.Sampling([1] * 50)}, InvalidRequest, "of 'region' lies in se"),
+    (
+        "sent ~ x",
+        {"intercepts": "region", "sampling": dn.Sampling(clusters=[1, 2] * 25)},
+        InvalidRequest,
+        "of 'region' lies in several clusters",
+    ),
+    (
+        "sent ~ x",
+        {"intercepts": "region", "sampling": dn.Sampling([1] * 50).calibrate({"n": [1] * 50}, {"n": 70})},
+        InvalidRequest,
+        "calibrated weights",
+    ),
+    ("sent ~ x", {"design": dn.k_ary(7, 1), "intercepts": "region"}, InvalidRequest, "of 7 answers"),
+    ("sent ~ x", {"intercepts": "nowhere"}, InvalidRequest, "'nowhere'"),
     ("sent ~ x", {"given": "x"}, InvalidRequest, "predictor="),
     ("w ~ x + sent:x", {"predictor": "sent"}, InvalidRequest, "term of its own"),
     ("w ~ x + sent", {"predictor": "sent", "family": "logit"}, InvalidRequest, "0 or 1"),
@@ -451,7 +508,7 @@ def test_booleans_and_empty_tables_are_refused() -> None:
         dn.regress("sent ~ x", table().assign(x=NAN), design=FORCED)
     with pytest.raises(InvalidRequest, match="expected a table"):
         dn.regress("sent ~ x", [1, 2], design=FORCED)
-    with pytest.raises(InvalidRequest, match="do not fit the formula"):
+    with pytest.raises(InvalidRequest, match="a level that the fitted data lack"):
         dn.regress("sent ~ C(region)", table(), design=FORCED).predict({"region": ["east"]})
 
 

@@ -12,8 +12,6 @@ from deniable.designs import NumberDesign, number_design
 from deniable.records.numbers.estimates import Mean, estimate, spread
 from deniable.records.numbers.tallies import NumberTally
 
-pytestmark = pytest.mark.filterwarnings("ignore::deniable.errors.ImplausibleResponses")
-
 N = 12
 PEOPLE = {
     "nobody": ([-5], [1]),

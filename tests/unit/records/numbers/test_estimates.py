@@ -147,7 +147,7 @@ def test_what_tells_nothing_about_quantiles_says_so() -> None:
 def test_people_at_different_stages_are_combined() -> None:
     stages = dn.ladder(two(0, 10, each) for each in (0.5, 2))
     columns = [["0"] * 400 + ["10"] * 600, ["0"] * 150 + ["10"] * 350 + [None] * 500]
-    found = mean(combine(count_stages(stages, columns, reached=[1] * 500 + [0] * 500)))
+    found = mean(combine(count_stages(stages, columns, reached=[2] * 500 + [1] * 500)))
     assert found.respondents == 1000
     alone = mean(dn.estimate(dn.Tally(stages.designs[1], [150, 350])).shares)  # type: ignore[attr-defined]
     assert found.error < alone.error
