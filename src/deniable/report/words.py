@@ -287,6 +287,7 @@ _INTERVALS = {
     "korn-graubard": "Korn and Graubard's, at the effective number of responses",
     "logit": "normal approximation on the scale of logits",
     "recovered": "from the intervals of both",
+    "fieller": "Fieller's intervals of a ratio",
     "given-found": "conditional on having been found",
     "bracket": "all values that some distribution in the intervals of the shares has",
     "together": "all values that go with the intervals of both means",
