@@ -145,7 +145,7 @@ COLUMNS = (
     "tally, arrays",
     "tally, Spark",
 )
-HEAD = """# Costs
+HEAD = """# Core-hours and bytes for 10¹² responses
 
 What 10¹² responses cost, in hours of one core and in bytes; no prices, which change. Written by
 `python -m benchmarks.costs`, which draws, stores and counts up to {rows} of each kind on the machine it runs on

@@ -6,7 +6,10 @@ door of the package, the table of commands and the bibliography are read, and ea
 
 from __future__ import annotations
 
+import base64
+import html
 import inspect
+import json
 import posixpath
 import re
 from collections.abc import Iterator
@@ -99,7 +102,8 @@ def _home(thing: object, otherwise: str) -> str:
 
 def room_page(room: str, names: list[tuple[str, str, object]]) -> str:
     """The reference of one room: its names in a list, then each with what mkdocstrings reads in the source."""
-    lines = [f"# {_title(room)}", "", f"{_sentence(import_module(f'deniable.{room}'))}", ""]
+    lines = [] if room != "verbs" else ["---", "search:", "  boost: 4", "---"]  # who searches a verb wants this page
+    lines += [f"# {_title(room)}", "", f"{_sentence(import_module(f'deniable.{room}'))}", ""]
     once = {home: (told, thing) for told, home, thing in reversed(names)}
     once = dict(reversed(once.items()))
     lines += ["| name | what it is |", "| --- | --- |"]
@@ -251,6 +255,41 @@ def paper(name: str) -> str:
     return text
 
 
+def notebook_page(path: Path) -> str:
+    """A notebook as a page, with the outputs that are stored in it; the notebook itself can be downloaded."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    parts = [part for cell in cells for part in _cell_parts(cell)]
+    first = next(at for at, part in enumerate(parts) if part.startswith("# "))
+    title, _, rest = parts[first].partition("\n")
+    download = f"[Download this notebook]({path.name}){{ download }}, or [see all examples](index.md)."
+    return "\n\n".join([*parts[:first], title, download, rest.strip(), *parts[first + 1 :]]) + "\n"
+
+
+def _cell_parts(cell: dict[str, Any]) -> Iterator[str]:
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        yield source
+        return
+    yield f"```python\n{source}\n```"
+    for output in cell["outputs"]:
+        shown = output.get("data", {"text/plain": output.get("text", "")})
+        text = {kind: "".join(each) for kind, each in shown.items()}
+        if "image/svg+xml" in text:  # as a picture, so that names within one do not meet those of another
+            packed = base64.b64encode(text["image/svg+xml"].encode()).decode()
+            yield f'<img class="notebook" alt="What this cell draws" src="data:image/svg+xml;base64,{packed}">'
+        elif "text/html" in text:
+            yield f'<div class="notebook">{" ".join(text["text/html"].split())}</div>'
+        elif text.get("text/plain", "").strip():
+            yield f'<pre class="notebook">{html.escape(text["text/plain"].rstrip())}</pre>'.replace(
+                "\n\n", "\n&#8203;\n"
+            )
+
+
+def notebooks() -> dict[str, Path]:
+    """Every notebook, by the place of its page."""
+    return {f"examples/{path.stem}.md": path for path in sorted((ROOT / "examples").glob("*.ipynb"))}
+
+
 def pages() -> dict[str, str]:
     """Every page that is made, by its place below docs/."""
     found, typed = rooms(), commands()
@@ -259,6 +298,7 @@ def pages() -> dict[str, str]:
     made |= {f"reference/shell/{name}.md": command_page(name, command) for name, command in typed.items()}
     made["theory/references.md"] = bibliography()
     made |= {page: paper(name) for name, page in PAPERS.items() if (ROOT / name).exists()}
+    made |= {place: notebook_page(path) for place, path in notebooks().items()}
     return made
 
 
@@ -286,8 +326,10 @@ def linked(markdown: str, place: str) -> str:
         markdown = markdown.replace(f"]({away}", f"]({posixpath.normpath(posixpath.join(up, page))}")
     away, here = (posixpath.normpath(posixpath.join(up, *each, "examples")) for each in (("..",), ()))
     markdown = markdown.replace(f"]({away}/", f"]({here}/")
-    if place == "theory/references.md":
+    if place == "theory/references.md" or place in notebooks():
         return markdown
+    for page, path in notebooks().items() if place == "examples/index.md" else ():
+        markdown = markdown.replace(f"]({path.name})", f"]({posixpath.basename(page)})")
     if place == "reference/index.md":
         markdown += _rooms_and_commands()
     if place == "guides/reproduce.md" and REPORT.exists():

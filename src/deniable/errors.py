@@ -24,6 +24,8 @@ An error raised at the respondent's side never repeats the answer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def quoted(value: object, most: int = 40) -> str:
     """Return a value for a message, in quotation marks that are closed also where it is cut.
@@ -52,6 +54,20 @@ def kind_of(value: object) -> str:
     """
     name = type(value).__name__
     return "None" if value is None else f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Return a question with the known words that come near to one that is not known; nothing where none does.
+
+    Example:
+        >>> nearest("esitmate", ["tally", "estimate"]), nearest("Region", ["region", "sex"]), nearest("x", ["region"])
+        ("Did you mean 'estimate'?", "Did you mean 'region'?", '')
+    """
+    from difflib import get_close_matches  # which nobody needs who makes no mistake
+
+    folded = {each.casefold(): each for each in reversed(known)}
+    close = [folded[each] for each in get_close_matches(word.casefold(), list(folded))]
+    return f"Did you mean {' or '.join(quoted(each) for each in close)}?" if close else ""
 
 
 class DeniableError(Exception):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from deniable.errors import MissingExtra, require_options
+from deniable.errors import InvalidRequest, MissingExtra, quoted, require_options
 from deniable.files.cells import safe_cell
 
 if TYPE_CHECKING:
@@ -37,10 +37,16 @@ _STYLE = (
     ".deniable{overflow-x:auto}.deniable table{border-collapse:collapse;color:inherit;background:none}"
     ".deniable caption{text-align:left;font-weight:600;padding-bottom:.5em;color:inherit}"
     ".deniable th,.deniable td{text-align:right;padding:.25em .75em;border-bottom:1px solid #8886;background:none;"
-    "font-variant-numeric:tabular-nums}.deniable td{white-space:nowrap}"
-    ".deniable th:first-child{text-align:left;overflow-wrap:anywhere}"
+    "font-variant-numeric:tabular-nums}.deniable td,.deniable table td{white-space:nowrap}"
+    # Words stay whole: what is too wide is scrolled, and before that the small pictures go.
+    ".deniable th,.deniable table th{overflow-wrap:normal;word-break:normal;hyphens:manual}"
+    ".deniable th:first-child{text-align:left;min-width:7em}"
+    ".deniable svg{display:block;width:100%;min-width:5em;max-width:160px}"
+    "@media(max-width:60em){.deniable .figure{display:none}}"
     ".deniable p{max-width:60em;margin:.5em 0}"
 )
+
+_FIGURE = '<td class="figure">{}</td>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,7 @@ class Sheet:
 
     Attributes:
         title: what it shows.
+        caption: the same for a paper; by default the title.
         heads: of the columns; the first stands above the names of the rows, and may be empty.
         cells: a name and then what people read, for each row.
         notes: what has to be known to read it.
@@ -70,6 +77,7 @@ class Sheet:
     left_out: int = 0
     figures: tuple[str, ...] = ()
     figure: str = ""
+    caption: str = ""
 
     def shortened(self, most: int | None) -> Sheet:
         """Return it with at most so many rows, the largest, in their order by size; None for all."""
@@ -151,8 +159,17 @@ def to_markdown(sheet: Sheet) -> str:
     return "\n".join([f"**{_markdown(sheet.title)}**", "", *table, *(["", notes] if notes else [])])
 
 
-def to_latex(sheet: Sheet) -> str:
+def to_latex(sheet: Sheet, *, caption: str = "", label: str = "", notes: bool = True) -> str:
     r"""Return a LaTeX table with a caption; it needs the package booktabs.
+
+    Args:
+        sheet: what it holds.
+        caption: above the table; by default what it shows.
+        label: by which the text refers to it, such as "tab:smoking".
+        notes: whether what has to be known to read it stands below it.
+
+    Raises:
+        InvalidRequest: a label with characters that LaTeX does not take in one.
 
     Example:
         >>> print(to_latex(Sheet("Who smokes", ("", "share"), (("yes & no", "12%"),))))
@@ -167,12 +184,15 @@ def to_latex(sheet: Sheet) -> str:
         \end{tabular}
         \end{table}
     """
+    if not re.fullmatch(r"[\w:.+/ -]*", label):
+        raise InvalidRequest(f"the label is {quoted(label)}; expected letters, digits, and : . + / - _ between them.")
     head, *body = [" & ".join(map(_tex, row)) + r" \\" for row in (sheet.heads, *sheet.cells)]
-    notes = " ".join(map(_tex, (*sheet.rest, *sheet.notes)))
+    below = " ".join(map(_tex, (*sheet.rest, *(sheet.notes if notes else ()))))
     return "\n".join([
-        r"\begin{table}", rf"\caption{{{_tex(sheet.title)}}}", rf"\begin{{tabular}}{{l{'r' * (len(sheet.heads) - 1)}}}",
+        r"\begin{table}", rf"\caption{{{_tex(caption or sheet.caption or sheet.title)}}}",
+        *([rf"\label{{{label}}}"] if label else []), rf"\begin{{tabular}}{{l{'r' * (len(sheet.heads) - 1)}}}",
         r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}",
-        *([rf"\par\smallskip\footnotesize {notes}"] if notes else []), r"\end{table}",
+        *([rf"\par\smallskip\footnotesize {below}"] if below else []), r"\end{table}",
     ])  # fmt: skip
 
 
@@ -183,12 +203,12 @@ def to_html(sheet: Sheet) -> str:
         >>> "<td>&lt;b&gt;</td>" in to_html(Sheet("Who smokes", ("", "share"), (("yes", "<b>"),)))
         True
     """
-    heads = (*sheet.heads, sheet.figure) if sheet.figures else sheet.heads
-    head = "".join(f'<th scope="col">{_html(each)}</th>' for each in heads)
+    head = "".join(f'<th scope="col">{_html(each)}</th>' for each in sheet.heads)
+    head += f'<th scope="col" class="figure">{_html(sheet.figure)}</th>' if sheet.figures else ""
     figures = sheet.figures or ("",) * len(sheet.cells)
     body = "".join(
         f'<tr><th scope="row" dir="auto">{_html(name)}</th>{"".join(f"<td>{_html(cell)}</td>" for cell in cells)}'
-        f"{f'<td>{figure}</td>' if sheet.figures else ''}</tr>"
+        f"{_FIGURE.format(figure) if sheet.figures else ''}</tr>"
         for (name, *cells), figure in zip(sheet.cells, figures, strict=True)
     )
     table = f"<table><caption>{_html(sheet.title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -222,13 +242,19 @@ class Rendered:
         """
         return to_html(self._sheet().shortened(most))
 
-    def to_latex(self, *, most: int | None = MOST_ROWS) -> str:
+    def to_latex(self, *, most: int | None = MOST_ROWS, caption: str = "", label: str = "", notes: bool = True) -> str:
         """Return the table in LaTeX, with a caption and notes; it needs the package booktabs.
 
         Args:
             most: rows that are shown, the largest; None for all.
+            caption: above the table; by default what it shows.
+            label: by which the text refers to it, such as "tab:smoking".
+            notes: whether what has to be known to read it stands below it.
+
+        Raises:
+            InvalidRequest: a label with characters that LaTeX does not take in one.
         """
-        return to_latex(self._sheet().shortened(most))
+        return to_latex(self._sheet().shortened(most), caption=caption, label=label, notes=notes)
 
     def to_markdown(self, *, most: int | None = MOST_ROWS) -> str:
         """Return the table in Markdown, with its title and notes.

@@ -25,6 +25,7 @@ from deniable.estimates import groups as _groups_results  # noqa: F401 - whose r
 from deniable.estimates import measures as _measures_results  # noqa: F401 - likewise
 from deniable.estimates import regression as _regressions  # noqa: F401 - likewise
 from deniable.estimates.charts import DARK
+from deniable.estimates.results import PERCENTAGES
 from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
@@ -668,9 +669,10 @@ def test_the_picture_has_a_title_and_labels(result: Result) -> None:
     assert isinstance(figure, Figure)
     axes = figure.axes[0]
     assert axes.get_title(loc="left")
-    assert "90% intervals" in axes.get_xlabel()
-    assert [each.get_text() for each in axes.get_yticklabels()] == [row.name for row in result.summary().rows]
-    assert result.plot(title="Who smokes?").axes[0].get_title(loc="left") == "Who smokes?"
+    assert re.search("90% (credible )?intervals", figure.axes[-1].get_xlabel())
+    drawn = {each.get_text() for axes in figure.axes for each in axes.get_yticklabels()}
+    assert drawn == {row.name for row in result.summary().rows if "Intercept" not in row.name}
+    assert result.plot(title="Who smokes?").axes[0].get_title(loc="left").startswith("Who smokes?")
     assert to_hex(result.plot(dark=True).get_facecolor()) == DARK["#ffffff"]
 
 
@@ -728,9 +730,9 @@ def test_the_sentence_has_the_numbers_of_the_object(result: Result) -> None:
         if not np.isfinite(row.estimate):
             assert "nothing could be estimated" in told
             continue
-        percent = "%" if summary.quantity in ("share", "frequency") else ""
+        percent = "%" if summary.quantity in PERCENTAGES else ""
         number = rf"(−?[\d,]+(?:\.\d+)?|∞){percent}"
-        found = re.search(rf"90% interval {number} to {number};", told)
+        found = re.search(rf"90% (?:credible )?interval {number} to {number};", told)
         value = re.search(rf"(?:estimated at|An estimated) {number}", told)
         assert found is not None
         for text, expected in ((found[1], row.low), (found[2], row.high), (value and value[1], row.estimate)):

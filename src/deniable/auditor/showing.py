@@ -31,9 +31,13 @@ def verdict_sentence(audit: Audit) -> str:
     if not claim:
         return f"Nothing was claimed: {audit.mechanism} has an ε of at least {audit.epsilon_at_least:.4g} ({sure})."
     return (
-        f"Consistent: {audit.draws:,} draws do not refute that {audit.mechanism} keeps {claim} ({sure}). "
-        "That is no proof that it does."
+        f"Consistent: {audit.draws:,} draws in {_checks(audit)} do not refute that {audit.mechanism} keeps {claim} "
+        f"({sure}). That is no proof that it does."
     )
+
+
+def _checks(audit: Audit) -> str:
+    return "1 check" if len(audit.findings) == 1 else f"{len(audit.findings)} checks"
 
 
 def _still_needed(audit: Audit) -> str:
@@ -43,8 +47,8 @@ def _still_needed(audit: Audit) -> str:
     if audit.draws_needed is None:
         return "If frequencies stay as they were seen, no number of draws refutes the claim by these events."
     return (
-        f"Should frequencies stay as they were seen, about {audit.draws_needed:,} draws would refute the claim; chance "
-        "alone can make them look so."
+        "This is no sign of a fault. How fine the test is: were frequencies really as they were seen here, which "
+        f"chance alone can make of an honest mechanism, it would take about {audit.draws_needed:,} draws to show it."
     )
 
 

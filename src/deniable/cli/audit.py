@@ -18,6 +18,7 @@ from deniable.cli.common import (
     messages,
     print_json,
     read_any_design,
+    read_share,
     say,
     write,
 )
@@ -56,8 +57,15 @@ def audit(
         Path | None,
         typer.Option(metavar="DESIGN", help="A design that the mechanism claims to be: responses are compared."),
     ] = None,
-    draws: Annotated[int, typer.Option(min=1000, help="How many responses each check may ask for.")] = 200_000,
-    level: Annotated[float, typer.Option(help="The confidence of bounds and verdict.")] = 0.9999,
+    draws: Annotated[
+        int,
+        typer.Option(
+            min=1000, help="How many responses each check may ask for; the report adds them up over all checks."
+        ),
+    ] = 200_000,
+    level: Annotated[
+        float, typer.Option(metavar="SHARE", parser=read_share, help="The confidence of bounds and verdict.")
+    ] = 0.9999,
     checks: Annotated[
         list[str] | None, typer.Option("--check", metavar="NAME", help="Only this check. May be repeated.")
     ] = None,

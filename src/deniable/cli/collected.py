@@ -186,7 +186,7 @@ def tell_declared(tally: Any) -> None:
     declared = [getattr(each, "declared", None) for _, each in _titled(tally)]
     rows = sum(each.rows for each in declared if each is not None)
     if rows:
-        say(f"The design of {rows:,} rows was declared by whoever counted: their file does not name it.")
+        say(f"The design of {rows:,} rows is the one you named: their file does not say what it was.")
 
 
 def print_tallies(tally: Any, *, as_json: bool) -> None:

@@ -10,9 +10,8 @@ from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from deniable.cli.common import PLAIN, fail, in_words
+from deniable.cli.common import PLAIN, SuggestingGroup, fail, in_words
 
 COMMANDS = {
     "design": ("designs", "Choose how answers are turned into responses, and see what that promises."),
@@ -49,7 +48,7 @@ _CLICK_ERROR: Any = typer.BadParameter.__mro__[
 ]  # the base of all mistakes in a command's words; Typer does not export it
 
 
-class Commands(TyperGroup):
+class Commands(SuggestingGroup):
     """Finds a command when it is used, and tells every mistake in one style."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the order is always the same
@@ -102,7 +101,8 @@ def _told(error: Any) -> int:
     else:
         message = error.format_message()
         hint = f"See {context.command_path} --help." if context else ""
-        fail(f"{message[:1].lower()}{message[1:].rstrip('.')}.", hint, code=error.exit_code)
+        ended = message if message.endswith("?") else f"{message.rstrip('.')}."
+        fail(f"{ended[:1].lower()}{ended[1:]}", hint, code=error.exit_code)
     return int(error.exit_code)
 
 

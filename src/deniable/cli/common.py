@@ -8,6 +8,7 @@ import io
 import json
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
@@ -17,9 +18,18 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TextIO, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from deniable.errors import DeniableError, Incompatible, UnreadableFile
+from deniable.errors import (
+    DeniableError,
+    ImplausibleResponses,
+    Incompatible,
+    InvalidNumber,
+    UnreadableFile,
+    nearest,
+)
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from rich.console import Console
 
     from deniable.designs import Design
@@ -44,14 +54,58 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist
 DesignFile = Annotated[Path, typer.Argument(metavar="DESIGN", help="A design, as written by `deniable design`.")]
 
 
-class CommandList(TyperGroup):
+def read_number(text: str) -> Fraction:
+    """Read 0.1, .1, 1/10 or 10%.
+
+    Raises:
+        BadParameter: none of these.
+    """
+    from deniable import exact
+
+    written = text.strip()
+    number = written.removesuffix("%").rstrip()
+    try:
+        return exact.rational(f"0{number}" if number.startswith(".") else number) / (100 if number != written else 1)
+    except InvalidNumber:
+        raise typer.BadParameter(f"{text!r:.40} is no number; expected one such as 0.1, 1/10 or 10%") from None
+
+
+def read_share(text: str | float) -> float:
+    """Read a share or a level, from 0 to 1; one that was meant as a percentage is told how to write it.
+
+    Raises:
+        BadParameter: no number, or one outside of 0 to 1.
+    """
+    written = str(text)
+    number = read_number(written)
+    if 0 <= number <= 1:
+        return float(number)
+    plain = written.strip().rstrip("% ")
+    meant = 1 < number <= 100 and "%" not in written and "/" not in written
+    hint = f"; write {plain}% for {plain} of 100" if meant else ""
+    raise typer.BadParameter(f"{written!r:.40} is no share; expected one from 0 to 1, such as 0.1 or 10%{hint}")
+
+
+class SuggestingGroup(TyperGroup):
+    """Commands that belong together; a word that is none of them is answered with those that come near to it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command, or refuse with a suggestion."""
+        word = args[0]
+        if self.get_command(ctx, word) is None and word[:1] not in ("", "-"):
+            near = nearest(word, self.list_commands(ctx))
+            ctx.fail(f"no such command {word!r:.80}. {near}".rstrip())
+        return super().resolve_command(ctx, args)
+
+
+class CommandList(SuggestingGroup):
     """Commands that belong together; help lists each with its whole first sentence."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands; a sentence that is cut off in the middle tells nobody what a command does."""
         known: dict[str, Any] = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, each.get_short_help_str(_WHOLE)) for name, each in known.items()])
+            formatter.write_dl([(name, each.get_short_help_str(WHOLE)) for name, each in known.items()])
 
 
 def in_words(command: Any) -> Any:
@@ -67,7 +121,7 @@ def in_words(command: Any) -> Any:
     return command
 
 
-_WHOLE = 400  # characters: longer than any first sentence
+WHOLE = 400  # characters: longer than any first sentence
 _WORDS: dict[Any, str] = {int: "NUMBER", float: "NUMBER", Path: "FILE"}
 
 
@@ -98,7 +152,8 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
     @functools.wraps(command)
     def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
-            with held_back() if any(kwargs.get(name) is not None for name in files) else nullcontext():
+            held = held_back() if any(kwargs.get(name) is not None for name in files) else nullcontext()
+            with _warnings_in_words(), held:
                 return command(*args, **kwargs)
         except DeniableError as error:
             raise fail(error.problem, error.hint, code=_code(error)) from None
@@ -113,6 +168,15 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
             raise fail("interrupted; nothing was left half-written.", code=INTERRUPTED) from None
 
     return run
+
+
+@contextmanager
+def _warnings_in_words() -> Iterator[None]:
+    """Print a warning as a message, without the line of our source; what a result tells itself is not told twice."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ImplausibleResponses)  # stands among the warnings of the result
+        warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
+        yield
 
 
 def _is_file_to_write(parameter: inspect.Parameter) -> bool:

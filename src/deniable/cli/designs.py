@@ -8,7 +8,7 @@ import json
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -16,6 +16,7 @@ import typer
 
 from deniable.cli.common import (
     PLAIN,
+    WHOLE,
     CommandList,
     DesignFile,
     Force,
@@ -134,6 +135,20 @@ class FamilyCommands(CommandList, ABC):
     def show(self, design: Any) -> None:
         """Print what a design promises."""
 
+    def purposes(self) -> Mapping[str, Sequence[str]]:
+        """Return the families by what they are for; those of no purpose stand with the other commands."""
+        return {}
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands, and the families under what they are for."""
+        purposes = self.purposes()
+        grouped = {name for names in purposes.values() for name in names}
+        others = [name for name in self.list_commands(ctx) if name not in grouped]
+        for title, names in {"Commands": others, **purposes}.items():
+            with formatter.section(title):
+                told = [(name, self.get_command(ctx, name).get_short_help_str(WHOLE)) for name in names]
+                formatter.write_dl(told)
+
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *sorted(self.builders())]
 
@@ -143,6 +158,26 @@ class FamilyCommands(CommandList, ABC):
         if build is not None and cmd_name not in self.commands:
             self.commands[cmd_name] = family_command(cmd_name, build, self.show)
         return super().get_command(ctx, cmd_name)
+
+
+PURPOSES = {
+    "Surveys, yes or no, with cards, dice, coins or a spinner": (
+        "warner", "forced_response", "simmons", "devore", "mangat", "mangat_singh", "mangat_singh_singh",
+        "mangat_unrelated", "singh_joarder", "correlated_question", "mirrored", "disguised", "kuk", "christofides",
+        "hard_garbling",
+    ),
+    "Surveys, yes or no, with a harmless question in place of a device": ("crosswise", "triangular", "number_sequence"),
+    "Surveys, three answers or more": ("forced_choice", "negative_survey", "rr3_dagger", "rr3_ddagger", "rr3_club"),
+    "Apps and telemetry, one of few or of many categories": (
+        "k_ary", "subset", "mixture", "unary", "rappor", "truncated_rappor", "hadamard", "local_hashing",
+    ),
+    "Numbers and ordered categories": ("number_design", "window"),
+    "Several questions of one respondent": ("product", "items", "drawn_items", "direct"),
+    "From probabilities of your own, or with a δ": (
+        "binary", "matrix", "relaxed_warner", "capped_binary", "exposing_binary",
+    ),
+}  # fmt: skip
+"""Every family, under what it is for, the best known first."""
 
 
 class Families(FamilyCommands):
@@ -157,6 +192,9 @@ class Families(FamilyCommands):
 
     def show(self, design: Design | DrawnDesign) -> None:
         _show(design)
+
+    def purposes(self) -> Mapping[str, Sequence[str]]:
+        return PURPOSES
 
 
 app = typer.Typer(
@@ -263,12 +301,15 @@ def _read_settings(path: Path, names: list[str]) -> dict[str, Any]:
 def list_families(as_json: Json = False) -> None:
     """List all families, each with what it does."""
     builders = Families(name="design").builders()
-    lines = {name: (inspect.getdoc(builders[name]) or "").splitlines()[0] for name in sorted(builders)}
+    names = [name for each in PURPOSES.values() for name in each]
+    lines = {name: (inspect.getdoc(builders[name]) or "").splitlines()[0] for name in names}
     if as_json:
         print_json(lines)
         return
-    for name, first in lines.items():
-        console().print(f"{name:<18} {first}", markup=False, highlight=False, soft_wrap=True)
+    for title, group in PURPOSES.items():
+        console().print(f"{title}:", markup=False, style="bold")
+        for name in group:
+            console().print(f"  {name:<20} {lines[name]}", markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command("show")

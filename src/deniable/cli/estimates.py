@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,15 +18,17 @@ from deniable.cli.common import (
     console,
     guarded,
     print_json,
+    read_share,
     say,
     write,
 )
 from deniable.errors import InvalidRequest
 from deniable.estimates import stages
-from deniable.estimates.formats import ENDINGS, check_ending, written
+from deniable.estimates.formats import ENDINGS, check_ending, sheet, written
 from deniable.estimates.intervals import METHODS as INTERVALS
 from deniable.estimates.shares import METHODS
 from deniable.files.columns import BINARY, guess
+from deniable.rendering import MOST_ROWS, to_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +39,10 @@ _FEW_GROUPS = 5  # whose pairs, ten of them, are read at a glance
 _MOST_COMPARED = 50  # groups whose differences are shown without being asked for
 PICTURES = (".png", ".svg", ".pdf")
 
-Level = Annotated[float, typer.Option("--level", help="How often an interval holds the truth.")]
+Level = Annotated[
+    float,
+    typer.Option("--level", metavar="SHARE", parser=read_share, help="How often an interval holds the truth."),
+]
 Chart = Annotated[
     Path | None,
     typer.Option("--chart", metavar="FILE", help=f"Save a picture; its name ends in {', '.join(PICTURES)}."),
@@ -194,11 +200,14 @@ def _show_result(made: Any, told: dict[str, Any]) -> None:
     """Print a result; of a few groups also by how much they differ, in pairs, of more each from the rest."""
     from deniable.estimates.groups import GroupedEstimate
 
-    show(made.summary(**told))
+    summary = made.summary(**told)
+    show(summary)
     if isinstance(made, GroupedEstimate) and 1 < len(made.groups) <= _MOST_COMPARED:
         console().print()
         apart = made.pairwise() if len(made.groups) <= _FEW_GROUPS else made.against_rest()
-        show(apart.summary(level=told["level"], simultaneous=told["simultaneous"]))
+        compared = apart.summary(level=told["level"], simultaneous=told["simultaneous"])
+        new = tuple(note for note in compared.notes if note not in summary.notes)  # the others stand above
+        show(replace(compared, notes=new, warnings=()))
 
 
 def _show_apart(
@@ -228,7 +237,7 @@ def show(summary: Any) -> None:
     from deniable.report import tables
 
     if not all(isinstance(row, ShareRow) for row in summary.rows):
-        console().print(str(summary), markup=False)
+        console().print(to_text(sheet(summary, percent=True).shortened(MOST_ROWS)), markup=False)
         return
     console().print(tables.summary_table(summary))
     print_notes(summary)

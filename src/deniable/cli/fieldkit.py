@@ -59,9 +59,14 @@ def fieldkit(
     for kind in [each for each in (device or SIZES) if not card and each not in {found.kind for found in made}]:
         say(f"left out: no {kind} is fine enough to reveal no more than this design, and still something.")
     if card:
-        say(f"wrote {out}: a card with both questions; nobody needs a device. Tally with its design.json.")
+        say(
+            f"wrote {out}: a card with both questions; nobody needs a device. Count the responses with its design.json."
+        )
     else:
-        say(f"wrote {out}: tally with the design.json of the device that was used, and with no other.")
+        say(
+            f"wrote {out}. Count the responses with the design.json that lies beside the device people used; "
+            "that of another device gives a wrong estimate."
+        )
 
 
 def _facts(device: PhysicalDevice | TwoQuestions) -> dict[str, object]:

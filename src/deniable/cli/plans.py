@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -18,46 +19,40 @@ from deniable.cli.common import (
     print_json,
     progress,
     read_design,
+    read_number,
+    read_share,
     say,
     write,
 )
 from deniable.cli.estimates import Chart, check_files, save_picture
-from deniable.errors import InvalidNumber, InvalidRequest, quoted
 
 if TYPE_CHECKING:
     from deniable.designs import Design
     from deniable.plan import Arm, Planned
 
 DIRECT = "direct"
+Pair: TypeAlias = Any  # two numbers, as a parser reads them
 
 
-def _number(text: str) -> float:
-    """Read 0.1, 1/10 or 10%."""
-    from deniable import exact
-
-    text = text.strip()
-    percent = text.endswith("%")
-    try:
-        return float(exact.rational(text.rstrip("% ")) / (100 if percent else 1))
-    except InvalidNumber as error:
-        raise InvalidRequest(f"{text!r} is no number.", "Write it as 0.1, 1/10 or 10%.") from error
-
-
-def _maybe(text: str | None) -> float | None:
-    return None if text is None else _number(text)
-
-
-def _pair(text: str, name: str) -> tuple[float, float]:
-    cells = [_number(each) for each in text.split(",")]
+def _pair(text: str, read: Callable[[str], Any] = read_number) -> tuple[float, float]:
+    cells = [float(read(each)) for each in text.split(",")]
     if len(cells) != 2:
-        raise InvalidRequest(f"{name} is {quoted(text)}; expected two numbers with a comma between them.")
+        raise typer.BadParameter(f"{text!r:.40} is no pair; expected two numbers with a comma between them")
     return cells[0], cells[1]
 
 
+def _read_float(text: str | float) -> float:
+    return float(read_number(str(text)))
+
+
+def _share_pair(text: str) -> tuple[float, float]:
+    return _pair(text, read_share)
+
+
 def _whole_pair(text: str) -> tuple[int, int]:
-    one, two = _pair(text, "--people")
+    one, two = _pair(text)
     if one != int(one) or two != int(two):
-        raise InvalidRequest(f"--people is {quoted(text)}; expected two whole numbers, such as 600,400.")
+        raise typer.BadParameter(f"{text!r:.40}: expected two whole numbers, such as 600,400")
     return int(one), int(two)
 
 
@@ -68,25 +63,39 @@ def _asked(path: Path) -> Design:
     return direct() if str(path) == DIRECT and not path.exists() else read_design(path)
 
 
-Share = Annotated[str, typer.Option("--share", metavar="SHARE", help="The share that you expect, such as 0.1 or 10%.")]
+Share = Annotated[
+    float,
+    typer.Option("--share", metavar="SHARE", parser=read_share, help="The share that you expect, such as 0.1 or 10%."),
+]
 MaybeShare = Annotated[
-    str | None, typer.Option("--share", metavar="SHARE", help="The share that you expect, such as 0.1 or 10%.")
+    float | None,
+    typer.Option("--share", metavar="SHARE", parser=read_share, help="The share that you expect, such as 0.1 or 10%."),
 ]
 Deviation = Annotated[
     float | None,
     typer.Option("--sd", metavar="NUMBER", help="Of a design for numbers: the largest standard deviation you expect."),
 ]
 People = Annotated[int, typer.Option("--people", "-n", help="How many will respond.")]
-Null = Annotated[str, typer.Option("--null", metavar="SHARE", help="The share under the null hypothesis.")]
+Null = Annotated[
+    float, typer.Option("--null", metavar="SHARE", parser=read_share, help="The share under the null hypothesis.")
+]
 Alpha = Annotated[
-    str, typer.Option("--alpha", metavar="SHARE", help="How often a true null hypothesis may be rejected.")
+    float,
+    typer.Option(
+        "--alpha", metavar="SHARE", parser=read_share, help="How often a true null hypothesis may be rejected."
+    ),
 ]
 TwoSided = Annotated[bool, typer.Option("--two-sided", help="Test on both sides.")]
-Level = Annotated[str, typer.Option("--level", metavar="SHARE", help="The confidence level of the interval.")]
+Level = Annotated[
+    float, typer.Option("--level", metavar="SHARE", parser=read_share, help="The confidence level of the interval.")
+]
 Assurance = Annotated[
-    str | None,
+    float | None,
     typer.Option(
-        "--assurance", metavar="SHARE", help="In what share of all surveys the interval should be that narrow."
+        "--assurance",
+        metavar="SHARE",
+        parser=read_share,
+        help="In what share of all surveys the interval should be that narrow.",
     ),
 ]
 Category = Annotated[
@@ -95,8 +104,12 @@ Category = Annotated[
 Method = Annotated[
     str | None, typer.Option("--method", help="Which test: exact or normal; by default exact where that is possible.")
 ]
-Costs = Annotated[str, typer.Option("--costs", metavar="A,B", help="What a respondent of each group costs.")]
-Shares = Annotated[str, typer.Option("--shares", metavar="A,B", help="The share that you expect in each group.")]
+Costs = Annotated[
+    Pair, typer.Option("--costs", metavar="A,B", parser=_pair, help="What a respondent of each group costs.")
+]
+Shares = Annotated[
+    Pair, typer.Option("--shares", metavar="A,B", parser=_share_pair, help="The share that you expect in each group.")
+]
 First = Annotated[Path, typer.Argument(metavar="FIRST", help="The design of the first group, or the word direct.")]
 Second = Annotated[Path | None, typer.Argument(metavar="SECOND", help="That of the other one; by default the same.")]
 
@@ -120,16 +133,22 @@ def size(
     ] = None,
     sd: Deviation = None,
     width: Annotated[
-        str | None, typer.Option("--width", metavar="SHARE", help="How wide the interval may be, end to end.")
+        float | None,
+        typer.Option("--width", metavar="SHARE", parser=read_share, help="How wide the interval may be, end to end."),
     ] = None,
     power: Annotated[
-        str | None,
-        typer.Option("--power", metavar="SHARE", help="How likely it should be that the null share is rejected."),
+        float | None,
+        typer.Option(
+            "--power",
+            metavar="SHARE",
+            parser=read_share,
+            help="How likely it should be that the null share is rejected.",
+        ),
     ] = None,
     assurance: Assurance = None,
-    level: Level = "95%",
-    null: Null = "0",
-    alpha: Alpha = "5%",
+    level: Level = 0.95,
+    null: Null = 0.0,
+    alpha: Alpha = 0.05,
     two_sided: TwoSided = False,
     category: Category = None,
     method: Method = None,
@@ -140,8 +159,8 @@ def size(
 
     _tell(
         how_many(
-            read_design(design), share=_maybe(share), within=within, sd=sd, width=_maybe(width), power=_maybe(power),
-            assurance=_maybe(assurance), level=_number(level), null=_number(null), alpha=_number(alpha),
+            read_design(design), share=share, within=within, sd=sd, width=width, power=power,
+            assurance=assurance, level=level, null=null, alpha=alpha,
             two_sided=two_sided, category=category, method=method,
         ),
         as_json,
@@ -156,7 +175,7 @@ def interval_width(
     share: MaybeShare = None,
     sd: Deviation = None,
     assurance: Assurance = None,
-    level: Level = "95%",
+    level: Level = 0.95,
     category: Category = None,
     as_json: Json = False,
 ) -> None:
@@ -164,7 +183,7 @@ def interval_width(
     from deniable.plan import how_wide
 
     found = how_wide(
-        read_design(design), people, share=_maybe(share), sd=sd, level=_number(level), assurance=_maybe(assurance),
+        read_design(design), people, share=share, sd=sd, level=level, assurance=assurance,
         category=category,
     )  # fmt: skip
     _tell(found, as_json)
@@ -176,10 +195,16 @@ def detect(
     design: DesignFile,
     people: People,
     power: Annotated[
-        str, typer.Option("--power", metavar="SHARE", help="How likely it should be that the null share is rejected.")
-    ] = "80%",
-    null: Null = "0",
-    alpha: Alpha = "5%",
+        float,
+        typer.Option(
+            "--power",
+            metavar="SHARE",
+            parser=read_share,
+            help="How likely it should be that the null share is rejected.",
+        ),
+    ] = 0.8,
+    null: Null = 0.0,
+    alpha: Alpha = 0.05,
     two_sided: TwoSided = False,
     category: Category = None,
     method: Method = None,
@@ -189,18 +214,16 @@ def detect(
     from deniable.plan import how_small
 
     found = how_small(
-        read_design(design), people, power=_number(power), null=_number(null), alpha=_number(alpha),
+        read_design(design), people, power=power, null=null, alpha=alpha,
         two_sided=two_sided, category=category, method=method,
     )  # fmt: skip
     _tell(found, as_json)
 
 
-def _arms(
-    first: Path, second: Path | None, shares: str, people: tuple[int, int] | tuple[None, None], category: str | None
-) -> tuple[Arm, Arm]:
+def _arms(first: Path, second: Path | None, shares: Pair, people: Pair, category: str | None) -> tuple[Arm, Arm]:
     from deniable.plan import Arm
 
-    one, two = _pair(shares, "--shares")
+    one, two = shares
     asked = _asked(first)
     other = asked if second is None else _asked(second)
     return Arm(asked, one, people[0], category), Arm(other, two, people[1], category)
@@ -212,9 +235,13 @@ def difference(
     first: First,
     shares: Shares,
     second: Second = None,
-    people: Annotated[str | None, typer.Option("--people", "-n", metavar="A,B", help="How many in each group.")] = None,
-    power: Annotated[str | None, typer.Option("--power", metavar="SHARE", help="The power that is wanted.")] = None,
-    alpha: Alpha = "5%",
+    people: Annotated[
+        Pair | None, typer.Option("--people", "-n", metavar="A,B", parser=_whole_pair, help="How many in each group.")
+    ] = None,
+    power: Annotated[
+        float | None, typer.Option("--power", metavar="SHARE", parser=read_share, help="The power that is wanted.")
+    ] = None,
+    alpha: Alpha = 0.05,
     one_sided: Annotated[bool, typer.Option("--one-sided", help="It is known which share is larger.")] = False,
     costs: Costs = "1,1",
     category: Category = None,
@@ -223,10 +250,8 @@ def difference(
     """Are two groups told apart: with this many people, or how many does a power take?"""
     from deniable.plan import difference as told_apart
 
-    arms = _arms(first, second, shares, (None, None) if people is None else _whole_pair(people), category)
-    found = told_apart(
-        *arms, power=_maybe(power), alpha=_number(alpha), two_sided=not one_sided, costs=_pair(costs, "--costs")
-    )
+    arms = _arms(first, second, shares, people or (None, None), category)
+    found = told_apart(*arms, power=power, alpha=alpha, two_sided=not one_sided, costs=costs)
     _tell(found, as_json)
 
 
@@ -245,7 +270,7 @@ def split(
     from deniable.plan import allocation
 
     arms = _arms(first, second, shares, (None, None), category)
-    _tell(allocation(*arms, people, costs=_pair(costs, "--costs")), as_json)
+    _tell(allocation(*arms, people, costs=costs), as_json)
 
 
 @app.command("two-samples")
@@ -253,7 +278,9 @@ def split(
 def two_samples(
     p: Annotated[str, typer.Option("--p", metavar="A,B", help="Probability of the sensitive question in each sample.")],
     share: Share,
-    innocuous: Annotated[str, typer.Option("--innocuous", metavar="SHARE", help="The innocuous share you expect.")],
+    innocuous: Annotated[
+        float, typer.Option("--innocuous", metavar="SHARE", parser=read_share, help="The innocuous share you expect.")
+    ],
     people: People,
     costs: Costs = "1,1",
     as_json: Json = False,
@@ -261,9 +288,7 @@ def two_samples(
     """How are people best divided between two samples of the unrelated question, whose share nobody knows?"""
     from deniable.plan import two_sample_allocation
 
-    found = two_sample_allocation(
-        p.split(","), people, share=_number(share), innocuous=_number(innocuous), costs=_pair(costs, "--costs")
-    )
+    found = two_sample_allocation(p.split(","), people, share=share, innocuous=innocuous, costs=costs)
     _tell(found, as_json)
 
 
@@ -273,15 +298,20 @@ def cheaters(
     p: Annotated[str, typer.Option("--p", metavar="A,B", help="How often “yes” is forced in each sample.")],
     share: Share,
     cheating: Annotated[
-        str, typer.Option("--cheating", metavar="SHARE", help="The share of people who say “no” whatever happens.")
+        float,
+        typer.Option(
+            "--cheating", metavar="SHARE", parser=read_share, help="The share of people who say “no” whatever happens."
+        ),
     ],
-    people: Annotated[str, typer.Option("--people", "-n", metavar="A,B", help="How many in each sample.")],
+    people: Annotated[
+        Pair, typer.Option("--people", "-n", metavar="A,B", parser=_whole_pair, help="How many in each sample.")
+    ],
     as_json: Json = False,
 ) -> None:
     """How well do two samples tell honest members from people who always say no?"""
     from deniable.plan import cheater_detection
 
-    found = cheater_detection(p.split(","), _whole_pair(people), share=_number(share), cheating=_number(cheating))
+    found = cheater_detection(p.split(","), people, share=share, cheating=cheating)
     _tell(found, as_json)
 
 
@@ -293,7 +323,7 @@ def caps(
     factor_no: Annotated[str | None, typer.Option("--factor-no", help="How far “no” may lower the odds.")] = None,
     posterior: Annotated[str | None, typer.Option("--posterior", help="The most to be believed after “yes”.")] = None,
     prior: Annotated[str, typer.Option("--prior", help="What is believed beforehand.")] = "1/10",
-    share: Share = "10%",
+    share: Share = 0.1,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the design here.")] = None,
     force: Force = False,
     as_json: Json = False,
@@ -304,7 +334,7 @@ def caps(
     check_files(out, None, force=force)
     found = best_under_caps(
         epsilon=epsilon, factor_yes=factor_yes, factor_no=factor_no, posterior=posterior, prior=prior,
-        share=_number(share),
+        share=share,
     )  # fmt: skip
     _tell(found, as_json)
     if out is not None and found.design is not None:
@@ -318,12 +348,15 @@ def compliance(
     design: DesignFile,
     share: Share,
     people: People,
-    failing: Annotated[str, typer.Option("--failing", metavar="SHARE", help="The share who do not follow the device.")],
+    failing: Annotated[
+        float,
+        typer.Option("--failing", metavar="SHARE", parser=read_share, help="The share who do not follow the device."),
+    ],
     kind: Annotated[
         str, typer.Option("--kind", help="What they do instead: always_no, always_yes, carriers_no or random.")
     ] = "always_no",
-    null: Null = "0",
-    alpha: Alpha = "5%",
+    null: Null = 0.0,
+    alpha: Alpha = 0.05,
     two_sided: TwoSided = False,
     category: Category = None,
     method: Method = None,
@@ -333,8 +366,8 @@ def compliance(
     from deniable.plan import noncompliance
 
     found = noncompliance(
-        read_design(design), people, share=_number(share), failing=_number(failing), kind=kind, null=_number(null),
-        alpha=_number(alpha), two_sided=two_sided, category=category, method=method,
+        read_design(design), people, share=share, failing=failing, kind=kind, null=null,
+        alpha=alpha, two_sided=two_sided, category=category, method=method,
     )  # fmt: skip
     _tell(found, as_json)
 
@@ -344,14 +377,14 @@ def compliance(
 def designs(
     epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="What each design may reveal.")],
     people: People,
-    share: Share = "10%",
-    level: Level = "95%",
+    share: Share = 0.1,
+    level: Level = 0.95,
     as_json: Json = False,
 ) -> None:
     """Which named design for two answers is best, all at one ε and with one number of people?"""
     from deniable.plan import designs_at
 
-    _tell(designs_at(epsilon, people, share=_number(share), level=_number(level)), as_json)
+    _tell(designs_at(epsilon, people, share=share, level=level), as_json)
 
 
 @app.command()
@@ -360,14 +393,20 @@ def crossover(
     design: DesignFile,
     share: Share,
     lying: Annotated[
-        str,
+        float,
         typer.Option(
             "--lying",
             metavar="SHARE",
+            parser=read_share,
             help="Of those to whom it applies, the share who would deny it if asked directly.",
         ),
     ],
-    bias: Annotated[str, typer.Option("--bias", help="By how much the design's estimate is off, in shares.")] = "0",
+    bias: Annotated[
+        float,
+        typer.Option(
+            "--bias", metavar="NUMBER", parser=_read_float, help="By how much the design's estimate is off, in shares."
+        ),
+    ] = 0.0,
     category: Category = None,
     chart: Chart = None,
     force: Force = False,
@@ -377,9 +416,7 @@ def crossover(
     from deniable.plan import crossover as crossing
 
     check_files(None, chart, force=force)
-    found = crossing(
-        read_design(design), share=_number(share), lying=_number(lying), bias=_number(bias), category=category
-    )
+    found = crossing(read_design(design), share=share, lying=lying, bias=bias, category=category)
     _tell(found, as_json)
     if chart is not None:
         save_picture(found.plot(), chart)
@@ -394,10 +431,10 @@ def simulate(
     share: Share,
     people: People,
     studies: Annotated[int, typer.Option("--studies", help="How many studies are drawn.")] = 10_000,
-    null: Null = "0",
-    alpha: Alpha = "5%",
+    null: Null = 0.0,
+    alpha: Alpha = 0.05,
     two_sided: TwoSided = False,
-    level: Level = "95%",
+    level: Level = 0.95,
     category: Category = None,
     method: Method = None,
     as_json: Json = False,
@@ -407,8 +444,8 @@ def simulate(
 
     with progress("simulating", unit="studies") as told:
         found = drawn(
-            read_design(design), people, studies, share=_number(share), null=_number(null), alpha=_number(alpha),
-            two_sided=two_sided, level=_number(level), category=category, method=method,
+            read_design(design), people, studies, share=share, null=null, alpha=alpha,
+            two_sided=two_sided, level=level, category=category, method=method,
             progress=lambda done: told(done, done / studies),
         )  # fmt: skip
     _tell(found, as_json)

@@ -130,24 +130,26 @@ def stage(
 def show(path: LedgerFile, as_json: Json = False) -> None:
     """Show what is out, what was spent, and what is left. Answers are not shown."""
     from deniable.release.ledger import Ledger
+    from deniable.report import tables
 
     with Ledger.open(path) as ledger:
         status = ledger.status()
     if as_json:
         print_json(status.to_body())
         return
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("question", "spent ε", "left", "stages", "with", title=f"ledger {status.ledger[:12]}")
-    for each in status.questions:
-        # As text: brackets in a name are no markup.
-        table.add_row(
-            Text(each.question), exact.shown_above(each.epsilon), _limit(each.left), _stages(each), Text(_holders(each))
+    lines = [
+        (
+            each.question,
+            exact.shown_above(each.epsilon),
+            _limit(_least(each.left, status.left)),
+            _stages(each),
+            _holders(each),
         )
-    table.add_section()
-    table.add_row("all together", exact.shown_above(status.epsilon), _limit(status.left), "", "")
-    console().print(table)
+        for each in status.questions
+    ]
+    lines.append(("all together", exact.shown_above(status.epsilon), _limit(status.left), "", ""))
+    heads = ("question", "ε spent", "ε left", "ε of its stages", "given to")
+    console().print(tables.lines_table(f"ledger {status.ledger[:12]}", heads, lines))
 
 
 @app.command()
@@ -354,6 +356,11 @@ def _compare(ledger: Path, history: Path) -> None:
         known.check()
         if known.history().encode() != history.read_bytes():
             raise Incompatible(f"{history} is not the whole history of {ledger}; expected each receipt of it.")
+
+
+def _least(*limits: float | None) -> float | None:
+    """Return what is left of a question: of its own budget or of that of all questions, whichever is less."""
+    return min((each for each in limits if each is not None), default=None)
 
 
 def _limit(epsilon: float | None) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +14,10 @@ import matplotlib
 import numpy as np
 from matplotlib.colors import to_hex, to_rgba_array
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
-from deniable.estimates.shares import ShareRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +39,9 @@ MOST_BARS = 40  # intervals that a reader can tell apart
 _FEW_BARS = 12  # up to so many have room between them
 _LETTERS = 40  # of a name beside its interval; the picture keeps room for the numbers
 _TITLE = 88  # letters in a line of the title
+_RATIOS = ("odds ratio",)  # quantities on a scale of factors
+_APART = ("coefficient", "change in share")  # numbers for one unit each, which differ as the units do
+_MOST_APART = 12.0  # times as far as another from 0: further, and its neighbour's interval is a dot
 
 
 class Picture(Figure):
@@ -107,7 +112,10 @@ def chart(
     title: str = "",
     dark: bool = False,
 ) -> Picture:
-    """Draw each number with its interval; above a share, pale, what a direct question would have had.
+    """Draw each number with its interval; above a share, pale, what a direct question would have had, or the prior.
+
+    Coefficients are drawn without the intercept, and those of another order of magnitude in a panel of their own; odds
+    ratios on a scale of factors, around 1.
 
     Args:
         result: what to draw: any result, or its summary. Of more than forty numbers the largest are drawn.
@@ -120,13 +128,20 @@ def chart(
         InvalidRequest: neither a result nor a summary.
     """
     summary = _summarized(result, level)
-    rows = largest(summary.rows, MOST_BARS)
+    listed = _without_intercept(summary)
+    rows = largest(listed, MOST_BARS)
+    panels = _panels(rows) if summary.quantity in _APART else [rows]
     height = max(len(rows), 1) * (0.5 if len(rows) <= _FEW_BARS else 0.28)
-    figure = Picture(figsize=(8, 1.7 + height), layout="constrained")
-    axes = figure.add_subplot()
-    _draw_rows(axes, rows, truth or {})
-    _label(axes, summary, len(rows), title)
-    if truth or any(isinstance(row, ShareRow) for row in rows):
+    figure = Picture(figsize=(8, 1.2 + height + 0.5 * len(panels)), layout="constrained")
+    ratios = [len(each) + 1 for each in panels]
+    for axes, panel in zip(
+        figure.subplots(len(panels), squeeze=False, height_ratios=ratios)[:, 0], panels, strict=True
+    ):
+        _draw_rows(axes, panel, truth or {}, log=summary.quantity in _RATIOS)
+    left_out = "without the intercept" if len(listed) < len(summary.rows) else ""
+    scaled = "each panel has a scale of its own" if len(panels) > 1 else ""
+    _label(figure.axes, summary, len(rows), title, remarks=[each for each in (left_out, scaled) if each])
+    if truth or any(row.BESIDE for row in rows):
         figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
     if dark:
         darkened(figure)
@@ -192,10 +207,10 @@ def forest(
     ]
     axes.set_yticks([height for height, _ in places], [drawable(_shortened(text)) for _, text in places])
     axes.set_ylim(heights[-1] + 0.6, -0.6)
+    _under(axes, log=first.quantity in _RATIOS)
     _label(
-        axes, first, len(names), title or (name or first.quantity), everything=len(first.rows) if name is None else 1
+        [axes], first, len(names), title or (name or first.quantity), everything=len(first.rows) if name is None else 1
     )
-    _under(axes)
     if len(names) > 1:
         figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9, labelcolor=INK)
     if dark:
@@ -252,19 +267,54 @@ def save(figure: Figure, path: str | Path) -> Path:
     return target
 
 
-def _label(axes: Axes, summary: Summary[Row], shown: int, title: str, everything: int | None = None) -> None:
-    longest = max((len(each.get_text()) for each in axes.get_yticklabels()), default=0)
+def _without_intercept(summary: Summary[Row]) -> Sequence[Row]:
+    """Return the rows that are drawn: an intercept is no effect, and would squeeze those that are."""
+    if summary.quantity != "coefficient":
+        return summary.rows
+    rows = [row for row in summary.rows if "Intercept" not in re.split(r"\W+", row.name)]
+    return rows or summary.rows
+
+
+def _panels(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return rows of about one order of magnitude together, in their order, so that each interval can be seen."""
+    sizes = [max([abs(end) for end in (row.low, row.high) if np.isfinite(end)], default=0.0) for row in rows]
+    found: list[tuple[float, list[int]]] = []  # how far each panel reaches, and its rows
+    for at in sorted(range(len(rows)), key=lambda each: -sizes[each]):
+        if not found or sizes[at] * _MOST_APART < found[-1][0]:
+            found.append((sizes[at], []))
+        found[-1][1].append(at)
+    return [[rows[at] for at in sorted(panel)] for panel in sorted(sorted(each) for _, each in found)] or [[]]
+
+
+def _label(
+    panels: Sequence[Axes],
+    summary: Summary[Row],
+    shown: int,
+    title: str,
+    everything: int | None = None,
+    remarks: Sequence[str] = (),
+) -> None:
+    first, last = panels[0], panels[-1]
+    longest = max((len(each.get_text()) for axes in panels for each in axes.get_yticklabels()), default=0)
     told = textwrap.fill(title or summary.title, _TITLE - longest)
     everything = len(summary.rows) + summary.left_out if everything is None else everything
+    everything -= summary.quantity == "coefficient" and "without the intercept" in remarks
     if shown < everything:
-        told += f"\nthe {shown} largest of {everything:,}"
-    axes.set_title(drawable(told), loc="left", color=INK, fontsize=11)
-    of = "share of respondents" if summary.quantity == "share" else summary.quantity
-    axes.set_xlabel(f"{of}, with {summary.percent} intervals", color=INK)
-    if summary.quantity in PERCENTAGES:
-        axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
-    else:
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+        # Of many intervals some miss the truth, and among the largest estimates more of them do.
+        alone = "" if summary.simultaneous else "; each interval holds by itself, not for the largest of many"
+        told += f"\nthe {shown} largest of {everything:,}{alone}"
+    told += f"\n{'; '.join(remarks)}" if remarks else ""
+    first.set_title(drawable(told), loc="left", color=INK, fontsize=11)
+    whole = summary.rows[0].WHOLE if summary.rows else Row.WHOLE
+    of = f"share of {whole}" if summary.quantity == "share" else summary.quantity
+    credible = "credible " if summary.interval.startswith("credible") else ""
+    last.set_xlabel(f"{of}, with {summary.percent} {credible}intervals", color=INK)
+    percent = summary.quantity in PERCENTAGES
+    for axes in panels:
+        axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%" if percent else f"{value:,g}")
+        if summary.quantity in _RATIOS:
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.xaxis.set_minor_formatter(lambda _value, _: "")
 
 
 def _shortened(name: str) -> str:
@@ -272,13 +322,16 @@ def _shortened(name: str) -> str:
     return told if len(told) <= _LETTERS else f"{told[: _LETTERS - 1]}…"
 
 
-def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float]) -> None:
+def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float], *, log: bool = False) -> None:
     heights = np.arange(len(rows))
+    if log:
+        rows = _within(rows)
     for height, row in zip(heights, rows, strict=True):
         first = height == 0
-        if isinstance(row, ShareRow):
-            label = "had everybody been asked directly" if first else None
-            ends = [row.direct_low, row.direct_high]
+        if row.BESIDE:
+            *names, called = row.BESIDE
+            label = called if first else None
+            ends = [getattr(row, name) for name in names]
             axes.plot(ends, [height - 0.22] * 2, color=PALE, linewidth=6, solid_capstyle="butt", label=label)
         axes.plot([row.low, row.high], [height] * 2, color=ACCENT, linewidth=2.2)
         axes.plot([row.estimate], [height], "o", color=ACCENT, markersize=6, label="estimate" if first else None)
@@ -287,12 +340,21 @@ def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float]) -> N
             axes.plot([truth[row.name]], [height], "|", color=TRUTH, markersize=16, markeredgewidth=2.2, label=label)
     axes.set_yticks(heights, [drawable(_shortened(row.name)) for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.6)
-    _under(axes)
+    _under(axes, log=log)
 
 
-def _under(axes: Axes) -> None:
-    """Draw where 0 is, and a grid for the numbers alone."""
-    axes.axvline(0, color=INK, linewidth=0.8)
+def _within(rows: Sequence[Row]) -> list[Row]:
+    """Return rows for a scale of factors: ends at 0 and without bound lie at the edges of what is drawn."""
+    known = [each for row in rows for each in (row.estimate, row.low, row.high) if 0 < each < np.inf]
+    low, high = min([0.5, *known]) / 2, max([2.0, *known]) * 2
+    return [replace(row, **{name: min(max(getattr(row, name), low), high) for name in ("low", "high")}) for row in rows]
+
+
+def _under(axes: Axes, *, log: bool = False) -> None:
+    """Draw where nothing is different, at 0 or at a factor of 1, and a grid for the numbers alone."""
+    if log:
+        axes.set_xscale("log")
+    axes.axvline(1 if log else 0, color=INK, linewidth=0.8)
     plain(axes)
     axes.grid(visible=False, axis="y")
     axes.spines["left"].set_visible(False)

@@ -213,6 +213,7 @@ class CellRow(ShareRow):
     """
 
     COLUMNS: ClassVar[Columns] = (ShareRow.COLUMNS[0], ("unbiased",), *ShareRow.COLUMNS[1:])
+    SHARES: ClassVar[tuple[str, ...]] = (*ShareRow.SHARES, "unbiased")
 
     unbiased: float | None = None
 

@@ -188,12 +188,13 @@ class Differences(Result):
         )
         have = all(each.apart is not None for each in self.compared)
         of = self.of.summary(level=level)
+        adjusting = (f"p-values are adjusted for {len(rows):,} comparisons by Holm.",) if len(rows) > 1 else ()
         what = "each pair of groups" if self.against == "pairs" else f"each group and {REST}"
         return Summary(
             title=f"Differences between {what}: {len(self.of.groups):,} groups, {self.of.respondents:,} respondents",
-            quantity="difference",
+            quantity="difference in share" if of.quantity == "share" else "difference",
             rows=rows,
-            notes=(f"p-values are adjusted for {len(rows):,} comparisons by Holm.", *of.notes),
+            notes=(*adjusting, *of.notes),
             warnings=self.warnings,
             level=level,
             interval=method or ("recovered" if have else "normal"),

@@ -16,11 +16,12 @@ _BLUE = "#4a86c5"  # three times as dark as white, and three times as light as b
 _STYLE = "body{font:15px/1.5 system-ui,sans-serif;color:CanvasText;max-width:60rem;margin:2rem auto;padding:0 1rem}"
 
 
-def sheet(summary: Summary[Row]) -> Sheet:
+def sheet(summary: Summary[Row], *, percent: bool = False) -> Sheet:
     """Return the table of a summary, with a small picture of each interval and with all digits for programs."""
-    heads, cells = summary.table()
+    heads, cells = summary.table(percent=percent)
     return Sheet(
         title=summary.title,
+        caption=summary.caption,
         heads=tuple(heads),
         cells=tuple(map(tuple, cells)),
         notes=(*summary.notes, *(f"Warning: {each}" for each in summary.warnings)),
@@ -111,7 +112,8 @@ def _picture(row: Row, at: Callable[[float], str]) -> str:
         return ""
     middle = _HEIGHT / 2
     return (
-        f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="{row.low:.4g} to {row.high:.4g}">'
+        f'<svg width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" '
+        f'role="img" aria-label="{row.low:.4g} to {row.high:.4g}">'
         f'<line x1="{at(0)}" x2="{at(0)}" y1="0" y2="{_HEIGHT}" stroke="currentColor" stroke-opacity=".4"/>'
         f'<line x1="{at(row.low)}" x2="{at(row.high)}" y1="{middle}" y2="{middle}" stroke="{_BLUE}" stroke-width="2"/>'
         f'<circle cx="{at(row.estimate)}" cy="{middle}" r="3" fill="{_BLUE}"/></svg>'

@@ -34,7 +34,7 @@ from deniable.estimates.independence import (
     score_test,
 )
 from deniable.estimates.intervals import Interval, one_of
-from deniable.estimates.results import Caution, Result, Row, Summary
+from deniable.estimates.results import Caution, Result, Row, Summary, told_method
 from deniable.estimates.shares import Estimate
 from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio, wald
 from deniable.tallies.groups import Group, GroupedTally, group_name
@@ -239,7 +239,7 @@ class GroupedEstimate(Result):
             replace(row, name=f"{group_name(group)} · {row.name}") for group, each in parts.items() for row in each.rows
         )
         return Summary(
-            title=f"{self._counted}, {self.respondents:,} respondents, by {first.method}",
+            title=f"{self._counted}, {self.respondents:,} respondents, by {told_method(first.method)}",
             quantity=first.quantity,
             rows=rows,
             notes=self._notes(),

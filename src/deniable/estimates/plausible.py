@@ -65,10 +65,10 @@ def _doubt(design: Design, category: int, share: float, errors: float, others: i
     also = f", and those of {others:,} other categories lie too far below 0 as well" if others else ""
     return Caution(
         IMPLAUSIBLE,
-        f"the share of {design.categories[category]!r} is estimated at {share:.3g}, {errors:.1f} standard errors below "
-        f"0{also}: fewer responses point to {'them' if others else 'it'} than the device alone would send. Likely "
-        "causes: respondents did not follow the device (for instance, they refused a response that looks like an "
-        "admission), another design was used, or the responses are coded the other way round."
+        f"the share of {design.categories[category]!r} is estimated at {100 * share:.1f}%, {errors:.1f} standard "
+        f"errors below 0{also}: fewer responses point to {'them' if others else 'it'} than the device alone would "
+        "send. Likely causes: respondents did not follow the device (for instance, they refused a response that looks "
+        "like an admission), another design was used, or the responses are coded the other way round."
         + usual_cause(design, category),
     )
 

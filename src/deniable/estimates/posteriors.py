@@ -27,7 +27,7 @@ from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.linear import floats
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
 from deniable.estimates.shares import Estimate
 from deniable.tallies import Tally
 
@@ -60,6 +60,8 @@ class PosteriorRow(Row):
     """
 
     COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("prior",), ("prior_low", "prior_high"))
+    SHARES: ClassVar[tuple[str, ...]] = (*Row.SHARES, "prior", "prior_low", "prior_high")
+    BESIDE: ClassVar[tuple[str, ...]] = ("prior_low", "prior_high", "prior")
 
     prior: float
     prior_low: float
@@ -237,7 +239,7 @@ class Posterior(Result):
         )
         n, epsilon = self.tally.respondents, self.design.epsilon
         return Summary(
-            title=f"posterior, {self.design.name}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents",
+            title=f"posterior, {words_of(self.design.name)}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents",
             quantity="share",
             rows=rows,
             notes=self._notes,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Columns: TypeAlias = tuple[tuple[str, ...], ...]
 SCHEMA = "result"
-PERCENTAGES = ("share", "frequency")
+PERCENTAGES = ("share", "frequency", "difference in share", "change in share")
 """Quantities that people read as percentages."""
 
 
@@ -63,6 +63,15 @@ class Row:
 
     HEADS: ClassVar[Mapping[str, str]] = {}
     """What columns are called, where that is not the name of the field."""
+
+    SHARES: ClassVar[tuple[str, ...]] = ("estimate", "error", "low", "high")
+    """Fields in the unit of the estimate: percentages, where that is a share."""
+
+    BESIDE: ClassVar[tuple[str, ...]] = ()
+    """An interval that a picture shows pale beside the own one: its two ends, and what it is."""
+
+    WHOLE: ClassVar[str] = "respondents"
+    """Whose share it is, where it is a share."""
 
     name: str
     estimate: float
@@ -113,12 +122,31 @@ class Summary(Rendered, Generic[AnyRow_co]):
         """The level as people write it."""
         return f"{100 * self.level:g}%"
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return the heads and the cells of a table for people; what is not known is a dash."""
+    @property
+    def caption(self) -> str:
+        """What the table shows, for a paper."""
+        credible = "credible " if self.interval.startswith("credible") else ""
+        what, _, of = self.quantity.partition(" in ")
+        many = f"{_PLURALS.get(what, f'{what}s')}{f' in {of}' if of else ''}"
+        return f"Estimated {many} with {self.percent} {credible}intervals: {self.title}"
+
+    def table(self, *, percent: bool = False) -> tuple[list[str], list[list[str]]]:
+        """Return the heads and the cells of a table for people; what is not known is a dash.
+
+        Args:
+            percent: write shares, their differences and changes as percentages.
+        """
+        inside = percent and self.quantity in PERCENTAGES
         columns = self.rows[0].COLUMNS if self.rows else Row.COLUMNS
         known = [each for each in columns if any(getattr(row, each[0]) is not None for row in self.rows)]
         heads = [_head(self, column[0]) for column in known]
-        shown = [_column([[getattr(row, name) for name in column] for row in self.rows]) for column in known]
+        shown = [
+            _column(
+                [[getattr(row, name) for name in column] for row in self.rows],
+                percent=inside and column[0] in self.rows[0].SHARES,
+            )
+            for column in known
+        ]
         return ["", *heads], [[row.name, *cells] for row, *cells in zip(self.rows, *shown, strict=True)]
 
     def _sheet(self) -> Sheet:
@@ -393,6 +421,33 @@ def _finite(value: Any) -> Any:
     return value
 
 
+_PLURALS = {"frequency": "frequencies"}
+
+
+def words_of(name: str) -> str:
+    """Return the name of a family of designs in words: "forced response" of forced_response."""
+    return "k-ary" if name == "k_ary" else name.replace("_", " ")
+
+
+def told_method(method: str) -> str:
+    """Return how numbers were estimated, to be read after "by".
+
+    Example:
+        >>> told_method("likelihood"), told_method("inversion, projection")
+        ('maximum likelihood', "inverting the device's probabilities, then projection")
+    """
+    return ", then ".join(_METHODS.get(step, step) for step in method.split(", "))
+
+
+_METHODS = {
+    "inversion": "inverting the device's probabilities",
+    "likelihood": "maximum likelihood",
+    "information": "weighing responses by how much each tells",
+    "linear": "weighing responses linearly",
+    "strata": "estimating each group of respondents on its own",
+}
+
+
 def _head(summary: Summary[Row], field: str) -> str:
     if field.endswith("low"):
         kind = "credible interval" if summary.interval.startswith("credible") else "interval"
@@ -402,8 +457,11 @@ def _head(summary: Summary[Row], field: str) -> str:
     return names.get(field, field.replace("_", " "))
 
 
-def _column(cells: Sequence[Sequence[float | None]]) -> list[str]:
+def _column(cells: Sequence[Sequence[float | None]], *, percent: bool = False) -> list[str]:
     """Return the cells of a column, all with as many digits as its largest number suffers."""
+    if percent:
+        told = [_cell([None if each is None else 100 * each for each in cell], 1) for cell in cells]
+        return [each if each == "—" else f"{each}%" for each in told]
     finite = [abs(each) for cell in cells for each in cell if each is not None and math.isfinite(each)]
     largest = max(finite, default=0.0)
     digits = 0 if largest >= 1000 else 1 if largest >= 100 else 2 if largest >= 10 else 4

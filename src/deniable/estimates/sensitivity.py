@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     "always_no": "of people always send the response that speaks against it",
-    "always_yes": "of people always send the response that speaks for it",
+    "always_yes": "of people always send the response that suggests it",
     "carriers_no": "of those who hold the answer send the response that speaks against it",
     "random": "of people send any response at random",
 }
@@ -265,7 +265,7 @@ def breakdown_sentence(estimate: Estimate) -> str:
         return ""
     known = behaviours(estimate, 1)
     parts = {
-        "who always send the response that speaks for it": value / known["always_yes"].counts_for,
+        "who always send the response that suggests it": value / known["always_yes"].counts_for,
         "who respond at random": value / known["random"].counts_for if known["random"].counts_for > 0 else 1.0,
     }
     told = [f"{_percent(share)} {words}" for words, share in parts.items() if share < 1]

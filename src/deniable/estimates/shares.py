@@ -44,6 +44,8 @@ class ShareRow(Row):
     """
 
     COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("direct_low", "direct_high"), ("effective",))
+    SHARES: ClassVar[tuple[str, ...]] = (*Row.SHARES, "direct_low", "direct_high")
+    BESIDE: ClassVar[tuple[str, ...]] = ("direct_low", "direct_high", "had everybody been asked directly")
 
     direct_low: float
     direct_high: float

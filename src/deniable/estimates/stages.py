@@ -21,7 +21,7 @@ from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, recovered, wilson
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
-from deniable.estimates.results import Caution, Result, Summary, around
+from deniable.estimates.results import Caution, Result, Summary, around, told_method
 from deniable.estimates.shares import Contrast, ShareRow, combined, read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
 from deniable.estimates.summary import below_zero, cost, reference, worth
@@ -571,7 +571,7 @@ def _summary(found: Pooled, facts: Facts, level: float, method: str, *, simultan
     negative = below_zero(found.warnings, below=bool((found.value < 0).any()))
     rows = zip(found.categories, found.value, found.errors, intervals, direct, effective, strict=True)
     return Summary(
-        title=f"{facts.subject}, {n:,} respondents, by {found.method}",
+        title=f"{facts.subject}, {n:,} respondents, by {told_method(found.method)}",
         quantity="share",
         rows=tuple(
             ShareRow(category, float(value), float(error), ends.low, ends.high, asked.low, asked.high, float(each))

@@ -14,7 +14,7 @@ from deniable.errors import quoted
 from deniable.estimates.covariances import Vector, vector
 from deniable.estimates.intervals import wilson
 from deniable.estimates.plausible import IMPLAUSIBLE
-from deniable.estimates.results import Caution, Summary
+from deniable.estimates.results import Caution, Summary, told_method, words_of
 from deniable.estimates.sensitivity import breakdown_sentence
 from deniable.estimates.shares import Estimate, ShareRow
 from deniable.estimates.simplex import projection
@@ -43,7 +43,8 @@ def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: 
     design = estimate.design
     epsilon = asked_part(design).epsilon
     return Summary(
-        title=f"{subject(design)}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents, by {estimate.method}",
+        title=f"{words_of(subject(design))}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents, by "
+        f"{told_method(estimate.method)}",
         quantity="share",
         rows=rows,
         warnings=estimate.warnings,

@@ -83,15 +83,15 @@ class Choice(Rendered):
     def _sheet(self) -> Sheet:
         rows = [(one.name, one.design.epsilon, one.risk, one.unchanged, one.size) for one in self.candidates]
         cells = tuple((name, exact.shown_above(epsilon, 4), *map(shown_number, rest)) for name, epsilon, *rest in rows)
-        heads = ("design", "ε", "n · variance", "unchanged", "bytes")
+        heads = ("design", "ε", "variance × people", "unchanged", "bytes")
         names = ("design", "epsilon", "risk", "unchanged", "bytes")
         return Sheet(f"{self.design.name}, for {self.demand}", heads, cells, self.reasons, names, values=tuple(rows))
 
     def __str__(self) -> str:
         wide = max(len(candidate.name) for candidate in self.candidates)
-        head = f"{'design':<{wide}}  {'ε':>8}  {'n · variance':>12}  {'unchanged':>9}  {'bytes':>7}"
+        head = f"{'design':<{wide}}  {'ε':>8}  {'variance × people':>17}  {'unchanged':>9}  {'bytes':>7}"
         rows = [
-            f"{one.name:<{wide}}  {one.design.epsilon:>8.4g}  {one.risk:>12.5g}  {one.unchanged:>9.3f}  {one.size:>7,}"
+            f"{one.name:<{wide}}  {one.design.epsilon:>8.4g}  {one.risk:>17.5g}  {one.unchanged:>9.3f}  {one.size:>7,}"
             for one in self.candidates
         ]
         return "\n".join([f"{self.design.name}, for {self.demand}", *self.reasons, head, *rows])
@@ -267,7 +267,10 @@ def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
 def _reasons(goal: str, ordered: Sequence[ConsideredDesign]) -> tuple[str, ...]:
     best, *others = ordered
     if not others:
-        return ("For two answers Warner's design tells more than any other of the same ε: each is a garbling of it.",)
+        return (
+            "For two answers Warner's design tells more than any other of the same ε: each of those "
+            "could be made from its responses by adding noise.",
+        )
     next_one = others[0]
     if goal == "unchanged":
         return (

@@ -60,7 +60,7 @@ class Comparison(Rendered):
             (name, exact.shown_above(alone, 4), exact.shown_above(known, 4), *map(shown_number, others))
             for name, alone, known, *others in rows
         )
-        heads = ("design", "ε alone", "ε others known", "variance", "error", "ratio")
+        heads = ("design", "ε, one response", "ε, all others known", "variance", "error", "ratio")
         notes = tuple(f"{line.name}: {line.note}" for line in self.lines if line.note)
         names = ("design", "epsilon", "epsilon_collector", *heads[3:])
         return Sheet(f"{self.n:,} respondents", heads, cells, notes, names, values=tuple(rows))
@@ -71,10 +71,11 @@ class Comparison(Rendered):
     def __str__(self) -> str:
         wide = max(len("design"), *(len(line.name) for line in self.lines))
         head = (
-            f"{'design':<{wide}}  {'ε alone':>8}  {'ε others known':>14}  {'variance':>10}  {'error':>8}  {'ratio':>7}"
+            f"{'design':<{wide}}  {'ε, one response':>15}  {'ε, all others known':>19}  {'variance':>10}  "
+            f"{'error':>8}  {'ratio':>7}"
         )
         rows = [
-            f"{line.name:<{wide}}  {line.epsilon:>8.4g}  {line.epsilon_collector:>14.4g}  {line.variance:>10.4g}  "
+            f"{line.name:<{wide}}  {line.epsilon:>15.4g}  {line.epsilon_collector:>19.4g}  {line.variance:>10.4g}  "
             f"{line.error:>8.4g}  {line.ratio:>7.3f}"
             for line in self.lines
         ]

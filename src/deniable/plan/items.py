@@ -67,17 +67,18 @@ class ItemsChoice(Rendered):
         cells = tuple(
             (str(each), exact.shown_above(epsilon, 4), *map(shown_number, rest)) for each, epsilon, *rest in rows
         )
-        heads = ("questions", "ε", "n · variance, one", "n · variance, two")
+        heads = ("questions", "ε", "variance × people, one question", "variance × people, two together")
         title = f"Best for {self.goal}: {self.candidates[0].each} for each respondent"
         names = ("questions", "epsilon", "shares", "associations")
         return Sheet(title, heads, cells, self.reasons, names, values=tuple(rows))
 
     def __str__(self) -> str:
         rows = [
-            f"{one.each:>9}  {one.design.epsilon:>8.4g}  {one.shares:>18.5g}  {one.associations:>18.5g}"
+            f"{one.each:>9}  {one.design.epsilon:>8.4g}  {one.shares:>31.5g}  {one.associations:>31.5g}"
             for one in self.candidates
         ]
-        head = f"{'questions':>9}  {'ε':>8}  {'n · variance, one':>18}  {'n · variance, two':>18}"
+        head = f"{'questions':>9}  {'ε':>8}  {'variance × people, one question':>31}  "
+        head += f"{'variance × people, two together':>31}"
         return "\n".join([*self.reasons, head, *rows])
 
 

@@ -108,7 +108,7 @@ def how_many(
 
     n = people(design, read_share(share, "share"))
     goal = (
-        f"a share of {percent(share)} is told from {percent(null)} with a power of {percent(power)}"
+        f"a share of {percent(share)} is shown to differ from {percent(null)} with a power of {percent(power)}"
         if power is not None
         else _width_told(share, width or 0.0, level, assurance)
     )
@@ -274,8 +274,8 @@ def how_small(
 
     found = limit(power)
     sentence = (
-        f"With {n:,} respondents a share of {percent(found)} or more is told from {percent(null)} with a power of "
-        f"{percent(power)}."
+        f"With {n:,} respondents a share of {percent(found)} or more is shown to differ from {percent(null)} "
+        f"with a power of {percent(power)}."
     )
     lines: list[Line] = [{"power": percent(each), "smallest share": limit(each)} for each in sorted({*_POWERS, power})]
     return Planned(sentence, found, tuple(lines))

@@ -24,7 +24,7 @@ from deniable.plan import Choice, Comparison, ItemsChoice, Planned
 from deniable.records.drawn.tallies import DrawnTally
 from deniable.records.key_value.tallies import ItemTally
 from deniable.records.strings.tallies import NoisyTally, StringTally
-from deniable.report.sheets import cell_names, counted_title, marks_of
+from deniable.report.sheets import cell_names, counted_title, in_words, marks_of
 from deniable.report.views import MOST_ANSWERS, MOST_RESPONSES, ChannelView, channel_views
 from deniable.survey import Survey
 from deniable.tallies import Tally
@@ -105,8 +105,14 @@ def _of_weighted(tally: WeightedTally, *, title: str = "") -> Picture:
 
 @picture_of.register
 def _of_groups(tally: GroupedTally, *, title: str = "") -> Picture:
-    rows = [(group_name(group), float(each.respondents)) for group, each in tally.items()]
-    return _bars(rows, title or counted_title(tally), "responses")
+    named = title or counted_title(tally)
+    first = next(iter(tally.values()))
+    if not isinstance(first, Tally) or len(first.counts) > len(LINES):
+        return _bars(
+            [(group_name(group), float(each.respondents)) for group, each in tally.items()], named, "responses"
+        )
+    rows = [(group_name(group), list(map(float, each.counts.tolist()))) for group, each in tally.items()]
+    return _grouped(rows, cell_names(first), named, "times sent", stacked=True)
 
 
 @picture_of.register
@@ -175,6 +181,7 @@ def _of_planned(planned: Planned, *, title: str = "") -> Picture:
         axes.set_yticks(range(len(labels)), [_short(label) for label in labels] if at == 0 else [""] * len(labels))
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.set_xlabel(name, color=INK)
+        axes.set_ylabel(", ".join(texts) if at == 0 else "", color=INK)
         axes.margins(x=0.15)
         axes.locator_params(axis="x", nbins=4)
         plain(axes)
@@ -194,7 +201,7 @@ def _curves(planned: Planned, title: str) -> Picture:
     axes.set(xscale="log", yscale="log")
     axes.set_xlabel(planned.across, color=INK)
     first = {name.split()[0] for name in curves}
-    axes.set_ylabel(first.pop() if len(first) == 1 else "", color=INK)
+    axes.set_ylabel(first.pop() if len(first) == 1 else "people", color=INK)
     axes.legend(frameon=False, labelcolor=INK)
     return figure
 
@@ -343,7 +350,7 @@ def _title(design: AnyDesign) -> str:
         return f"{design.cards:,} cards for {design.people:,} people: one response, seen alone"
     if isinstance(design, Design) and design.factors:
         return f"{design.name} of {', '.join(design.attributes)}; ε = {exact.shown_above(design.epsilon, 4)}"
-    return f"{design!r}"
+    return in_words(design)
 
 
 def _short(text: str, letters: int = _LETTERS) -> str:

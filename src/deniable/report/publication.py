@@ -85,7 +85,8 @@ def sentence(
     Args:
         result: any result, or its summary.
         name: which number; by default of two answers the second one, of more the largest share; else the first.
-        label: what it is called in the sentence; by default its name.
+        label: of a share what these people do, such as "have paid a bribe"; of another number what it is called. By
+            default its name.
         level: of the interval; a summary has its own.
         method: of the interval; by default the one that suits the result.
 
@@ -105,15 +106,19 @@ def sentence(
     row = _row(summary, name)
     percent = summary.quantity in PERCENTAGES
     value, low, high = _numbers(row, percent=percent)
-    facts = f"{summary.percent} interval {low} to {high}; {summary.respondents:,} responses"
+    credible = "credible " if summary.interval.startswith("credible") else ""
+    facts = f"{summary.percent} {credible}interval {low} to {high}; {summary.respondents:,} responses"
     facts += "" if summary.epsilon == math.inf else f", ε = {exact.shown_above(summary.epsilon, 4)}"
     called = label or row.name
     if not math.isfinite(row.estimate):
         return f"Of “{called}” nothing could be estimated from {summary.respondents:,} responses."
-    if percent and row.low <= 0 and row.high >= 1:
-        return f"The responses are too few to tell how many answer “{called}” ({facts})."
+    do = label or f"answer “{row.name}”"
+    if summary.quantity == "share" and row.low <= 0 and row.high >= 1:
+        return f"The responses are too few to tell how many {do} ({facts})."
     if summary.quantity == "share":
-        return f"An estimated {value} answer “{called}” ({facts})."
+        beyond = row.low < 0 or row.high > 1
+        remark = " The interval of an unbiased estimate may reach beyond 0% and 100%." if beyond else ""
+        return f"An estimated {value} {do} ({facts}).{remark}"
     of = "" if summary.quantity == called else f" of “{called}”"
     return f"The {summary.quantity}{of} is estimated at {value} ({facts})."
 
@@ -258,6 +263,7 @@ _WHAT = {
     "frequency": "Frequencies were",
     "total": "Totals were",
     "difference": "Differences were",
+    "difference in share": "Differences in shares were",
     "coefficient": "Coefficients were",
     "change in share": "Average changes in the share were",
 }

@@ -11,6 +11,7 @@ from deniable import exact
 from deniable.certificates.certificate import caveats
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
+from deniable.estimates.results import words_of
 from deniable.order.blackwell import Garbling, Order, Separation
 from deniable.order.ladders import Ladder
 from deniable.records.drawn.designs import DrawnDesign
@@ -28,6 +29,8 @@ from deniable.tallies.decks import DeckTally
 from deniable.tallies.groups import GroupedTally, group_name
 from deniable.tallies.stages import StageTallies
 from deniable.tallies.weighted import WeightedTally
+
+_FEW_ANSWERS, _FEW_LETTERS = 5, 40  # that are named in a title
 
 
 @singledispatch
@@ -182,7 +185,23 @@ def _of_bits(tally: StringTally | NoisyTally) -> Sheet:
 def counted_title(tally: Any) -> str:
     """Tell how many responses to what were counted."""
     about = getattr(tally, "design", None)
-    return f"{tally.respondents:,} responses{'' if about is None else f' to {about!r}'}"
+    return f"{tally.respondents:,} responses{'' if about is None else f' to {in_words(about)}'}"
+
+
+def in_words(design: Any) -> str:
+    """Name a design for people: its family, how many answers it has or which, and ε.
+
+    Example:
+        >>> from deniable.designs import k_ary
+        >>> in_words(k_ary(["A", "B", "C"], epsilon=2)), in_words(k_ary(50, epsilon=2))
+        ('k-ary, for A, B or C, ε = 2', 'k-ary, for 50 answers, ε = 2')
+    """
+    if not isinstance(design, Design):
+        return f"{design!r}"
+    names = design.categories
+    few = len(names) <= _FEW_ANSWERS and sum(map(len, names)) <= _FEW_LETTERS
+    told = f"{', '.join(names[:-1])} or {names[-1]}" if few else f"{len(names):,} answers"
+    return f"{words_of(design.name)}, for {told}, ε = {exact.shown_above(design.epsilon, 4)}"
 
 
 def cell_names(tally: Tally | DrawnTally | DeckTally) -> list[str]:

@@ -98,7 +98,7 @@ def tally_table(tally: Tally | DrawnTally | WeightedTally) -> Table:
     for reason, times in declared.reasons if declared else ():
         table.add_row(f"  of these: {_plain(reason)}", f"{times:,}", "")
     if declared and declared.unknown:
-        table.add_row("no symbol", f"{declared.unknown:,}", "")
+        table.add_row("not a response of this design", f"{declared.unknown:,}", "")
     return table
 
 
@@ -150,6 +150,18 @@ def _digits(rows: Sequence[ShareRow]) -> int:
     """Return how many digits of a percentage tell the two ends of most intervals apart."""
     width = sorted(row.high - row.low for row in rows)[len(rows) // 2]
     return 1 if width >= 0.01 else 2 if width >= 0.001 else 3
+
+
+def lines_table(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Table:
+    """Return a table of texts; the last line stands apart, as a sum."""
+    table = _table(title)
+    for number, head in enumerate(heads):
+        table.add_column(head, justify="left" if number in (0, len(heads) - 1) else "right", overflow="fold")
+    for number, line in enumerate(lines, 1):
+        if number == len(lines) > 1:
+            table.add_section()
+        table.add_row(*map(_plain, line))
+    return table
 
 
 def items_table(summary: Summary[Row]) -> Table:

@@ -6,6 +6,7 @@ Every number is derived from the exact channel; factors are rounded up, so that 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -102,8 +103,8 @@ def frequencies(design: Design) -> tuple[str, ...]:
     if design.channel.responses * len(answers) > MOST_CELLS:
         return ()
     sentences = [_sentence(design, number) for number in answers]
-    names = [quoted(design.categories[number]) for number in answers]
-    shapes = {sentence.replace(name, "") for sentence, name in zip(sentences, names, strict=True)}
+    names = "|".join(re.escape(quoted(each)) for each in sorted({*design.categories, *design.symbols}, key=len))
+    shapes = {re.sub(names, "", sentence) for sentence in sentences}
     if len(shapes) == 1 and len(sentences) > _MOST_ALIKE:
         return (_sentence(design, 0, _ALIKE),)
     return tuple(sentences)
@@ -114,8 +115,8 @@ def odds(design: Design) -> tuple[str, ...]:
     if design.channel.responses * design.channel.answers > MOST_CELLS:
         return ()
     ratios = [exact.ratio(*design.channel.extremes(number)) for number in range(design.channel.responses)]
-    if len(set(ratios)) == 1 or len(ratios) > _MOST_SENTENCES:
-        return ()
+    if len({factor(ratio) for ratio in ratios}) == 1 or len(ratios) > _MOST_SENTENCES:
+        return ()  # rounding alone may tell them apart
     return tuple(
         f"Whoever sends {quoted(symbol)}: the odds between any two answers change by a factor of at most "
         f"{factor(ratio)}."
@@ -286,6 +287,7 @@ _INTERVALS = {
     "korn-graubard": "Korn and Graubard's, at the effective number of responses",
     "logit": "normal approximation on the scale of logits",
     "recovered": "from the intervals of both",
+    "fieller": "Fieller's intervals of a ratio",
     "given-found": "conditional on having been found",
     "bracket": "all values that some distribution in the intervals of the shares has",
     "together": "all values that go with the intervals of both means",

@@ -22,7 +22,7 @@ import numpy as np
 
 from deniable.designs import Design
 from deniable.designs.labels import shown
-from deniable.errors import InvalidRequest, InvalidResponse, UnknownValues, UnreadableFile, quoted
+from deniable.errors import InvalidRequest, InvalidResponse, UnknownValues, UnreadableFile, nearest, quoted
 from deniable.files.columns import ColumnFile, File, Meanings, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.files.office import cell_text
@@ -378,7 +378,8 @@ def _warn(column: str, counted: Counter[str]) -> None:
 def told_values(counted: Counter[str]) -> str:
     """Tell values that are no symbols, the most frequent first."""
     rows = counted.total()
-    return f"{rows:,} row{'s hold' if rows > 1 else ' holds'} what is no symbol of the design: {_listed(counted)}"
+    hold = "rows hold a value" if rows > 1 else "row holds a value"
+    return f"{rows:,} {hold} that is not a response of this design: {_listed(counted)}"
 
 
 def _listed(counted: Counter[str]) -> str:
@@ -443,7 +444,7 @@ def check_columns(columns: ColumnFile, wanted: Sequence[str]) -> None:
             listed = ", ".join(map(repr, columns.names[:100]))
             raise InvalidRequest(
                 f"{columns.name} has {times or 'no'} columns called {quoted(name, 80)}; expected one.",
-                f"It has {listed:.2000}."
+                f"{nearest(name, columns.names)} It has {listed:.2000}.".lstrip()
                 if columns.named or _are_names(columns.names)
                 else "Its first line does not look like names of columns; write them there.",
             )

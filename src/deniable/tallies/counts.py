@@ -59,10 +59,15 @@ class Declared:
 
     def notes(self) -> tuple[str, ...]:
         """Tell whoever reads an estimate what its numbers rest on."""
-        told = [f"The design was declared by whoever counted: the file of these {self.rows:,} rows does not name it."]
+        told = [
+            f"The design was named by the person who counted: the file of these {self.rows:,} rows "
+            "does not say which one they were drawn with."
+        ]
         if self.unknown:
             rows = "row holds" if self.unknown == 1 else "rows hold"
-            told.append(f"{self.unknown:,} {rows} what is no symbol of the design: no part of the estimate.")
+            told.append(
+                f"{self.unknown:,} {rows} a value that is not a response of this design: no part of the estimate."
+            )
         if self.reasons:
             listed = ", ".join(f"{quoted(why)} {times:,}" for why, times in self.reasons)
             told.append(f"Why responses are missing, where the file says so: {listed}.")

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, UnreadableFile, quoted
+from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, UnreadableFile, nearest, quoted
 from deniable.files.columns import BATCH, DESIGN, ColumnFile, File, open_columns
 from deniable.files.office import cell_text
 from deniable.tallies.counting import tally
@@ -54,7 +54,8 @@ def tally_file(design: Design, file: File, format: str | None = None, *, progres
 
     Raises:
         Incompatible: the responses were drawn with another design.
-        UnreadableFile: truncated, or not a file of responses.
+        UnreadableFile: truncated, or does not say which design its responses were drawn with.
+        InvalidRequest: the column of responses is not there.
         InvalidResponse: something that the design cannot send; the message names the row.
         OSError: the file is not there, or may not be read.
     """
@@ -195,15 +196,15 @@ def _wanted(columns: ColumnFile, design: AnyDesign, prefix: str, ours: str | Non
     return responses, []
 
 
-def _no_column(columns: ColumnFile, name: str) -> UnreadableFile:
+def _no_column(columns: ColumnFile, name: str) -> InvalidRequest:
     assert columns.names is not None
     problem = f"{columns.name} has {columns.names.count(name) or 'no'} columns called {name!r}; expected one."
     questions = [each.removesuffix(f".{DESIGN}") for each in columns.names if each.endswith(f".{DESIGN}")]
     if questions:
-        return UnreadableFile(problem, f"It holds several questions; name one: --column {questions[0]} or another.")
+        return InvalidRequest(problem, f"It holds several questions; name one: --column {questions[0]} or another.")
     # Where a header may be missing the columns stay unnamed: in a file of answers they are somebody's answers.
-    there = f"It has {', '.join(columns.names):.400}. " if columns.named else ""
-    return UnreadableFile(
+    there = f"{nearest(name, columns.names)} It has {', '.join(columns.names):.400}. ".lstrip() if columns.named else ""
+    return InvalidRequest(
         problem,
         f"{there}Name the column of a file that was collected elsewhere: --column NAME, or deniable.tally_column(…).",
     )

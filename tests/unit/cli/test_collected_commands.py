@@ -39,11 +39,11 @@ def folder(tmp_path: Path) -> Path:
 def test_the_design_that_is_handed_over_is_written_into_the_tally(folder: Path) -> None:
     words = ("tally", folder / "design.json", folder / "answers.csv", "--column", "q3", *VALUES)
     told = done(*words, "--out", folder / "t.json")
-    assert "The design of 100 rows was declared by whoever counted" in told.stderr
+    assert "The design of 100 rows is the one you named" in told.stderr
     counted = dn.Tally.from_json((folder / "t.json").read_text(), DESIGN)
     assert counted == dn.Tally(DESIGN, [25, 50], 25, declared=dn.Declared(100))
     shown = " ".join(done("estimate", folder / "design.json", folder / "t.json").stdout.split())
-    assert "declared by whoever counted: the file of these 100 rows does not name it" in shown
+    assert "named by the person who counted: the file of these 100 rows does not say which" in shown
     assert run("estimate", folder / "other.json", folder / "t.json").exit_code == 3
     piped = done(*words[:2], "-", *words[3:], "--json", stdin=(folder / "answers.csv").read_bytes()).stdout
     assert dn.Tally.from_json(piped, DESIGN) == counted
@@ -56,10 +56,10 @@ def test_the_design_that_is_handed_over_is_written_into_the_tally(folder: Path) 
 def test_values_that_are_no_symbols_are_shown(folder: Path) -> None:
     sent = answers.write(folder / "a.csv", {"q": ["yes", "Yes", "hm", "hm"]})
     told = done("tally", folder / "design.json", sent, "--column", "q", "--json")
-    assert "q: 3 rows hold what is no symbol of the design: 'hm' (2), 'Yes' (1)" in told.stderr
+    assert "q: 3 rows hold a value that is not a response of this design: 'hm' (2), 'Yes' (1)" in told.stderr
     assert "--value Yes=yes" in told.stderr
     assert dn.Tally.from_json(told.stdout, DESIGN).declared == dn.Declared(4, 3)
-    assert "no symbol" in done("tally", folder / "design.json", sent, "--column", "q").stdout
+    assert "not a response of this design" in done("tally", folder / "design.json", sent, "--column", "q").stdout
     refused = run("tally", folder / "design.json", folder / "answers.csv", "--column", "q3")
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "There are '1' (50), '2' (25)" in refused.stderr
@@ -87,7 +87,7 @@ def test_groups_are_counted_written_added_and_estimated(folder: Path) -> None:
     words = ("tally", folder / "design.json", folder / "answers.csv", "--column", "q3", *VALUES, "--by", "region")
     told = done(*words, "--out", folder / "g.json")
     assert "region = N" in told.stdout
-    assert "The design of 100 rows was declared" in told.stderr
+    assert "The design of 100 rows is the one you named" in told.stderr
     groups = dn.GroupedTally.from_json((folder / "g.json").read_text(), DESIGN)
     assert groups.by == ("region",)
     assert {name: each.counts.tolist() for name, each in groups.items()} == {"N": [0, 50], "S": [25, 0]}
@@ -113,7 +113,7 @@ def test_groups_are_estimated_tested_and_compared(folder: Path) -> None:
         f"{expected.homogeneity()}",
         "Differences between each pair of groups",
         "N − S · yes",
-        "declared by whoever counted: the file of these 160 rows",
+        "named by the person who counted: the file of these 160 rows",
     ):
         assert said in shown
     told = json.loads(done("estimate", design, folder / "m.json", "--json").stdout)
@@ -225,7 +225,7 @@ def test_several_columns_go_through_a_mapping_file(folder: Path) -> None:
     done("tally", folder / "other.json", folder / "answers.csv", "--column", "q4", "--out", folder / "q4.json")
     by_mapping = done(*words, "--column", "q4", "--json").stdout
     assert dn.Tally.from_json(by_mapping, OTHER) == dn.Tally.from_json((folder / "q4.json").read_text(), OTHER)
-    assert "declared" in done("estimate", folder / "questions.toml", folder / "q4.json").stdout
+    assert "named by the person" in done("estimate", folder / "questions.toml", folder / "q4.json").stdout
     for more, message in (
         (("--column", "q5"), "says nothing about the column 'q5'; expected one of q3, q4"),
         (("--codes",), "a mapping file says what values mean"),
@@ -270,7 +270,7 @@ def test_two_columns_against_each_other(folder: Path) -> None:
         assert said in told.stdout
     assert told.stderr.count("is declared in the mapping file") == 2
     made: Any = json.loads((folder / "table.json").read_text())
-    assert any("declared by whoever counted: the file of these 20,000 rows" in each for each in made["notes"])
+    assert any("named by the person who counted: the file of these 20,000 rows" in each for each in made["notes"])
     narrow = done("crosstab", folder / "questions.toml", path, "q3", "q4", "--level", "0.5", "--method", "likelihood")
     assert narrow.stdout.splitlines()[-1] != told.stdout.splitlines()[-1]
     # Half would say yes to both: the share of each equal pair is 1/2, of each unequal pair 0. A product of both scores

@@ -84,4 +84,26 @@ def test_a_share_that_is_no_number_is_told_as_the_shell_writes_numbers(tmp_path:
     done("design", "warner", "--epsilon", 1, "--out", tmp_path / "w.json")
     refused = run("plan", "size", tmp_path / "w.json", "--share", "ten", "--power", "80%")
     assert refused.exit_code == 2
-    assert refused.stderr == "error: 'ten' is no number.\nWrite it as 0.1, 1/10 or 10%.\n"
+    assert "'--share': 'ten' is no number; expected one such as 0.1, 1/10 or 10%.\n" in refused.stderr
+
+
+@pytest.mark.parametrize("written", ["10%", "10 %", "0.1", ".1", "1/10"])
+def test_a_share_is_read_however_it_is_written(tmp_path: Path, written: str) -> None:
+    done("design", "warner", "--epsilon", 1, "--out", tmp_path / "w.json")
+    given = done("plan", "width", tmp_path / "w.json", "--share", written, "-n", 500, "--level", "95%", "--json")
+    assert given.stdout == done("plan", "width", tmp_path / "w.json", "--share", "10%", "-n", 500, "--json").stdout
+
+
+def test_a_percentage_without_its_sign_is_told_how_to_write_it(tmp_path: Path) -> None:
+    design = tmp_path / "w.json"
+    done("design", "warner", "--epsilon", 1, "--out", design)
+    for words in (
+        ("plan", "width", design, "--share", "10", "-n", 500),
+        ("plan", "difference", design, "--shares", "10,20", "--power", "80%"),
+        ("estimate", design, "-", "--level", "10"),
+        ("audit", design, "--level", "10"),
+    ):
+        refused = run(*words)
+        assert refused.exit_code == 2
+        assert "'10' is no share; expected one from 0 to 1" in refused.stderr
+        assert "write 10% for 10 of 100" in refused.stderr

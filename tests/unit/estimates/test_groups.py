@@ -179,7 +179,9 @@ def test_a_declared_design_and_the_columns_of_groups_are_told() -> None:
     told = dn.estimate(dn.GroupedTally(WARNER, counted, by=("region",)))
     assert told.summary().title.startswith("2 groups of region, 100 respondents")
     for summary in (told.summary(), told.pairwise().summary()):
-        assert "declared by whoever counted: the file of these 100 rows does not name it" in " ".join(summary.notes)
+        assert "named by the person who counted: the file of these 100 rows does not say which" in " ".join(
+            summary.notes
+        )
     alone = dn.estimate(dn.GroupedTally(WARNER, {"a": counted["a"]})).summary()
     assert alone.title.startswith("1 group, 50 respondents")
     assert "these 50 rows" in " ".join(alone.notes)

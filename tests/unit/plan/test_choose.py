@@ -36,7 +36,7 @@ def test_no_candidate_has_a_smaller_error_and_all_keep_the_demand(size: int, eps
 def test_two_answers_are_warners() -> None:
     choice = optimal(["no", "yes"], 1)
     assert choice.design == dn.warner(1)
-    assert "garbling" in choice.reasons[0]
+    assert "by adding noise" in choice.reasons[0]
 
 
 def test_equal_designs_are_decided_by_simplicity() -> None:

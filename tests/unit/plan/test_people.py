@@ -53,7 +53,8 @@ def test_answers_are_those_of_the_functions_for_numbers() -> None:
 def test_an_answer_is_a_sentence_then_a_table() -> None:
     told = plan.how_many(DIE, share=0.1, power=0.8)
     lines = str(told).splitlines()
-    assert lines[0] == told.sentence == "Ask 241 people: a share of 10 % is told from 0 % with a power of 80 %."
+    sentence = "Ask 241 people: a share of 10 % is shown to differ from 0 % with a power of 80 %."
+    assert lines[0] == told.sentence == sentence
     assert lines[2].startswith("expected share")
     assert len(lines) == 3 + len(told.lines)
     assert json.loads(told.to_json())["value"] == 241

@@ -45,7 +45,8 @@ def test_of_many_categories_the_largest_are_shown() -> None:
     counts[777] = 500
     text = shown(table.summary_table(estimate(Tally(design, counts)).summary()))
     assert "the 40 largest of 1,000 shares" in text
-    assert text.splitlines()[4].split()[0] == "777"
+    first = next(at for at, line in enumerate(text.splitlines()) if "───" in line) + 1
+    assert text.splitlines()[first].split()[0] == "777"
     assert len(text.splitlines()) < 60
 
 
@@ -86,7 +87,7 @@ def test_what_was_collected_elsewhere_tells_what_was_not_counted() -> None:
     told = [line.split() for line in text.splitlines()]
     assert ["nothing", "sent", "12"] in told
     assert ["of", "these:", "refused", "9"] in told
-    assert ["no", "symbol", "8"] in told
+    assert ["not", "a", "response", "of", "this", "design", "8"] in told
 
 
 def test_labels_are_printed_as_they_are() -> None:

@@ -97,7 +97,7 @@ def labelled(path: Path) -> Path:
 @pytest.mark.parametrize("values", [{"Yes": "yes", "No": "no"}, {"1": "yes", "2": "no"}, {"1": "yes", "No": "no"}])
 def test_labels_and_user_missing_values_are_kept(tmp_path: Path, ending: str, values: dict[str, str]) -> None:
     path = labelled(tmp_path / f"answers.{ending}")
-    with pytest.warns(UnknownValues, match=r"q3: 1 row holds what is no symbol of the design: '7' \(1\)"):
+    with pytest.warns(UnknownValues, match=r"q3: 1 row holds a value that is not a response of this design: '7' \(1\)"):
         found: Any = dn.tally_column(DESIGN, path, "q3", values=values, by="region")
     assert set(found) == {"north", "south"}
     total = found.overall
@@ -150,7 +150,7 @@ def test_numbers_are_read_as_other_programs_write_them() -> None:
 
 def test_nothing_is_guessed() -> None:
     with pytest.warns(
-        UnknownValues, match=r"q: 3 rows hold what is no symbol of the design: 'Yes' \(2\), 'maybe' \(1\)"
+        UnknownValues, match=r"q: 3 rows hold a value that is not a response of this design: 'Yes' \(2\), 'maybe' \(1\)"
     ):
         found: Any = dn.tally_column(DESIGN, csv_file("q\nyes\nYes\nmaybe\nYes\n"), "q")
     assert (found.counts.tolist(), found.missing, found.declared) == ([0, 1], 0, dn.Declared(4, 3))

@@ -178,7 +178,9 @@ def test_missing_columns_are_told(tmp_path: Path) -> None:
             given = columns()
             del given[absent]
             path = answers.write(tmp_path / f"less.{format}", given)
-            with pytest.raises(UnreadableFile, match=f"'{absent}'"):
+            named = absent == "response" and format != "ndjson"  # whose first line may be cut off
+            kind = InvalidRequest if named else UnreadableFile
+            with pytest.raises(kind, match=f"'{absent}'"):
                 tally_file(DESIGN, path)
 
 

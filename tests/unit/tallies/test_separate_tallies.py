@@ -105,11 +105,11 @@ def test_a_declaration_is_sealed_adds_up_and_is_told() -> None:
     assert (one + one).declared == dn.Declared(202, 0, (("refused", 202),))
     assert one != counted(60, 40)
     told = str(dn.estimate(one + plain).summary())
-    assert "The design was declared by whoever counted: the file of these 101 rows does not name it." in told
+    assert "The design was named by the person who counted: the file of these 101 rows does not say which" in told
     assert "'refused' 101" in told
     assert "declared" not in str(dn.estimate(plain).summary())
     both = [one, dn.Tally(OTHER, [50, 50], declared=dn.Declared(101, 1))]
-    assert "the file of these 202 rows does not name it" in str(dn.estimate(both).summary())
+    assert "the file of these 202 rows does not say which" in str(dn.estimate(both).summary())
     edited = one.to_json().replace('"rows": 101', '"rows": 1')
     with pytest.raises(UnreadableFile, match="does not match its hash"):
         dn.Tally.from_json(edited, DESIGN)

@@ -121,7 +121,7 @@ def test_files_hold_weights_beside_responses(tmp_path: Path) -> None:
         assert tally_file(DESIGN, tmp_path / name, weights="w") == expected
         with (tmp_path / name).open("rb") as stream:
             assert tally_file(DESIGN, stream, weights="w") == expected
-    with pytest.raises(UnreadableFile, match="no columns called 'weight'"):
+    with pytest.raises(InvalidRequest, match="no columns called 'weight'"):
         tally_file(DESIGN, tmp_path / "sent.csv", weights="weight")
     (tmp_path / "sent.csv").write_text(f"response,w,design\nnever,heavy,{DESIGN.hash}\n")
     with pytest.raises(InvalidResponse, match="a weight in 'w' is no number"):
@@ -164,12 +164,12 @@ def test_columns_that_were_collected_elsewhere_have_weights(tmp_path: Path) -> N
     assert dn.WeightedTally.from_json(found.to_json(), design) == found
     assert (found + found).declared == dn.Declared(12, 2, (("9", 2),))
     assert found != dn.tally(design, ["no", "yes", None, None, "yes"], weights=[2, 1.5, 1, 4, 0.25])  # not declared
-    assert "whose design was declared by whoever counted" in dn.estimate(found).summary().title
+    assert "whose design was named by the person who counted" in dn.estimate(found).summary().title
     (tmp_path / "design.json").write_text(design.to_json())
     words = ("--column", "q3", "--weights", "w", "--value", "1=no", "--value", "2=yes", "--missing", "9")
     told = run("tally", tmp_path / "design.json", path, *words, "--out", tmp_path / "tally.json")
     assert told.exit_code == 0, told.stderr
-    assert "declared" in told.stderr
+    assert "is the one you named" in told.stderr
     assert dn.WeightedTally.from_json((tmp_path / "tally.json").read_text(), design) == found
     path.write_text("q3,w\n1,2\n2,\n")
     with pytest.raises(dn.errors.InvalidResponse, match="weight of row 2"):

@@ -133,7 +133,7 @@ class ArmComparison(Result):
         sizes = [each.respondents for each in (self.randomized, self.direct)]
         return Summary(
             title=f"{self.randomized.design.name} minus asked directly, {sizes[0]:,} and {sizes[1]:,} respondents",
-            quantity="difference",
+            quantity="difference in share",
             rows=tuple(
                 Row(name, value, errors[name], ends[name].low, ends[name].high) for name, value in self.params.items()
             ),

@@ -36,6 +36,7 @@ class FittedRow(Row):
     """
 
     COLUMNS: ClassVar[Columns] = (("estimate",), ("error",), ("low", "high"), ("moment",))
+    SHARES: ClassVar[tuple[str, ...]] = (*Row.SHARES, "moment")
 
     moment: float | None = None
 

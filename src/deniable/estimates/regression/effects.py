@@ -97,8 +97,8 @@ class Effects(Result):
                 for (name, value), far in zip(self.params.items(), z, strict=True)
             ),
             notes=(
-                "Of a number: for one unit more. Of levels: instead of the one that the formula compares with. "
-                "On average over the rows.",
+                "The change in the share when a numeric column is one unit larger, or when a level replaces the one "
+                "that the formula compares with; averaged over the rows.",
             ),
             warnings=self.warnings,
             level=level,

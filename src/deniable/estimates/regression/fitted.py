@@ -22,7 +22,7 @@ from deniable.estimates.regression.columns import Covariates
 from deniable.estimates.regression.evidence import Evidence
 from deniable.estimates.regression.models import RowLikelihood, SampledLikelihood
 from deniable.estimates.regression.sandwiches import ERRORS, inverted
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around, words_of
 from deniable.estimates.sampling import Sampling, sandwich
 from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio
 
@@ -198,7 +198,7 @@ class Regression(Result):
         )
         epsilon = max(design.epsilon for _, design in self.designs)
         asked = ", ".join(
-            f"{f'{name}: ' if name else ''}{design.name}, ε = {exact.shown_above(design.epsilon, 4)}"
+            f"{f'{name}: ' if name else ''}{words_of(design.name)}, ε = {exact.shown_above(design.epsilon, 4)}"
             for name, design in self.designs
         )
         return Summary(

@@ -156,7 +156,7 @@ def estimate_tally(tally: WeightedTally, *, inverse: Any = None) -> SampledEstim
         *_single([rows], [weights], [value]),
         np.full((3, size), np.nan),
         "Hájek, linearized",
-        f"{n:,} people{', whose design was declared by whoever counted' if tally.declared else ''}",
+        f"{n:,} people{', whose design was named by the person who counted' if tally.declared else ''}",
         n,
         tally.missing,
     )

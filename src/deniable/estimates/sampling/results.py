@@ -27,7 +27,7 @@ from deniable.estimates.differences import (
 )
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.plausible import IMPLAUSIBLE
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
 from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
 from deniable.estimates.shares import Contrast, combined
 from deniable.estimates.summary import below_zero
@@ -52,6 +52,7 @@ class SampledRow(Row):
     """
 
     COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("design_effect",), ("device",))
+    WHOLE: ClassVar[str] = "the population"
 
     design_effect: float
     device: float
@@ -363,7 +364,7 @@ class SampledEstimate(Result):
         if math.isfinite(self.epsilon):
             asked = f"{asked}, ε = {exact.shown_above(self.epsilon, 4)}"
         return Summary(
-            title=f"{self.quantity}, {asked}, {self.sample}, {self.method}",
+            title=f"{self.quantity}, {words_of(asked)}, {self.sample}, {self.method}",
             quantity=self.quantity,
             rows=rows,
             notes=self._notes(simultaneous=simultaneous),

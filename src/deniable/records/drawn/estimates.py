@@ -22,7 +22,7 @@ from deniable.estimates.cross_tables import Grid
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.plausible import IMPLAUSIBLE
-from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.results import Caution, Result, Row, Summary, around, told_method
 from deniable.estimates.sampling import (
     Asked,
     RowValues,
@@ -183,7 +183,7 @@ class DrawnEstimate(Result):
         return replace(
             known[0],
             title=f"{len(self.parts)} items, {design.each} drawn for each, ε = "
-            f"{exact.shown_above(design.epsilon, 4)}, {self.respondents:,} respondents, by {self.method}",
+            f"{exact.shown_above(design.epsilon, 4)}, {self.respondents:,} respondents, by {told_method(self.method)}",
             rows=tuple(rows),
             notes=tuple(notes),
             warnings=self.warnings,
@@ -293,7 +293,8 @@ class DrawnTable(Grid):
         both = self.drawn.tally.of(self.rows, self.columns)
         rows = zip(self._names, self.shares.ravel().tolist(), self.errors.ravel().tolist(), strict=True)
         return Summary(
-            title=f"{self.rows} by {self.columns}, {self.drawn.respondents:,} respondents, by {self.drawn.method}",
+            title=f"{self.rows} by {self.columns}, {self.drawn.respondents:,} respondents, by "
+            f"{told_method(self.drawn.method)}",
             quantity="share",
             rows=tuple(Row(name, share, error, *intervals[name]) for name, share, error in rows),
             notes=(f"Asked about both were {both.respondents:,}; totals are from all who were asked about one.",),

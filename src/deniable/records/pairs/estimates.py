@@ -135,7 +135,7 @@ class Association(Grid):
         faint = [label for axis in (1, 0) for label in self._faint(axis)]
         if not faint:
             return ()
-        text = f"{len(faint)} answers are too rare to be told from 0; Cramér's V counts them together with another."
+        text = f"{len(faint)} answers are too rare to differ from 0; Cramér's V counts them together with another."
         return (Caution("faint", text),)
 
     def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
