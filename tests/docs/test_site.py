@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MOST_CLICKS = 3
 LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)(?: \"[^\"]*\")?\)")
-OUTSIDE = ("http:", "https:", "mailto:")
+OUTSIDE = ("http:", "https:", "mailto:", "data:")
 
 
 class Read(HTMLParser):
@@ -218,13 +218,14 @@ def test_links_work_in_the_repository_too(page: Path) -> None:
             address, anchor = urldefrag(unquote(link))
             there = (page.parent / address).resolve() if address else page
             assert there.exists(), link
-            assert not anchor or anchor in anchors(there), link
+            if there.suffix == ".md":  # of a picture it says in which colours it is shown
+                assert not anchor or anchor in anchors(there), link
 
 
 def test_every_first_question_has_a_short_answer_and_a_page_with_the_rest() -> None:
     listed, *answers = (DOCS / "questions.md").read_text(encoding="utf-8").split("\n## ")
     assert [answer.splitlines()[0] for answer in answers] == re.findall(r"^\| \[(.*?)\]", listed, re.MULTILINE)
-    assert len(answers) == 10
+    assert len(answers) == 15
     for answer in answers:
         assert re.search(r"→\s\[", answer), answer
         assert len(answer.partition("```")[0].split()) < 100, answer

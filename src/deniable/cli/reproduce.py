@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -124,7 +124,7 @@ def _show(results: Reproduction, paths: Sequence[Path]) -> None:
 
 
 def _show_one(to: Console, made: Made) -> None:
-    from deniable.reproduce.values import simulated
+    from deniable.reproduce.values import as_text, simulated
 
     exhibit, content = made.exhibit, made.content
     to.print(f"{exhibit.document}, {exhibit.kind} {exhibit.number}: {exhibit.title}", style="bold", markup=False)
@@ -133,7 +133,11 @@ def _show_one(to: Console, made: Made) -> None:
     if content.rows:
         to.print(_rows(content.columns, content.rows))
     if content.values:
-        to.print(_values(content.values))
+        common = _common(content.values)
+        if common:
+            told = ", ".join(f"{name} = {as_text(each)}" for name, each in common.items())
+            to.print(f"Everywhere {told}.", style="dim", markup=False)
+        to.print(_values(content.values, common))
     if content.points:
         to.print(simulated(content), style="bold yellow" if content.flagged else "", markup=False)
     for note in content.notes:
@@ -156,7 +160,17 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     return table
 
 
-def _values(values: Sequence[Value]) -> Table:
+def _common(values: Sequence[Value]) -> dict[str, Any]:
+    """Return the parameters that all values of an exhibit share, which need not be told with each."""
+    first, *others = (each.entry.inputs for each in values)
+    return {
+        name: value
+        for name, value in first.items()
+        if others and all(name in each and each[name] == value for each in others)
+    }
+
+
+def _values(values: Sequence[Value], common: Mapping[str, Any]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
@@ -164,9 +178,10 @@ def _values(values: Sequence[Value]) -> Table:
 
     table = Table(box=None, header_style="dim")
     for column in ("id", "what", "at", "printed", "ours", "verdict"):
-        table.add_column(column, overflow="fold")
+        whole, least = column in ("id", "printed", "ours"), 12 if column == "what" else None
+        table.add_column(column, overflow="fold", no_wrap=whole, min_width=least)
     for value in values:
-        cells = (value.entry.id, what(value), inputs(value), as_printed(value), as_text(value.ours))
+        cells = (value.entry.id, what(value), inputs(value, without=common), as_printed(value), as_text(value.ours))
         table.add_row(*map(Text, cells), Text(judged(value), _STYLES[value.verdict]))
     return table
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -370,9 +370,10 @@ def simulated(content: Content) -> str:
     return f"{many} simulated points, {len(off)} flagged: {far}."
 
 
-def inputs(value: Value) -> str:
-    """Return the parameters of a printed value."""
-    return ", ".join(f"{name} = {as_text(each)}" for name, each in value.entry.inputs.items())
+def inputs(value: Value, *, without: Container[str] = ()) -> str:
+    """Return the parameters of a printed value, without those that were told before."""
+    told = {name: each for name, each in value.entry.inputs.items() if name not in without}
+    return ", ".join(f"{name} = {as_text(each)}" for name, each in told.items())
 
 
 def plain(value: Any) -> Any:
