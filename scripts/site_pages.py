@@ -268,7 +268,7 @@ def notebook_page(path: Path) -> str:
 def _cell_parts(cell: dict[str, Any]) -> Iterator[str]:
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
-        yield source
+        yield source.replace("](../docs/", "](../")
         return
     yield f"```python\n{source}\n```"
     for output in cell["outputs"]:

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 MOST_CLICKS = 3
 LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)(?: \"[^\"]*\")?\)")
-OUTSIDE = ("http:", "https:", "mailto:", "data:")
+OUTSIDE = ("http:", "https:", "mailto:")
 
 
 class Read(HTMLParser):

@@ -110,7 +110,7 @@ def test_what_is_not_known_is_refused() -> None:
 
 
 def test_the_summary_says_where_it_breaks_down() -> None:
-    told = "if nobody were 'yes', 8 % who always send the response that speaks for it or 20 % who respond at random"
+    told = "if nobody were 'yes', 8 % who always send the response that suggests it or 20 % who respond at random"
     assert told in str(dn.estimate(dn.Tally(DIE, [230, 70])).summary())
     direct, many = dn.Tally(dn.direct(), [230, 70]), dn.Tally(dn.k_ary(3, 1), [90, 80, 70])
     for other in (direct, many):

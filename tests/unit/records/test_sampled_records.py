@@ -128,7 +128,7 @@ def test_groups_domains_replicates_and_a_round_trip(design: Any) -> None:
     groups = dn.estimate(rows, sampling=SAMPLE, by=REGION, **more)
     for region in ("north", "south"):
         part = dn.estimate(rows, sampling=SAMPLE, domain=region == REGION, **more)
-        told = [f"{region}: {name}" for name in part.names]
+        told = [f"{region} · {name}" for name in part.names]
         assert [groups.params[name] for name in told] == pytest.approx(list(part.params.values()), nan_ok=True)
         assert [groups.bse[name] for name in told] == pytest.approx(list(part.bse.values()), nan_ok=True)
     jackknife = dn.estimate(rows, sampling=dn.Sampling(**KNOWN, replicates="jackknife"), **more)

@@ -33,6 +33,7 @@ from deniable.estimates.shares import Contrast, combined
 from deniable.estimates.summary import below_zero
 from deniable.estimates.testing import HypothesisTest, sampled_wald
 
+_UNKNOWN = "a number could not be estimated in every group; expected the name of one that was."
 FEW_DEGREES = 8
 """Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
 
@@ -243,7 +244,7 @@ class SampledEstimate(Result):
 
         Raises:
             InvalidRequest: fewer than two groups, or no such name.
-            NotEstimable: more numbers than the clusters can tell.
+            NotEstimable: more numbers than the clusters can tell, or one that is not known in every group.
         """
         self._check_groups()
         known = self._names_in_group
@@ -252,8 +253,11 @@ class SampledEstimate(Result):
         signs = np.eye(len(self.groups))[1:]
         signs[:, 0] = -1.0
         weights = comparison_weights(vector(signs), known, known if name is None else [name])
+        apart = weights @ self.value
         spread = weights @ self.covariance @ weights.T
-        return sampled_wald(ALIKE, weights @ self.value, spread, int(self.degrees.min()))
+        if not (np.isfinite(apart).all() and np.isfinite(spread).all()):
+            raise NotEstimable(_UNKNOWN)
+        return sampled_wald(ALIKE, apart, spread, int(self.degrees.min()))
 
     def pairwise(self) -> Differences:
         """Return by how much each group differs from each other one, with p-values adjusted for their number.
@@ -408,8 +412,9 @@ class SampledEstimate(Result):
     def _alike(self) -> str:
         try:
             return str(self.homogeneity())
-        except NotEstimable:
-            return f"{ALIKE}: there are too few clusters for it"
+        except NotEstimable as error:
+            told = "a number is not known in every group" if error.problem == _UNKNOWN else "there are too few clusters"
+            return f"{ALIKE}: {told} for it"
 
     @property
     def _design_hash(self) -> str:
