@@ -54,6 +54,16 @@ def kind_of(value: object) -> str:
     return "None" if value is None else f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with what it counts, in the singular for one.
+
+    Example:
+        >>> counted(1, "response"), counted(2500, "row")
+        ('1 response', '2,500 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 class DeniableError(Exception):
     """Base of all errors of this package.
 

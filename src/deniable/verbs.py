@@ -148,9 +148,9 @@ def respond(
         >>> dn.respond(dn.lpp_club(["tea", "milk"], epsilon=1), {"tea": 0.5}).symbol[2:] in ("tea", "milk")
         True
     """
-    require(hasattr(source, "read"), source, "the source", "random bytes that can be read")
     if card is None is cohort and source is SYSTEM and getattr(design, "asks", None) in _PLAIN:
         return _function(design.asks, "respond")(design, answer)  # type: ignore[no-any-return]  # the quick way
+    require(hasattr(source, "read"), source, "the source", "random bytes that can be read")
     options = {"card": card, "cohort": cohort, "source": None if source is SYSTEM else source}
     return _call("respond", design, (design, answer), options)  # type: ignore[no-any-return]
 

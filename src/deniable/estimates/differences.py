@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from deniable import documents
-from deniable.errors import InvalidRequest, UnreadableFile, quoted
+from deniable.errors import InvalidRequest, UnreadableFile, counted, quoted
 from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.independence import holm
 from deniable.estimates.intervals import Interval, one_of
@@ -193,7 +193,7 @@ class Differences(Result):
             title=f"Differences between {what}: {len(self.of.groups):,} groups, {self.of.respondents:,} respondents",
             quantity="difference",
             rows=rows,
-            notes=(f"p-values are adjusted for {len(rows):,} comparisons by Holm.", *of.notes),
+            notes=(f"p-values are adjusted for {counted(len(rows), 'comparison')} by Holm.", *of.notes),
             warnings=self.warnings,
             level=level,
             interval=method or ("recovered" if have else "normal"),
