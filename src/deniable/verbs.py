@@ -302,7 +302,6 @@ def respond_all(
     require(
         engine is None or hasattr(engine, "respond_all"), engine, "the engine", "one, such as dn.engines.local.Local()"
     )
-    require_options(truths={"codes": codes, "fast": fast})
     if _is_of_spark(answers):
         raise InvalidRequest(
             "the answers are a frame of Spark, whose responses would be drawn anew whenever it is read; expected a "
@@ -412,7 +411,6 @@ def tally(
         (array([1, 2]), 1)
     """
     options: dict[str, Any] = {"codes": codes, "reached": reached, "devices": devices}
-    require_options(truths={"codes": codes})
     if weights is not None and (by is not None or isinstance(design, Mapping)):
         raise InvalidRequest(
             "there are weights=, and groups or several devices; expected one of them.",
@@ -653,6 +651,7 @@ def _used(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping
                 f"{name} does not go with a design that asks for {_asked(given[0])}; expected "
                 f"{' or '.join(fitting) or 'no options'}."
             )
+    require_options(truths={name: used.get(name) for name in ("codes", "fast")})
     for name in list(known)[len(given) :]:
         if known[name] and name not in used:
             raise InvalidRequest(*_NEEDED[name])
@@ -723,6 +722,7 @@ def _count_devices(
         raise InvalidRequest(
             "the designs come in a mapping; expected a design for each device, the responses, and devices= row by row."
         )
+    require_options(truths={"codes": codes})
     return count_devices(designs, responses, devices, codes=codes)
 
 
