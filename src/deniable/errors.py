@@ -70,6 +70,16 @@ def nearest(word: str, known: Sequence[str]) -> str:
     return f"Did you mean {' or '.join(quoted(each) for each in close)}?" if close else ""
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with what it counts, in the singular for one.
+
+    Example:
+        >>> counted(1, "response"), counted(2500, "row")
+        ('1 response', '2,500 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 class DeniableError(Exception):
     """Base of all errors of this package.
 

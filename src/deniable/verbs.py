@@ -154,9 +154,9 @@ def respond(
         >>> dn.respond(dn.lpp_club(["tea", "milk"], epsilon=1), {"tea": 0.5}).symbol[2:] in ("tea", "milk")
         True
     """
-    require(hasattr(source, "read"), source, "the source", "random bytes that can be read")
     if card is None is cohort and source is SYSTEM and getattr(design, "asks", None) in _PLAIN:
         return _function(design.asks, "respond")(design, answer)  # type: ignore[no-any-return]  # the quick way
+    require(hasattr(source, "read"), source, "the source", "random bytes that can be read")
     options = {"card": card, "cohort": cohort, "source": None if source is SYSTEM else source}
     return _call("respond", design, (design, answer), options)  # type: ignore[no-any-return]
 
@@ -308,7 +308,6 @@ def respond_all(
     require(
         engine is None or hasattr(engine, "respond_all"), engine, "the engine", "one, such as dn.engines.local.Local()"
     )
-    require_options(truths={"codes": codes, "fast": fast})
     if _is_of_spark(answers):
         raise InvalidRequest(
             "the answers are a frame of Spark, whose responses would be drawn anew whenever it is read; expected a "
@@ -420,7 +419,6 @@ def tally(
         (array([1, 2]), 1)
     """
     options: dict[str, Any] = {"codes": codes, "reached": reached, "devices": devices}
-    require_options(truths={"codes": codes})
     if weights is not None and isinstance(design, Mapping):
         raise InvalidRequest(
             "there are weights= and several devices; expected one of the two.",
@@ -706,6 +704,7 @@ def _used(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping
                 f"{name} does not go with a design that asks for {_asked(given[0])}; expected "
                 f"{' or '.join(fitting) or 'no options'}."
             )
+    require_options(truths={name: used.get(name) for name in ("codes", "fast")})
     for name in list(known)[len(given) :]:
         if known[name] and name not in used:
             raise InvalidRequest(*_NEEDED[name])
@@ -782,6 +781,7 @@ def _count_devices(
         raise InvalidRequest(
             "the designs come in a mapping; expected a design for each device, the responses, and devices= row by row."
         )
+    require_options(truths={"codes": codes})
     return count_devices(designs, responses, devices, codes=codes)
 
 

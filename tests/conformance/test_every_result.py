@@ -90,7 +90,7 @@ def _cross_table() -> tuple[Result, Any]:
 def _odds_ratio() -> tuple[Result, Any]:
     found, design = _cross_table()
     assert isinstance(found, dn.CrossTable)
-    return found.odds_ratio(), design
+    return found.odds_ratio(found.row_labels[:2], found.column_labels[:2]), design
 
 
 def _correlation() -> tuple[Result, Any]:
@@ -340,7 +340,7 @@ def _sampled_table() -> tuple[Result, Any]:
 def _sampled_odds() -> tuple[Result, Any]:
     found, design = _sampled_table()
     assert isinstance(found, dn.SampledTable)
-    return found.odds_ratio(), design
+    return found.odds_ratio(found.row_labels[:2], found.column_labels[:2]), design
 
 
 def _sampled_correlation() -> tuple[Result, Any]:

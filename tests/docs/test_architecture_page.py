@@ -81,6 +81,7 @@ def test_the_walk_in_python_touches_the_rooms_of_the_flow_alone() -> None:
         sys.setprofile(None)
     flow = {
         "verbs",
+        "errors",
         "designs",
         "responses",
         "engines",

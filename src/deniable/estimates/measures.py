@@ -14,7 +14,6 @@ from scipy.optimize import minimize
 
 from deniable import documents
 from deniable.designs import Design
-from deniable.designs.attributes import asked_part
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.cross_tables import AnswerTable, CrossTable, cross_table
@@ -23,7 +22,7 @@ from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.estimates.likelihood import log_likelihood
 from deniable.estimates.linear import floats
 from deniable.estimates.results import Caution, Result, Row, Summary, around
-from deniable.tallies.columns import KnownColumn, column_of
+from deniable.tallies.columns import KnownColumn, asked_part, column_of
 from deniable.tallies.groups import numbered
 from deniable.tallies.rows import check_same_people
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from deniable import exact
 from deniable.designs import Design
-from deniable.designs.attributes import asked_part, known_attributes, subject
 from deniable.designs.proofs import proofs
 from deniable.errors import quoted
 from deniable.estimates.covariances import Vector, vector
@@ -18,6 +17,7 @@ from deniable.estimates.results import Caution, Summary, told_method, words_of
 from deniable.estimates.sensitivity import breakdown_sentence
 from deniable.estimates.shares import Estimate, ShareRow
 from deniable.estimates.simplex import projection
+from deniable.tallies.columns import asked_part, known_attributes, subject
 
 
 def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: bool) -> Summary[ShareRow]:

@@ -65,7 +65,7 @@ def ladder(designs: Iterable[Design]) -> Ladder:
     require(isinstance(designs, Iterable), designs, "what a ladder is made of", "designs, from coarse to fine")
     stages = tuple(designs)
     for each in stages:
-        require(isinstance(each, Design), each, "a stage", "a design")
+        require(hasattr(each, "hash"), each, "a stage", "a design")
     if not stages:
         raise InvalidRequest("there are no stages; expected at least one design.")
     steps = tuple(relax(old, new).step for old, new in pairwise(stages))

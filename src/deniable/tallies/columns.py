@@ -3,19 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.designs import Design
-from deniable.designs.attributes import openly_known
+from deniable.designs import Design, direct
+from deniable.designs.labels import Labels
 from deniable.errors import InvalidRequest
 from deniable.tallies.groups import group_name, numbered
 from deniable.tallies.responses import Responses
 from deniable.tallies.rows import name_of
 
-__all__ = ["KnownColumn", "column_of"]
+__all__ = ["KnownColumn", "asked_part", "column_of", "known_attributes", "openly_known", "subject"]
+
+
+_KNOWN = "openly known"
+
+
+def openly_known(categories: Labels) -> Design:
+    """Return the design of an attribute that nobody was asked about, such as a sex that stands in the register.
+
+    It sends what is as `direct` does, and has another name: nothing was revealed by it.
+
+    Raises:
+        InvalidDesign: fewer than two categories, or more than a thousand.
+    """
+    return replace(direct(categories), name=_KNOWN)
+
+
+def asked_part(design: Design) -> Design:
+    """Return what people were asked with: a design without its attributes that are openly known.
+
+    Why: what is known of a respondent before they respond is no part of what the responses reveal; the odds between two
+    answers of one person, whose known attributes are the same, change by the parity of the others at most.
+
+    Example:
+        >>> from deniable.designs import product, warner
+        >>> asked_part(product({"smokes": warner(1), "sex": openly_known(["f", "m"])})).epsilon
+        1.0
+    """
+    asked = [attribute for attribute, part in design.factors if part.name != _KNOWN]
+    return design.part(*asked) if 0 < len(asked) < len(design.factors) else design
+
+
+def known_attributes(design: Design) -> tuple[str, ...]:
+    """Return the attributes of a design that are openly known."""
+    return tuple(attribute for attribute, part in design.factors if part.name == _KNOWN)
+
+
+def subject(design: Design) -> str:
+    """Return what a design is called above a table: two attributes against each other, or its name.
+
+    Example:
+        >>> from deniable.designs import product, warner
+        >>> subject(product({"smokes": warner(1), "drinks": warner(1)})), subject(warner(1))
+        ('smokes by drinks', 'warner')
+    """
+    return " by ".join(design.attributes) if len(design.attributes) == 2 else design.name
 
 
 class KnownColumn(NamedTuple):

@@ -113,6 +113,6 @@ def device_numbers(designs: Mapping[Any, Design], asked: Iterable[object]) -> li
     for row, device in enumerate(asked):
         if device not in places:
             known = shown([str(each) for each in designs])
-            raise InvalidResponse(f"row {row:,} was asked with {quoted(device)}; expected one of {known}.")
+            raise InvalidResponse(f"row {row + 1:,} was asked with {quoted(device)}; expected one of {known}.")
         found.append(places[device])
     return found

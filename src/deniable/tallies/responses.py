@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, require
+from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, counted, require
 from deniable.rendering import data_frame
 from deniable.tallies.rows import index_of, name_of
 
@@ -199,7 +199,7 @@ class Responses(Generic[Asked]):
 
     def __repr__(self) -> str:
         gaps = 0 if self.missing is None else int(self.missing.sum())
-        return f"Responses({self.design!r}, {len(self):,} rows{f', {gaps:,} missing' if gaps else ''})"
+        return f"Responses({self.design!r}, {counted(len(self), 'row')}{f', {gaps:,} missing' if gaps else ''})"
 
     def check(self, design: AnyDesign) -> None:
         """Make sure that these are responses of a design.

@@ -142,7 +142,8 @@ def read_evidence(
     which, missing = np.zeros(len(sent), np.int64), np.zeros(len(sent), np.bool_)
     for number, each in enumerate(known):
         rows = np.flatnonzero(numbers == number)
-        found, places = read_distinct(each, sent[rows], codes=codes, where=lambda at, rows=rows: f"row {rows[at]:,}")  # type: ignore[misc]
+        where: Any = lambda at, rows=rows: f"row {rows[at] + 1:,}"  # noqa: E731 - each has rows of its own
+        found, places = read_distinct(each, sent[rows], codes=codes, where=where)
         there = np.array([one is not None for one in found], np.bool_)[places]
         missing[rows] = ~there
         responses = [one for one in found if one is not None]

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from deniable.designs import AnyDesign, Design
-from deniable.designs.attributes import asked_part, subject
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
@@ -19,6 +18,7 @@ from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import OneResponse, RowValues, row_values
 from deniable.estimates.sampling.variances import design_covariance
+from deniable.tallies.columns import asked_part, subject
 from deniable.tallies.groups import group_name, numbered
 from deniable.tallies.responses import Responses
 from deniable.tallies.rows import check_same_people

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import InvalidResponse
+from deniable.errors import InvalidResponse, kind_of
 from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, StringResponse
 from deniable.rendering import Rendered
 from deniable.tallies.base import AdditiveTally, Counts, read_only
@@ -141,7 +141,7 @@ def tally(design: StringDesign, responses: Iterable[StringResponse | None]) -> S
             missing += 1
             continue
         if not isinstance(response, StringResponse):
-            raise InvalidResponse(f"row {row:,} is a {type(response).__name__}; expected a StringResponse.")
+            raise InvalidResponse(f"row {row + 1:,} is {kind_of(response)}; expected a StringResponse.")
         bits = response.bits(design)
         sizes[response.cohort] += 1
         ones[response.cohort] += [bits >> place & 1 for place in range(design.bloom.bits)]

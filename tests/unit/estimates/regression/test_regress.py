@@ -453,7 +453,7 @@ REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
         Incompatible,
         "different answers",
     ),
-    ("region ~ x", {}, InvalidResponse, "row 0 is"),
+    ("region ~ x", {}, InvalidResponse, "row 1 is"),
     ("sent ~ x", {"design": dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]])}, NotEstimable, "D = 0"),
     ("sent ~ x", {"design": dn.matrix([["1/2", "1/4", 0], ["1/2", "3/4", 1]])}, NotEstimable, "mixtures"),
     ("sent ~ x", {"family": "multinomial-logit"}, InvalidRequest, "family"),
