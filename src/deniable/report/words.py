@@ -105,7 +105,8 @@ def frequencies(design: Design) -> tuple[str, ...]:
     sentences = [_sentence(design, number) for number in answers]
     names = "|".join(re.escape(quoted(each)) for each in sorted({*design.categories, *design.symbols}, key=len))
     shapes = {re.sub(names, "", sentence) for sentence in sentences}
-    if len(shapes) == 1 and len(sentences) > _MOST_ALIKE:
+    # With three groups or more it matters who is in which: the first sentence would not say that of the others.
+    if len(shapes) == 1 and len(sentences) > _MOST_ALIKE and len(groups(design, 0)) <= 2:
         return (_sentence(design, 0, _ALIKE),)
     return tuple(sentences)
 

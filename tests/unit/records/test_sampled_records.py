@@ -60,14 +60,22 @@ def options(design: Any) -> dict[str, Any]:
     return {"scaling": "conditional"} if design.asks == "key-value" and design.scheme.one_each else {}
 
 
-@pytest.mark.parametrize("design", RECORDS, ids=lambda each: each.name)
-@pytest.mark.parametrize("scaling", [None, "fixed", "conditional"])
+@pytest.mark.parametrize("design", [each for each in RECORDS if not each.scheme.one_each], ids=lambda each: each.name)
+def test_a_scaling_that_needs_one_item_of_each_is_refused(design: dn.KeyValueDesign) -> None:
+    with pytest.raises(InvalidRequest, match="the scaling is 'conditional'"):
+        dn.estimate(sent(design), sampling=EVEN, scaling="conditional")
+
+
+@pytest.mark.parametrize(
+    ("design", "scaling"),
+    [
+        pytest.param(each, scaling, id=f"{each.name} {scaling}")
+        for each in RECORDS
+        for scaling in (None, "fixed", *(["conditional"] if each.scheme.one_each else []))
+    ],
+)
 def test_even_weights_tell_what_the_tally_tells(design: dn.KeyValueDesign, scaling: str | None) -> None:
     rows = sent(design)
-    if scaling == "conditional" and not design.scheme.one_each:
-        with pytest.raises(InvalidRequest, match="the scaling is 'conditional'"):
-            dn.estimate(rows, sampling=EVEN, scaling=scaling)
-        return
     plain, found = dn.estimate(dn.tally(rows), scaling=scaling), dn.estimate(rows, sampling=EVEN, scaling=scaling)
     assert found.value[:3] == pytest.approx(plain.frequency)
     assert found.value[6:] == pytest.approx(plain.mean)
