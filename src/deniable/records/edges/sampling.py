@@ -42,7 +42,7 @@ def estimate_sampled(
         >>> sent = Responses(one_edge(["tax", "transport"], 3), {"response": np.array([2, 2, 0, 4, 5, 2])})
         >>> found = estimate_sampled(sent, Sampling([2, 1, 1, 2, 1, 1], clusters=[1, 1, 2, 2, 3, 3]))
         >>> found.params["tax"], round(found.params["mean of tax"], 3)
-        (0.625, 0.833)
+        (0.625, 0.847)
     """
     design, size = responses.design, len(responses.design.items)
     check_room(len(responses), 6 * size, "numbers about items", _HINT)

@@ -66,7 +66,7 @@ def estimate_sampled(
         >>> sent = Responses(lpp_ddagger(["tea", "coffee"], 1), {"response": np.array([1, 3, 2, 0, 1, 4])})
         >>> found = estimate_sampled(sent, Sampling([2, 2, 1, 1, 2, 2], clusters=[1, 1, 2, 2, 3, 3]), scaling="fixed")
         >>> list(found.params), round(found.params["tea"], 3)
-        (['tea', 'coffee', 'weight of tea', 'weight of coffee', 'mean of tea', 'mean of coffee'], 1.6)
+        (['tea', 'coffee', 'weight of tea', 'weight of coffee', 'mean of tea', 'mean of coffee'], 1.931)
     """
     design = responses.design
     check_room(len(responses), 6 * len(design.items), "numbers about items", _HINT)
