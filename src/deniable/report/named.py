@@ -21,16 +21,16 @@ class NamedDesign:
 
     Attributes:
         title: the name of the method.
-        source: whose it is, as a paper cites it; empty where the documentation names nobody.
+        authors: whose it is, as a paper cites it; empty where the documentation names nobody.
     """
 
     title: str
-    source: str = ""
+    authors: str = ""
 
     @property
     def cited(self) -> str:
         """The name with its source."""
-        return f"{self.title}; {self.source}" if self.source else self.title
+        return f"{self.title}; {self.authors}" if self.authors else self.title
 
 
 NAMED = {

@@ -8,7 +8,7 @@ import pytest
 from deniable.engines.files import tally_file
 from deniable.engines.local.edges import read_edges
 from deniable.engines.record_files import read_edge_file, respond_edges
-from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse
 from deniable.records.edges.designs import one_edge
 from deniable.records.key_value.designs import lpp_club, pckv_grr, pckv_ue
 from tests.support.answers import FORMATS, read, write
@@ -94,7 +94,7 @@ def test_responses_of_another_design_are_refused(tmp_path: Path) -> None:
     vectors = write(tmp_path / "vectors.csv", {"response": ["0+-", "0+x"], "design": [DESIGNS[1].hash] * 2})
     with pytest.raises(InvalidResponse, match="row 2: '0\\+x'"):
         tally_file(DESIGNS[1], vectors)
-    with pytest.raises(UnreadableFile, match="no columns"):
+    with pytest.raises(InvalidRequest, match="no columns"):
         tally_file(DESIGNS[0], write(tmp_path / "other.csv", {"a": ["1"]}))
 
 

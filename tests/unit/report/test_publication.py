@@ -271,4 +271,4 @@ def test_sources_are_those_of_the_bibliography() -> None:
             f"{names[0]} et al." if len(names) > 3 else f"{', '.join(names[:-1])} and {names[-1]}".removeprefix(" and ")
         )
         known.add(f"{short} {each.get('year')}")
-    assert {each.source for each in NAMED.values() if each.source} - known == set()
+    assert {each.authors for each in NAMED.values() if each.authors} - known == set()
