@@ -229,19 +229,13 @@ def weigh(
     every = read_weights(beside, len(sent))
     if not isinstance(tally, GroupedTally):
         return _weighed(tally, sent, every)
-    parts = {group: _weighed(each, *_at(sent, every, rows[group])) for group, each in tally.items()}
+    parts = {group: _weighed(each, sent[at := np.array(rows[group])], every[at]) for group, each in tally.items()}
     return GroupedTally(tally.design, parts, by)
 
 
 def _weighed(tally: Tally, sent: Responses[Design], weights: Any) -> WeightedTally:
     """Count rows with their weights; what is no symbol is missing there, and told apart in the tally."""
     return replace(tally_weighted(sent, weights), missing=tally.missing, declared=tally.declared)
-
-
-def _at(sent: Responses[Design], weights: Any, rows: Sequence[int]) -> tuple[Responses[Design], Any]:
-    assert sent.missing is not None
-    columns = {name: column[rows] for name, column in sent.columns.items()}
-    return Responses(sent.design, columns, sent.missing[rows]), weights[rows]
 
 
 def _rewind(file: Paths | File) -> None:

@@ -217,3 +217,19 @@ def test_columns_that_were_collected_elsewhere_have_weighted_groups(tmp_path: Pa
     told = done("tally", tmp_path / "design.json", path, *words, "--out", tmp_path / "tally.json")
     assert "is the one you named" in told.stderr
     assert dn.GroupedTally.from_json((tmp_path / "tally.json").read_bytes(), design) == found
+
+
+@pytest.mark.parametrize("by", [("region",), ("region", "sex")])
+@pytest.mark.parametrize("third", ["1", ""], ids=["all-sent", "one-missing"])
+def test_weighted_groups_need_nobody_who_sent_nothing(tmp_path: Path, by: tuple[str, ...], third: str) -> None:
+    design = dn.warner(p="3/4")
+    (tmp_path / "design.json").write_text(design.to_json())
+    path, out = tmp_path / "export.csv", tmp_path / "tally.json"
+    path.write_text(f"q3,region,sex,w\n1,N,f,2\n0,N,f,0.5\n{third},S,m,4\n0,S,m,3\n")
+    found = dn.tally_column(design, path, "q3", by=by, weights="w", values={"1": "yes", "0": "no"})
+    assert list(found) == ([("N", "f"), ("S", "m")] if len(by) > 1 else ["N", "S"])
+    assert [list(map(float, each.weights)) for each in found.values()] == [[0.5, 2], [3, 4 if third else 0]]
+    assert found.missing == (0 if third else 1)
+    words = ("--column", "q3", "--value", "1=yes", "--value", "0=no", "--weights", "w")
+    done("tally", tmp_path / "design.json", path, *words, *(word for each in by for word in ("--by", each)), "-o", out)
+    assert dn.GroupedTally.from_json(out.read_bytes(), design) == found
