@@ -233,3 +233,23 @@ def test_weighted_groups_need_nobody_who_sent_nothing(tmp_path: Path, by: tuple[
     words = ("--column", "q3", "--value", "1=yes", "--value", "0=no", "--weights", "w")
     done("tally", tmp_path / "design.json", path, *words, *(word for each in by for word in ("--by", each)), "-o", out)
     assert dn.GroupedTally.from_json(out.read_bytes(), design) == found
+
+
+@pytest.mark.parametrize("names", [("north", "south"), ("the north-east of the country", "the south-west of it")])
+def test_no_row_of_differences_breaks_at_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    design = dn.warner(p="3/4")
+    (tmp_path / "design.json").write_text(design.to_json())
+    regions = [names[0], names[1]] * 50
+    sexes = ["f", "f", "m", "m"] * 25
+    tally = dn.tally(design, ["yes", "no", "no", "yes", "yes"] * 20, by={"region": regions, "sex": sexes})
+    (tmp_path / "tally.json").write_text(tally.to_json())
+    for against in ("pairs", "rest"):
+        words = ("estimate", tmp_path / "design.json", tmp_path / "tally.json", "--differences", against)
+        lines = done(*words).stdout.splitlines()
+        assert max(map(len, lines)) <= 80
+        rows = [line for line in lines if "%" in line and "interval" not in line]
+        assert len(rows) == (6 if against == "pairs" else 4)
+        assert all(line.split()[-1].startswith(("0.", "1.")) and line.count("%") == 3 for line in rows)
