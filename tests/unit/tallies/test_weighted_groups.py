@@ -253,3 +253,45 @@ def test_no_row_of_differences_breaks_at_80_columns(
         rows = [line for line in lines if "%" in line and "interval" not in line]
         assert len(rows) == (6 if against == "pairs" else 4)
         assert all(line.split()[-1].startswith(("0.", "1.")) and line.count("%") == 3 for line in rows)
+
+
+def test_the_table_of_weighted_groups_has_their_weights() -> None:
+    shown = [line.split() for line in str(counted()).splitlines()]
+    north = sum(weight for weight, label in zip(own("north", WEIGHTS), own("north", LABELS), strict=True) if label)
+    assert shown[1] == ["group", "responses", "weight", "sent", "nothing"]
+    assert shown[2] == ["north", "60", f"{north:g}", "0"]
+    assert counted().to_csv().splitlines()[:2] == ["group,responses,weight,missing", f"north,60,{north},0"]
+    plain = dn.tally(DESIGN, LABELS, by=REGIONS)
+    assert plain.to_csv().splitlines()[:2] == ["group,responses,missing", "north,60,0"]
+
+
+def test_posteriors_take_people_who_were_drawn_one_by_one() -> None:
+    design, sent, groups = dn.warner(p="3/4"), ["yes", "no", "no", "yes"] * 5, ["N", "S"] * 10
+    whole = dn.tally(design, sent, weights=[1.0, 2.0] * 10)
+    apart = dn.tally(design, sent, by=groups, weights=[1.0, 2.0] * 10)
+    for given in (whole, apart, dn.estimate(apart)):
+        with pytest.raises(InvalidRequest, match="drawn one by one") as refused:
+            dn.posterior(given)  # type: ignore[arg-type]
+        assert "dn.estimate(tally)" in refused.value.hint
+    plain = dn.tally(design, sent, by=groups)
+    for given in (plain, dn.estimate(plain)):
+        with pytest.raises(InvalidRequest, match="given groups; expected the tally of one") as refused:
+            dn.posterior(given)  # type: ignore[arg-type]
+        assert "tally.items()" in refused.value.hint
+
+
+def test_columns_named_in_one_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "design.json").write_text(DESIGN.to_json())
+    frame = pd.DataFrame({"q3": LABELS, "region": REGIONS, "sex": ["f", "m"] * 60})
+    frame.to_csv(tmp_path / "elsewhere.csv", index=False)
+    ours = table().append_column("sex", pa.array(["f", "m"] * 60))
+    pq.write_table(ours, tmp_path / "ours.parquet")
+    for name, words in (("elsewhere.csv", ("--column", "q3")), ("ours.parquet", ())):
+        for given in ("region,sex", "region, sex"):
+            refused = run("tally", tmp_path / "design.json", tmp_path / name, *words, "--by", given)
+            assert refused.exit_code == 2
+            assert "Name each by itself: --by region --by sex, or by=['region', 'sex']." in refused.stderr
+    assert (
+        "Name each"
+        not in run("tally", tmp_path / "design.json", tmp_path / "elsewhere.csv", "--column", "q3,sex").stderr
+    )
