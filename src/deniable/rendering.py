@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -104,8 +105,13 @@ class Sheet:
         return (f"The {which} {len(self.cells):,} of {len(self.cells) + self.left_out:,}.",)
 
 
-def to_text(sheet: Sheet) -> str:
+def to_text(sheet: Sheet, width: int | None = None) -> str:
     """Return a table as plain text, its columns below each other.
+
+    Args:
+        sheet: what it holds.
+        width: characters that fit on a line. Where rows are wider, the name of each stands on a line of its own above
+            its numbers, so that no row breaks among these.
 
     Example:
         >>> print(to_text(Sheet("Who smokes", ("", "share"), (("yes", "12%"), ("no", "88%")))))
@@ -116,9 +122,20 @@ def to_text(sheet: Sheet) -> str:
     """
     rows = [tuple(map(_line, row)) for row in (sheet.heads, *sheet.cells)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
+    names = [row[0].ljust(widths[0]) for row in rows]
+    if width is not None and sum(widths) + 2 * len(widths[1:]) > width:
+        names = [f"{row[0]}\n" if row[0] else "" for row in rows]
+    numbers = ["".join(f"  {cell.rjust(room)}" for cell, room in zip(row[1:], widths[1:], strict=True)) for row in rows]
+    lines = [(name + row).rstrip() for name, row in zip(names, numbers, strict=True)]
     lines += [f"… {sheet.left_out:,} more"] if sheet.left_out else []
-    return "\n".join([sheet.title, *lines, *sheet.notes])
+    return "\n".join([_broken(sheet.title, width), *lines, *(_broken(note, width) for note in sheet.notes)])
+
+
+def _broken(text: str, width: int | None) -> str:
+    """Return a text in lines that are no wider, broken between words."""
+    if width is None:
+        return text
+    return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
 
 
 def to_csv(sheet: Sheet) -> str:

@@ -236,10 +236,12 @@ def show(summary: Any) -> None:
     from deniable.estimates import ShareRow
     from deniable.report import tables
 
+    out = console()
     if not all(isinstance(row, ShareRow) for row in summary.rows):
-        console().print(to_text(sheet(summary, percent=True).shortened(MOST_ROWS)), markup=False)
+        made = sheet(summary, percent=True).shortened(MOST_ROWS)
+        out.print(to_text(made, out.width), markup=False, soft_wrap=True)
         return
-    console().print(tables.summary_table(summary))
+    out.print(tables.summary_table(summary))
     print_notes(summary)
 
 

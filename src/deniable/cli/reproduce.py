@@ -12,7 +12,7 @@ import typer
 from deniable.cli.common import OURS, Force, Json, console, fail, guarded, messages, print_json
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, Group
     from rich.table import Table
 
     from deniable.reproduce.run import Made, Progress, Reproduction
@@ -170,20 +170,30 @@ def _common(values: Sequence[Value]) -> dict[str, Any]:
     }
 
 
-def _values(values: Sequence[Value], common: Mapping[str, Any]) -> Table:
-    from rich.table import Table
+def _values(values: Sequence[Value], common: Mapping[str, Any]) -> Group:
+    """Return a row of numbers for each value, and below it what it is, which takes the whole width."""
+    from rich.cells import cell_len, set_cell_size
+    from rich.console import Group
+    from rich.padding import Padding
     from rich.text import Text
 
-    from deniable.reproduce.values import as_printed, as_text, inputs, judged, what
+    from deniable.reproduce.values import as_printed, as_text, inputs, what
 
-    table = Table(box=None, header_style="dim")
-    for column in ("id", "what", "at", "printed", "ours", "verdict"):
-        whole, least = column in ("id", "printed", "ours"), 12 if column == "what" else None
-        table.add_column(column, overflow="fold", no_wrap=whole, min_width=least)
-    for value in values:
-        cells = (value.entry.id, what(value), inputs(value, without=common), as_printed(value), as_text(value.ours))
-        table.add_row(*map(Text, cells), Text(judged(value), _STYLES[value.verdict]))
-    return table
+    rows = [("id", "printed", "ours"), *((each.entry.id, as_printed(each), as_text(each.ours)) for each in values)]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    starts = ["  ".join(map(set_cell_size, row, widths)) for row in rows]
+    lines: list[Text | Padding] = [Text(f"{starts[0]}  verdict", "dim")]
+    for start, value in zip(starts[1:], values, strict=True):
+        about = (what(value), inputs(value, without=common), _erratum(value))
+        lines.append(Text.assemble(f"{start}  ", (value.verdict, _STYLES[value.verdict])))
+        lines.append(Padding(Text("; ".join(filter(None, about)), "dim"), (0, 0, 0, 4)))
+    return Group(*lines)
+
+
+def _erratum(value: Value) -> str:
+    entry = value.entry
+    told = f"erratum {entry.erratum}: {entry.condition}" if entry.condition else f"erratum {entry.erratum}"
+    return told if value.verdict not in ("agrees", "differs") else ""
 
 
 def _document(results: Reproduction, paths: Sequence[Path]) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def _tally_groups(
         folders = each.named if isinstance(each, Input) else {}
         own = [name for name in by if name not in folders]
         with open_columns(each.path if isinstance(each, Input) else each, format) as opened:
-            check_columns(opened, own)
+            check_columns(opened, own, own)
             for rows, part in counted_batches(opened, design, count, by=own, **options):
                 for values, tally in (part if own else {(): part}).items():
                     found = dict(zip(own, values, strict=True)) | folders

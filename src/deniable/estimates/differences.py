@@ -107,6 +107,7 @@ class DifferenceRow(Row):
     """
 
     COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("p_value",), ("adjusted",))
+    HEADS: ClassVar[Mapping[str, str]] = {"estimate": "difference"}
 
     p_value: float
     adjusted: float

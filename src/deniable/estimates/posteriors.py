@@ -30,6 +30,8 @@ from deniable.estimates.linear import floats
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
 from deniable.estimates.shares import Estimate
 from deniable.tallies import Tally
+from deniable.tallies.groups import GroupedTally
+from deniable.tallies.weighted import WeightedTally
 
 MOST_ENUMERATED = 1 << 12
 """Respondents up to whom the mixture is written out: less than a second."""
@@ -291,6 +293,23 @@ class Posterior(Result):
         return cls(tally, prior, None if entropy is None else tuple(documents.field(source, "entropy", list)))
 
 
+def _no_tally(given: object) -> InvalidRequest:
+    """Return why something has no posterior: weights and groups are no counts of people drawn one by one."""
+    counts = getattr(given, "tally", given)
+    if isinstance(counts, GroupedTally) and not counts.weighted:
+        return InvalidRequest(
+            "posterior was given groups; expected the tally of one.",
+            "Take each by itself: {group: dn.posterior(each) for group, each in tally.items()}.",
+        )
+    if isinstance(counts, WeightedTally | GroupedTally):
+        return InvalidRequest(
+            "posterior was given a tally with weights; expected people who were drawn one by one, each alike.",
+            "Take dn.estimate(tally), whose intervals go with weights; or count without them, for the people who "
+            "responded alone.",
+        )
+    return InvalidRequest(f"posterior was given a {type(given).__name__}; expected a tally, as tally() returns.")
+
+
 def posterior(
     tally: Tally | Estimate,
     *,
@@ -322,7 +341,7 @@ def posterior(
     """
     counts = tally.tally if isinstance(tally, Estimate) else tally
     if not isinstance(counts, Tally):
-        raise InvalidRequest(f"posterior was given a {type(tally).__name__}; expected a tally, as tally() returns.")
+        raise _no_tally(tally)
     if method not in (None, *METHODS):
         raise InvalidRequest(f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
     few = len(counts.design.categories) == 2 and counts.respondents <= MOST_ENUMERATED

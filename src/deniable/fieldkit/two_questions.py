@@ -116,7 +116,8 @@ def two_questions(
         kinds: of the devices that choose; there are none in the crosswise and triangular models.
 
     Raises:
-        InvalidRequest: no harmless question, one with another share, or categories that are not no and yes.
+        InvalidRequest: no harmless question, one with another share, categories that are not no and yes, or some kinds
+            of devices where there are none.
 
     Example:
         >>> from deniable.designs import crosswise
@@ -131,6 +132,11 @@ def two_questions(
         )
     question = _read_harmless(design, harmless)
     if design.name in _TOGETHER:
+        if set(kinds) != set(SIZES):
+            raise InvalidRequest(
+                f"a {design.name} design is asked with a card that has both questions, and nobody needs a device; "
+                "expected none to be named."
+            )
         return (TwoQuestions(design, question),)
     return _choosing(design, question, read_kinds(kinds))
 

@@ -21,7 +21,7 @@ from deniable.records.key_value.designs import ItemDesign, KeyValueDesign
 from deniable.records.key_value.tallies import ItemTally
 from deniable.records.strings.designs import StringDesign
 from deniable.records.strings.tallies import NoisyTally, StringTally
-from deniable.rendering import Sheet, columns_of
+from deniable.rendering import Sheet, columns_of, shown_number
 from deniable.report import words
 from deniable.report.views import ChannelView, channel_views
 from deniable.tallies import Tally
@@ -137,10 +137,18 @@ def _of_weighted(tally: WeightedTally) -> Sheet:
 
 @sheet_of.register
 def _of_groups(tally: GroupedTally) -> Sheet:
-    rows = [(group_name(group), each.respondents, each.missing) for group, each in tally.items()]
+    weighted = tally.weighted
+    rows = [
+        (group_name(group), each.respondents, *([float(sum(each.weights))] if weighted else []), each.missing)
+        for group, each in tally.items()
+    ]
+    cells = tuple(
+        tuple(f"{cell:,.6g}" if isinstance(cell, float) else shown_number(cell) for cell in row) for row in rows
+    )
     sizes = tuple(float(row[1]) for row in rows)
-    heads, names = ("group", "responses", "sent nothing"), ("group", "responses", "missing")
-    return Sheet(counted_title(tally), heads, columns_of(rows), names=names, values=tuple(rows), sizes=sizes)
+    middle = ["weight"] if weighted else []
+    heads, names = ("group", "responses", *middle, "sent nothing"), ("group", "responses", *middle, "missing")
+    return Sheet(counted_title(tally), heads, cells, names=names, values=tuple(rows), sizes=sizes)
 
 
 @sheet_of.register

@@ -229,19 +229,13 @@ def weigh(
     every = read_weights(beside, len(sent))
     if not isinstance(tally, GroupedTally):
         return _weighed(tally, sent, every)
-    parts = {group: _weighed(each, *_at(sent, every, rows[group])) for group, each in tally.items()}
+    parts = {group: _weighed(each, sent[at := np.array(rows[group])], every[at]) for group, each in tally.items()}
     return GroupedTally(tally.design, parts, by)
 
 
 def _weighed(tally: Tally, sent: Responses[Design], weights: Any) -> WeightedTally:
     """Count rows with their weights; what is no symbol is missing there, and told apart in the tally."""
     return replace(tally_weighted(sent, weights), missing=tally.missing, declared=tally.declared)
-
-
-def _at(sent: Responses[Design], weights: Any, rows: Sequence[int]) -> tuple[Responses[Design], Any]:
-    assert sent.missing is not None
-    columns = {name: column[rows] for name, column in sent.columns.items()}
-    return Responses(sent.design, columns, sent.missing[rows]), weights[rows]
 
 
 def _rewind(file: Paths | File) -> None:
@@ -423,7 +417,7 @@ def _batches(
         folders = each.named if isinstance(each, Input) else {}
         wanted = list(dict.fromkeys([*names, *(name for name in by if name not in folders)]))
         with open_columns(each.path if isinstance(each, Input) else each, format, sheet=sheet) as columns:
-            check_columns(columns, wanted)
+            check_columns(columns, wanted, by)
             for number, batch in enumerate(columns.coded_batches(wanted)):
                 there = _without_header(batch, names) if number == 0 else batch
                 for name in (name for name in by if name in folders):
@@ -431,8 +425,8 @@ def _batches(
                 yield columns, there
 
 
-def check_columns(columns: ColumnFile, wanted: Sequence[str]) -> None:
-    """Refuse a column that is not there, and list those that are.
+def check_columns(columns: ColumnFile, wanted: Sequence[str], by: Sequence[str] = ()) -> None:
+    """Refuse a column that is not there, and list those that are; of `by`, several names in one are told apart.
 
     The first line of a CSV file without a header is somebody's row: it is listed only where it looks like names.
     """
@@ -444,10 +438,18 @@ def check_columns(columns: ColumnFile, wanted: Sequence[str]) -> None:
             listed = ", ".join(map(repr, columns.names[:100]))
             raise InvalidRequest(
                 f"{columns.name} has {times or 'no'} columns called {quoted(name, 80)}; expected one.",
-                f"{nearest(name, columns.names)} It has {listed:.2000}.".lstrip()
+                f"{_meant(name, columns.names, by)} It has {listed:.2000}.".lstrip()
                 if columns.named or _are_names(columns.names)
                 else "Its first line does not look like names of columns; write them there.",
             )
+
+
+def _meant(name: str, known: Sequence[str], by: Sequence[str]) -> str:
+    """Return what somebody may have meant by a column that is not there."""
+    parts = [each.strip() for each in name.split(",")]
+    if name not in by or len(parts) == 1 or not set(parts) <= set(known):
+        return nearest(name, known)
+    return f"Name each by itself: {' '.join(f'--by {shlex.quote(each)}' for each in parts)}, or by={parts!r:.200}."
 
 
 def _are_names(names: Sequence[str]) -> bool:

@@ -18,6 +18,18 @@ def test_a_table_is_printed_against_ours(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists(), "there was no picture to write"
 
 
+def test_a_verdict_takes_one_line_and_its_reason_stands_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = [
+        line.rstrip() for line in done("reproduce", "cards", "--table", "2", "--out", tmp_path).stdout.splitlines()
+    ]
+    (at,) = [number for number, line in enumerate(shown) if line.startswith("003-table2-ic-0.5 ")]
+    assert shown[at].split(maxsplit=3)[1:] == ["(blank)", "16", "holds with a condition"]
+    told = " ".join(" ".join(shown[at + 1 : at + 3]).split())
+    assert told.startswith("Table 2: minimum N, improved; eps = 0.5, pi = 0.1; erratum 3.7: the cell is blank, and")
+    assert shown[at + 3].startswith("003-table2-text ")
+
+
 def test_a_figure_is_written_in_both_formats(tmp_path: Path) -> None:
     told = json.loads(done("reproduce", "binary", "--figure", "2", "--out", tmp_path, "--json").stdout)
     assert [Path(name).name for name in told["files"]] == ["binary-figure-2.png", "binary-figure-2.svg"]

@@ -166,7 +166,11 @@ def test_a_crosswise_kit_from_the_shell(tmp_path: Path) -> None:
     assert "biased" in made("fieldkit", design, "--out", str(kit), "--harmless", BIRTHDAY, code=2)
     assert not kit.exists()
     made("design", "crosswise", "--p", "36097/146097", "--out", design, "--force")
-    told = made("fieldkit", design, "--out", str(kit), "--harmless", BIRTHDAY, "--question", ASKED)
+    both = ("fieldkit", design, "--out", str(kit), "--harmless", BIRTHDAY)
+    refused = made(*both, "--device", "dice", code=2).replace("\n", " ")
+    assert "nobody needs a device; expected none to be named" in refused
+    assert not kit.exists()
+    told = made(*both, "--question", ASKED)
     assert "nobody needs a device" in told
     assert "left out" not in told
     (home,) = kit.iterdir()

@@ -217,3 +217,81 @@ def test_columns_that_were_collected_elsewhere_have_weighted_groups(tmp_path: Pa
     told = done("tally", tmp_path / "design.json", path, *words, "--out", tmp_path / "tally.json")
     assert "is the one you named" in told.stderr
     assert dn.GroupedTally.from_json((tmp_path / "tally.json").read_bytes(), design) == found
+
+
+@pytest.mark.parametrize("by", [("region",), ("region", "sex")])
+@pytest.mark.parametrize("third", ["1", ""], ids=["all-sent", "one-missing"])
+def test_weighted_groups_need_nobody_who_sent_nothing(tmp_path: Path, by: tuple[str, ...], third: str) -> None:
+    design = dn.warner(p="3/4")
+    (tmp_path / "design.json").write_text(design.to_json())
+    path, out = tmp_path / "export.csv", tmp_path / "tally.json"
+    path.write_text(f"q3,region,sex,w\n1,N,f,2\n0,N,f,0.5\n{third},S,m,4\n0,S,m,3\n")
+    found = dn.tally_column(design, path, "q3", by=by, weights="w", values={"1": "yes", "0": "no"})
+    assert list(found) == ([("N", "f"), ("S", "m")] if len(by) > 1 else ["N", "S"])
+    assert [list(map(float, each.weights)) for each in found.values()] == [[0.5, 2], [3, 4 if third else 0]]
+    assert found.missing == (0 if third else 1)
+    words = ("--column", "q3", "--value", "1=yes", "--value", "0=no", "--weights", "w")
+    done("tally", tmp_path / "design.json", path, *words, *(word for each in by for word in ("--by", each)), "-o", out)
+    assert dn.GroupedTally.from_json(out.read_bytes(), design) == found
+
+
+@pytest.mark.parametrize("names", [("north", "south"), ("the north-east of the country", "the south-west of it")])
+def test_no_row_of_differences_breaks_at_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    design = dn.warner(p="3/4")
+    (tmp_path / "design.json").write_text(design.to_json())
+    regions = [names[0], names[1]] * 50
+    sexes = ["f", "f", "m", "m"] * 25
+    tally = dn.tally(design, ["yes", "no", "no", "yes", "yes"] * 20, by={"region": regions, "sex": sexes})
+    (tmp_path / "tally.json").write_text(tally.to_json())
+    for against in ("pairs", "rest"):
+        words = ("estimate", tmp_path / "design.json", tmp_path / "tally.json", "--differences", against)
+        lines = done(*words).stdout.splitlines()
+        assert max(map(len, lines)) <= 80
+        rows = [line for line in lines if "%" in line and "interval" not in line]
+        assert len(rows) == (6 if against == "pairs" else 4)
+        assert all(line.split()[-1].startswith(("0.", "1.")) and line.count("%") == 3 for line in rows)
+
+
+def test_the_table_of_weighted_groups_has_their_weights() -> None:
+    shown = [line.split() for line in str(counted()).splitlines()]
+    north = sum(weight for weight, label in zip(own("north", WEIGHTS), own("north", LABELS), strict=True) if label)
+    assert shown[1] == ["group", "responses", "weight", "sent", "nothing"]
+    assert shown[2] == ["north", "60", f"{north:g}", "0"]
+    assert counted().to_csv().splitlines()[:2] == ["group,responses,weight,missing", f"north,60,{north},0"]
+    plain = dn.tally(DESIGN, LABELS, by=REGIONS)
+    assert plain.to_csv().splitlines()[:2] == ["group,responses,missing", "north,60,0"]
+
+
+def test_posteriors_take_people_who_were_drawn_one_by_one() -> None:
+    design, sent, groups = dn.warner(p="3/4"), ["yes", "no", "no", "yes"] * 5, ["N", "S"] * 10
+    whole = dn.tally(design, sent, weights=[1.0, 2.0] * 10)
+    apart = dn.tally(design, sent, by=groups, weights=[1.0, 2.0] * 10)
+    for given in (whole, apart, dn.estimate(apart)):
+        with pytest.raises(InvalidRequest, match="drawn one by one") as refused:
+            dn.posterior(given)  # type: ignore[arg-type]
+        assert "dn.estimate(tally)" in refused.value.hint
+    plain = dn.tally(design, sent, by=groups)
+    for given in (plain, dn.estimate(plain)):
+        with pytest.raises(InvalidRequest, match="given groups; expected the tally of one") as refused:
+            dn.posterior(given)  # type: ignore[arg-type]
+        assert "tally.items()" in refused.value.hint
+
+
+def test_columns_named_in_one_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "design.json").write_text(DESIGN.to_json())
+    frame = pd.DataFrame({"q3": LABELS, "region": REGIONS, "sex": ["f", "m"] * 60})
+    frame.to_csv(tmp_path / "elsewhere.csv", index=False)
+    ours = table().append_column("sex", pa.array(["f", "m"] * 60))
+    pq.write_table(ours, tmp_path / "ours.parquet")
+    for name, words in (("elsewhere.csv", ("--column", "q3")), ("ours.parquet", ())):
+        for given in ("region,sex", "region, sex"):
+            refused = run("tally", tmp_path / "design.json", tmp_path / name, *words, "--by", given)
+            assert refused.exit_code == 2
+            assert "Name each by itself: --by region --by sex, or by=['region', 'sex']." in refused.stderr
+    assert (
+        "Name each"
+        not in run("tally", tmp_path / "design.json", tmp_path / "elsewhere.csv", "--column", "q3,sex").stderr
+    )
