@@ -340,6 +340,12 @@ class TableFacts(NamedTuple):
     respondents: int
     missing: int
     method: str
+    sample: str = ""
+
+    @property
+    def people(self) -> str:
+        """Of whom the table is, for a title: the sample, or how many people."""
+        return self.sample or f"{self.respondents:,} respondents"
 
 
 class TableEvidence(NamedTuple):
