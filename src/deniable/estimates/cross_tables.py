@@ -312,7 +312,7 @@ class AnswerTable(Grid):
         if not math.isnan(self.cramers_v):
             low, high = self.cramers_v_interval(level=level)
             ends = "" if math.isnan(low) else f" ({low:.3f} … {high:.3f})"
-            found.append(f"Cramér's V: {self.cramers_v:.3f}{ends}.")
+            found.append(f"Cramér's V, less what noise adds: {self.cramers_v:.3f}{ends}.")
         return tuple(found)
 
     def _people(self) -> str:
@@ -340,6 +340,12 @@ class TableFacts(NamedTuple):
     respondents: int
     missing: int
     method: str
+    sample: str = ""
+
+    @property
+    def people(self) -> str:
+        """Of whom the table is, for a title: the sample, or how many people."""
+        return self.sample or f"{self.respondents:,} respondents"
 
 
 class TableEvidence(NamedTuple):
@@ -537,7 +543,7 @@ def cross_table(
         1,000 respondents.
         Test of independence: χ² = 1.83 with 1 degree of freedom, p = 0.176.
         Odds ratio: 3 (0.557 … 19.9).
-        Cramér's V: 0.146 (0.000 … 0.536).
+        Cramér's V, less what noise adds: 0.146 (0.000 … 0.536).
     """
     require_options(texts={"rows": rows, "columns": columns, "method": method})
     if sampling is not None:

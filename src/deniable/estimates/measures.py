@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Correlation", "TableMeasure", "correlation"]
 
 _MOST_PROFILED = 144  # cells whose likelihood is searched for the ends of an interval
+_TOLD = 5  # answers whose numbers are told one by one
 _STARTS = 5  # corners towards which a search begins, besides the best table
 _TINY = 1e-12
 
@@ -141,10 +142,10 @@ class TableMeasure(Result):
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)[self.name]
         of = self.table.told
         return Summary(
-            title=f"{self._title}, {of.respondents:,} respondents",
+            title=f"{self._title}, {of.people}",
             quantity=self.name,
             rows=(Row(self.name, self.value, self._error, *ends),),
-            notes=(f"{self.table.independence()}.",),
+            notes=(f"{self.table.independence()}.", *self._counted()),
             warnings=self.warnings,
             level=level,
             interval=method or "profile",
@@ -154,6 +155,14 @@ class TableMeasure(Result):
             epsilon=asked_part(self.table.design).epsilon,
             simultaneous=simultaneous,
         )
+
+    def _counted(self) -> tuple[str, ...]:
+        """Return in words as which numbers answers are correlated; nothing of two, whose numbers change only a sign."""
+        table = self.table
+        if self.name != "correlation":
+            return ()
+        sides = (table.rows, table.row_labels, self.rows), (table.columns, table.column_labels, self.columns)
+        return tuple(_counted_as(*side) for side in sides if len(side[1]) > 2)
 
     @property
     def _title(self) -> str:
@@ -194,6 +203,13 @@ class TableMeasure(Result):
             raise UnreadableFile(f"the measure is {quoted(name)}; expected odds ratio, correlation or share.")
         rows, columns = (tuple(map(float, documents.field(source, each, list))) for each in ("rows", "columns"))
         return cls(table, name, rows, columns)
+
+
+def _counted_as(name: str, labels: Sequence[str], numbers: Sequence[float]) -> str:
+    """Return in words as which numbers answers count, in the order of the design or column that they are of."""
+    some = ", ".join(f"{quoted(label)} as {each:g}" for label, each in zip(labels[:_TOLD], numbers, strict=False))
+    more = f", … ({len(labels):,} in all)" if len(labels) > _TOLD else ""
+    return f"The answers of {name} count in their order: {some}{more}."
 
 
 def _yule(table: Matrix, rows: tuple[float, ...], columns: tuple[float, ...]) -> float:
@@ -317,7 +333,7 @@ def correlation(
 
     Args:
         first: `Responses`, a design with what was sent as `(design, column)`, or a column of numbers or of what is
-            openly known. Answers count as 0, 1, 2 and so on.
+            openly known. Answers count as 0, 1, 2 and so on, in the order of the design or of an ordered categorical.
         second: the same rows of another.
         rows: what to call the first.
         columns: what to call the second.
@@ -328,7 +344,9 @@ def correlation(
         is by likelihood.
 
     Raises:
-        InvalidRequest: no column that was randomized, or a design for something else.
+        InvalidRequest: no column that was randomized, a design for something else, or openly known text of more than
+            two values without an order.
+        NotEstimable: fewer than three rows with both, or numbers that are all alike.
         Incompatible: columns of different lengths.
 
     Example:
@@ -338,14 +356,17 @@ def correlation(
         1.813
     """
     check_same_people(first=first, second=second, sampling=sampling)
-    numbers = [_as_numbers(each) for each in (first, second)]
-    if all(each is None for each in numbers):
-        return _table(first, second, rows, columns, sampling).correlation()
-    if all(each is not None for each in numbers):
+    if not (_is_drawn(first) or _is_drawn(second)):
         raise InvalidRequest(
             "neither column holds responses; expected at least one that was drawn with a design.",
             "Hand over what respond_all() returned, or (design, column).",
         )
+    numbers = [_as_numbers(each) for each in (first, second)]
+    for each, known in zip((first, second), numbers, strict=True):
+        if known is None:
+            _check_order(each)
+    if all(each is None for each in numbers):
+        return _table(first, second, rows, columns, sampling).correlation()
     given, known = (second, numbers[0]) if numbers[0] is not None else (first, numbers[1])
     assert known is not None
     return _with_numbers(column_of(given), known, sampling)
@@ -357,11 +378,32 @@ def _table(first: Any, second: object, rows: str | None, columns: str | None, sa
     return cross_table(first, second, rows=rows, columns=columns, sampling=sampling)
 
 
-def _as_numbers(given: object) -> Vector | None:
-    """Return a column of numbers, not a number where one is missing; None for a column of something else."""
+def _is_drawn(given: object) -> bool:
+    """Return whether a column is of responses, whose design has an order of its own."""
     from deniable.tallies.responses import Responses
 
-    if isinstance(given, Responses) or (isinstance(given, tuple) and given and isinstance(given[0], Design)):
+    return isinstance(given, Responses) or (
+        isinstance(given, tuple) and len(given) > 0 and isinstance(given[0], Design)
+    )
+
+
+def _check_order(given: object) -> None:
+    """Refuse openly known text whose order is only that of the alphabet: it would be correlated with the spelling."""
+    kind = getattr(given, "dtype", None)
+    if _is_drawn(given) or getattr(kind, "ordered", False) or type(kind).__name__ == "Enum":
+        return
+    known = [each for each in numbered(given)[0] if each is not None]
+    if len(known) > 2 and any(isinstance(each, str) for each in known):
+        raise InvalidRequest(
+            f"an openly known column holds {len(known):,} different texts, which have no order; expected numbers, an "
+            "ordered categorical, or two values.",
+            "Pass numbers or an ordered categorical, or use cross_table(…).cramers_v, which needs no order.",
+        )
+
+
+def _as_numbers(given: object) -> Vector | None:
+    """Return a column of numbers, not a number where one is missing; None for a column of something else."""
+    if _is_drawn(given):
         return None
     if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and not np.ma.isMaskedArray(given):
         return given.astype(np.float64)
@@ -385,21 +427,29 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
     places = np.arange(size, dtype=np.float64)
     known, other = column.codes * there, np.where(there, numbers, 0.0)
     moments = _CorrelatedScores((scores @ places)[known], (scores @ places**2)[known], other, there)
-    degrees = math.inf
+    degrees, sampled, used = math.inf, "", there
+    if sampling is not None:
+        from deniable.estimates.sampling import Sampling as Drawn
+
+        if not isinstance(sampling, Drawn):
+            raise InvalidRequest(f"the sampling is a {type(sampling).__name__}; expected a Sampling.")
+        used = there & (sampling.weights != 0)
+    if not np.ptp(other[used]):
+        raise NotEstimable(f"all {int(used.sum()):,} numbers are alike; expected at least two different ones.")
     if sampling is None:
         value, adds = moments.correlated(there.astype(np.float64))
         error = float(adds[there].std(ddof=1) / math.sqrt(n))
     else:
-        from deniable.estimates.sampling import Sampling as Drawn
         from deniable.estimates.sampling import number_error
 
-        if not isinstance(sampling, Drawn):
-            raise InvalidRequest(f"the sampling is a {type(sampling).__name__}; expected a Sampling.")
         value, adds = moments.correlated(sampling.weights * there)
         error = number_error(lambda weights: moments.correlated(weights * there)[0], adds, sampling, there)
-        degrees = float(sampling.degrees_of(there))
+        degrees, sampled = float(sampling.degrees_of(there)), sampling.describe()
     missing = int((~there).sum())
-    return Correlation(value, error, n, missing, column.design.hash, column.design.epsilon, degrees)
+    design = column.design
+    return Correlation(
+        value, error, n, missing, design.hash, design.epsilon, degrees, tuple(design.categories), sampled
+    )
 
 
 class _CorrelatedScores(NamedTuple):
@@ -436,6 +486,8 @@ class Correlation(Result):
         design: the hash of the design.
         epsilon: the most that a respondent has revealed.
         degrees: degrees of freedom of the error; infinite for people who were drawn one by one.
+        answers: what was answered, in the order in which it counts as 0, 1, 2 and so on.
+        sampled: how many people, clusters and strata the sample has, in words; nothing without `sampling=`.
     """
 
     type: ClassVar = "correlation"
@@ -447,6 +499,8 @@ class Correlation(Result):
     design: str
     epsilon: float = math.inf
     degrees: float = math.inf
+    answers: tuple[str, ...] = ()
+    sampled: str = ""
 
     @property
     def params(self) -> dict[str, float]:
@@ -488,10 +542,11 @@ class Correlation(Result):
     def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)["correlation"]
         return Summary(
-            title=f"Correlation of a randomized answer with a number, {self.respondents:,} respondents",
+            title="Correlation of a randomized answer with a number, "
+            + (self.sampled or f"{self.respondents:,} respondents"),
             quantity="correlation",
             rows=(Row("correlation", self.value, self.error, *ends),),
-            notes=(),
+            notes=(_counted_as("the design", self.answers, range(len(self.answers))),) * (len(self.answers) > 2),
             warnings=self.warnings,
             level=level,
             interval=method or ("fisher" if abs(self.value) < 1 else "normal"),
@@ -513,6 +568,7 @@ class Correlation(Result):
             "respondents": self.respondents,
             "missing": self.missing,
             "degrees": None if math.isinf(self.degrees) else self.degrees,
+            "sampled": self.sampled,
         }
 
     @classmethod
@@ -520,4 +576,6 @@ class Correlation(Result):
         value, error = (math.nan if source.get(each) is None else float(source[each]) for each in ("value", "error"))
         respondents, missing = (documents.whole(source, each) for each in ("respondents", "missing"))
         degrees = math.inf if source.get("degrees") is None else float(source["degrees"])
-        return cls(value, error, respondents, missing, design.hash, design.epsilon, degrees)
+        sampled = documents.field(source, "sampled", str)
+        answers = tuple(design.categories)
+        return cls(value, error, respondents, missing, design.hash, design.epsilon, degrees, answers, sampled)

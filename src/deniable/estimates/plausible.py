@@ -56,17 +56,23 @@ def implausible(design: Design, basis: Basis) -> tuple[Caution, ...]:
     doubted = np.flatnonzero(distance < limit)
     if len(doubted) > _MOST_DOUBTS:
         worst = int(doubted[distance[doubted].argmin()])
-        return (_doubt(design, worst, basis.unbiased[worst], -distance[worst], len(doubted) - 1),)
-    return tuple(_doubt(design, j, basis.unbiased[j], -distance[j]) for j in doubted.tolist())
+        return (_doubt(design, worst, basis.unbiased[worst], error[worst], len(doubted) - 1),)
+    return tuple(_doubt(design, j, basis.unbiased[j], error[j]) for j in doubted.tolist())
 
 
-def _doubt(design: Design, category: int, share: float, errors: float, others: int = 0) -> Caution:
-    """Return a doubt about a category, or about the worst of very many."""
+def _doubt(design: Design, category: int, share: float, error: float, others: int = 0) -> Caution:
+    """Return a doubt about a category, or about the worst of very many.
+
+    The error is that of a share of 0, which is not the one that stands beside the estimate.
+    """
+    far = "below 0 (at a share of 0 there would be no error)"
+    if error > 0:
+        far = f"{-share / error:.1f} standard errors below 0 (at a share of 0 the error would be {100 * error:.2g}%)"
     also = f", and those of {others:,} other categories lie too far below 0 as well" if others else ""
     return Caution(
         IMPLAUSIBLE,
-        f"the share of {design.categories[category]!r} is estimated at {100 * share:.1f}%, {errors:.1f} standard "
-        f"errors below 0{also}: fewer responses point to {'them' if others else 'it'} than the device alone would "
+        f"the share of {design.categories[category]!r} is estimated at {100 * share:.1f}%, {far}{also}: "
+        f"fewer responses point to {'them' if others else 'it'} than the device alone would "
         "send. Likely causes: respondents did not follow the device (for instance, they refused a response that looks "
         "like an admission), another design was used, or the responses are coded the other way round."
         + usual_cause(design, category),

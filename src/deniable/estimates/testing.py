@@ -27,6 +27,8 @@ class HypothesisTest(NamedTuple):
         p_value: how often it would be as large, or larger, by chance; 1 without degrees of freedom.
         tables: in how many tables with the same margins the p-value was counted; 0 for a closed form.
         below: degrees of freedom of the errors, where these are known from few clusters: the statistic is an F then.
+        border: how many of the numbers that the hypothesis sets to 0 cannot be negative: the p-value is that of a
+            mixture then, and smaller than that of χ².
     """
 
     hypothesis: str
@@ -36,6 +38,7 @@ class HypothesisTest(NamedTuple):
     p_value: float
     tables: int = 0
     below: int = 0
+    border: int = 0
 
     @property
     def told(self) -> str:
@@ -46,15 +49,16 @@ class HypothesisTest(NamedTuple):
         how = f" ({self.tables:,} tables)" if self.tables else ""
         degrees = "1 degree" if self.df == 1 else f"{self.df} degrees"
         degrees = f"{self.df} and {self.below:,} degrees" if self.below else degrees
+        degrees += f" of freedom, {self.border} on the border" if self.border else " of freedom"
         p = f"p = {self.p_value:.3g}" if self.p_value else "p < 1e-300"  # what a float can tell
-        return f"{name} = {self.statistic:.2f} with {degrees} of freedom, {p}{how}"
+        return f"{name} = {self.statistic:.2f} with {degrees}, {p}{how}"
 
     def __str__(self) -> str:
         return f"{self.hypothesis}: {self.told}"
 
 
 def against_chi_square(
-    hypothesis: str, method: str, statistic: float, df: int, *, at_border: bool = False
+    hypothesis: str, method: str, statistic: float, df: int, *, at_border: int = 0
 ) -> HypothesisTest:
     """Return the test of a statistic that follows χ² where the hypothesis is true.
 
@@ -63,8 +67,8 @@ def against_chi_square(
         method: how.
         statistic: its value.
         df: its degrees of freedom.
-        at_border: whether it says that a number which cannot be negative is 0. Then the statistic follows half of the
-            time χ² with one degree less [SL87].
+        at_border: how many numbers which cannot be negative it says are 0. Where there are any, the statistic follows
+            half of the time χ² with one degree less [SL87].
 
     Example:
         >>> print(against_chi_square("x = 0", "Wald", 3.84, 1))
@@ -74,10 +78,10 @@ def against_chi_square(
     if at_border:
         less = float(chi2.sf(statistic, df - 1)) if df > 1 else float(statistic <= _ZERO)
         p_value = (p_value + less) / 2
-    return HypothesisTest(hypothesis, method, statistic, df, p_value)
+    return HypothesisTest(hypothesis, method, statistic, df, p_value, border=at_border)
 
 
-def likelihood_ratio(hypothesis: str, log_ratio: float, df: int, *, at_border: bool = False) -> HypothesisTest:
+def likelihood_ratio(hypothesis: str, log_ratio: float, df: int, *, at_border: int = 0) -> HypothesisTest:
     """Return the test of twice a difference of log-likelihoods, G².
 
     Where shares are held at the border of the simplex the law of G² is only near χ²; a score test holds them nowhere.

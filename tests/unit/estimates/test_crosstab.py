@@ -40,6 +40,7 @@ def test_the_text_lines_up_and_names_both_attributes() -> None:
     lines = str(cross_table(estimate(marginal(COUNTS, "smokes", "age")))).splitlines()
     assert lines[0].split() == ["smokes", "by", "age", "young", "old", "very", "old", "all"]
     assert [line.split()[0] for line in lines[1:]] == ["no", "yes", "all", "280", "Test", "Cramér's"]
+    assert lines[-1].startswith("Cramér's V, less what noise adds: ")
     assert len({len(line) for line in lines[:3]}) == 1
 
 

@@ -253,5 +253,6 @@ def test_what_is_implausible_is_not_excused() -> None:
     assert price in str(chance.summary())
     with pytest.warns(ImplausibleResponses):
         doubted = dn.estimate(dn.Tally(die, [1900, 200]))
-    assert "below 0: fewer responses point to it" in str(doubted.summary())
+    told = doubted.warnings[0].text  # (200/2100 − 1/6)·3/2 = −10.7 %, and √(5/36/2100)·3/2 = 1.22 % at a share of 0
+    assert "-10.7%, 8.8 standard errors below 0 (at a share of 0 the error would be 1.2%): fewer responses" in told
     assert price not in str(doubted.summary())

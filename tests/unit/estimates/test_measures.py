@@ -11,7 +11,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import binom, chi2, chi2_contingency
 
 import deniable as dn
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse
+from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
 from tests.support.seeded import seeded
 
 WARNER = dn.warner(p="3/4")
@@ -166,6 +166,35 @@ def test_a_correlation_that_cannot_be_told_says_so() -> None:
     assert [each.code for each in never.warnings] == ["undefined"]
     assert dn.Correlation.from_json(never.to_json(), WARNER) == never
     assert math.isnan(table([90, 5, 5, 0]).correlation().value)
+
+
+def test_a_correlation_needs_an_order() -> None:
+    """The fault: text is counted by the alphabet, so that other names of the same regions give another number."""
+    k_ary = dn.k_ary(["never", "once", "often", "daily", "always", "other"], 3)
+    rng = np.random.default_rng(11)
+    sent = dn.Responses(k_ary, {"response": rng.integers(0, 6, 400, np.uint8)})
+    region = pd.Series(rng.choice(["north", "south", "west"], 400))
+    for given in (region, region.tolist(), region.to_numpy(), region.astype("category")):
+        for pair in ((sent, given), (given, sent)):
+            with pytest.raises(InvalidRequest, match="3 different texts, which have no order") as refused:
+                dn.correlation(*pair)
+            assert "ordered categorical" in refused.value.hint
+            assert "cramers_v" in refused.value.hint
+    places = ["south", "west", "north"]
+    ordered = dn.correlation(sent, region.astype(pd.CategoricalDtype(places, ordered=True)))
+    notes = " ".join(ordered.summary().notes)
+    assert "count in their order: 'south' as 0, 'west' as 1, 'north' as 2." in notes
+    assert "'never' as 0, 'once' as 1, 'often' as 2, 'daily' as 3, 'always' as 4, … (6 in all)." in notes
+    numbers = dn.correlation(sent, region.map(places.index).to_numpy())
+    assert numbers.params == pytest.approx(ordered.params)
+    assert "'never' as 0, 'once' as 1" in numbers.summary().notes[0]
+    assert dn.Correlation.from_json(numbers.to_json(), k_ary).summary() == numbers.summary()
+    two = dn.correlation(dn.Responses(WARNER, {"response": rng.integers(0, 2, 400, np.uint8)}), region == "west")
+    assert len(two.summary().notes) == 1
+    with pytest.raises(InvalidRequest, match="neither column holds responses"):
+        dn.correlation(region == "west", rng.normal(size=400))
+    with pytest.raises(NotEstimable, match="all 400 numbers are alike"):
+        dn.correlation(sent, np.full(400, 7))
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -201,5 +201,7 @@ def test_correlations_of_a_sample() -> None:
     both = dn.correlation(FIRST, SECOND, sampling=CLUSTERED)
     assert isinstance(both, dn.TableMeasure)
     assert both.value == pytest.approx(dn.cross_table(FIRST, SECOND, sampling=CLUSTERED).correlation().value)
+    for each in (found, both):
+        assert each.summary().title.endswith(f", {CLUSTERED.describe()}")
     with pytest.raises(InvalidRequest, match="expected a Sampling"):
         dn.correlation(FIRST, age, sampling=WEIGHT)  # type: ignore[arg-type]

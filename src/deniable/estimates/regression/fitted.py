@@ -318,11 +318,16 @@ class Regression(Result):
                 "Fit both to the rows in which no covariate of either is missing.",
             )
         return likelihood_ratio(
-            f"{small.formula} against {large.formula}",
+            f"{small._named} against {large._named}",
             large.log_likelihood - small.log_likelihood,
             df,
-            at_border=bool(large.groups and not small.groups),
+            at_border=0 if small.groups else sum(map(is_group_deviation, large.names)),
         )
+
+    @property
+    def _named(self) -> str:
+        """What the regression is called beside another: its formula, and its groups."""
+        return f"{self.formula} with intercepts of {self.groups:,} groups" if self.groups else self.formula
 
     def effects(self) -> Effects:
         """Return what each covariate changes on average: the average marginal effects.

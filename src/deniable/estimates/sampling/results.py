@@ -321,7 +321,7 @@ class SampledEstimate(Result):
                     Caution(
                         IMPLAUSIBLE,
                         f"the {self.quantity} of {quoted(name, 60)} is estimated at {value:.3g}, more than "
-                        "two standard errors below 0: fewer responses point to it than the device alone "
+                        "two of its standard errors below 0: fewer responses point to it than the device alone "
                         "would send. Likely causes: respondents did not follow the device, another design "
                         "was used, or the responses are coded the other way round.",
                     )

@@ -53,7 +53,7 @@ class SampledTable(AnswerTable):
 
     @property
     def told(self) -> TableFacts:
-        return TableFacts(self.estimate.respondents, self.estimate.missing, self.estimate.method)
+        return TableFacts(self.estimate.respondents, self.estimate.missing, self.estimate.method, self.estimate.sample)
 
     @property
     def params(self) -> dict[str, float]:

@@ -152,7 +152,7 @@ class Association(Grid):
             notes=(
                 f"Independent questions: p = {self.p_value:.3g}{how}; the statistic is {self.statistic:.1f}, "
                 f"on average {self.freedom}.",
-                f"Cramér's V: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).",
+                f"Cramér's V, less what noise adds: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).",
             ),
             warnings=self.warnings,
             level=level,
