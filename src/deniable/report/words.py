@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from deniable import exact
 from deniable.channel import Sets
-from deniable.designs import Design, Factor
+from deniable.designs import Design, Factor, NumberDesign
 from deniable.designs.proofs import MOST_CELLS, proofs
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates import Row
@@ -105,9 +105,12 @@ def frequencies(design: Design) -> tuple[str, ...]:
     sentences = [_sentence(design, number) for number in answers]
     names = "|".join(re.escape(quoted(each)) for each in sorted({*design.categories, *design.symbols}, key=len))
     shapes = {re.sub(names, "", sentence) for sentence in sentences}
-    # With three groups or more it matters who is in which: the first sentence would not say that of the others.
-    if len(shapes) == 1 and len(sentences) > _MOST_ALIKE and len(groups(design, 0)) <= 2:
-        return (_sentence(design, 0, _ALIKE),)
+    if len(shapes) == 1 and len(sentences) > _MOST_ALIKE:
+        if isinstance(design, NumberDesign):
+            return (_sentence(design, 0, _NEXT_TO_IT),)
+        # With three groups or more it matters who is in which: the first sentence would not say that of the others.
+        if len(groups(design, 0)) <= 2:
+            return (_sentence(design, 0, _ALIKE),)
     return tuple(sentences)
 
 
@@ -152,6 +155,7 @@ def groups(design: Design, answer: int) -> list[SentAlike]:
 
 
 _ALIKE = ", and so for every other answer"
+_NEXT_TO_IT = ", and so for every other number, with what is next to it"
 
 
 def about_mean(row: Row) -> str:
