@@ -148,12 +148,19 @@ class TableMeasure(Result):
             warnings=self.warnings,
             level=level,
             interval=method or "profile",
-            method=of.method if self.name == "correlation" else "likelihood",
+            method=self._method,
             respondents=of.respondents,
             missing=of.missing,
             epsilon=asked_part(self.table.design).epsilon,
             simultaneous=simultaneous,
         )
+
+    @property
+    def _method(self) -> str:
+        variance = self.table.told.variance
+        if self.name == "correlation":
+            return f"moments, {variance}" if variance else "moments"
+        return "pseudo-likelihood" if variance else "likelihood"
 
     @property
     def _title(self) -> str:
@@ -385,7 +392,7 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
     places = np.arange(size, dtype=np.float64)
     known, other = column.codes * there, np.where(there, numbers, 0.0)
     moments = _CorrelatedScores((scores @ places)[known], (scores @ places**2)[known], other, there)
-    degrees = math.inf
+    degrees, drawn, variance = math.inf, "", ""
     if sampling is None:
         value, adds = moments.correlated(there.astype(np.float64))
         error = float(adds[there].std(ddof=1) / math.sqrt(n))
@@ -397,9 +404,9 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
             raise InvalidRequest(f"the sampling is a {type(sampling).__name__}; expected a Sampling.")
         value, adds = moments.correlated(sampling.weights * there)
         error = number_error(lambda weights: moments.correlated(weights * there)[0], adds, sampling, there)
-        degrees = float(sampling.degrees_of(there))
+        degrees, drawn, variance = float(sampling.degrees_of(there)), sampling.describe(), sampling.variance
     missing = int((~there).sum())
-    return Correlation(value, error, n, missing, column.design.hash, column.design.epsilon, degrees)
+    return Correlation(value, error, n, missing, column.design, degrees, drawn, variance)
 
 
 class _CorrelatedScores(NamedTuple):
@@ -433,9 +440,10 @@ class Correlation(Result):
         error: its standard error.
         respondents: how many rows have both.
         missing: how many lack one of them.
-        design: the hash of the design.
-        epsilon: the most that a respondent has revealed.
+        design: what the responses were drawn with.
         degrees: degrees of freedom of the error; infinite for people who were drawn one by one.
+        sample: how people were drawn, in words; empty for people who were drawn one by one.
+        variance: how the variance of a sample was found, in a word or two.
     """
 
     type: ClassVar = "correlation"
@@ -444,9 +452,15 @@ class Correlation(Result):
     error: float
     respondents: int
     missing: int
-    design: str
-    epsilon: float = math.inf
+    design: Design
     degrees: float = math.inf
+    sample: str = ""
+    variance: str = ""
+
+    @property
+    def epsilon(self) -> float:
+        """The most that a respondent has revealed."""
+        return self.design.epsilon
 
     @property
     def params(self) -> dict[str, float]:
@@ -495,7 +509,7 @@ class Correlation(Result):
             warnings=self.warnings,
             level=level,
             interval=method or ("fisher" if abs(self.value) < 1 else "normal"),
-            method="inversion",
+            method=f"moments, {self.variance}" if self.variance else "moments",
             respondents=self.respondents,
             missing=self.missing,
             epsilon=self.epsilon,
@@ -504,7 +518,7 @@ class Correlation(Result):
 
     @property
     def _design_hash(self) -> str:
-        return self.design
+        return self.design.hash
 
     def _source(self) -> dict[str, Any]:
         return {
@@ -513,6 +527,8 @@ class Correlation(Result):
             "respondents": self.respondents,
             "missing": self.missing,
             "degrees": None if math.isinf(self.degrees) else self.degrees,
+            "sample": self.sample,
+            "variance": self.variance,
         }
 
     @classmethod
@@ -520,4 +536,5 @@ class Correlation(Result):
         value, error = (math.nan if source.get(each) is None else float(source[each]) for each in ("value", "error"))
         respondents, missing = (documents.whole(source, each) for each in ("respondents", "missing"))
         degrees = math.inf if source.get("degrees") is None else float(source["degrees"])
-        return cls(value, error, respondents, missing, design.hash, design.epsilon, degrees)
+        sample, variance = (documents.field(source, each, str) for each in ("sample", "variance"))
+        return cls(value, error, respondents, missing, design, degrees, sample, variance)
