@@ -701,6 +701,9 @@ def test_every_format_has_every_number(result: Result) -> None:
     assert "<b>" not in result.to_markdown().replace(r"\<b\>", "")
 
 
+SAMPLED = ("Hájek", "Horvitz–Thompson", "ratio", "expanded", "moments")  # what comes before how a variance was found
+
+
 def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> None:
     told, summary = dn.report.methods(result, level=0.9), result.summary(level=0.9)
     counted = re.search(r"([\d,]+) responses were counted", told)
@@ -715,9 +718,12 @@ def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> 
         assert "no finite ε" in told or isinstance(getattr(result, "design", None), dn.Deck) or result.type == "deck"
     assert "90% intervals" in told
     assert f"deniable {dn.__version__}" in told
-    variance = summary.method.partition(", ")[2] if result.type == "sampled" else ""
+    weighing, _, errors = summary.method.partition(", ")
+    variance = errors if weighing in SAMPLED else ""
     model = "regression of the answers" if result.type == "regression" else words.estimator(summary.method)
     assert (f"(variance: {variance})" if variance else model) in told
+    assert "; then linearized" not in told
+    assert bool(variance or weighing == "pseudo-likelihood") == ("from a sample of" in told)
     assert not re.search(r"\. [a-z]|  |\(\)", told.replace("sha256", ""))
 
 

@@ -339,7 +339,7 @@ class TableFacts(NamedTuple):
 
     respondents: int
     missing: int
-    method: str
+    variance: str = ""  # of a sample: how it was found, in a word or two
     sample: str = ""
 
     @property
@@ -399,7 +399,7 @@ class CrossTable(AnswerTable):
 
     @property
     def told(self) -> TableFacts:
-        return TableFacts(self.estimate.respondents, self.estimate.tally.missing, self.estimate.method)
+        return TableFacts(self.estimate.respondents, self.estimate.tally.missing)
 
     @cached_property
     def _likely(self) -> Estimate:

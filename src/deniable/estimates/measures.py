@@ -149,7 +149,7 @@ class TableMeasure(Result):
             warnings=self.warnings,
             level=level,
             interval=method or "profile",
-            method=of.method if self.name == "correlation" else "likelihood",
+            method=self._method,
             respondents=of.respondents,
             missing=of.missing,
             epsilon=asked_part(self.table.design).epsilon,
@@ -163,6 +163,13 @@ class TableMeasure(Result):
             return ()
         sides = (table.rows, table.row_labels, self.rows), (table.columns, table.column_labels, self.columns)
         return tuple(_counted_as(*side) for side in sides if len(side[1]) > 2)
+
+    @property
+    def _method(self) -> str:
+        variance = self.table.told.variance
+        if self.name == "correlation":
+            return f"moments, {variance}" if variance else "moments"
+        return "pseudo-likelihood" if variance else "likelihood"
 
     @property
     def _title(self) -> str:
@@ -427,7 +434,7 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
     places = np.arange(size, dtype=np.float64)
     known, other = column.codes * there, np.where(there, numbers, 0.0)
     moments = _CorrelatedScores((scores @ places)[known], (scores @ places**2)[known], other, there)
-    degrees, sampled, used = math.inf, "", there
+    degrees, drawn, variance, used = math.inf, "", "", there
     if sampling is not None:
         from deniable.estimates.sampling import Sampling as Drawn
 
@@ -444,12 +451,9 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
 
         value, adds = moments.correlated(sampling.weights * there)
         error = number_error(lambda weights: moments.correlated(weights * there)[0], adds, sampling, there)
-        degrees, sampled = float(sampling.degrees_of(there)), sampling.describe()
+        degrees, drawn, variance = float(sampling.degrees_of(there)), sampling.describe(), sampling.variance
     missing = int((~there).sum())
-    design = column.design
-    return Correlation(
-        value, error, n, missing, design.hash, design.epsilon, degrees, tuple(design.categories), sampled
-    )
+    return Correlation(value, error, n, missing, column.design, degrees, drawn, variance)
 
 
 class _CorrelatedScores(NamedTuple):
@@ -483,11 +487,10 @@ class Correlation(Result):
         error: its standard error.
         respondents: how many rows have both.
         missing: how many lack one of them.
-        design: the hash of the design.
-        epsilon: the most that a respondent has revealed.
+        design: what the responses were drawn with.
         degrees: degrees of freedom of the error; infinite for people who were drawn one by one.
-        answers: what was answered, in the order in which it counts as 0, 1, 2 and so on.
-        sampled: how many people, clusters and strata the sample has, in words; nothing without `sampling=`.
+        sample: how people were drawn, in words; empty for people who were drawn one by one.
+        variance: how the variance of a sample was found, in a word or two.
     """
 
     type: ClassVar = "correlation"
@@ -496,11 +499,15 @@ class Correlation(Result):
     error: float
     respondents: int
     missing: int
-    design: str
-    epsilon: float = math.inf
+    design: Design
     degrees: float = math.inf
-    answers: tuple[str, ...] = ()
-    sampled: str = ""
+    sample: str = ""
+    variance: str = ""
+
+    @property
+    def epsilon(self) -> float:
+        """The most that a respondent has revealed."""
+        return self.design.epsilon
 
     @property
     def params(self) -> dict[str, float]:
@@ -541,16 +548,17 @@ class Correlation(Result):
 
     def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)["correlation"]
+        answers = tuple(self.design.categories)
         return Summary(
             title="Correlation of a randomized answer with a number, "
-            + (self.sampled or f"{self.respondents:,} respondents"),
+            + (self.sample or f"{self.respondents:,} respondents"),
             quantity="correlation",
             rows=(Row("correlation", self.value, self.error, *ends),),
-            notes=(_counted_as("the design", self.answers, range(len(self.answers))),) * (len(self.answers) > 2),
+            notes=(_counted_as("the design", answers, range(len(answers))),) if len(answers) > 2 else (),
             warnings=self.warnings,
             level=level,
             interval=method or ("fisher" if abs(self.value) < 1 else "normal"),
-            method="inversion",
+            method=f"moments, {self.variance}" if self.variance else "moments",
             respondents=self.respondents,
             missing=self.missing,
             epsilon=self.epsilon,
@@ -559,7 +567,7 @@ class Correlation(Result):
 
     @property
     def _design_hash(self) -> str:
-        return self.design
+        return self.design.hash
 
     def _source(self) -> dict[str, Any]:
         return {
@@ -568,7 +576,8 @@ class Correlation(Result):
             "respondents": self.respondents,
             "missing": self.missing,
             "degrees": None if math.isinf(self.degrees) else self.degrees,
-            "sampled": self.sampled,
+            "sample": self.sample,
+            "variance": self.variance,
         }
 
     @classmethod
@@ -576,6 +585,5 @@ class Correlation(Result):
         value, error = (math.nan if source.get(each) is None else float(source[each]) for each in ("value", "error"))
         respondents, missing = (documents.whole(source, each) for each in ("respondents", "missing"))
         degrees = math.inf if source.get("degrees") is None else float(source["degrees"])
-        sampled = documents.field(source, "sampled", str)
-        answers = tuple(design.categories)
-        return cls(value, error, respondents, missing, design.hash, design.epsilon, degrees, answers, sampled)
+        sample, variance = (documents.field(source, each, str) for each in ("sample", "variance"))
+        return cls(value, error, respondents, missing, design, degrees, sample, variance)

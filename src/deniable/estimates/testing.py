@@ -10,7 +10,10 @@ from scipy.stats import f as f_law
 
 from deniable.errors import NotEstimable
 
-__all__ = ["HypothesisTest", "against_chi_square", "likelihood_ratio", "sampled_wald", "wald"]
+__all__ = ["THAT", "HypothesisTest", "against_chi_square", "likelihood_ratio", "sampled_wald", "wald"]
+
+THAT = "Test that "
+"""How a hypothesis begins, so that nobody reads it as what was found."""
 
 _ZERO = 1e-9  # of a statistic, below which rounding alone is seen
 _RANK = 1e-9  # relative size below which a variance is rounding
@@ -20,7 +23,7 @@ class HypothesisTest(NamedTuple):
     """A test of a hypothesis. Print it, or read its numbers.
 
     Attributes:
-        hypothesis: what was tested, such as "x1 = x2" or "Test that all groups are alike".
+        hypothesis: what was tested, such as "Test that x1 = x2" or "Test that all groups are alike".
         method: "score", "likelihood" (G², a ratio of likelihoods) or "Wald".
         statistic: how far the data are from the hypothesis.
         df: degrees of freedom: what the statistic is on average, were the hypothesis true.
@@ -54,6 +57,8 @@ class HypothesisTest(NamedTuple):
         return f"{name} = {self.statistic:.2f} with {degrees}, {p}{how}"
 
     def __str__(self) -> str:
+        if not self.df and self.hypothesis.startswith(THAT):
+            return f"Whether {self.hypothesis.removeprefix(THAT)} cannot be tested: no degree of freedom is left"
         return f"{self.hypothesis}: {self.told}"
 
 
@@ -71,8 +76,8 @@ def against_chi_square(
             half of the time χ² with one degree less [SL87].
 
     Example:
-        >>> print(against_chi_square("x = 0", "Wald", 3.84, 1))
-        x = 0: Wald's χ² = 3.84 with 1 degree of freedom, p = 0.05
+        >>> print(against_chi_square("Test that x = 0", "Wald", 3.84, 1))
+        Test that x = 0: Wald's χ² = 3.84 with 1 degree of freedom, p = 0.05
     """
     p_value = float(chi2.sf(statistic, df)) if df else 1.0
     if at_border:
@@ -114,8 +119,8 @@ def sampled_wald(hypothesis: str, away: Any, covariance: Any, degrees: int) -> H
         NotEstimable: more numbers than the clusters can tell.
 
     Example:
-        >>> print(sampled_wald("x = 0", [2.0], [[1.0]], 10))
-        x = 0: F = 4.00 with 1 and 10 degrees of freedom, p = 0.0734
+        >>> print(sampled_wald("Test that x = 0", [2.0], [[1.0]], 10))
+        Test that x = 0: F = 4.00 with 1 and 10 degrees of freedom, p = 0.0734
     """
     squares, rank = wald(away, covariance)
     below = degrees - rank + 1

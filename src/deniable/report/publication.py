@@ -14,6 +14,8 @@ from deniable import __version__, exact
 from deniable.certificates.certificate import caveats
 from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, quoted
+from deniable.estimates.groups import GroupedEstimate
+from deniable.estimates.posteriors import Posterior, PosteriorRow
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
 from deniable.estimates.sampling.results import SampledRow
 from deniable.estimates.shares import ShareRow
@@ -26,6 +28,7 @@ from deniable.report.words import estimator, interval_name
 from deniable.tallies.base import AdditiveTally
 
 _MOST_CHANCES = 16  # probabilities in a sentence; more are a table
+_MOST_LISTED = 6  # parameters of a prior, or groups, that are named one by one
 _MOST_DEVICES = 4  # whose probabilities are told; more are a table
 _ADVICE = "Let a random device"  # how a caveat goes on for those who plan; a methods section tells what was done
 
@@ -183,7 +186,8 @@ def _promise(epsilon: float, parity: exact.Ratio | None = None, *, together: boo
     """Tell what a response reveals at most; or all of one person together, where everybody sent several."""
     if epsilon == math.inf:
         return "The design has no finite ε: some response proves something about the answer."
-    factor = exact.shown_above(math.exp(epsilon) if parity is None else parity, 4)
+    # Of ε = ln 5 the power is 5 but for the last digits of a float, which are no reason to round 5 up.
+    factor = exact.shown_above(float(f"{math.exp(epsilon):.12g}") if parity is None else parity, 4)
     what = "All responses of one person together do not change" if together else "No response changes"
     return (
         f"{what} the odds between two answers by a factor of more than {factor} "
@@ -289,11 +293,9 @@ def _estimated(result: Result, summary: Summary[Row]) -> list[str]:
 
 
 def _how(result: Result, summary: Summary[Row]) -> str:
-    formula, sample = getattr(result, "formula", ""), getattr(result, "sample", None)
-    if isinstance(sample, str):  # people who came into a sample with weights, strata, clusters
-        weighing, _, errors = summary.method.partition(", ")
-        weighed = _WEIGHED.get(weighing, "weighted sums")
-        return f"from a sample of {sample} by {weighed} of unbiased values of the responses (variance: {errors})"
+    formula, sample = getattr(result, "formula", ""), _sample(result)
+    if sample:
+        return f"from a sample of {sample} by {_weighed(summary.method)}"
     if formula and summary.quantity == "coefficient":
         model = _REGRESSIONS.get(summary.method)
         by = f"maximum likelihood of {model} of the answers" if model else "least squares on unbiased values"
@@ -303,14 +305,39 @@ def _how(result: Result, summary: Summary[Row]) -> str:
         return f"in {formula} by {by}, with the device's probabilities in it ({errors.lower()})"
     if formula:
         return f"in {formula} by the delta method, over the people who responded"
+    if isinstance(result, Posterior):
+        parts = ", ".join(f"{part:g}" for part in result.prior[:_MOST_LISTED])
+        dots = ", …" if len(result.prior) > _MOST_LISTED else ""
+        return f"by {estimator(summary.method)}, under a Dirichlet({parts}{dots}) prior"
     return f"by {estimator(summary.method)}"
+
+
+def _sample(result: Any) -> str:
+    """Return in words how people came into a sample with weights, strata or clusters; empty if one by one."""
+    sample = getattr(result, "sample", "")
+    told = getattr(sample, "sample", sample)  # a model of compliance has shares of a sample, which have the words
+    if isinstance(told, str) and told:
+        return told
+    if isinstance(result, GroupedEstimate):
+        return f"{result.respondents:,} people with weights" if result.tally.weighted else ""
+    parts = [getattr(result, field.name) for field in dataclasses.fields(result)]
+    return next((told for told in (_sample(each) for each in parts if isinstance(each, Result)) if told), "")
+
+
+def _weighed(method: str) -> str:
+    """Tell how people are weighed, and how the variance of the sample was found."""
+    step, _, errors = method.partition(", ")
+    if not errors:
+        return estimator(step)
+    by = f"{_WEIGHED.get(step, 'weighted sums')} of unbiased values of the responses"
+    return f"{estimator(step) if step == 'moments' else by} (variance: {errors})"
 
 
 def _row(summary: Summary[Row], name: str | None) -> Row:
     rows = summary.rows
     if not rows:
         raise InvalidRequest("nothing was estimated; expected a result with at least one number.")
-    if name is None and isinstance(rows[0], ShareRow | SampledRow):
+    if name is None and isinstance(rows[0], ShareRow | SampledRow | PosteriorRow):
         return rows[1] if len(rows) == 2 else max(rows, key=lambda row: row.estimate)
     if name is None:
         return rows[0]

@@ -270,6 +270,10 @@ _ESTIMATORS = {
     "inversion": "inverting the probabilities of the device, which is linear and unbiased",
     "likelihood": "maximum likelihood",
     "pseudo-likelihood": "maximum pseudo-likelihood, in which people count by their weights in the sample",
+    "moments": "dividing the covariance of unbiased values of the responses by the standard deviations of the answers, "
+    "in which what the device adds is taken out",
+    "exact": "Bayes' rule, exactly",
+    "draws": "Bayes' rule, from draws",
     "customary": "the unbiased estimate that is customary for bits",
     "projection": "projecting onto shares from 0 to 100% that sum to 100%",
     "normalization": "setting what is negative to 0 and scaling the rest to 100%",
@@ -294,6 +298,7 @@ _INTERVALS = {
     "recovered": "from the intervals of both",
     "fieller": "Fieller's intervals of a ratio",
     "given-found": "conditional on having been found",
+    "fisher": "Fisher's, on the scale of artanh",
     "bracket": "all values that some distribution in the intervals of the shares has",
     "together": "all values that go with the intervals of both means",
 }

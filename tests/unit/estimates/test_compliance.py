@@ -88,6 +88,7 @@ class TestTriangle:
         best = minimize(fall, [0.2, 0.5], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12})
         assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-8)
         assert found.fit.df == 1
+        assert str(found.fit).startswith("Test that the model fits: G² = ")
         assert found.fit.statistic > 1
 
     def test_a_part_of_nobody_is_no_number(self) -> None:
@@ -267,6 +268,7 @@ class TestProtection:
         assert found.params["always no"] == pytest.approx(1 - 0.15 / rates[0] / rates[1], abs=1e-6)
         assert found.moments == pytest.approx(found.params, abs=1e-6)
         assert found.fit.df == 0
+        assert str(found.fit) == "Whether the model fits cannot be tested: no degree of freedom is left"
 
     def test_it_is_the_maximum_over_all_numbers_and_so_is_a_profile(self) -> None:
         counts = [300, 60, 50, 15, 70, 20, 18, 7]
@@ -288,6 +290,7 @@ class TestProtection:
         found = dn.compliance.self_protection(dn.Tally(dn.product({"a": DIE, "b": DIE}), said))
         assert found.params["always no"] == pytest.approx(0, abs=1e-3)
         assert found.protection_test.p_value > 0.4
+        assert str(found.protection_test).startswith("Test that nobody protects themselves: G² = ")
         assert found.interval("always no").low == 0
 
     def test_fewer_yes_than_the_devices_send_stay_within_what_is_possible(self) -> None:

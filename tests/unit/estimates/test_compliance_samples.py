@@ -83,6 +83,7 @@ def test_even_weights_and_no_clusters_are_plain_counts(name: str) -> None:
         assert found.respondents == plain.respondents
         assert list(found.design_effect.values()) == pytest.approx([1.0] * len(found.params), abs=0.005)
         assert "A weighted sample of" in str(found.summary())
+        assert f"design effect{' is' if len(sizes) == 1 else 's are'} 1.00" in " ".join(str(found.summary()).split())
         assert "design effect" in found.summary().table()[0]
 
 

@@ -272,3 +272,66 @@ def test_sources_are_those_of_the_bibliography() -> None:
         )
         known.add(f"{short} {each.get('year')}")
     assert {each.authors for each in NAMED.values() if each.authors} - known == set()
+
+
+def test_a_posterior_tells_its_prior() -> None:
+    counted = dn.Tally(dn.warner(p="3/4"), [640, 360])
+    told = methods(dn.posterior(counted, prior=[2, 3]))
+    assert "estimated by Bayes' rule, exactly, under a Dirichlet(2, 3) prior, with 95% intervals (credible" in told
+    several = dn.Tally(dn.k_ary(["a", "b", "c"], 2), [20, 50, 30])
+    assert "Bayes' rule, from draws, under a Dirichlet(1, 1, 1) prior" in methods(
+        dn.posterior(several, draws=np.random.default_rng(1))
+    )
+    assert "“yes”" in sentence(dn.posterior(counted))  # of two answers, the second
+
+
+PEOPLE = 240
+DRAWN = dn.Sampling(1.0 + np.arange(PEOPLE) % 3, clusters=np.arange(PEOPLE) // 6, strata=np.arange(PEOPLE) // 120)
+FROM_SAMPLE = "from a sample of 240 people in 40 clusters of 2 strata "
+REGION = np.repeat(["north", "south", "west"], [60, 80, 100])
+
+
+def sent_by_people(seed: int, p: str = "5/6") -> dn.Responses[dn.Design]:
+    yes = np.random.default_rng(seed).random(PEOPLE) < 0.4
+    return dn.Responses.of(dn.warner(p=p), np.where(yes, "yes", "no"))
+
+
+def test_whatever_comes_from_a_sample_says_so_in_the_same_words() -> None:
+    one, two = sent_by_people(1), sent_by_people(2)
+    hajek = "Hájek's weighted mean of unbiased values of the responses (variance: linearized)"
+    table = dn.cross_table(one, two, sampling=DRAWN)
+    for made in (
+        dn.estimate(one, sampling=DRAWN, by=REGION),
+        dn.estimate(one, sampling=DRAWN, by=REGION).pairwise(),
+        table,
+    ):
+        assert f"{FROM_SAMPLE}by {hajek}" in methods(made)
+    grouped = dn.estimate(dn.tally(one, by=REGION, weights=DRAWN.weights))
+    for made in (grouped, grouped.pairwise(), grouped.against_rest()):
+        assert f"from a sample of 240 people with weights by {hajek}" in methods(made)
+    assert f"{FROM_SAMPLE}by maximum pseudo-likelihood" in methods(table.odds_ratio())
+
+
+def test_a_correlation_tells_its_device_and_its_sample() -> None:
+    one, two = sent_by_people(1), sent_by_people(2)
+    numbers = np.arange(PEOPLE) % 17
+    for made in (dn.correlation(one, numbers, sampling=DRAWN), dn.correlation(one, two, sampling=DRAWN)):
+        told = methods(made)
+        assert f"{FROM_SAMPLE}by dividing the covariance of unbiased values of the responses by" in told
+        assert "(variance: linearized)" in told
+    plain = methods(dn.correlation(one, numbers))
+    assert "The true answer is sent with probability 5/6" in plain
+    assert "a factor of more than 5 (" in plain
+    assert "linear and unbiased" not in plain
+    assert "intervals (Fisher's, on the scale of artanh)" in plain
+    assert "from a sample" not in plain
+
+
+def test_a_model_of_compliance_tells_clusters_and_strata() -> None:
+    device = dn.product({"a": dn.warner(p="5/6"), "b": dn.warner(p="5/6"), "c": dn.warner(p="5/6")})
+    sent = dn.Responses(device, {"response": np.random.default_rng(3).integers(0, 8, PEOPLE).astype(np.uint8)})
+    told = methods(dn.compliance.self_protection(sent, sampling=DRAWN))
+    assert (
+        f"{FROM_SAMPLE}(variance: linearized) by maximum pseudo-likelihood, in which people count by their weights"
+        in told
+    )

@@ -81,7 +81,9 @@ class ArmComparison(Result):
         apart = [list(fitted(each, method="likelihood").params.values()) for each in tallies]
         together = list(self.pooled.values())
         gain = sum(_height(each, own) - _height(each, together) for each, own in zip(tallies, apart, strict=True))
-        return likelihood_ratio("Equal shares, all between 0 and 1", gain, len(together) - 1)
+        return likelihood_ratio(
+            "Test that both arms have the same shares, all between 0 and 1", gain, len(together) - 1
+        )
 
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False

@@ -230,8 +230,9 @@ class Compliance(Result):
             return ()
         sizes = " and ".join(f"{each:,.0f}" for each in self.sample.sizes)
         effects = " and ".join(f"{each:.2f}" for each in self.sample.effects)
+        name = "design effect is" if len(self.sample.effects) == 1 else "design effects are"
         return (
-            f"A weighted sample of {self.sample.sample}. Design effects of the responses are {effects}: the likelihood "
+            f"A weighted sample of {self.sample.sample}. The responses' {name} {effects}: the likelihood "
             f"is that of {sizes} people drawn one by one, and the interval of each number has its own variance.",
         )
 

@@ -325,7 +325,7 @@ class _Protection(Compliance):
         [SL87], so that the p-value is half of that of one degree of freedom.
         """
         gain = (self.log_likelihood - self.log_likelihood_without) / float(self.response_shares.scales(self.reach)[-1])
-        return likelihood_ratio("Nobody protects themselves", gain, 1, at_border=1)
+        return likelihood_ratio("Test that nobody protects themselves", gain, 1, at_border=1)
 
     @property
     def _notes(self) -> tuple[str, ...]:

@@ -332,7 +332,7 @@ def _of_sample(codes: Any, groups: Any, rows: Sequence[Responses[Design]], sampl
     uneven = vector([len(each) * float(each @ each) / float(each.sum()) ** 2 for each in weights])
     value, covariance = found.value, found.covariance
     shape = (cells,) * len(rows)
-    told = f"{sampling.describe()}, {sampling.variance}"
+    told = f"{sampling.describe()} (variance: {sampling.variance})"
     return ResponseShares(
         shape, people, value, covariance, degrees, _effects(value, covariance, shape, people, uneven), told
     )

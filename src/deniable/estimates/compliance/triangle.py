@@ -67,7 +67,7 @@ def fit_test(counts: Vector, expected: Vector, df: int) -> HypothesisTest:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(counts > 0, counts / np.where(expected > 0, expected, np.nan), 1.0)
     statistic = max(2 * float(xlogy(counts, np.nan_to_num(ratio, nan=np.inf)).sum()), 0.0)
-    return against_chi_square("The model fits", "likelihood", statistic, df)
+    return against_chi_square("Test that the model fits", "likelihood", statistic, df)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from deniable.estimates.regression.models import RowLikelihood, SampledLikelihoo
 from deniable.estimates.regression.sandwiches import ERRORS, inverted
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around, words_of
 from deniable.estimates.sampling import Sampling, sandwich
-from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio
+from deniable.estimates.testing import THAT, HypothesisTest, against_chi_square, likelihood_ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -278,7 +278,8 @@ class Regression(Result):
 
         words = isinstance(hypothesis, Sequence) and all(isinstance(each, str) for each in hypothesis)
         require(words, hypothesis, "the hypothesis", 'text such as "age = 0", or names of coefficients')
-        told = hypothesis if isinstance(hypothesis, str) else ", ".join(hypothesis)
+        given = [hypothesis] if isinstance(hypothesis, str) else hypothesis
+        told = THAT + ", ".join(f"{each} = 0" if each in self.names else each for each in given)
         matrix, right = constraints(hypothesis, self.names)
         apart = matrix @ self.values - right
         spread = matrix @ self.covariance @ matrix.T
@@ -318,7 +319,7 @@ class Regression(Result):
                 "Fit both to the rows in which no covariate of either is missing.",
             )
         return likelihood_ratio(
-            f"{small._named} against {large._named}",
+            f"Test of {small._named} against {large._named}",
             large.log_likelihood - small.log_likelihood,
             df,
             at_border=0 if small.groups else sum(map(is_group_deviation, large.names)),

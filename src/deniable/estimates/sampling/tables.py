@@ -53,7 +53,8 @@ class SampledTable(AnswerTable):
 
     @property
     def told(self) -> TableFacts:
-        return TableFacts(self.estimate.respondents, self.estimate.missing, self.estimate.method, self.estimate.sample)
+        of = self.estimate
+        return TableFacts(of.respondents, of.missing, of.method.partition(", ")[2], of.sample)
 
     @property
     def params(self) -> dict[str, float]:

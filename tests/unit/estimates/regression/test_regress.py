@@ -307,10 +307,11 @@ def test_tests_of_coefficients() -> None:
     assert found.test(["x"]).p_value == found.test("x = 0").p_value
     both = found.test(["C(region)[T.south]", "C(region)[T.west]"])
     assert both.df == 2
+    assert both.hypothesis == "Test that C(region)[T.south] = 0, C(region)[T.west] = 0"
     assert both.statistic == found.test("`C(region)[T.south]` = 0, `C(region)[T.west]` = 0").statistic
     shifted = found.test("x = 1")
     assert shifted.statistic == pytest.approx(((found.params["x"] - 1) / found.bse["x"]) ** 2)
-    assert str(shifted).startswith("x = 1: Wald's χ² = ")
+    assert str(shifted).startswith("Test that x = 1: Wald's χ² = ")
     for wrong in ("y = 0", "1 = 1", []):
         with pytest.raises(InvalidRequest, match="hypothes"):
             found.test(wrong)
