@@ -59,6 +59,10 @@ class Groups(Protocol):
     def warnings(self) -> tuple[Caution, ...]:
         """What calls for care."""
 
+    @property
+    def compared_names(self) -> tuple[str, ...]:
+        """What is compared between groups."""
+
     def cov_params(self) -> Matrix:
         """Return the covariance of all numbers of all groups."""
 

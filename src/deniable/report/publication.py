@@ -8,16 +8,17 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from deniable import __version__, exact
 from deniable.certificates.certificate import caveats
 from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, quoted
+from deniable.estimates.differences import Differences
 from deniable.estimates.groups import GroupedEstimate
 from deniable.estimates.posteriors import Posterior, PosteriorRow
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
-from deniable.estimates.sampling.results import SampledRow
+from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.shares import ShareRow
 from deniable.order.ladders import Ladder
 from deniable.records.drawn.designs import DrawnDesign
@@ -26,6 +27,7 @@ from deniable.report.named import device_of, title_of, written
 from deniable.report.views import ChannelView, channel_views
 from deniable.report.words import estimator, interval_name
 from deniable.tallies.base import AdditiveTally
+from deniable.tallies.groups import group_name
 
 _MOST_CHANCES = 16  # probabilities in a sentence; more are a table
 _MOST_LISTED = 6  # parameters of a prior, or groups, that are named one by one
@@ -87,7 +89,8 @@ def sentence(
 
     Args:
         result: any result, or its summary.
-        name: which number; by default of two answers the second one, of more the largest share; else the first.
+        name: which number, such as "yes", or "north · yes" of a group; by default of two answers the second one, of
+            more the largest share; else the first. Of groups, that of the one where it is largest.
         label: of a share what these people do, such as "have paid a bribe"; of another number what it is called. By
             default its name.
         level: of the interval; a summary has its own.
@@ -106,24 +109,27 @@ def sentence(
     if not isinstance(result, Result | Summary):
         raise InvalidRequest(f"nothing was estimated in a {type(result).__name__}; expected what estimate() returns.")
     summary = result.summary(level=level, method=method) if isinstance(result, Result) else result
-    row = _row(summary, name)
+    groups = _grouped(result)
+    row = _row(summary, name, groups)
+    group = next((each for each in groups if row.name in each.numbers), _Group("", {}, summary.respondents))
     percent = summary.quantity in PERCENTAGES
     value, low, high = _numbers(row, percent=percent)
     credible = "credible " if summary.interval.startswith("credible") else ""
-    facts = f"{summary.percent} {credible}interval {low} to {high}; {summary.respondents:,} responses"
+    facts = f"{summary.percent} {credible}interval {low} to {high}; {group.people:,} responses"
     facts += "" if summary.epsilon == math.inf else f", ε = {exact.shown_above(summary.epsilon, 4)}"
-    called = label or row.name
+    own = group.numbers.get(row.name, row.name)
+    called, where = label or own, f"in {group.name} " if group.name else ""
     if not math.isfinite(row.estimate):
-        return f"Of “{called}” nothing could be estimated from {summary.respondents:,} responses."
-    do = label or f"answer “{row.name}”"
+        return _capital(f"{where}of “{called}” nothing could be estimated from {group.people:,} responses.")
+    do = label or f"answer “{own}”"
     if summary.quantity == "share" and row.low <= 0 and row.high >= 1:
-        return f"The responses are too few to tell how many {do} ({facts})."
+        return _capital(f"{where}the responses are too few to tell how many {do} ({facts}).")
     if summary.quantity == "share":
         beyond = row.low < 0 or row.high > 1
         remark = " The interval of an unbiased estimate may reach beyond 0% and 100%." if beyond else ""
-        return f"An estimated {value} {do} ({facts}).{remark}"
+        return _capital(f"{where}an estimated {value} {do} ({facts}).{remark}")
     of = "" if summary.quantity == called else f" of “{called}”"
-    return f"The {summary.quantity}{of} is estimated at {value} ({facts})."
+    return _capital(f"{where}the {summary.quantity}{of} is estimated at {value} ({facts}).")
 
 
 def _devices_of(thing: Any, name: str = "") -> list[tuple[str, AnyDesign]]:
@@ -285,11 +291,63 @@ def _estimated(result: Result, summary: Summary[Row]) -> list[str]:
     what = _WHAT.get(summary.quantity, f"The {summary.quantity} was")
     together = "simultaneous " if summary.simultaneous else ""
     intervals = f"{together}{summary.percent} intervals ({interval_name(summary.interval)})"
-    told = [f"{what} estimated {_how(result, summary)}, with {intervals}."]
+    if isinstance(result, Differences):
+        what = f"{what.removesuffix(' were')} {_compared(result)} were"
+    groups = _groups(result)
+    where = f"in {'each of ' * (not groups.startswith('1 '))}{groups} " if groups else ""
+    told = [f"{what} estimated {where}{_how(result, summary)}, with {intervals}."]
+    if isinstance(result, Differences) and len(result.compared) > 1:
+        told.append(f"The p-values were adjusted for {len(result.compared):,} comparisons by Holm's method.")
     population = getattr(result, "population", None)
     if population is not None:
         told.append(f"The respondents are a sample without replacement of {population:,} people.")
     return told
+
+
+def _compared(result: Differences) -> str:
+    """Tell what was compared between which groups."""
+    names = [f"“{name}”" for name in result.of.compared_names]
+    what = f"of {_names(names)} " if len(names) <= _MOST_LISTED else ""
+    groups = _groups(result.of)
+    return (
+        f"{what}between each pair of {groups}"
+        if result.against == "pairs"
+        else f"{what}between each of {groups} and the rest"
+    )
+
+
+def _groups(result: Any) -> str:
+    names = [each.name for each in _grouped(result)]
+    if not names:
+        return ""
+    of = f" of {group_name(result.tally.by)}" if isinstance(result, GroupedEstimate) and result.tally.by else ""
+    some = f" ({_names(names)})" if len(names) <= _MOST_LISTED else ""
+    return f"{len(names):,} group{'s' * (len(names) > 1)}{of}{some}"
+
+
+class _Group(NamedTuple):
+    name: str
+    numbers: Mapping[str, str]  # what each number is called in the whole result, and in the group
+    people: int
+
+
+def _grouped(result: Any) -> list[_Group]:
+    """Return the groups of a result; empty without groups."""
+    if isinstance(result, GroupedEstimate):
+        made = [(group_name(group), each, result.tally[group].respondents) for group, each in result.groups.items()]
+        return [_Group(name, {f"{name} · {own}": own for own in each.params}, n) for name, each, n in made]
+    if not isinstance(result, SampledEstimate) or not result.groups:
+        return []
+    size = len(result.names) // len(result.groups)
+    starts = {name: size * number for number, name in enumerate(result.groups)}
+    return [
+        _Group(
+            name,
+            {each: each.removeprefix(f"{name} · ") for each in result.names[start : start + size]},
+            int(result.people[start]),
+        )
+        for name, start in starts.items()
+    ]
 
 
 def _how(result: Result, summary: Summary[Row]) -> str:
@@ -333,12 +391,13 @@ def _weighed(method: str) -> str:
     return f"{estimator(step) if step == 'moments' else by} (variance: {errors})"
 
 
-def _row(summary: Summary[Row], name: str | None) -> Row:
+def _row(summary: Summary[Row], name: str | None, groups: Sequence[_Group]) -> Row:
     rows = summary.rows
     if not rows:
         raise InvalidRequest("nothing was estimated; expected a result with at least one number.")
     if name is None and isinstance(rows[0], ShareRow | SampledRow | PosteriorRow):
-        return rows[1] if len(rows) == 2 else max(rows, key=lambda row: row.estimate)
+        two = len(groups[0].numbers if groups else rows) == 2
+        return max(rows[1::2] if two else rows, key=lambda row: row.estimate)
     if name is None:
         return rows[0]
     found = next((row for row in rows if row.name == name), None)

@@ -335,3 +335,29 @@ def test_a_model_of_compliance_tells_clusters_and_strata() -> None:
         f"{FROM_SAMPLE}(variance: linearized) by maximum pseudo-likelihood, in which people count by their weights"
         in told
     )
+
+
+@pytest.mark.parametrize("way", ["counted", "weighted", "drawn"])
+def test_groups_are_told_and_each_has_its_own_number_of_people(way: str) -> None:
+    sent = sent_by_people(1)
+    found = {
+        "counted": lambda: dn.estimate(dn.tally(sent, by=REGION)),
+        "weighted": lambda: dn.estimate(dn.tally(sent, by=REGION, weights=DRAWN.weights)),
+        "drawn": lambda: dn.estimate(sent, sampling=DRAWN, by=REGION),
+    }[way]()
+    assert "Shares were estimated in each of 3 groups (north, south and west) " in methods(found)
+    told = sentence(found, "south · yes")
+    assert re.match(r"In south an estimated [\d.]+% answer “yes” \(95% interval .*; 80 responses, ε = 1.61\)\.", told)
+    assert "In north an estimated" in sentence(found, "north · no", label="have never paid")
+    assert "have never paid (" in sentence(found, "north · no", label="have never paid")
+    assert "“yes”" in sentence(found)  # of two answers, the second
+    apart = methods(found.pairwise())
+    assert "in shares of “yes” between each pair of 3 groups (north, south and west) were estimated " in apart
+    assert "p-values were adjusted for 3 comparisons by Holm's method." in apart
+
+
+def test_one_group_and_the_rest() -> None:
+    found = dn.estimate(dn.tally(sent_by_people(1), by=pd.Series(REGION, name="region")))
+    assert "in each of 3 groups of region (north, south and west) by" in methods(found)
+    apart = methods(found.against_rest())
+    assert "between each of 3 groups of region (north, south and west) and the rest were estimated by" in apart

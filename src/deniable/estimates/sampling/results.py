@@ -279,7 +279,7 @@ class SampledEstimate(Result):
                 f"the comparison is {quoted(against)}; expected pairs of groups of a sample.",
                 "For one group and the rest, ask with two groups: by=(region == 'north').",
             )
-        compared = self._compared_names
+        compared = self.compared_names
         check_number(math.comb(len(self.groups), 2) * len(compared))
         titles = [f"{one} − {two} · {name}" for one, two in itertools.combinations(self.groups, 2) for name in compared]
         rows = [
@@ -290,10 +290,10 @@ class SampledEstimate(Result):
 
     def comparison_weights(self, against: str) -> Matrix:  # noqa: ARG002 - there are pairs alone
         """Return what each comparison adds up, a row each."""
-        return comparison_weights(pair_signs(len(self.groups)), self._names_in_group, self._compared_names)
+        return comparison_weights(pair_signs(len(self.groups)), self._names_in_group, self.compared_names)
 
     @property
-    def _compared_names(self) -> tuple[str, ...]:
+    def compared_names(self) -> tuple[str, ...]:
         """What is compared: each number; of two categories, whose shares move together, the second alone."""
         known = self._names_in_group
         return known[-1:] if self.quantity == "share" and len(known) == 2 else known
