@@ -59,6 +59,10 @@ class Groups(Protocol):
     def warnings(self) -> tuple[Caution, ...]:
         """What calls for care."""
 
+    @property
+    def comparison_notes(self) -> tuple[str, ...]:
+        """What has to be known to read differences between them."""
+
     def cov_params(self) -> Matrix:
         """Return the covariance of all numbers of all groups."""
 
@@ -194,7 +198,7 @@ class Differences(Result):
             title=f"Differences between {what}: {len(self.of.groups):,} groups, {self.of.respondents:,} respondents",
             quantity="difference in share" if of.quantity == "share" else "difference",
             rows=rows,
-            notes=(*adjusting, *of.notes),
+            notes=(*adjusting, *self.of.comparison_notes),
             warnings=self.warnings,
             level=level,
             interval=method or ("recovered" if have else "normal"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -132,13 +133,28 @@ def _notes(estimate: Estimate, price: str, simultaneous: bool) -> tuple[str, ...
     if estimate.tally.declared is not None:
         notes.extend(estimate.tally.declared.notes())
     notes.extend(known_sentences(estimate.design))
-    asked = asked_part(estimate.design)
-    if asked.epsilon == np.inf:
-        told = " ".join(proofs(asked))
-        notes.append(f"Some response of this design proves something about the answer: its ε is infinite. {told}")
-    if estimate.design.caveat:
-        notes.append(estimate.design.caveat)
-    return tuple(notes)
+    return (*notes, *rests_on(estimate.design))
+
+
+def rests_on(*designs: Any) -> tuple[str, ...]:
+    """Tell what responses of these designs prove, and what their promises rest on besides their probabilities.
+
+    Every summary of numbers that were made from responses ends with it.
+
+    Example:
+        >>> from deniable.designs import crosswise, direct
+        >>> rests_on(crosswise("1/4"), direct())[-1]
+        'Answers are sent as they are; nothing is hidden.'
+    """
+    told = []
+    for design in designs:
+        asked = asked_part(design) if isinstance(design, Design) else None
+        if asked is not None and asked.epsilon == np.inf:
+            of = "this design" if len(designs) == 1 else words_of(design.name)
+            proved = " ".join(proofs(asked))
+            told.append(f"Some response of {of} proves something about the answer: its ε is infinite. {proved}")
+        told.append(getattr(design, "caveat", ""))
+    return tuple(dict.fromkeys(each for each in told if each))
 
 
 def known_sentences(design: Design) -> tuple[str, ...]:

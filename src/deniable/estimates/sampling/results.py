@@ -30,8 +30,9 @@ from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
 from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
 from deniable.estimates.shares import Contrast, combined
-from deniable.estimates.summary import below_zero
+from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.testing import HypothesisTest, sampled_wald
+from deniable.order.ladders import Ladder
 
 _UNKNOWN = "a number could not be estimated in every group; expected the name of one that was."
 FEW_DEGREES = 8
@@ -393,21 +394,40 @@ class SampledEstimate(Result):
                 "would be there with a direct question, too."
             )
         notes.append(
-            f"Design effect: how many times the variance is that of {self.respondents:,} people drawn one by one, with "
-            f"the same device. Degrees of freedom: {self.degrees.min():.0f}."
+            f"Design effect: how many times the variance is that of {self._as_many} drawn one by one, with the same "
+            f"device. Degrees of freedom: {self.degrees.min():.0f}."
         )
-        if len(self.groups) > 1 and self.quantity != "total":
-            notes.append(f"{self._alike()}.")
+        notes += self._tested
         notes += below_zero(self.warnings, below=bool((self.value[self._are_shares] < 0).any()))
         if simultaneous:
             notes.append("The intervals hold all together with this level.")
-        if self.missing:
-            notes.append(
-                f"{self.missing:,} sent no response: means are of those who did, totals take the others to be alike."
-            )
+        return (*notes, *self._vouched)
+
+    @property
+    def comparison_notes(self) -> tuple[str, ...]:
+        """What has to be known to read differences between the groups."""
+        return (f"Degrees of freedom: {self.degrees.min():.0f}.", *self._tested, *self._vouched)
+
+    @property
+    def _tested(self) -> tuple[str, ...]:
+        return (f"{self._alike()}.",) if len(self.groups) > 1 and self.quantity != "total" else ()
+
+    @property
+    def _vouched(self) -> tuple[str, ...]:
+        """Who sent nothing, and what the promise rests on."""
+        silent = f"{self.missing:,} sent no response: means are of those who did, totals take the others to be alike."
+        return (*((silent,) if self.missing else ()), *self._rests_on)
+
+    @property
+    def _rests_on(self) -> tuple[str, ...]:
         if isinstance(self.design, Deck):
-            notes.append(self.design.guarantee)
-        return tuple(notes)
+            return (self.design.guarantee,)
+        several = self.design.designs if isinstance(self.design, Ladder) else self.design
+        return rests_on(*(several if isinstance(several, tuple) else (several,)))
+
+    @property
+    def _as_many(self) -> str:
+        return "as many people of the group" if self.groups else f"{self.respondents:,} people"
 
     def _alike(self) -> str:
         try:
