@@ -15,7 +15,7 @@ from deniable.estimates.covariances import Vector, vector
 from deniable.estimates.intervals import wilson
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Summary, told_method, words_of
-from deniable.estimates.sensitivity import breakdown_sentence
+from deniable.estimates.sensitivity import ReadWith, breakdown_sentence
 from deniable.estimates.shares import Estimate, ShareRow
 from deniable.estimates.simplex import projection
 from deniable.tallies.columns import asked_part, known_attributes, subject
@@ -124,7 +124,9 @@ def below_zero(warnings: Sequence[Caution], *, below: bool) -> tuple[str, ...]:
 def _notes(estimate: Estimate, price: str, simultaneous: bool) -> tuple[str, ...]:
     below = not estimate.bounded and bool((estimate.value < 0).any())
     notes = [price, *below_zero(estimate.warnings, below=below)]
-    if doubt := breakdown_sentence(estimate):
+    if doubt := breakdown_sentence(
+        ReadWith(estimate.design, estimate.basis.linear), float(estimate.basis.unbiased[-1])
+    ):
         notes.append(doubt)
     if simultaneous:
         notes.append("The intervals hold all together with this level.")

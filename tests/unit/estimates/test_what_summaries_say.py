@@ -80,3 +80,33 @@ def test_the_design_effect_of_groups_is_told_of_as_many_people_as_they_have() ->
     (told,) = (note for note in RESULTS["sampled groups"](CROSSWISE).summary().notes if "Design effect" in note)
     assert "as many people of the group" in told
     assert "600" not in told
+
+
+def test_shares_of_an_even_sample_have_the_curve_of_the_tally() -> None:
+    responses, even = sent(CROSSWISE), dn.Sampling(np.ones(SIZE))
+    sampled, counted = dn.estimate(responses, sampling=even), dn.estimate(dn.tally(responses))
+    drawn, plain = sampled.sensitivity(), counted.sensitivity()
+    assert drawn.breakdown == pytest.approx(plain.breakdown)
+    for one, two in zip(drawn.curves, plain.curves, strict=True):
+        assert [each.estimate for each in one.points] == pytest.approx([each.estimate for each in two.points])
+    (doubt,) = (note for note in counted.summary().notes if "if nobody were" in note)
+    assert doubt in sampled.summary().notes
+    low, high = sampled.conf_int(level=0.9)["yes"]
+    first = sampled.sensitivity("random", level=0.9).curves[0].points[0]
+    assert (first.low, first.high) == pytest.approx((low, high))
+
+
+def test_the_curve_of_a_group_is_that_of_its_people() -> None:
+    found = RESULTS["sampled groups"](CROSSWISE)
+    alone = dn.estimate(sent(CROSSWISE), sampling=SAMPLE, domain=REGIONS == "south")
+    assert found.sensitivity(category="south · no").breakdown == alone.sensitivity(category="no").breakdown
+    assert found.sensitivity().category == "west · yes"
+    assert found.sensitivity(symbol="same").curves[0].kind == "always same"
+    with pytest.raises(dn.errors.InvalidRequest, match="'south' was not estimated"):
+        found.sensitivity(category="south")
+
+
+def test_totals_and_several_devices_have_no_curve() -> None:
+    for found in (RESULTS["sampled"](CROSSWISE).total, mixed(CROSSWISE)):
+        with pytest.raises(dn.errors.InvalidRequest, match="has no curve"):
+            found.sensitivity()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -26,9 +26,11 @@ from deniable.estimates.differences import (
     pair_signs,
 )
 from deniable.estimates.intervals import Interval, one_of, recovered
+from deniable.estimates.inverses import left_inverse
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
 from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
+from deniable.estimates.sensitivity import SHARES, ReadWith, Sensitivity, Share, breakdown_sentence, curves
 from deniable.estimates.shares import Contrast, combined
 from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.testing import HypothesisTest, sampled_wald
@@ -311,6 +313,52 @@ class SampledEstimate(Result):
                 "there are no groups to be compared; expected at least two.", "Ask for them: dn.estimate(…, by=region)."
             )
 
+    def sensitivity(
+        self,
+        kind: str | None = None,
+        *,
+        category: str | None = None,
+        symbol: str | None = None,
+        shares: Sequence[float] = SHARES,
+        level: float = 0.95,
+    ) -> Sensitivity:
+        """Return what a share would be if some people did not follow the device, as a curve over how many.
+
+        Implements: as `Estimate.sensitivity`, of the people that the sample stands for.
+
+        Args:
+            kind: what these people do: "always_no", "always_yes", "carriers_no" or "random"; all, if it is not given.
+            category: whose share, as `params` calls it, such as "north · yes"; the last one, if it is not given.
+            symbol: instead of a kind, the response that they always send.
+            shares: how many of them there may be.
+            level: of the intervals.
+
+        Raises:
+            InvalidRequest: numbers that are no shares, or those of a design with more responses than categories; a kind
+                or category that does not exist, or shares outside of [0, 1).
+        """
+        if self._read is None:
+            raise InvalidRequest(
+                f"this {self.quantity} has no curve; expected shares of one design with a response for each category.",
+                "Take the curve without weights: dn.estimate(dn.tally(responses)).sensitivity().",
+            )
+        name = self.names[-1] if category is None else category
+        if name not in self.names:
+            raise InvalidRequest(f"{quoted(name)} was not estimated; expected one of {', '.join(self.names[:5]):.200}.")
+        at, ends = self.names.index(name), self.conf_int(level=level)[name]
+        number = at % len(self._read.design.categories)
+        share = Share(name, number, float(self.value[at]), float(self.errors[at]), ends)
+        return curves(self._read, share, kind, symbol=symbol, shares=shares, level=level)
+
+    @property
+    def _read(self) -> ReadWith | None:
+        """What shares were read with, where there is one left inverse alone: a response for each category."""
+        design = self.design
+        if self.quantity != "share" or not isinstance(design, Design):
+            return None
+        square = design.channel.own_cells and design.channel.responses == len(design.categories)
+        return ReadWith(design, left_inverse(design.channel)) if square else None
+
     @property
     def warnings(self) -> tuple[Caution, ...]:
         """Shares and variances far below 0, means of perhaps nobody, and too few clusters to know how they differ."""
@@ -398,6 +446,8 @@ class SampledEstimate(Result):
             f"device. Degrees of freedom: {self.degrees.min():.0f}."
         )
         notes += self._tested
+        if self._read is not None and not self.groups:
+            notes += filter(None, [breakdown_sentence(self._read, float(self.value[-1]))])
         notes += below_zero(self.warnings, below=bool((self.value[self._are_shares] < 0).any()))
         if simultaneous:
             notes.append("The intervals hold all together with this level.")
