@@ -85,8 +85,14 @@ def check_number(comparisons: int) -> None:
     if comparisons > _MOST_COMPARISONS:
         raise InvalidRequest(
             f"there are {comparisons:,} comparisons; expected at most {_MOST_COMPARISONS:,}.",
-            "Take against_rest(), or fewer groups.",
+            "Take fewer groups; of a tally against_rest() does, too.",
         )
+
+
+def nameless(responses: int) -> tuple[Caution, ...]:
+    """Tell how many responses name no group, if any do."""
+    text = f"{responses:,} responses name no group; they are in no comparison."
+    return (Caution("ungrouped", text),) if responses else ()
 
 
 def pair_signs(groups: int) -> Matrix:

@@ -26,6 +26,7 @@ from deniable.estimates.differences import (
     Differences,
     check_number,
     comparison_weights,
+    nameless,
     pair_signs,
 )
 from deniable.estimates.independence import (
@@ -213,8 +214,7 @@ class GroupedEstimate(Result):
             for each in made.warnings
         ]
         nobody = self.tally[None].respondents if None in self.tally else 0
-        if nobody:
-            told.append(Caution("ungrouped", f"{nobody:,} responses name no group; they are in no comparison."))
+        told += nameless(nobody)
         few = [group_name(each) for each in self.left_out if each is not None]
         if few:
             some = ", ".join(few[:5]) + (" …" if len(few) > 5 else "")

@@ -124,9 +124,8 @@ def below_zero(warnings: Sequence[Caution], *, below: bool) -> tuple[str, ...]:
 def _notes(estimate: Estimate, price: str, simultaneous: bool) -> tuple[str, ...]:
     below = not estimate.bounded and bool((estimate.value < 0).any())
     notes = [price, *below_zero(estimate.warnings, below=below)]
-    if doubt := breakdown_sentence(
-        ReadWith(estimate.design, estimate.basis.linear), float(estimate.basis.unbiased[-1])
-    ):
+    read = ReadWith(estimate.design, estimate.basis.linear)
+    if doubt := breakdown_sentence(read, float(estimate.basis.unbiased[-1])):
         notes.append(doubt)
     if simultaneous:
         notes.append("The intervals hold all together with this level.")

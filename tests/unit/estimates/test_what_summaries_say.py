@@ -110,3 +110,19 @@ def test_totals_and_several_devices_have_no_curve() -> None:
     for found in (RESULTS["sampled"](CROSSWISE).total, mixed(CROSSWISE)):
         with pytest.raises(dn.errors.InvalidRequest, match="has no curve"):
             found.sensitivity()
+
+
+def test_people_of_no_group_are_told_and_titles_count_who_is_in_the_table() -> None:
+    regions = np.where(np.arange(SIZE) % 6 == 0, None, REGIONS.astype(object))
+    responses = sent(CROSSWISE)
+    found, counted = dn.estimate(responses, sampling=SAMPLE, by=regions), dn.estimate(dn.tally(responses, by=regions))
+    (caution,) = (each for each in found.warnings if each.code == "ungrouped")
+    assert caution.text == "100 responses name no group; they are in no comparison."
+    assert caution in counted.warnings
+    assert "500 of 600 people in 60 clusters" in found.summary().title
+    assert caution in type(found).from_json(found.to_json(), CROSSWISE).warnings
+    part = dn.estimate(responses, sampling=SAMPLE, domain=np.arange(SIZE) < 200)
+    assert part.summary().title.startswith("share, crosswise, ε = 1.099, 200 of 600 people in 60 clusters")
+    assert any("that of 200 people drawn" in note for note in part.summary().notes)
+    assert not any(each.code == "ungrouped" for each in part.warnings)
+    assert "600 people in 60 clusters" in dn.estimate(responses, sampling=SAMPLE).summary().title

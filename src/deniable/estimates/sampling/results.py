@@ -23,6 +23,7 @@ from deniable.estimates.differences import (
     Differences,
     check_number,
     comparison_weights,
+    nameless,
     pair_signs,
 )
 from deniable.estimates.intervals import Interval, one_of, recovered
@@ -91,6 +92,7 @@ class SampledEstimate(Result):
         sample: how people were drawn, in words.
         respondents: how many responses there are.
         missing: how many sent nothing.
+        ungrouped: how many responses name no group.
         groups: what the groups are called, where there are any; each has the same numbers, one after the other.
         totals: the totals of the same, where there are any.
     """
@@ -117,6 +119,7 @@ class SampledEstimate(Result):
     sample: str
     respondents: int
     missing: int = 0
+    ungrouped: int = 0
     groups: tuple[str, ...] = ()
     totals: SampledEstimate | None = field(default=None, repr=False)
 
@@ -270,6 +273,14 @@ class SampledEstimate(Result):
         """
         return self.compared("pairs")
 
+    def against_rest(self) -> Differences:
+        """Refuse: all other groups together are a part of the people that was not estimated; it tells how to ask.
+
+        Raises:
+            InvalidRequest: always.
+        """
+        return self.compared("rest")
+
     def compared(self, against: str) -> Differences:
         """Return by how much groups differ, in "pairs".
 
@@ -385,6 +396,7 @@ class SampledEstimate(Result):
                 f"{int(are_ratios(self.basis).sum()):,} means: nothing is known about them."
             )
             found.append(Caution("within-noise", text))
+        found += nameless(self.ungrouped)
         least = int(self.degrees.min())
         if least < FEW_DEGREES:
             found.append(
@@ -526,5 +538,5 @@ class SampledEstimate(Result):
         return made
 
 
-_TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing")
+_TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing", "ungrouped")
 _ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale", "curve", "low", "high", "ratio")
