@@ -63,6 +63,10 @@ class Groups(Protocol):
     def compared_names(self) -> tuple[str, ...]:
         """What is compared between groups."""
 
+    @property
+    def comparison_notes(self) -> tuple[str, ...]:
+        """What has to be known to read differences between them."""
+
     def cov_params(self) -> Matrix:
         """Return the covariance of all numbers of all groups."""
 
@@ -85,8 +89,14 @@ def check_number(comparisons: int) -> None:
     if comparisons > _MOST_COMPARISONS:
         raise InvalidRequest(
             f"there are {comparisons:,} comparisons; expected at most {_MOST_COMPARISONS:,}.",
-            "Take against_rest(), or fewer groups.",
+            "Take fewer groups; of a tally against_rest() does, too.",
         )
+
+
+def nameless(responses: int) -> tuple[Caution, ...]:
+    """Tell how many responses name no group, if any do."""
+    text = f"{responses:,} responses name no group; they are in no comparison."
+    return (Caution("ungrouped", text),) if responses else ()
 
 
 def pair_signs(groups: int) -> Matrix:
@@ -199,7 +209,7 @@ class Differences(Result):
             title=f"Differences between {what}: {len(self.of.groups):,} groups, {self.of.respondents:,} respondents",
             quantity="difference in share" if of.quantity == "share" else "difference",
             rows=rows,
-            notes=(*adjusting, *of.notes),
+            notes=(*adjusting, *self.of.comparison_notes),
             warnings=self.warnings,
             level=level,
             interval=method or ("recovered" if have else "normal"),

@@ -15,7 +15,8 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.stats import chi2
 
-from deniable import documents
+from deniable import documents, exact
+from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.differences import (
@@ -25,6 +26,7 @@ from deniable.estimates.differences import (
     Differences,
     check_number,
     comparison_weights,
+    nameless,
     pair_signs,
 )
 from deniable.estimates.independence import (
@@ -34,9 +36,12 @@ from deniable.estimates.independence import (
     score_test,
 )
 from deniable.estimates.intervals import Interval, one_of
-from deniable.estimates.results import Caution, Result, Row, Summary, told_method
+from deniable.estimates.results import Caution, Result, Row, Summary, told_method, words_of
 from deniable.estimates.shares import Estimate
+from deniable.estimates.summary import rests_on
 from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio, wald
+from deniable.order.ladders import Ladder
+from deniable.tallies.columns import subject
 from deniable.tallies.groups import Group, GroupedTally, group_name
 from deniable.tallies.weighted import WeightedTally
 
@@ -209,8 +214,7 @@ class GroupedEstimate(Result):
             for each in made.warnings
         ]
         nobody = self.tally[None].respondents if None in self.tally else 0
-        if nobody:
-            told.append(Caution("ungrouped", f"{nobody:,} responses name no group; they are in no comparison."))
+        told += nameless(nobody)
         few = [group_name(each) for each in self.left_out if each is not None]
         if few:
             some = ", ".join(few[:5]) + (" …" if len(few) > 5 else "")
@@ -234,22 +238,23 @@ class GroupedEstimate(Result):
             group: (each._whole if whole else each.summary)(level=own, method=method, simultaneous=simultaneous)
             for group, each in self.groups.items()
         }
-        first = next(iter(parts.values()))
+        first, epsilon = next(iter(parts.values())), max(each.epsilon for each in parts.values())
         rows = tuple(
             replace(row, name=f"{group_name(group)} · {row.name}") for group, each in parts.items() for row in each.rows
         )
         return Summary(
-            title=f"{self._counted}, {self.respondents:,} respondents, by {told_method(first.method)}",
+            title=f"{self._counted}, {_asked(self.design)}, ε = {exact.shown_above(epsilon, 4)}, {self.respondents:,} "
+            f"respondents, by {told_method(first.method)}",
             quantity=first.quantity,
             rows=rows,
-            notes=self._notes(),
+            notes=self.comparison_notes,
             warnings=self.warnings,
             level=level,
             interval=first.interval,
             method=first.method,
             respondents=self.respondents,
             missing=self.tally.missing,
-            epsilon=max(each.epsilon for each in parts.values()),
+            epsilon=epsilon,
             simultaneous=simultaneous,
             left_out=sum(each.left_out for each in parts.values()),
         )
@@ -259,13 +264,14 @@ class GroupedEstimate(Result):
         many = f"{len(self.groups):,} group{'s' if len(self.groups) > 1 else ''}"
         return f"{many} of {group_name(self.tally.by)}" if self.tally.by else many
 
-    def _notes(self) -> tuple[str, ...]:
+    @property
+    def comparison_notes(self) -> tuple[str, ...]:
+        """What has to be known to read the groups, and the differences between them."""
         declared = getattr(self.tally.overall, "declared", None)
         vouched = () if declared is None else declared.notes()
         asked = None if self._tell_shares else "mean"
-        if len(self.groups) < 2 or (asked and asked not in self.names):
-            return tuple(vouched)
-        return (f"{self.homogeneity(asked)}.", *vouched)
+        alone = len(self.groups) < 2 or (asked and asked not in self.names)
+        return (*(() if alone else (f"{self.homogeneity(asked)}.",)), *vouched, *rests_on(*_designs(self.design)))
 
     @property
     def _have_shares(self) -> bool:
@@ -424,6 +430,18 @@ class GroupedEstimate(Result):
     def _remade(cls, source: Mapping[str, Any], design: Any) -> GroupedEstimate:
         tally = GroupedTally.from_body(documents.field(source, "tally", dict), design)
         return cls(tally, documents.field(source, "options", dict))
+
+
+def _asked(design: Any) -> str:
+    """Return what a design is called above a table."""
+    if isinstance(design, Design):
+        return words_of(subject(design))
+    return words_of(getattr(design, "name", "")) or str(design.asks)
+
+
+def _designs(design: Any) -> tuple[Any, ...]:
+    """Return the designs whose responses are counted: of a ladder that of each stage."""
+    return design.designs if isinstance(design, Ladder) else (design,)
 
 
 def _rest_signs(sizes: Sequence[float]) -> Matrix:

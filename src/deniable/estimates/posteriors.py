@@ -29,6 +29,7 @@ from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.linear import floats
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
 from deniable.estimates.shares import Estimate
+from deniable.estimates.summary import rests_on
 from deniable.tallies import Tally
 from deniable.tallies.groups import GroupedTally
 from deniable.tallies.weighted import WeightedTally
@@ -271,6 +272,7 @@ class Posterior(Result):
             "Intervals are credible ones: given this prior, the share lies inside with this probability.",
             found,
             *([f"{missing:,} sent no response and take no part in it."] if missing else []),
+            *rests_on(self.design),
         )
 
     @property

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from deniable.designs import Design
+    from deniable.estimates.linear import Linear
     from deniable.estimates.shares import Estimate
 
 KINDS = {
@@ -213,36 +215,61 @@ def sensitivity(
 ) -> Sensitivity:
     """Return the curves of a share over that of people who do not follow the device; see `Estimate.sensitivity`."""
     design = estimate.design
-    require_options(texts={"kind": kind, "symbol": symbol})
     number = len(design.categories) - 1 if category is None else design.category_number(category)
-    name = design.categories[number]
+    name, free = design.categories[number], _unbounded(estimate)
+    ends = free.conf_int(level=level)[name]
+    share = Share(name, number, float(free.value[number]), float(free.errors[number]), ends)
+    read = ReadWith(design, estimate.basis.linear)
+    return curves(read, share, kind, symbol=symbol, shares=shares, level=level)
+
+
+class ReadWith(NamedTuple):
+    """A design, and the left inverse that its responses were read with."""
+
+    design: Design
+    linear: Linear
+
+
+class Share(NamedTuple):
+    """An unbiased share: what it is called, the number of its category, its value, error and interval."""
+
+    name: str
+    number: int
+    value: float
+    error: float
+    ends: Interval
+
+
+def curves(
+    read: ReadWith, share: Share, kind: str | None, *, symbol: str | None, shares: Sequence[float], level: float
+) -> Sensitivity:
+    """Return the curves of a share, whatever sample it was estimated from; see `sensitivity`."""
+    require_options(texts={"kind": kind, "symbol": symbol})
     failing = [float(each) for each in shares]
     if not failing or any(not 0 <= each < 1 for each in failing):
         raise InvalidRequest(
             "a share of people who do not follow is not in [0, 1); expected shares such as 0, 0.1, 0.2."
         )
-    known = behaviours(estimate, number)
+    known = behaviours(read, share.number)
     if symbol is not None:
         if kind not in (None, "always"):
             raise InvalidRequest(f"the kind is {quoted(kind)}; expected none, or 'always', beside a symbol.")
-        known = {"always": _always(estimate, number, symbol)}
+        known = {"always": _always(read, share.number, symbol)}
     elif kind is not None:
         if kind not in known:
             raise InvalidRequest(f"the kind is {quoted(kind)}; expected one of {', '.join(known)}.")
         known = {kind: known[kind]}
-    free = _unbounded(estimate)
-    value, error, ends = float(free.value[number]), float(free.errors[number]), free.conf_int(level=level)[name]
-    curves = tuple(_curve(each, value, error, ends, failing) for each in known.values())
-    return Sensitivity(name, value, level, curves)
+    found = tuple(_curve(each, share.value, share.error, share.ends, failing) for each in known.values())
+    return Sensitivity(share.name, share.value, level, found)
 
 
-def behaviours(estimate: Estimate, number: int) -> dict[str, Behaviour]:
+def behaviours(read: ReadWith, number: int) -> dict[str, Behaviour]:
     """Return what people may do who do not follow the device, with what that counts for in a category's share.
 
     Of a design whose tallies keep sums, and of one with very many responses, they are taken to use the device with
     another answer: the category, another one, or any at random.
     """
-    design, linear = estimate.design, estimate.basis.linear
+    design, linear = read
     channel = design.channel
     against, speaking, chance = 0.0, 1.0, 1 / len(design.categories)
     if channel.own_cells and channel.responses <= _MOST_SCORED:
@@ -252,18 +279,18 @@ def behaviours(estimate: Estimate, number: int) -> dict[str, Behaviour]:
     return {kind: Behaviour(kind, KINDS[kind], at, kind == "carriers_no") for kind, at in counted.items()}
 
 
-def breakdown_sentence(estimate: Estimate) -> str:
+def breakdown_sentence(read: ReadWith, value: float) -> str:
     """Tell how many people would explain the share of the second of two answers without anybody who holds it.
 
     Empty where that is not informative: more than two answers, a direct question, or a share that is not above 0.
     """
-    design, value = estimate.design, float(estimate.basis.unbiased[-1])
+    design = read.design
     channel = design.channel
     if len(design.categories) != 2 or channel.responses > _MOST_SCORED or not 0 < value < 1:
         return ""
     if all(channel.probability(at, given=at) == 1 for at in range(2)):
         return ""
-    known = behaviours(estimate, 1)
+    known = behaviours(read, 1)
     parts = {
         "who always send the response that suggests it": value / known["always_yes"].counts_for,
         "who respond at random": value / known["random"].counts_for if known["random"].counts_for > 0 else 1.0,
@@ -277,12 +304,12 @@ def breakdown_sentence(estimate: Estimate) -> str:
     )
 
 
-def _always(estimate: Estimate, number: int, symbol: str) -> Behaviour:
-    channel = estimate.design.channel
+def _always(read: ReadWith, number: int, symbol: str) -> Behaviour:
+    channel = read.design.channel
     if not channel.own_cells or channel.responses > _MOST_SCORED:
         raise InvalidRequest("the responses of this design are not counted one by one; expected a kind, and no symbol.")
-    alone = np.eye(channel.responses)[estimate.design.symbol_number(symbol)]
-    score = float(estimate.basis.linear.shares(alone)[number])
+    alone = np.eye(channel.responses)[read.design.symbol_number(symbol)]
+    score = float(read.linear.shares(alone)[number])
     return Behaviour(f"always {symbol}", f"of people always send {symbol!r}", score, members=False)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from deniable import documents, exact
 from deniable.designs import Design
 from deniable.designs.labels import same_labels
-from deniable.designs.proofs import proofs
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, quoted
 from deniable.estimates import weighing
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
@@ -24,7 +23,7 @@ from deniable.estimates.likelihood import Convergence
 from deniable.estimates.results import Caution, Result, Summary, around, told_method
 from deniable.estimates.shares import Contrast, ShareRow, combined, read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
-from deniable.estimates.summary import below_zero, cost, reference, worth
+from deniable.estimates.summary import below_zero, cost, reference, rests_on, worth
 from deniable.estimates.weighing import Contribution
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally
@@ -528,7 +527,8 @@ def summarize(combined: Combined, level: float, method: str, *, simultaneous: bo
         for design, each, weight in zip(ladder, finest, combined.weights, strict=True)
     )
     note = f"Respondents by the finest stage they sent: {groups}."
-    facts = Facts(f"{ladder!r}", (note,), combined.tallies.missing, ladder.epsilons[reached])
+    used = [design for design, each in zip(ladder, finest, strict=True) if each.respondents]
+    facts = Facts(f"{ladder!r}", (note, *rests_on(*used)), combined.tallies.missing, ladder.epsilons[reached])
     return _summary(combined, facts, level, method, simultaneous=simultaneous)
 
 
@@ -536,14 +536,13 @@ def told(mixed: Mixed, level: float, method: str, *, simultaneous: bool) -> Summ
     """Return the summary of an estimate from several devices; its ε is the largest of theirs."""
     names = [f"{part.tally.design!r}" for part in mixed.parts]
     groups = "; ".join(_group(name, part.tally, part.weight) for name, part in zip(names, mixed.parts, strict=True))
-    proved = [" ".join(proofs(part.tally.design)) for part in mixed.parts]
-    notes = (f"Respondents by device: {groups}.", *dict.fromkeys(each for each in proved if each))
-    caveats = dict.fromkeys(each.design.caveat for each in mixed.tallies if each.design.caveat)
+    notes: tuple[str, ...] = (f"Respondents by device: {groups}.",)
     vouched = [each.declared for each in mixed.tallies if each.declared is not None]
     notes += sum(vouched[1:], start=vouched[0]).notes() if vouched else ()
     missing = sum(each.missing for each in mixed.tallies)
+    designs = dict.fromkeys(each.design for each in mixed.tallies)
     epsilon = max(part.tally.design.epsilon for part in mixed.parts)
-    facts = Facts(f"{len(mixed.parts)} devices", (*notes, *caveats), missing, epsilon)
+    facts = Facts(f"{len(mixed.parts)} devices", (*notes, *rests_on(*designs)), missing, epsilon)
     return _summary(mixed, facts, level, method, simultaneous=simultaneous)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from deniable.estimates.covariances import Vector, vector
 from deniable.estimates.intervals import wilson
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Summary, told_method, words_of
-from deniable.estimates.sensitivity import breakdown_sentence
+from deniable.estimates.sensitivity import ReadWith, breakdown_sentence
 from deniable.estimates.shares import Estimate, ShareRow
 from deniable.estimates.simplex import projection
 from deniable.tallies.columns import asked_part, known_attributes, subject
@@ -123,7 +124,8 @@ def below_zero(warnings: Sequence[Caution], *, below: bool) -> tuple[str, ...]:
 def _notes(estimate: Estimate, price: str, simultaneous: bool) -> tuple[str, ...]:
     below = not estimate.bounded and bool((estimate.value < 0).any())
     notes = [price, *below_zero(estimate.warnings, below=below)]
-    if doubt := breakdown_sentence(estimate):
+    read = ReadWith(estimate.design, estimate.basis.linear)
+    if doubt := breakdown_sentence(read, float(estimate.basis.unbiased[-1])):
         notes.append(doubt)
     if simultaneous:
         notes.append("The intervals hold all together with this level.")
@@ -132,13 +134,28 @@ def _notes(estimate: Estimate, price: str, simultaneous: bool) -> tuple[str, ...
     if estimate.tally.declared is not None:
         notes.extend(estimate.tally.declared.notes())
     notes.extend(known_sentences(estimate.design))
-    asked = asked_part(estimate.design)
-    if asked.epsilon == np.inf:
-        told = " ".join(proofs(asked))
-        notes.append(f"Some response of this design proves something about the answer: its ε is infinite. {told}")
-    if estimate.design.caveat:
-        notes.append(estimate.design.caveat)
-    return tuple(notes)
+    return (*notes, *rests_on(estimate.design))
+
+
+def rests_on(*designs: Any) -> tuple[str, ...]:
+    """Tell what responses of these designs prove, and what their promises rest on besides their probabilities.
+
+    Every summary of numbers that were made from responses ends with it.
+
+    Example:
+        >>> from deniable.designs import crosswise, direct
+        >>> rests_on(crosswise("1/4"), direct())[-1]
+        'Answers are sent as they are; nothing is hidden.'
+    """
+    told = []
+    for design in designs:
+        asked = asked_part(design) if isinstance(design, Design) else None
+        if asked is not None and asked.epsilon == np.inf:
+            of = "this design" if len(designs) == 1 else words_of(design.name)
+            proved = " ".join(proofs(asked))
+            told.append(f"Some response of {of} proves something about the answer: its ε is infinite. {proved}")
+        told.append(getattr(design, "caveat", ""))
+    return tuple(dict.fromkeys(each for each in told if each))
 
 
 def known_sentences(design: Design) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from deniable.errors import InvalidRequest, InvalidResponse, NotEstimable
 from deniable.estimates.compliance.triangle import Triangle, WeightShare
 
 DIE = dn.forced_response("2/3", "1/6", "1/6")
+_ARMS = {"RR": DIE, "DQ": dn.direct()}
 
 
 def heights(p: list[float], yes: list[int], n: list[int], weights: np.ndarray) -> np.ndarray:
@@ -415,3 +416,16 @@ class TestArms:
             dn.compliance.compare_arms(dn.Tally(DIE, [5, 5]), dn.Tally(dn.direct(["a", "b"]), [5, 5]))
         with pytest.raises(InvalidRequest, match="two tallies"):
             dn.compliance.compare_arms(dn.Tally(DIE, [5, 5]), 0.3)  # type: ignore[arg-type]
+
+    def test_arms_of_a_sample_are_groups_of_an_estimate(self) -> None:
+        rng = np.random.default_rng(5)
+        asked, clusters = np.tile(["RR", "DQ"], 100), np.arange(200) // 10
+        column, sample = rng.choice(["no", "yes"], 200), dn.Sampling(rng.uniform(1, 3, 200), clusters=clusters)
+        arms = [dn.tally(dn.Responses.of(each, column[asked == name])) for name, each in _ARMS.items()]
+        with pytest.raises(InvalidRequest, match=r"by=asked\)\.pairwise\(\)"):
+            dn.compliance.compare_arms(*arms, sampling=sample)
+        rows = dn.Responses.of(_ARMS, column, devices=asked)
+        apart = dn.estimate(rows, sampling=dn.Sampling([1.0] * 200), by=asked).pairwise()  # as the error tells
+        assert abs(apart.params["DQ − RR · yes"]) == pytest.approx(
+            abs(dn.compliance.compare_arms(*arms).params["yes"]), abs=1e-12
+        )

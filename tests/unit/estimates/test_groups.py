@@ -177,13 +177,13 @@ def test_holm_keeps_its_level_over_many_groups() -> None:
 def test_a_declared_design_and_the_columns_of_groups_are_told() -> None:
     counted = {group: dn.Tally(WARNER, [30, 20], declared=dn.Declared(50)) for group in ("a", "b")}
     told = dn.estimate(dn.GroupedTally(WARNER, counted, by=("region",)))
-    assert told.summary().title.startswith("2 groups of region, 100 respondents")
+    assert told.summary().title.startswith("2 groups of region, warner, ε = 1.099, 100 respondents")
     for summary in (told.summary(), told.pairwise().summary()):
         assert "named by the person who counted: the file of these 100 rows does not say which" in " ".join(
             summary.notes
         )
     alone = dn.estimate(dn.GroupedTally(WARNER, {"a": counted["a"]})).summary()
-    assert alone.title.startswith("1 group, 50 respondents")
+    assert alone.title.startswith("1 group, warner, ε = 1.099, 50 respondents")
     assert "these 50 rows" in " ".join(alone.notes)
 
 

@@ -60,7 +60,7 @@ def test_groups_of_a_sample_are_compared_in_pairs() -> None:
     with pytest.raises(InvalidRequest, match="expected at least two"):
         dn.estimate(FIRST, sampling=CLUSTERED).pairwise()
     with pytest.raises(InvalidRequest, match="by=\\(region == 'north'\\)"):
-        found.compared("rest")
+        found.against_rest()
     body = json.loads(pairs.to_json())
     plain = {name: value for name, value in body.items() if name not in ("schema", "hash")}
     for change in ({"of": "counted"}, {"against": "all"}):

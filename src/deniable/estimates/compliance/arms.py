@@ -16,6 +16,7 @@ from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval
 from deniable.estimates.likelihood import log_likelihood
 from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.sampling import Sampling
 from deniable.estimates.shares import Estimate, fitted
 from deniable.estimates.stages import groups_body, groups_from_body, pool
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
@@ -162,7 +163,15 @@ class ArmComparison(Result):
         return compare_arms(*groups_from_body(source))
 
 
-def compare_arms(randomized: Tally | Estimate, direct: Tally | Estimate) -> ArmComparison:
+_OF_A_SAMPLE = (
+    "Rows of a sample are compared by the device: rows = dn.Responses.of({'RR': design, 'DQ': dn.direct()}, column, "
+    "devices=asked), then dn.estimate(rows, sampling=…, by=asked).pairwise()."
+)
+
+
+def compare_arms(
+    randomized: Tally | Estimate, direct: Tally | Estimate, *, sampling: Sampling | None = None
+) -> ArmComparison:
     """Compare people who were asked with a device with others who were asked directly.
 
     Implements: d = π̂ − π̂₀ with V = V̂ + V̂₀, and the likelihood ratio of one share for both.
@@ -170,9 +179,10 @@ def compare_arms(randomized: Tally | Estimate, direct: Tally | Estimate) -> ArmC
     Args:
         randomized: the counts of the arm with the device, or their estimate.
         direct: the counts of the arm without, such as a tally of `direct()`.
+        sampling: none. Arms of a sample may share clusters; they are groups of `estimate`, as the error tells.
 
     Raises:
-        InvalidRequest: no tallies, or other categories in the second arm.
+        InvalidRequest: a sampling, no tallies, or other categories in the second arm.
         NotEstimable: an arm of fewer than two people.
 
     Example:
@@ -181,9 +191,13 @@ def compare_arms(randomized: Tally | Estimate, direct: Tally | Estimate) -> ArmC
         >>> round(found.params["yes"], 4), round(found.z["yes"], 3), round(found.likelihood_ratio.statistic, 3)
         (0.1143, 2.283, 5.44)
     """
+    if sampling is not None:
+        raise InvalidRequest("there is a sampling; expected two tallies of people who were drawn alike.", _OF_A_SAMPLE)
     tallies = [each.tally if isinstance(each, Estimate) else each for each in (randomized, direct)]
     if not all(isinstance(each, Tally) for each in tallies):
-        raise InvalidRequest("expected two tallies or estimates: of the arm with the device, and of the direct one.")
+        raise InvalidRequest(
+            "expected two tallies or estimates: of the arm with the device, and of the direct one.", _OF_A_SAMPLE
+        )
     first, second = tallies
     if list(first.design.categories) != list(second.design.categories):
         raise InvalidRequest(

@@ -24,6 +24,7 @@ from deniable.estimates.regression.models import RowLikelihood, SampledLikelihoo
 from deniable.estimates.regression.sandwiches import ERRORS, inverted
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around, words_of
 from deniable.estimates.sampling import Sampling, sandwich
+from deniable.estimates.summary import rests_on
 from deniable.estimates.testing import THAT, HypothesisTest, against_chi_square, likelihood_ratio
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ class Regression(Result):
             notes.append(
                 f"Left out: {count:,} rows, because {reason}." if count > 1 else f"Left out: 1 row, because {reason}."
             )
-        return tuple(notes)
+        return (*notes, *rests_on(*dict.fromkeys(design for _, design in self.designs)))
 
     def with_errors(self, errors: str) -> Regression:
         """Return the same coefficients with other standard errors.

@@ -190,6 +190,7 @@ class _Estimand:
         parts: for each group, which rows belong to it, whether they responded or not.
         names: of the groups; one empty name where there are none.
         denominator: what totals are divided by, where that is not the number of people.
+        ungrouped: how many responses name no group.
         of_total: totals in place of means.
     """
 
@@ -198,6 +199,7 @@ class _Estimand:
     parts: tuple[Mask, ...]
     names: tuple[str, ...]
     denominator: Vector | None
+    ungrouped: int = 0
     of_total: bool = False
 
     @property
@@ -317,6 +319,7 @@ class _Estimand:
             for name in piece.block.names
         ]
         responded = sum(int(np.any([part & each.present for each in self.blocks], axis=0).sum()) for part in self.parts)
+        taken = sum(int(part.sum()) for part in self.parts)
         own = [vector(sampling.weights * piece.here) for piece in pieces]
         return SampledEstimate(
             *asked,
@@ -332,9 +335,10 @@ class _Estimand:
             *_single([piece.block for piece in pieces], own, means, ratio=self.denominator is not None),
             self._tested(value, covariance),
             f"{self._method}, {sampling.variance}",
-            sampling.describe(),
+            sampling.describe(taken),
             responded,
-            int(sum(int(part.sum()) for part in self.parts) - responded),
+            taken - responded,
+            self.ungrouped,
             self.names if self.names != ("",) else (),
         )
 
@@ -489,4 +493,5 @@ def _estimand(blocks: tuple[RowValues, ...], sampling: Sampling, domain: Any, by
             raise NotEstimable("nobody belongs to a group; expected people who do.")
         names, parts = (tuple(each) for each in zip(*told, strict=True))
     below = None if denominator is None else columns.numbers(denominator, "denominator", size)
-    return _Estimand(blocks, sampling, parts, names, below)
+    nobody = inside & ~np.any(parts, axis=0) & np.any([block.present for block in blocks], axis=0)
+    return _Estimand(blocks, sampling, parts, names, below, int(nobody.sum()))

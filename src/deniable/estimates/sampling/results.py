@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -23,15 +23,19 @@ from deniable.estimates.differences import (
     Differences,
     check_number,
     comparison_weights,
+    nameless,
     pair_signs,
 )
 from deniable.estimates.intervals import Interval, one_of, recovered
+from deniable.estimates.inverses import left_inverse
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
 from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
+from deniable.estimates.sensitivity import SHARES, ReadWith, Sensitivity, Share, breakdown_sentence, curves
 from deniable.estimates.shares import Contrast, combined
-from deniable.estimates.summary import below_zero
+from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.testing import HypothesisTest, sampled_wald
+from deniable.order.ladders import Ladder
 
 _UNKNOWN = "a number could not be estimated in every group; expected the name of one that was."
 FEW_DEGREES = 8
@@ -88,6 +92,7 @@ class SampledEstimate(Result):
         sample: how people were drawn, in words.
         respondents: how many responses there are.
         missing: how many sent nothing.
+        ungrouped: how many responses name no group.
         groups: what the groups are called, where there are any; each has the same numbers, one after the other.
         totals: the totals of the same, where there are any.
     """
@@ -114,6 +119,7 @@ class SampledEstimate(Result):
     sample: str
     respondents: int
     missing: int = 0
+    ungrouped: int = 0
     groups: tuple[str, ...] = ()
     totals: SampledEstimate | None = field(default=None, repr=False)
 
@@ -267,6 +273,14 @@ class SampledEstimate(Result):
         """
         return self.compared("pairs")
 
+    def against_rest(self) -> Differences:
+        """Refuse: all other groups together are a part of the people that was not estimated; it tells how to ask.
+
+        Raises:
+            InvalidRequest: always.
+        """
+        return self.compared("rest")
+
     def compared(self, against: str) -> Differences:
         """Return by how much groups differ, in "pairs".
 
@@ -310,6 +324,52 @@ class SampledEstimate(Result):
                 "there are no groups to be compared; expected at least two.", "Ask for them: dn.estimate(…, by=region)."
             )
 
+    def sensitivity(
+        self,
+        kind: str | None = None,
+        *,
+        category: str | None = None,
+        symbol: str | None = None,
+        shares: Sequence[float] = SHARES,
+        level: float = 0.95,
+    ) -> Sensitivity:
+        """Return what a share would be if some people did not follow the device, as a curve over how many.
+
+        Implements: as `Estimate.sensitivity`, of the people that the sample stands for.
+
+        Args:
+            kind: what these people do: "always_no", "always_yes", "carriers_no" or "random"; all, if it is not given.
+            category: whose share, as `params` calls it, such as "north · yes"; the last one, if it is not given.
+            symbol: instead of a kind, the response that they always send.
+            shares: how many of them there may be.
+            level: of the intervals.
+
+        Raises:
+            InvalidRequest: numbers that are no shares, or those of a design with more responses than categories; a kind
+                or category that does not exist, or shares outside of [0, 1).
+        """
+        if self._read is None:
+            raise InvalidRequest(
+                f"this {self.quantity} has no curve; expected shares of one design with a response for each category.",
+                "Take the curve without weights: dn.estimate(dn.tally(responses)).sensitivity().",
+            )
+        name = self.names[-1] if category is None else category
+        if name not in self.names:
+            raise InvalidRequest(f"{quoted(name)} was not estimated; expected one of {', '.join(self.names[:5]):.200}.")
+        at, ends = self.names.index(name), self.conf_int(level=level)[name]
+        number = at % len(self._read.design.categories)
+        share = Share(name, number, float(self.value[at]), float(self.errors[at]), ends)
+        return curves(self._read, share, kind, symbol=symbol, shares=shares, level=level)
+
+    @property
+    def _read(self) -> ReadWith | None:
+        """What shares were read with, where there is one left inverse alone: a response for each category."""
+        design = self.design
+        if self.quantity != "share" or not isinstance(design, Design):
+            return None
+        square = design.channel.own_cells and design.channel.responses == len(design.categories)
+        return ReadWith(design, left_inverse(design.channel)) if square else None
+
     @property
     def warnings(self) -> tuple[Caution, ...]:
         """Shares and variances far below 0, means of perhaps nobody, and too few clusters to know how they differ."""
@@ -336,6 +396,7 @@ class SampledEstimate(Result):
                 f"{int(are_ratios(self.basis).sum()):,} means: nothing is known about them."
             )
             found.append(Caution("within-noise", text))
+        found += nameless(self.ungrouped)
         least = int(self.degrees.min())
         if least < FEW_DEGREES:
             found.append(
@@ -393,21 +454,42 @@ class SampledEstimate(Result):
                 "would be there with a direct question, too."
             )
         notes.append(
-            f"Design effect: how many times the variance is that of {self.respondents:,} people drawn one by one, with "
-            f"the same device. Degrees of freedom: {self.degrees.min():.0f}."
+            f"Design effect: how many times the variance is that of {self._as_many} drawn one by one, with the same "
+            f"device. Degrees of freedom: {self.degrees.min():.0f}."
         )
-        if len(self.groups) > 1 and self.quantity != "total":
-            notes.append(f"{self._alike()}.")
+        notes += self._tested
+        if self._read is not None and not self.groups:
+            notes += filter(None, [breakdown_sentence(self._read, float(self.value[-1]))])
         notes += below_zero(self.warnings, below=bool((self.value[self._are_shares] < 0).any()))
         if simultaneous:
             notes.append("The intervals hold all together with this level.")
-        if self.missing:
-            notes.append(
-                f"{self.missing:,} sent no response: means are of those who did, totals take the others to be alike."
-            )
+        return (*notes, *self._vouched)
+
+    @property
+    def comparison_notes(self) -> tuple[str, ...]:
+        """What has to be known to read differences between the groups."""
+        return (f"Degrees of freedom: {self.degrees.min():.0f}.", *self._tested, *self._vouched)
+
+    @property
+    def _tested(self) -> tuple[str, ...]:
+        return (f"{self._alike()}.",) if len(self.groups) > 1 and self.quantity != "total" else ()
+
+    @property
+    def _vouched(self) -> tuple[str, ...]:
+        """Who sent nothing, and what the promise rests on."""
+        silent = f"{self.missing:,} sent no response: means are of those who did, totals take the others to be alike."
+        return (*((silent,) if self.missing else ()), *self._rests_on)
+
+    @property
+    def _rests_on(self) -> tuple[str, ...]:
         if isinstance(self.design, Deck):
-            notes.append(self.design.guarantee)
-        return tuple(notes)
+            return (self.design.guarantee,)
+        several = self.design.designs if isinstance(self.design, Ladder) else self.design
+        return rests_on(*(several if isinstance(several, tuple) else (several,)))
+
+    @property
+    def _as_many(self) -> str:
+        return "as many people of the group" if self.groups else f"{self.respondents:,} people"
 
     def _alike(self) -> str:
         try:
@@ -456,5 +538,5 @@ class SampledEstimate(Result):
         return made
 
 
-_TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing")
+_TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing", "ungrouped")
 _ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale", "curve", "low", "high", "ratio")

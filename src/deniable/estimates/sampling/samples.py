@@ -281,9 +281,9 @@ class Sampling:
             return self.rule
         return "linearized" if self.inclusion is None or self.clustered else "Deville"
 
-    def describe(self) -> str:
-        """Return how many people, clusters and strata there are, in words."""
-        told = f"{len(self):,} people"
+    def describe(self, taken: int | None = None) -> str:
+        """Return how many people, clusters and strata there are, in words; and of whom so many are taken."""
+        told = f"{len(self):,} people" if taken in (None, len(self)) else f"{taken:,} of {len(self):,} people"
         if self.clustered:
             told += f" in {len(self.stratum_of):,} clusters"
         if len(self.stratum_names) > 1:
