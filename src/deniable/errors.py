@@ -34,6 +34,8 @@ def quoted(value: object, most: int = 40) -> str:
         >>> quoted("yes"), quoted("a long answer", most=9), quoted(12.5)
         ("'yes'", "'a long…'", '12.5')
     """
+    if getattr(getattr(value, "dtype", None), "kind", " ") in "biufU" and getattr(value, "ndim", 1) == 0:
+        value = value.item()  # type: ignore[attr-defined]  # a scalar of NumPy, which would name its type
     text = repr(value)
     if len(text) <= most:
         return text

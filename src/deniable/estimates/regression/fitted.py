@@ -132,9 +132,13 @@ class Regression(Result):
 
     @property
     def bse(self) -> dict[str, float]:
+        """The standard errors; not a number for a deviation of intercepts that is 0, on the border."""
         with np.errstate(invalid="ignore"):
-            errors = np.sqrt(np.diagonal(self.covariance))
-        return dict(zip(self.names, errors.tolist(), strict=True))
+            errors = np.sqrt(np.diagonal(self.covariance)).tolist()
+        return {
+            name: math.nan if value == 0 and is_group_deviation(name) else error
+            for (name, value), error in zip(self.params.items(), errors, strict=True)
+        }
 
     def cov_params(self) -> Matrix:
         return self.covariance.copy()
@@ -151,7 +155,9 @@ class Regression(Result):
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
     ) -> dict[str, Interval]:
-        """Return an interval for each coefficient.
+        """Return an interval for each coefficient; that of a deviation of intercepts never begins below 0.
+
+        A deviation that is 0 has no error, and an interval by "profile" alone.
 
         Args:
             level: how often such an interval holds the truth.
@@ -174,12 +180,13 @@ class Regression(Result):
                 raise InvalidRequest('the interval method is "t", and there is no sample; expected sampling=.')
             wide = float(t.ppf(0.5 + one_of(events, level) / 2, self.degrees))
             bse = self.bse
-            return {
+            ends = {
                 name: Interval(each - wide * bse[name], each + wide * bse[name]) for name, each in self.params.items()
             }
+            return _none_below_0(ends)
         if chosen not in METHODS:
             raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(METHODS)}.")
-        return around(self.params, self.bse, level=level, method=chosen, events=events)
+        return _none_below_0(around(self.params, self.bse, level=level, method=chosen, events=events))
 
     @property
     def _interval(self) -> str:
@@ -234,8 +241,9 @@ class Regression(Result):
         if len(self.categories) > 2 and self.family == "multinomial":
             notes.append(f"Each answer is compared with {quoted(self.categories[0], 60)}.")
         if self.groups:
-            each = "an intercept" if GROUP_DEVIATION in self.names else "an intercept for each answer"
-            notes.append(f"{self.groups:,} groups have {each} of their own; {GROUP_DEVIATION!r} is their deviation.")
+            own = "its own intercept"
+            own += "" if GROUP_DEVIATION in self.names else " for each answer but the first"
+            notes.append(f"Each of {self.groups:,} groups has {own}; {GROUP_DEVIATION!r} is their deviation.")
             if self.sampled:
                 notes.append("Weights are scaled to sum to a group's rows, and a group counts with their mean.")
         for reason, count in self.dropped.items():
@@ -532,6 +540,14 @@ def is_group_deviation(name: str) -> bool:
         [True, True, False]
     """
     return name.rpartition(": ")[2] == GROUP_DEVIATION
+
+
+def _none_below_0(ends: Mapping[str, Interval]) -> dict[str, Interval]:
+    """Return intervals of which those of deviations of intercepts begin at 0 or above."""
+    return {
+        name: Interval(0.0, each.high) if is_group_deviation(name) and each.low < 0 else each
+        for name, each in ends.items()
+    }
 
 
 def scales(names: Sequence[str], theta: Vector) -> Vector:

@@ -61,6 +61,7 @@ _ADAPTED = 4  # times at most that the nodes of random intercepts are moved, on 
 _STAYED = 1e-4  # the squared distance, in errors, below which coefficients are the same to the nodes
 _FEW_NODES = 3  # on each axis, on the way to the top
 _DEVIATION = 0.7  # of intercepts, at the start; of numbers, in deviations of their errors
+_ALONE = 0.9  # of groups that have one row, beyond which their deviation is hardly told from chance
 _BORDER = 1e-3  # below which it is none
 
 
@@ -150,8 +151,7 @@ def regress(
         likelihood, names, top = _fit_groups(built, rows, evidence.categories, kept[intercepts], sampling, read.kept)
         sample = Sample(likelihood, rows, top.theta, covariates, used, evidence, None, sampling, read.kept)
         found = _finished(formula, chosen, names, top, sample, errors or usual, read.dropped, float("nan"))
-        cautions = (*found.cautions, *_at_border(found))
-        return replace(found, groups=len(likelihood.times), cautions=cautions)
+        return _at_border(replace(found, groups=len(likelihood.times)))
     top = highest(rows, _starts(built, len(kept)))
     expected, worth = _expected(rows, top.theta, evidence)
     sample = Sample(rows, rows, top.theta, covariates, used, evidence, expected, sampling, read.kept)
@@ -506,13 +506,19 @@ def _groups(column: pd.Series, sampling: Sampling | None, kept: NDArray[np.bool_
     """Return the number of each row's group.
 
     Raises:
-        NotEstimable: one group.
+        NotEstimable: one group, or groups of which nearly all have one row.
         InvalidRequest: a group that does not lie in one cluster of the sample.
     """
     groups = np.unique(numbered(column)[1], return_inverse=True)[1]
     if groups.max() == 0:
         raise NotEstimable(
             f"the column {quoted(column.name)} holds one group; expected several, to see how they differ."
+        )
+    sizes = np.bincount(groups)
+    if (sizes == 1).mean() > _ALONE:
+        raise NotEstimable(
+            f"{int((sizes == 1).sum()):,} of {len(sizes):,} groups of {quoted(column.name)} have one row; expected "
+            "groups of several rows, because one row does not tell how its group differs."
         )
     if sampling is None:
         return np.asarray(groups, np.int64)
@@ -529,16 +535,20 @@ def _groups(column: pd.Series, sampling: Sampling | None, kept: NDArray[np.bool_
     return np.asarray(groups, np.int64)
 
 
-def _at_border(found: Regression) -> tuple[Caution, ...]:
+def _at_border(found: Regression) -> Regression:
+    """Return a regression whose deviations of intercepts that are next to 0 are 0, and said to be."""
     unit = found.params.get(ERROR_DEVIATION, 1.0)
     none = [name for name, each in found.params.items() if is_group_deviation(name) and each < _BORDER * unit]
     if not none:
-        return ()
+        return found
     text = (
         f"no difference between the groups is seen beyond chance: {shown(none)} is estimated as 0, on the border, "
-        "where its error means nothing."
+        "where it has no error."
     )
-    return (Caution("border", text),)
+    if np.isfinite(found.log_likelihood) and not found.sampled:
+        text += ' Read conf_int(method="profile") to see how large it could be.'
+    values = np.where([name in none for name in found.names], 0.0, found.values)
+    return replace(found, values=values, cautions=(*found.cautions, Caution("border", text)))
 
 
 def _finished(

@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 import deniable as dn
+from deniable.errors import InvalidRequest, NotEstimable
 from tests.support.seeded import Seeded
 
 FORCED = dn.forced_response("2/3", "1/6", "1/6")
@@ -71,7 +72,7 @@ def test_three_answers_have_the_maximum_of_a_fine_sum(design: dn.Design) -> None
     assert list(found.params)[-2:] == [f"{answer}: {SD}" for answer in design.categories[1:]]
     assert found.log_likelihood == pytest.approx(value, abs=1e-4)
     assert found.values == pytest.approx(theta, abs=5e-3)
-    assert "6 groups have an intercept for each answer of their own" in str(found.summary())
+    assert "Each of 6 groups has its own intercept for each answer but the first; " in str(found.summary())
 
 
 def test_a_multinomial_of_two_answers_is_the_logit() -> None:
@@ -129,7 +130,13 @@ def test_deviations_on_the_border_are_named() -> None:
     rows = {"sent": [0, 0, 1, 2, 1, 2] * 30, "x": [0, 1, 0, 1, 1, 0] * 30, "school": [n // 18 for n in range(180)]}
     design = dn.k_ary(3, 3)
     found = dn.regress("sent ~ x", rows, design=design, intercepts="school")
-    assert max(found.values[-2:]) < 1e-3
+    assert found.values[-2:].tolist() == [0, 0]
+    for row in found.summary().rows[-2:]:
+        assert np.isnan([row.error, row.low, row.high]).all()
+    assert np.isfinite(found.test("`1: x` = 0").p_value)
+    assert np.isfinite(found.effects().values).all()
+    again = dn.Regression.from_json(found.to_json(), design)
+    assert str(again.summary()) == str(found.summary())
     [caution] = [each for each in found.warnings if each.code == "border"]
     assert f"'1: {SD}', '2: {SD}'" in caution.text
     tested = found.compare(dn.regress("sent ~ x", rows, design=design))
@@ -148,6 +155,30 @@ def test_the_profile_interval_of_a_deviation_ends_at_0() -> None:
     low, high = found.conf_int(method="profile")[SD]
     assert low == 0
     assert found.params[SD] < high < 20
+
+
+def test_no_interval_of_a_deviation_begins_below_0() -> None:
+    frame = table(groups=6, sd=0.5, seed=4)
+    found = dn.regress("sent ~ 1", frame, design=FORCED, intercepts="school")
+    assert 0 < found.params[SD] < 1.96 * found.bse[SD]
+    for method in ("normal", "chebyshev"):
+        assert found.conf_int(method=method)[SD].low == 0
+    sampled = weighed(frame, np.ones(len(frame)))
+    assert 0 < sampled.params[SD] < 2.5706 * sampled.bse[SD]  # t of 5 degrees of freedom
+    assert sampled.conf_int()[SD].low == 0
+
+
+def test_groups_of_one_row_are_refused() -> None:
+    frame = table().assign(row=range(300), pair=np.arange(300) // 2)
+    with pytest.raises(NotEstimable, match="300 of 300 groups of 'row' have one row; expected groups of several rows"):
+        dn.regress("sent ~ x", frame, design=FORCED, intercepts="row")
+    assert dn.regress("sent ~ x", frame, design=FORCED, intercepts="pair").groups == 150
+
+
+def test_a_message_holds_plain_numbers() -> None:
+    frame = table()
+    with pytest.raises(InvalidRequest, match=r"the group [0-9]+ of 'school' lies in several clusters"):
+        dn.regress("sent ~ x", frame, design=FORCED, intercepts="school", sampling=dn.Sampling([1] * len(frame)))
 
 
 def weighed(frame: pd.DataFrame, weights: Any, **options: Any) -> dn.Regression:
