@@ -109,7 +109,7 @@ def test_groups_are_estimated_tested_and_compared(folder: Path) -> None:
     assert expected.params["S · yes"] == dn.estimate(counted[1]).params["yes"]
     shown = " ".join(done("estimate", design, folder / "m.json").stdout.split())
     for said in (
-        "2 groups of region, 160 respondents",
+        "2 groups of region, warner, ε = 1.099, 160 respondents",
         f"{expected.homogeneity()}",
         "Differences between each pair of groups",
         "N − S · yes",
