@@ -93,7 +93,7 @@ def test_the_likelihood_stays_a_probability() -> None:
 
 
 def test_one_epsilon_is_shown_with_the_same_digits_everywhere() -> None:
-    """ln(64/21) = 1.11428… is rounded up to four digits beside a design, an estimate and a regression."""
+    """ln(64/21) = 1.11436… is rounded up to four digits beside a design, a tally and an estimate."""
     design = dn.crosswise("21/85")
     tally = dn.Tally(design, [60, 40])
     told = [repr(design), repr(tally), dn.estimate(tally).summary().title]
