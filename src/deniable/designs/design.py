@@ -272,7 +272,9 @@ class Design(AnyDesign):
 
     def __repr__(self) -> str:
         certain = ", some response proves something" if self.parity == math.inf else ""
-        return f"{self.name}({labels.shown(self.categories, most=5)}; ε = {exact.shown_above(self.epsilon)}{certain})"
+        return (
+            f"{self.name}({labels.shown(self.categories, most=5)}; ε = {exact.shown_above(self.epsilon, 4)}{certain})"
+        )
 
 
 def _together(factors: Sequence[Factor]) -> tuple[Combinations, Combinations, Product]:

@@ -161,7 +161,7 @@ class NumberDesign(Design):
 
     def __repr__(self) -> str:
         low, high = (_written(end) for end in (self.range.low, self.range.high))
-        return f"numbers({low} to {high} in {self.scale.levels} levels; ε = {exact.shown_above(self.epsilon)})"
+        return f"numbers({low} to {high} in {self.scale.levels} levels; ε = {exact.shown_above(self.epsilon, 4)})"
 
 
 def number_design(

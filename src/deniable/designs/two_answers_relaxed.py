@@ -292,7 +292,7 @@ class Candidate:
 
     def __str__(self) -> str:
         p00, p11 = (self.design.probability(name, given=name) for name in self.design.categories)
-        epsilon = exact.shown_above(self.design.epsilon)
+        epsilon = exact.shown_above(self.design.epsilon, 4)
         return f"{self.design.name} (p00 = {float(p00):.6g}, p11 = {float(p11):.6g}, ε = {epsilon})"
 
 

@@ -200,7 +200,7 @@ def _crossing_told(design: Design, share: float, lying: float, value: float) -> 
     liars = f"if {percent(lying)} of those concerned deny a share of {percent(share)} when asked directly"
     if value == math.inf:
         return f"A direct question has the smaller error whatever the number of people, {liars}."
-    told = f"{design.name} (ε = {exact.shown_above(design.epsilon, 3)})"
+    told = f"{design.name} (ε = {exact.shown_above(design.epsilon, 4)})"
     first = math.floor(value) + 1
     return f"From {first:,} respondents on {told} has a smaller error than a direct question, {liars}."
 

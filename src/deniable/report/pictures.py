@@ -148,7 +148,7 @@ def _of_bits(tally: StringTally | NoisyTally, *, title: str = "") -> Picture:
 
 @picture_of.register
 def _of_comparison(compared: Comparison, *, title: str = "") -> Picture:
-    rows = [(f"{line.name} (ε = {line.epsilon:.3g})", line.error) for line in compared.lines]
+    rows = [(f"{line.name} (ε = {exact.shown_above(line.epsilon, 4)})", line.error) for line in compared.lines]
     return _bars(rows, title or f"Designs side by side, {compared.n:,} respondents", "standard error", ordered=False)
 
 

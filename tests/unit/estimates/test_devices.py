@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 def test_a_summary_tells_every_device_and_what_it_proves() -> None:
     told = str(dn.estimate([dn.Tally(CROSSWISE, [140, 260]), dn.Tally(dn.triangular("1/4"), [240, 160])]).summary())
-    assert "crosswise('no', 'yes'; ε = 1.09862): 400" in told
+    assert "crosswise('no', 'yes'; ε = 1.099): 400" in told
     assert "Whoever sends 'neither' gives away the answer: it is 'no'." in told
     assert CROSSWISE.caveat in told
     assert "ε = ∞" in told
@@ -90,3 +90,11 @@ def test_the_likelihood_stays_a_probability() -> None:
     )
     assert found.params["yes"] == pytest.approx(0, abs=1e-9)
     assert 0 < found.interval("yes").high < 0.1
+
+
+def test_one_epsilon_is_shown_with_the_same_digits_everywhere() -> None:
+    """ln(64/21) = 1.11436… is rounded up to four digits beside a design, a tally and an estimate."""
+    design = dn.crosswise("21/85")
+    tally = dn.Tally(design, [60, 40])
+    told = [repr(design), repr(tally), dn.estimate(tally).summary().title]
+    assert all("ε = 1.115" in each for each in told)

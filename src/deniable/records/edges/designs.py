@@ -78,9 +78,8 @@ class EdgeDesign(ItemDesign):
         return {"items": self._names(), "choice": json.loads(self.choice.to_json())}
 
     def __repr__(self) -> str:
-        return (
-            f"one_edge({labels.shown(self.items, most=5)}; {self.choice.name}, ε = {exact.shown_above(self.epsilon)})"
-        )
+        epsilon = exact.shown_above(self.epsilon, 4)
+        return f"one_edge({labels.shown(self.items, most=5)}; {self.choice.name}, ε = {epsilon})"
 
 
 def one_edge(

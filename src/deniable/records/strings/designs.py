@@ -551,9 +551,9 @@ class StringDesign(AnyDesign):
     def told(self) -> str:
         """The guarantee in words."""
         return (
-            f"ε = {exact.shown_above(self.epsilon)} for a response, because two strings differ in up to "
+            f"ε = {exact.shown_above(self.epsilon, 4)} for a response, because two strings differ in up to "
             f"{2 * self.bloom.hashes} of its {self.bloom.bits} bits; "
-            f"ε = {exact.shown_above(self.bit_epsilon)} for each bit by itself."
+            f"ε = {exact.shown_above(self.bit_epsilon, 4)} for each bit by itself."
         )
 
     @classmethod
@@ -569,7 +569,8 @@ class StringDesign(AnyDesign):
     def __repr__(self) -> str:
         bloom = self.bloom
         sizes = f"{bloom.bits} bits, {bloom.hashes} hashes, {bloom.cohorts} cohorts"
-        return f"strings({sizes}; ε = {exact.shown_above(self.epsilon)}, {exact.shown_above(self.bit_epsilon)} a bit)"
+        whole, bit = (exact.shown_above(each, 4) for each in (self.epsilon, self.bit_epsilon))
+        return f"strings({sizes}; ε = {whole}, {bit} a bit)"
 
 
 def string_design(
@@ -601,7 +602,7 @@ def string_design(
 
     Example:
         >>> string_design(Bloom(128, hashes=2), f="1/2").told[:20]
-        'ε = 4.39445 for a re'
+        'ε = 4.395 for a resp'
         >>> string_design(Bloom(128, hashes=2), epsilon=4, optimized=True).epsilon
         4.0
     """
