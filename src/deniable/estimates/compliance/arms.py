@@ -15,7 +15,7 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval
 from deniable.estimates.likelihood import log_likelihood
-from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.results import Caution, Result, Row, Summary, around, words_of
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.shares import Estimate, fitted
 from deniable.estimates.stages import groups_body, groups_from_body, pool
@@ -113,6 +113,10 @@ class ArmComparison(Result):
         return (*device.warnings, *(each for each in direct.warnings if each not in device.warnings))
 
     @property
+    def _device(self) -> str:
+        return words_of(self.randomized.design.name)
+
+    @property
     def sentence(self) -> str:
         """The result in words, with the assumption that it rests on."""
         name = list(self.params)[-1]
@@ -120,7 +124,7 @@ class ArmComparison(Result):
         found = [each.params[name] for each in self.arms]
         more = "more" if difference >= 0 else "less"
         return (
-            f"With {self.randomized.design.name} the share of {name!r} is estimated {abs(100 * difference):.1f} points "
+            f"With {self._device} the share of {name!r} is estimated {abs(100 * difference):.1f} points "
             f"{more} than when asked directly ({found[0]:.4f} against {found[1]:.4f}; z = {z:.2f}, p = {p:.2g}). That "
             "more is nearer to the truth is an assumption: people who answer the device at random, or misunderstand "
             "it, raise a small share too."
@@ -135,7 +139,7 @@ class ArmComparison(Result):
         missing = self.randomized.missing + self.direct.missing
         sizes = [each.respondents for each in (self.randomized, self.direct)]
         return Summary(
-            title=f"{self.randomized.design.name} minus asked directly, {sizes[0]:,} and {sizes[1]:,} respondents",
+            title=f"{self._device} minus asked directly, {sizes[0]:,} and {sizes[1]:,} respondents",
             quantity="difference in share",
             rows=tuple(
                 Row(name, value, errors[name], ends[name].low, ends[name].high) for name, value in self.params.items()
