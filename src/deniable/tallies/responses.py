@@ -41,8 +41,8 @@ class Responses(Generic[Asked]):
             made read-only. Rows of people who sent nothing hold zeros.
         missing: which rows hold nothing; None where all hold a response.
         index: what pandas called the rows of the column that they came from; None where it did not. `to_frame` has it
-            again, and columns of other people are refused beside it. It may name people: it is in no Arrow table and no
-            file of responses.
+            again, and columns of other people are refused beside it. It may name people, or hold what they answered:
+            it is in no Arrow table, no pickle and no file of responses.
         name: what that column was called; empty where it had no name.
 
     Example:
@@ -195,7 +195,8 @@ class Responses(Generic[Asked]):
     __hash__ = None  # type: ignore[assignment]  # equal by what may be millions of rows
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), (self.design, dict(self.columns), self.missing, self.index, self.name)
+        # What leaves this program names nobody: an index may hold people, or even what they answered.
+        return type(self), (self.design, dict(self.columns), self.missing, None, self.name)
 
     def __repr__(self) -> str:
         gaps = 0 if self.missing is None else int(self.missing.sum())

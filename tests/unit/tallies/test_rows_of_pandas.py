@@ -36,7 +36,12 @@ def test_responses_find_their_people_again() -> None:
 def test_responses_keep_the_names_of_their_rows_in_all_that_is_made_of_them() -> None:
     some = SENT[:3] + SENT[np.arange(40) == 7]
     assert list(some.index) == [SHUFFLED.index[row] for row in (0, 1, 2, 7)]
-    assert list(pickle.loads(pickle.dumps(SENT)).index) == list(SHUFFLED.index)
+    answered = pd.Series(["yes", "no"], index=["secretanswer", "secretname"])
+    sent = dn.respond_all(dn.warner(1), answered)
+    assert list(sent.index) == ["secretanswer", "secretname"]
+    assert b"secret" not in pickle.dumps(sent)  # what leaves this program names nobody
+    assert pickle.loads(pickle.dumps(sent)) == sent
+    assert pickle.loads(pickle.dumps(SENT)).index is None
     assert dn.Responses.of(DESIGN, SHUFFLED["drug"]).index.equals(SHUFFLED.index)
     assert (SENT + dn.respond_all(DESIGN, ["yes"])).index is None
     assert SENT.name == "drug"
