@@ -220,7 +220,33 @@ class CellRow(ShareRow):
 
 @dataclass(frozen=True, eq=False)
 class AnswerTable(Grid):
-    """Shares of all combinations of two attributes that everybody answered, and how they hang together."""
+    """Shares of all combinations of two attributes that everybody answered, and how they hang together.
+
+    Attributes:
+        estimate: what the table shows; `estimate.cov_params()` is the covariance of all cells.
+    """
+
+    estimate: Result = field(repr=False)
+
+    @property
+    def params(self) -> dict[str, float]:
+        return self.estimate.params
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return self.estimate.bse
+
+    def cov_params(self) -> Matrix:
+        return self.estimate.cov_params()
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        return self.estimate.conf_int(level=level, method=method, simultaneous=simultaneous)
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        return self.estimate.warnings
 
     @property
     @abstractmethod
@@ -372,26 +398,6 @@ class CrossTable(AnswerTable):
     type: ClassVar = "cross-table"
 
     estimate: Estimate = field(repr=False)
-
-    @property
-    def params(self) -> dict[str, float]:
-        return self.estimate.params
-
-    @property
-    def bse(self) -> dict[str, float]:
-        return self.estimate.bse
-
-    def cov_params(self) -> Matrix:
-        return self.estimate.cov_params()
-
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        return self.estimate.conf_int(level=level, method=method, simultaneous=simultaneous)
-
-    @property
-    def warnings(self) -> tuple[Caution, ...]:
-        return self.estimate.warnings
 
     @property
     def design(self) -> Design:

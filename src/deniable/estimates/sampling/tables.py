@@ -16,10 +16,10 @@ from deniable.designs import Design
 from deniable.errors import UnreadableFile
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.cross_tables import AnswerTable, TableEvidence, TableFacts
-from deniable.estimates.intervals import Interval, quantile
+from deniable.estimates.intervals import quantile
 from deniable.estimates.likelihood import climbed
 from deniable.estimates.linear import floats
-from deniable.estimates.results import Caution, Summary
+from deniable.estimates.results import Summary
 from deniable.estimates.sampling.estimating import estimate
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.sampling.samples import Sampling
@@ -55,26 +55,6 @@ class SampledTable(AnswerTable):
     def told(self) -> TableFacts:
         of = self.estimate
         return TableFacts(of.respondents, of.missing, of.method.partition(", ")[2], of.sample)
-
-    @property
-    def params(self) -> dict[str, float]:
-        return self.estimate.params
-
-    @property
-    def bse(self) -> dict[str, float]:
-        return self.estimate.bse
-
-    def cov_params(self) -> Matrix:
-        return self.estimate.cov_params()
-
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        return self.estimate.conf_int(level=level, method=method, simultaneous=simultaneous)
-
-    @property
-    def warnings(self) -> tuple[Caution, ...]:
-        return self.estimate.warnings
 
     @property
     def _degrees(self) -> int:
