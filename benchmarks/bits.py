@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from benchmarks import workloads
 from benchmarks.measure import Row, race, table
+from deniable.bulk.random_words import CHUNK, SPARE
 from deniable.channel import Bits, Subset
 from deniable.designs import Design, rappor, subset, truncated_rappor, unary
 from deniable.engines import local
-from deniable.engines.local.words import CHUNK, SPARE
 
 K = 128
 N = 400_000

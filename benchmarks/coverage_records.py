@@ -22,25 +22,25 @@ import deniable as dn
 from benchmarks.coverage import EPSILONS, LEAST, LEAST_ON_AVERAGE, RESPONDENTS
 from benchmarks.false_strings import CANDIDATES, PRESENT, SETTINGS, drawn
 from benchmarks.false_strings import shares as known_shares
+from deniable.bulk.edges import Edges
 from deniable.designs import NumberDesign, number_design
-from deniable.engines.local.edges import Edges
-from deniable.engines.local.key_value import collect
 from deniable.errors import ImplausibleResponses
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.linear import floats
 from deniable.estimates.triples import Scored, Triples
-from deniable.records.edges.designs import one_edge
-from deniable.records.edges.estimates import estimate as estimate_edges
-from deniable.records.edges.tallies import EdgeTally
-from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
-from deniable.records.key_value.estimates import KeyValueEstimate, _triples
-from deniable.records.key_value.estimates import estimate as estimate_items
-from deniable.records.key_value.tallies import KeyValueTally
-from deniable.records.numbers.estimates import estimate as estimate_mean
-from deniable.records.numbers.estimates import spread
-from deniable.records.numbers.tallies import NumberTally
-from deniable.records.strings.estimates import estimate as estimate_strings
+from deniable.types.edges.count import EdgeTally
+from deniable.types.edges.design import one_edge
+from deniable.types.edges.estimate import estimate as estimate_edges
+from deniable.types.key_value.count import KeyValueTally
+from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
+from deniable.types.key_value.draw import collect
+from deniable.types.key_value.estimate import KeyValueEstimate, _triples
+from deniable.types.key_value.estimate import estimate as estimate_items
+from deniable.types.numbers.count import NumberTally
+from deniable.types.numbers.estimate import estimate as estimate_mean
+from deniable.types.numbers.estimate import spread
+from deniable.types.strings.estimate import estimate as estimate_strings
 
 ITEMS = 5
 SCHEMES: dict[str, Callable[[object], KeyValueDesign]] = {

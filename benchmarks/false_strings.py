@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deniable.records.strings.designs import Bloom, StringDesign, string_design
-from deniable.records.strings.estimates import estimate, string_detection_limit
-from deniable.records.strings.regression import places_of, seeds_of
-from deniable.records.strings.tallies import StringTally
+from deniable.types.strings.count import StringTally
+from deniable.types.strings.design import Bloom, StringDesign, string_design
+from deniable.types.strings.estimate import estimate, string_detection_limit
+from deniable.types.strings.regression import places_of, seeds_of
 
 RUNS = 100
 FDR, HELD, TARGET = 0.05, 0.92, 0.8

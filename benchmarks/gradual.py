@@ -21,9 +21,9 @@ from scipy.stats import chi2
 
 from benchmarks import workloads
 from benchmarks.measure import Row, race, table
+from deniable.bulk import gradual
 from deniable.designs import Design, k_ary, rappor, subset
 from deniable.engines import local
-from deniable.engines.local import gradual
 from deniable.estimates import covariance
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.stages import afresh

@@ -17,13 +17,13 @@ from scipy.optimize import brentq
 
 from benchmarks.measure import Row, race, table
 from benchmarks.ratings import EPSILONS, bench_movielens, even_split, variances
+from deniable.bulk.edges import Edges
+from deniable.bulk.random_words import CHUNK, SPARE
 from deniable.engines import local
-from deniable.engines.local.edges import Edges
-from deniable.engines.local.key_value import collect
-from deniable.engines.local.words import CHUNK, SPARE
-from deniable.records.key_value.designs import lpp_club, lpp_ddagger, pckv_grr, pckv_ue
-from deniable.records.key_value.estimates import estimate
-from deniable.records.key_value.tallies import KeyValueTally
+from deniable.types.key_value.count import KeyValueTally
+from deniable.types.key_value.design import lpp_club, lpp_ddagger, pckv_grr, pckv_ue
+from deniable.types.key_value.draw import collect
+from deniable.types.key_value.estimate import estimate
 
 
 @cache

@@ -34,8 +34,8 @@ from benchmarks.peers import (
     ours,
 )
 from benchmarks.respond import by_hand
+from deniable.bulk.random_words import MOST_FILLED, SPARE
 from deniable.engines import local
-from deniable.engines.local.words import MOST_FILLED, SPARE
 from deniable.errors import ImplausibleResponses
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"

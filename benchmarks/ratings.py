@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from deniable.engines.local.edges import Edges
-from deniable.engines.local.key_value import collect, read_edges
-from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, pckv_grr
-from deniable.records.key_value.estimates import estimate
-from deniable.records.key_value.tallies import KeyValueTally
-from deniable.records.key_value.variances import second_moments
+from deniable.bulk.edges import Edges
+from deniable.types.key_value.count import KeyValueTally
+from deniable.types.key_value.design import KeyValueDesign, lpp, lpp_club, pckv_grr
+from deniable.types.key_value.draw import collect, read_edges
+from deniable.types.key_value.estimate import estimate
+from deniable.types.key_value.variances import second_moments
 
 Real = NDArray[np.float64]
 EPSILONS = (1, 2, 4)

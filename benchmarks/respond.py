@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from benchmarks import workloads
 from benchmarks.measure import Row, race, table
+from deniable.bulk.random_words import CHUNK, SPARE
 from deniable.engines import local
-from deniable.engines.local.words import CHUNK, SPARE
 
 N = 10_000_000
 SIZES = (2, 16, 1024)

@@ -18,11 +18,11 @@ from importlib.resources import files
 import numpy as np
 from scipy.stats import binom
 
-from deniable.engines.local import strings as engine
-from deniable.records.strings.designs import Bloom, NoisySampling, StringDesign, schedule, string_design
-from deniable.records.strings.estimates import Candidates, StringEstimate, string_detection_limit
-from deniable.records.strings.estimates import estimate as estimate_strings
-from deniable.records.strings.tallies import NoisyTally
+from deniable.types.strings import draw as engine
+from deniable.types.strings.count import NoisyTally
+from deniable.types.strings.design import Bloom, NoisySampling, StringDesign, schedule, string_design
+from deniable.types.strings.estimate import Candidates, StringEstimate, string_detection_limit
+from deniable.types.strings.estimate import estimate as estimate_strings
 
 ROWS = 1_000_000
 FDR = 0.01  # on average

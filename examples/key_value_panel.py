@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 
 import deniable as dn
-from deniable.records.key_value.responses import released, settle, symbol_design
+from deniable.types.key_value.respond import released, settle, symbol_design
 
 FILMS = ["Alien", "Brazil", "Casablanca", "Dune", "Eraserhead"]
 SEEN = np.array([0.6, 0.2, 0.5, 0.4, 0.1])

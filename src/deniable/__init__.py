@@ -155,19 +155,19 @@ _HOMES = {
             "relax",
         ),
         "plan": ("optimal",),
-        "records.drawn.designs": (
+        "types.drawn.design": (
             "DrawnDesign",
             "drawn_items",
         ),
-        "records.drawn.estimates": ("DrawnEstimate",),
-        "records.drawn.tallies": ("DrawnTally",),
-        "records.edges.designs": (
+        "types.drawn.estimate": ("DrawnEstimate",),
+        "types.drawn.count": ("DrawnTally",),
+        "types.edges.design": (
             "EdgeDesign",
             "one_edge",
         ),
-        "records.edges.estimates": ("EdgeEstimate",),
-        "records.edges.tallies": ("EdgeTally",),
-        "records.key_value.designs": (
+        "types.edges.estimate": ("EdgeEstimate",),
+        "types.edges.count": ("EdgeTally",),
+        "types.key_value.design": (
             "KeyValueDesign",
             "lpp",
             "lpp_club",
@@ -176,27 +176,27 @@ _HOMES = {
             "pckv_ue",
             "vpp",
         ),
-        "records.key_value.estimates": ("KeyValueEstimate",),
-        "records.key_value.tallies": ("KeyValueTally",),
-        "records.numbers.estimates": (
+        "types.key_value.estimate": ("KeyValueEstimate",),
+        "types.key_value.count": ("KeyValueTally",),
+        "types.numbers.estimate": (
             "Mean",
             "NumberEstimate",
             "mean",
             "spread",
         ),
-        "records.numbers.responses": ("rounded",),
-        "records.numbers.tallies": ("NumberTally",),
-        "records.pairs.estimates": (
+        "types.numbers.respond": ("rounded",),
+        "types.numbers.count": ("NumberTally",),
+        "pairs.estimates": (
             "Association",
             "PairedDesigns",
             "association",
         ),
-        "records.scrambled.designs": (
+        "estimates.scrambled.designs": (
             "Scrambling",
             "scrambled",
         ),
-        "records.scrambled.estimates": ("ScrambledMean",),
-        "records.strings.designs": (
+        "estimates.scrambled.estimates": ("ScrambledMean",),
+        "types.strings.design": (
             "Bloom",
             "NoisySampling",
             "Prefixes",
@@ -205,11 +205,11 @@ _HOMES = {
             "schedule",
             "string_design",
         ),
-        "records.strings.estimates": (
+        "types.strings.estimate": (
             "Candidates",
             "StringEstimate",
         ),
-        "records.strings.tallies": (
+        "types.strings.count": (
             "NoisyTally",
             "StringTally",
         ),

@@ -27,26 +27,26 @@ if TYPE_CHECKING:
     from deniable.estimates.stages import Combined, Mixed
     from deniable.exact import Rational
     from deniable.order.ladders import Ladder
-    from deniable.records.drawn.designs import DrawnDesign
-    from deniable.records.drawn.estimates import DrawnEstimate
-    from deniable.records.drawn.tallies import DrawnTally
-    from deniable.records.edges.designs import EdgeDesign
-    from deniable.records.edges.estimates import EdgeEstimate
-    from deniable.records.edges.tallies import EdgeTally
-    from deniable.records.key_value.designs import KeyValueDesign
-    from deniable.records.key_value.estimates import KeyValueEstimate
-    from deniable.records.key_value.tallies import KeyValueTally
-    from deniable.records.numbers.estimates import NumberEstimate
-    from deniable.records.numbers.tallies import NumberTally
-    from deniable.records.strings.designs import StringDesign, StringResponse
-    from deniable.records.strings.estimates import Candidates, StringEstimate
-    from deniable.records.strings.tallies import NoisyTally, StringTally
     from deniable.tallies import Tally
     from deniable.tallies.decks import DeckTally
     from deniable.tallies.groups import GroupedTally
     from deniable.tallies.responses import Responses
     from deniable.tallies.stages import StageTallies
     from deniable.tallies.weighted import WeightedTally
+    from deniable.types.drawn.count import DrawnTally
+    from deniable.types.drawn.design import DrawnDesign
+    from deniable.types.drawn.estimate import DrawnEstimate
+    from deniable.types.edges.count import EdgeTally
+    from deniable.types.edges.design import EdgeDesign
+    from deniable.types.edges.estimate import EdgeEstimate
+    from deniable.types.key_value.count import KeyValueTally
+    from deniable.types.key_value.design import KeyValueDesign
+    from deniable.types.key_value.estimate import KeyValueEstimate
+    from deniable.types.numbers.count import NumberTally
+    from deniable.types.numbers.estimate import NumberEstimate
+    from deniable.types.strings.count import NoisyTally, StringTally
+    from deniable.types.strings.design import StringDesign, StringResponse
+    from deniable.types.strings.estimate import Candidates, StringEstimate
 
 __all__ = ["estimate", "respond", "respond_all", "tally"]
 
@@ -56,25 +56,25 @@ _HOMES: dict[str, tuple[str, str, str]] = {
     "ladder": ("responses.stages.release_planned", "tallies.stages.count_stages", "estimates.stages.combine"),
     "deck": ("responses.cards.respond_with_card", "tallies.decks.tally", "estimates.decks.estimate_deck"),
     "key-value": (
-        "records.key_value.responses.respond",
-        "records.key_value.tallies.tally",
-        "records.key_value.estimates.estimate",
+        "types.key_value.respond.respond",
+        "types.key_value.count.tally",
+        "types.key_value.estimate.estimate",
     ),
-    "edges": ("records.edges.responses.respond", "records.edges.tallies.tally", "records.edges.estimates.estimate"),
+    "edges": ("types.edges.respond.respond", "types.edges.count.tally", "types.edges.estimate.estimate"),
     "strings": (
-        "records.strings.responses.respond",
-        "records.strings.tallies.tally",
-        "records.strings.estimates.estimate",
+        "types.strings.respond.respond",
+        "types.strings.count.tally",
+        "types.strings.estimate.estimate",
     ),
     "numbers": (
-        "records.numbers.responses.respond",
-        "records.numbers.tallies.tally",
-        "records.numbers.estimates.estimate",
+        "types.numbers.respond.respond",
+        "types.numbers.count.tally",
+        "types.numbers.estimate.estimate",
     ),
     "drawn items": (
-        "records.drawn.responses.respond",
-        "records.drawn.tallies.tally",
-        "records.drawn.estimates.estimate",
+        "types.drawn.respond.respond",
+        "types.drawn.count.tally",
+        "types.drawn.estimate.estimate",
     ),
 }
 _VERBS = ("respond", "tally", "estimate")
@@ -83,10 +83,10 @@ _SAMPLED = {  # what a design asks for: who estimates from rows of people that w
     "ladder": "estimates.sampling.estimate_stages",
     "deck": "estimates.sampling.estimate_dealt",
     "numbers": "estimates.sampling.estimate",
-    "drawn items": "records.drawn.estimates.estimate_sampled",
-    "key-value": "records.key_value.sampling.estimate_sampled",
-    "edges": "records.edges.sampling.estimate_sampled",
-    "strings": "records.strings.sampling.estimate_sampled",
+    "drawn items": "types.drawn.estimate.estimate_sampled",
+    "key-value": "types.key_value.sampling.estimate_sampled",
+    "edges": "types.edges.sampling.estimate_sampled",
+    "strings": "types.strings.sampling.estimate_sampled",
 }
 _IN_ORDER = frozenset(_HOMES) - {"key-value", "edges"}  # whose responses stand in the order of the answers' rows
 _PLAIN = frozenset(_HOMES) - {"deck"}  # which respond to an answer without anything besides

@@ -19,10 +19,10 @@ import pytest
 import deniable as dn
 from deniable import channel as channels
 from deniable.attacks import doubts, error_rates, swing
+from deniable.bulk.gradual import degrade, upgrade
 from deniable.channel import Dense
 from deniable.designs import Design
 from deniable.engines import local
-from deniable.engines.local.gradual import degrade, upgrade
 from deniable.errors import ImplausibleResponses, InvalidResponse, NotOrdered
 from deniable.estimates import covariance, left_inverse, minimax
 from deniable.report import words

@@ -14,17 +14,18 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
+from deniable.bulk import gradual, vectors
+from deniable.bulk.edges import Edges
+from deniable.bulk.steps import KeepStep, prepare_step
 from deniable.chance import Source
 from deniable.channel import Bits
 from deniable.designs import Design
 from deniable.engines import local
-from deniable.engines.local import gradual, key_value, vectors
-from deniable.engines.local.edges import Edges
-from deniable.engines.local.steps import KeepStep, prepare_step
 from deniable.order.bits import BitByBit
 from deniable.order.ladders import Relaxation
-from deniable.records.key_value.designs import KeyValueDesign
-from deniable.records.key_value.schemes import GRID
+from deniable.types.key_value import draw as key_value
+from deniable.types.key_value.design import KeyValueDesign
+from deniable.types.key_value.schemes import GRID
 from tests.conformance.test_same_bytes_same_relaxations import every_relaxation, every_way, numbers, relaxations
 from tests.conformance.test_same_bytes_same_responses import designs as every_category_design
 from tests.support.hands import Counted
@@ -41,8 +42,8 @@ Bulk: TypeAlias = Callable[[list[Any], Source, bool], list[int]]
 
 @pytest.fixture(autouse=True)
 def _every_row_is_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("vectors", "kernels", "gradual", "key_value"):
-        monkeypatch.setattr(import_module(f"deniable.engines.local.{name}"), "CHUNK", 1)
+    for name in ("bulk.vectors", "bulk.kernels", "bulk.gradual", "types.key_value.draw"):
+        monkeypatch.setattr(import_module(f"deniable.{name}"), "CHUNK", 1)
 
 
 def agree(found: Sequence[Edge], bulk: Bulk) -> None:

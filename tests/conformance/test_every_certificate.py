@@ -25,7 +25,7 @@ from deniable.certificates.certificate import SUBJECTS, checker_source
 from deniable.chance import Source
 from deniable.channel import KINDS
 from deniable.designs import FAMILIES
-from deniable.records.key_value.schemes import Unary
+from deniable.types.key_value.schemes import Unary
 from tests.support.certified import LARGE, at, certifiable, corrupted, leaves, prior_of, resealed, text_of
 
 CHECKER = Path(checker.__file__)

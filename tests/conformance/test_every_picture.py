@@ -26,17 +26,17 @@ from deniable.estimates.charts import DARK, Picture
 from deniable.estimates.results import Result, Summary
 from deniable.order.blackwell import Order
 from deniable.plan import Choice, Comparison, ItemsChoice, Planned
-from deniable.records.drawn.designs import DrawnDesign
-from deniable.records.edges.designs import EdgeDesign
-from deniable.records.edges.tallies import EdgeTally
-from deniable.records.key_value.designs import KeyValueDesign
-from deniable.records.key_value.tallies import KeyValueTally
-from deniable.records.numbers.tallies import NumberTally
-from deniable.records.strings.designs import StringDesign
-from deniable.records.strings.tallies import NoisyTally, StringTally
 from deniable.rendering import Rendered
 from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import StageTallies, count_stages
+from deniable.types.drawn.design import DrawnDesign
+from deniable.types.edges.count import EdgeTally
+from deniable.types.edges.design import EdgeDesign
+from deniable.types.key_value.count import KeyValueTally
+from deniable.types.key_value.design import KeyValueDesign
+from deniable.types.numbers.count import NumberTally
+from deniable.types.strings.count import NoisyTally, StringTally
+from deniable.types.strings.design import StringDesign
 from tests.support.types import TYPES
 
 RISKY = "=<script>&|_%${}\\\n[x]"

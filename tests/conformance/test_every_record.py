@@ -12,25 +12,25 @@ import pytest
 from deniable.designs import number_design, warner
 from deniable.documents import HashedDocument, Response
 from deniable.errors import DeniableError, Incompatible, InvalidAnswer, InvalidResponse, NotEstimable
-from deniable.records.drawn import designs as drawn
-from deniable.records.drawn import estimates as drawn_estimates
-from deniable.records.drawn import responses as drawn_responses
-from deniable.records.drawn import tallies as drawn_tallies
-from deniable.records.edges import designs as edges
-from deniable.records.edges import estimates as edge_estimates
-from deniable.records.edges import responses as edge_responses
-from deniable.records.edges import tallies as edge_tallies
-from deniable.records.key_value import designs as key_value
-from deniable.records.key_value import estimates as item_estimates
-from deniable.records.key_value import responses as item_responses
-from deniable.records.key_value import tallies as item_tallies
-from deniable.records.numbers import estimates as number_estimates
-from deniable.records.numbers import responses as number_responses
-from deniable.records.numbers import tallies as number_tallies
-from deniable.records.strings import designs as strings
-from deniable.records.strings import estimates as string_estimates
-from deniable.records.strings import responses as string_responses
-from deniable.records.strings import tallies as string_tallies
+from deniable.types.drawn import count as drawn_tallies
+from deniable.types.drawn import design as drawn
+from deniable.types.drawn import estimate as drawn_estimates
+from deniable.types.drawn import respond as drawn_responses
+from deniable.types.edges import count as edge_tallies
+from deniable.types.edges import design as edges
+from deniable.types.edges import estimate as edge_estimates
+from deniable.types.edges import respond as edge_responses
+from deniable.types.key_value import count as item_tallies
+from deniable.types.key_value import design as key_value
+from deniable.types.key_value import estimate as item_estimates
+from deniable.types.key_value import respond as item_responses
+from deniable.types.numbers import count as number_tallies
+from deniable.types.numbers import estimate as number_estimates
+from deniable.types.numbers import respond as number_responses
+from deniable.types.strings import count as string_tallies
+from deniable.types.strings import design as strings
+from deniable.types.strings import estimate as string_estimates
+from deniable.types.strings import respond as string_responses
 
 
 @dataclass(frozen=True)

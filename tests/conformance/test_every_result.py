@@ -26,26 +26,26 @@ from deniable.estimates import measures as _measures_results  # noqa: F401 - lik
 from deniable.estimates import regression as _regressions  # noqa: F401 - likewise
 from deniable.estimates.charts import DARK
 from deniable.estimates.results import PERCENTAGES
+from deniable.estimates.scrambled import estimates as _scrambled_results  # noqa: F401 - likewise
 from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
-from deniable.records.drawn import estimates as _drawn_results  # noqa: F401 - whose results are to be known, too
-from deniable.records.edges.designs import one_edge
-from deniable.records.edges.estimates import estimate as estimate_edges
-from deniable.records.edges.tallies import tally as tally_edges
-from deniable.records.key_value.designs import lpp_club, pckv_ue, vpp
-from deniable.records.key_value.estimates import estimate as estimate_items
-from deniable.records.key_value.tallies import KeyValueTally
-from deniable.records.key_value.tallies import tally as tally_items
-from deniable.records.numbers.estimates import Mean, mean, spread
-from deniable.records.pairs.estimates import PairedDesigns, association
-from deniable.records.scrambled import estimates as _scrambled_results  # noqa: F401 - likewise
-from deniable.records.strings.designs import Bloom, string_design
-from deniable.records.strings.estimates import estimate as estimate_strings
-from deniable.records.strings.tallies import StringTally
+from deniable.pairs.estimates import PairedDesigns, association
 from deniable.report import words
 from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import count_stages
+from deniable.types.drawn import estimate as _drawn_results  # noqa: F401 - whose results are to be known, too
+from deniable.types.edges.count import tally as tally_edges
+from deniable.types.edges.design import one_edge
+from deniable.types.edges.estimate import estimate as estimate_edges
+from deniable.types.key_value.count import KeyValueTally
+from deniable.types.key_value.count import tally as tally_items
+from deniable.types.key_value.design import lpp_club, pckv_ue, vpp
+from deniable.types.key_value.estimate import estimate as estimate_items
+from deniable.types.numbers.estimate import Mean, mean, spread
+from deniable.types.strings.count import StringTally
+from deniable.types.strings.design import Bloom, string_design
+from deniable.types.strings.estimate import estimate as estimate_strings
 from tests.support.sets import with_sums
 
 PROPERTIES = ("params", "bse", "warnings")

@@ -34,7 +34,7 @@ def loaded_by(statement: str) -> set[str]:
         "import deniable.responses.stages",
         "import deniable.release.ledger, deniable.release.market",
         "import deniable.client, deniable.survey",
-        "import deniable.records.numbers.responses, deniable.records.strings.responses",
+        "import deniable.types.numbers.respond, deniable.types.strings.respond",
         "import deniable as dn; dn.Ladder.from_json(dn.ladder(dn.k_ary(5, e) for e in (1, 2)).to_json())",
     ],
 )

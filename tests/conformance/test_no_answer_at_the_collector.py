@@ -26,8 +26,8 @@ FIELD = re.compile(r"""(?i)\b(?:name|id|form)=["'][^"']*\banswers?\b""")
 PACKAGES = {"collector", "tallies", "estimates", "report", "survey", "files", "db", "plan", "attacks"}
 """The packages that count, estimate, plan, ask and tell; what counts records belongs to them, module by module."""
 
-DRAWING = {"designs", "responses", "schemes"}
-"""Modules of `records` that build designs or draw with them."""
+DRAWING = {"design", "respond", "draw", "schemes"}
+"""Modules of a type of question that build designs or draw with them."""
 
 NONE_OF_THEM = {
     "estimates.kronecker.answers": "how many categories each factor has",
@@ -99,13 +99,20 @@ def test_only_what_is_nobodys_answer_is_called_one() -> None:
 
 def test_the_contract_names_every_module_of_the_collectors_side() -> None:
     assert {f"deniable.{name}" for name in PACKAGES} <= set(contract()["source_modules"])
-    counting = {file for file in (SOURCE / "records").glob("*/*.py") if file.stem not in DRAWING | {"__init__"}}
-    assert counting <= set(modules()), "a module of records that neither builds nor draws"
+    counting = {file for file in (SOURCE / "types").glob("*/*.py") if file.stem not in DRAWING | {"__init__"}}
+    assert counting <= set(modules()), "a module of types that neither builds nor draws"
 
 
 def test_the_contract_forbids_every_module_that_is_handed_answers_to_draw_from() -> None:
     forbidden = {file for name in contract()["forbidden_modules"] for file in files(name)}
-    for drawing in ("responses/*.py", "release/**/*.py", "engines/**/*.py", "records/*/responses.py"):
+    for drawing in (
+        "responses/*.py",
+        "release/**/*.py",
+        "engines/**/*.py",
+        "bulk/*.py",
+        "types/*/respond.py",
+        "types/*/draw.py",
+    ):
         assert set(SOURCE.glob(drawing)) <= forbidden
     assert contract()["type"] == "forbidden"
     assert "ignore_imports" not in contract()

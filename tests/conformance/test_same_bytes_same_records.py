@@ -14,13 +14,15 @@ import pytest
 
 import deniable as dn
 from deniable import chance
-from deniable.engines.local import drawn, numbers, strings
-from deniable.engines.local.key_value import collect, draw_all, read_edges
 from deniable.order.bits import Bit, digits, draw_bits
-from deniable.records.key_value.designs import KeyValueDesign
-from deniable.records.key_value.schemes import Direct
-from deniable.records.key_value.tallies import tally
-from deniable.records.numbers.responses import place_of
+from deniable.types.drawn import draw as drawn
+from deniable.types.key_value.count import tally
+from deniable.types.key_value.design import KeyValueDesign
+from deniable.types.key_value.draw import collect, draw_all, read_edges
+from deniable.types.key_value.schemes import Direct
+from deniable.types.numbers import draw as numbers
+from deniable.types.numbers.respond import place_of
+from deniable.types.strings import draw as strings
 from tests.support.hands import Counted
 from tests.support.positions import words
 from tests.support.seeded import Seeded, seeded

@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.bulk import gradual
 from deniable.chance import WORD
 from deniable.designs import Design
 from deniable.engines import local
-from deniable.engines.local import gradual
 from deniable.order.bits import BitByBit, digits
 from deniable.order.ladders import Relaxation
 from deniable.order.relaxation import relax

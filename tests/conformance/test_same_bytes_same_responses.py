@@ -6,11 +6,11 @@ from importlib import import_module
 
 import pytest
 
+from deniable.bulk import vectors
+from deniable.bulk.draws import OneByOne, prepare
 from deniable.chance import words_for
 from deniable.channel import Dense, Diagonal, Product
 from deniable.designs import Design
-from deniable.engines.local import vectors
-from deniable.engines.local.draws import OneByOne, prepare
 from tests.support.hands import HARD, Counted, engine, everybody, leaves, planted, scalar
 from tests.support.registered import parameters
 from tests.support.seeded import seeded
@@ -51,7 +51,7 @@ def test_bytes_on_the_edge_of_every_decision(design: Design, fast: bool) -> None
 @hands
 def test_chunks_and_blocks_of_odd_sizes(design: Design, fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("vectors", "kernels"):
-        monkeypatch.setattr(import_module(f"deniable.engines.local.{name}"), "CHUNK", 17)
+        monkeypatch.setattr(import_module(f"deniable.bulk.{name}"), "CHUNK", 17)
     check(design, 333, planted(design, 333, seeded("odd")), fast=fast)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from deniable.chance import ScriptedSource
 from deniable.channel import Dense
-from deniable.records.key_value.designs import KeyValueDesign, lpp_club, pckv_grr, pckv_ue
-from deniable.records.key_value.schemes import Index, Unary
+from deniable.types.key_value.design import KeyValueDesign, lpp_club, pckv_grr, pckv_ue
+from deniable.types.key_value.schemes import Index, Unary
 from tests.support.keyvalue import Row, rows
 from tests.support.positions import script
 

@@ -9,8 +9,8 @@ import pytest
 from deniable.channel import Dense
 from deniable.designs import rr3_ddagger
 from deniable.exact import exp_below
-from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue, vpp
-from deniable.records.key_value.schemes import Index, Unary, extremes, marks
+from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue, vpp
+from deniable.types.key_value.schemes import Index, Unary, extremes, marks
 from tests.support.keyvalue import designs, parity, rows, table
 
 EVERY = [pytest.param(design, id=f"{items} {name}") for items in (1, 2, 3) for name, design in designs(items).items()]

@@ -11,8 +11,8 @@ import pytest
 
 from deniable import chance
 from deniable.order.relaxation import relax
-from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_ue
-from deniable.records.key_value.responses import NAMES, Symbol, settle, symbol_design
+from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_ue
+from deniable.types.key_value.respond import NAMES, Symbol, settle, symbol_design
 from tests.support.brute import quotient
 from tests.support.keyvalue import Row, rows
 

@@ -7,8 +7,8 @@ from itertools import combinations, product
 
 import pytest
 
-from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_ue
-from deniable.records.key_value.variances import ItemMoments, conditional_moments, moments, scores
+from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_ue
+from deniable.types.key_value.variances import ItemMoments, conditional_moments, moments, scores
 from tests.support.keyvalue import Row, designs, rows
 
 HALF = Fraction(1, 2)
@@ -162,7 +162,7 @@ def _sends(symbol, response, weight):  # type: ignore[no-untyped-def]
 
 def _ddagger(m: int, p: Fraction, q: Fraction) -> KeyValueDesign:
     from deniable.designs import rr3_ddagger
-    from deniable.records.key_value.schemes import Index
+    from deniable.types.key_value.schemes import Index
 
     return KeyValueDesign("lpp_ddagger", m, Index(m, rr3_ddagger(p, q).channel.dense()))  # type: ignore[arg-type]
 

@@ -12,8 +12,8 @@ import deniable as dn
 from deniable.estimates import cross_table, independence
 from deniable.estimates.independence import TableSide, white
 from deniable.estimates.linear import floats
-from deniable.records.pairs import estimates
-from deniable.records.pairs.scores import OTHER, scores
+from deniable.pairs import estimates
+from deniable.pairs.scores import OTHER, scores
 
 BLOOM = dn.Bloom(4, hashes=2, cohorts=3)
 LISTED = ["one", "two"]

@@ -18,12 +18,12 @@ import deniable as dn
 from deniable import db
 from deniable.order.ladders import Ladder
 from deniable.order.relaxation import ladder
-from deniable.records.strings.designs import CohortDesign
 from deniable.release import ledger as ledgers
 from deniable.release import panel as panels
 from deniable.release.ledger import Ledger
 from deniable.release.panel import Panel
 from deniable.release.stages import step
+from deniable.types.strings.design import CohortDesign
 from tests.support.traces import law
 
 TWO = ladder([dn.warner(p=p) for p in ("2/3", "3/4", "4/5")])

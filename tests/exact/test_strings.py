@@ -11,8 +11,8 @@ import pytest
 import deniable as dn
 from deniable.channel import Bits
 from deniable.order.blackwell import Garbling
-from deniable.records.strings.designs import Bloom, CohortDesign, Filter, FilterStep, NoisySampling, StringDesign
-from deniable.records.strings.responses import permanent, respond, sample, upgrade
+from deniable.types.strings.design import Bloom, CohortDesign, Filter, FilterStep, NoisySampling, StringDesign
+from deniable.types.strings.respond import permanent, respond, sample, upgrade
 from tests.support.traces import law
 
 BITS = [(6, 4), (5, 1), (9, 2)]

@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 import deniable as dn
-from deniable.records.strings.designs import Filter
+from deniable.types.strings.design import Filter
 from tests.support.keyvalue import Row, designs
 
 Vector = NDArray[np.float64]

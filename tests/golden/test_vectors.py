@@ -9,7 +9,7 @@ import pytest
 
 from deniable.chance import ScriptedSource
 from deniable.designs import Design, NumberDesign
-from deniable.records.numbers.responses import respond
+from deniable.types.numbers.respond import respond
 from tests.support import vectors
 from tests.support.hands import Counted, engine, scalar
 

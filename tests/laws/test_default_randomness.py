@@ -25,10 +25,10 @@ import pytest
 
 import deniable as dn
 from deniable import chance, db
+from deniable.bulk import gradual
+from deniable.bulk.columns import Responder
+from deniable.bulk.random_words import KEY
 from deniable.engines import local
-from deniable.engines.local import gradual
-from deniable.engines.local.bulk import Responder
-from deniable.engines.local.words import KEY
 from tests.support import fresh
 from tests.support.fresh import COARSE, EQUAL, LADDER, RUNG
 
@@ -38,25 +38,25 @@ every_path = pytest.mark.parametrize("name", PATHS)
 NOT_DRAWN = {
     "chance.spare": "forgets what it takes",
     "collector.signing.sign": "gives the same whatever the factor was: tests/unit/collector/test_signing.py",
-    "engines.local.backend.check_threads": "draws nothing",
+    "bulk.backend.check_threads": "draws nothing",
     "estimates.sampling.replicates.Replicates.__init__": "draws clusters for a bootstrap; no response",
     "channel.base.Channel.draw": "of every kind there is",
     "order.steps.Step.degrade": "of every kind there is",
     "order.steps.Step.upgrade": "of every kind there is",
-    "records.key_value.schemes.Scheme.draw": "of every kind there is",
-    "records.pairs.estimates.association": "permutes what was counted, for a test; no response",
+    "types.key_value.schemes.Scheme.draw": "of every kind there is",
+    "pairs.estimates.association": "permutes what was counted, for a test; no response",
     "release.stages.Place.draw": "by ledgers",
 }
 REACHED = {  # through the verbs, an engine, or the book or device that takes a source once
     "responses.respond": "verbs.respond, categories",
     "responses.stages.release_planned": "verbs.respond, ladder",
-    "records.drawn.responses.respond": "verbs.respond, drawn items",
-    "records.edges.responses.respond": "verbs.respond, edges",
-    "records.key_value.responses.respond": "verbs.respond, key-value",
-    "records.numbers.responses.respond": "verbs.respond, numbers",
-    "records.numbers.responses.level_of": "verbs.respond, numbers",
-    "records.numbers.responses.category_of": "client.client.Client",
-    "records.strings.responses.respond": "verbs.respond, strings",
+    "types.drawn.respond.respond": "verbs.respond, drawn items",
+    "types.edges.respond.respond": "verbs.respond, edges",
+    "types.key_value.respond.respond": "verbs.respond, key-value",
+    "types.numbers.respond.respond": "verbs.respond, numbers",
+    "types.numbers.respond.level_of": "verbs.respond, numbers",
+    "types.numbers.respond.category_of": "client.client.Client",
+    "types.strings.respond.respond": "verbs.respond, strings",
     "engines.local.engine._draw_stages": "verbs.respond_all, ladder",
     "engines.local.engine._deal": "verbs.respond_all, deck",
     "engines.local.engine._draw_items": "verbs.respond_all, key-value",
@@ -77,8 +77,8 @@ ENTRANCES = {
     "collector.store.credentials: secrets.token_urlsafe(_TEXT_BYTES)": "collector.store",
     "collector.store.packs: secrets.token_bytes(ID)": "collector.store",
     "collector.store.responses: secrets.token_bytes(32)": "collector.store",
-    "engines.local.words: Keystream()": "engines.local.words.below_all",
-    "engines.local.words: os.urandom(KEY)": "engines.local.words.below_all",
+    "bulk.random_words: Keystream()": "bulk.random_words.below_all",
+    "bulk.random_words: os.urandom(KEY)": "bulk.random_words.below_all",
     "files.atomic: secrets.token_hex(4)": "",  # the name of a file until it is complete
     "release.panel: Keystream()": "release.panel.Panel",
     "survey.author: Ed25519PrivateKey.generate()": "",
@@ -142,8 +142,10 @@ def test_all_of_it_comes_from_the_operating_system(name: str) -> None:
     with fresh.system("one") as taken:
         first = fresh.drawn_by(PATHS[name])
     assert sum(taken) >= 16, "hardly anything was read"
-    assert KEY in taken or not name.startswith("engines"), "a key is read whole"
-    if name.startswith(("engines.local", "verbs.respond_all")) and "deck" not in name:  # which is dealt card by card
+    assert KEY in taken or not name.startswith(("bulk", "engines")), "a key is read whole"
+    if (
+        name.startswith(("bulk", "verbs.respond_all")) or ".draw." in name
+    ) and "deck" not in name:  # which is dealt card by card
         assert set(taken) == {KEY}, "nothing but whole keys"
     assert len(set(first.values())) == len(first), "two parts are the same bytes"
     with fresh.system("one"):
@@ -158,7 +160,7 @@ def test_all_of_it_comes_from_the_operating_system(name: str) -> None:
 # And never twice
 
 BEGUN = [  # but for those that take `SYSTEM` and keep nothing; and kernels have no words of their own
-    name for name in PATHS if not name.startswith(("chance", "channel", "order", "records")) and "compiled" not in name
+    name for name in PATHS if not name.startswith(("chance", "channel", "order")) and "compiled" not in name
 ]
 
 

@@ -11,8 +11,8 @@ from scipy.stats import binom
 
 import deniable as dn
 from deniable.estimates.independence import TableSide, white
-from deniable.records.pairs import estimates
-from deniable.records.pairs.scores import SentBits, scores, whole
+from deniable.pairs import estimates
+from deniable.pairs.scores import SentBits, scores, whole
 from tests.support.seeded import seeded
 
 ALARM = 1e-9

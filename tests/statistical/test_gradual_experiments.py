@@ -16,10 +16,10 @@ from scipy.stats import chi2, norm
 
 import deniable as dn
 from deniable.attacks import ATTACKS, attack, error_rates, simulate_attacks
+from deniable.bulk import gradual
 from deniable.chance import Source
 from deniable.designs import Design
 from deniable.engines import local
-from deniable.engines.local import gradual
 from deniable.estimates import covariance
 from deniable.estimates.inverses import left_inverse
 from deniable.order.ladders import Ladder

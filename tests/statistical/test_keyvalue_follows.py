@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from deniable.engines.local.edges import Edges
-from deniable.engines.local.key_value import collect
-from deniable.records.key_value.designs import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
-from deniable.records.key_value.estimates import estimate
-from deniable.records.key_value.responses import respond
-from deniable.records.key_value.variances import second_moments
+from deniable.bulk.edges import Edges
+from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
+from deniable.types.key_value.draw import collect
+from deniable.types.key_value.estimate import estimate
+from deniable.types.key_value.respond import respond
+from deniable.types.key_value.variances import second_moments
 from tests.support.keyvalue import designs
 from tests.support.seeded import seeded
 

@@ -17,8 +17,8 @@ from deniable.attacks.simulated import generator
 from deniable.chance import Source
 from deniable.designs import Deck, Design
 from deniable.order.relaxation import ladder
-from deniable.records.strings.designs import NoisySampling
 from deniable.responses.cards import respond_with_card
+from deniable.types.strings.design import NoisySampling
 from tests.support import worlds
 from tests.support.worlds import FALSE_ALARM, assert_tallies_follow
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from deniable.bulk.gradual import release_planned
 from deniable.collector.store import Batch, Entry, Store
 from deniable.engines.local import draw_all
-from deniable.engines.local.gradual import release_planned
 from deniable.survey import Survey
 from tests.support.seeded import seeded
 

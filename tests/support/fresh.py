@@ -31,6 +31,10 @@ import numpy as np
 
 import deniable as dn
 from deniable import blind, chance, db
+from deniable.bulk import gradual, shuffles, steps
+from deniable.bulk import random_words as words
+from deniable.bulk.columns import Responder
+from deniable.bulk.edges import Edges
 from deniable.channel import Channel
 from deniable.client import Client, Hub
 from deniable.collector import access, limits, signing
@@ -39,20 +43,21 @@ from deniable.collector.store import Sent, Submission, Token, open_store
 from deniable.designs import FAMILIES
 from deniable.documents import Response
 from deniable.engines import files, local, record_files
-from deniable.engines.local import drawn, gradual, key_value, numbers, shuffles, steps, strings, words
-from deniable.engines.local.bulk import Responder
-from deniable.engines.local.edges import Edges
 from deniable.order import bits
 from deniable.order.bits import BitByBit
 from deniable.order.steps import Step, sent
-from deniable.records.key_value import responses as key_value_responses
-from deniable.records.key_value import schemes
-from deniable.records.strings import responses as string_responses
-from deniable.records.strings.designs import Filter, FilterStep
 from deniable.release.panel import Panel
 from deniable.responses import cards, stages
 from deniable.survey import Keys, Link
 from deniable.survey.arms import SurveyArm, draw_arm
+from deniable.types.drawn import draw as drawn
+from deniable.types.key_value import draw as key_value
+from deniable.types.key_value import respond as key_value_responses
+from deniable.types.key_value import schemes
+from deniable.types.numbers import draw as numbers
+from deniable.types.strings import draw as strings
+from deniable.types.strings import respond as string_responses
+from deniable.types.strings.design import Filter, FilterStep
 from tests.support.hands import leaves
 from tests.support.ladders import small as ladders
 from tests.support.surveys import question
@@ -183,22 +188,22 @@ def one_by_one() -> dict[str, Path_]:
         "order.bits.toss_by_pairs": lambda: bits.toss_by_pairs(4, 3, 5, [[HALF] * 2] * 2),
         "order.bits.draw_bits": lambda: bits.draw_bits(4, bits.Bit(HALF, HALF), 3),
         "order.bits.BitByBit.upgrade_bits": lambda: bit_step().upgrade_bits(1, 2),
-        "records.key_value.schemes.round_weight": lambda: schemes.round_weight(Fraction(0)),
-        "records.key_value.schemes.Index.draw": lambda: CLUB.scheme.draw({}),
-        "records.key_value.schemes.Unary.draw": lambda: UE.scheme.draw({}),
-        "records.key_value.schemes.Direct.draw": lambda: GRR.scheme.draw({}),
-        "records.key_value.responses.settle": lambda: [
+        "types.key_value.schemes.round_weight": lambda: schemes.round_weight(Fraction(0)),
+        "types.key_value.schemes.Index.draw": lambda: CLUB.scheme.draw({}),
+        "types.key_value.schemes.Unary.draw": lambda: UE.scheme.draw({}),
+        "types.key_value.schemes.Direct.draw": lambda: GRR.scheme.draw({}),
+        "types.key_value.respond.settle": lambda: [
             each.answer for each in key_value_responses.settle(UE, {"0": 0}, marked)
         ],
-        "records.numbers.responses.rounded": lambda: dn.rounded(NUMBER, HALF),
-        "records.drawn.designs.DrawnDesign.draw_hand": lambda: DRAWN.draw_hand().attributes,
-        "records.strings.designs.Bloom.draw_cohort": BLOOM.draw_cohort,
-        "records.strings.designs.Filter.draw": lambda: FILTERS[0].draw(3),
-        "records.strings.designs.FilterStep.upgrade": lambda: FilterStep(*FILTERS).upgrade(1, 3),
-        "records.strings.responses.upgrade": lambda: string_responses.upgrade(*STRINGS, first, "equal").bits,
-        "records.strings.responses.degrade": lambda: string_responses.degrade(*STRINGS, first_fine()).bits,
-        "records.strings.responses.permanent": lambda: string_responses.permanent(NOISY, BLOOM, "equal", 1),
-        "records.strings.responses.sample": lambda: string_responses.sample(NOISY, BLOOM, 5),
+        "types.numbers.respond.rounded": lambda: dn.rounded(NUMBER, HALF),
+        "types.drawn.design.DrawnDesign.draw_hand": lambda: DRAWN.draw_hand().attributes,
+        "types.strings.design.Bloom.draw_cohort": BLOOM.draw_cohort,
+        "types.strings.design.Filter.draw": lambda: FILTERS[0].draw(3),
+        "types.strings.design.FilterStep.upgrade": lambda: FilterStep(*FILTERS).upgrade(1, 3),
+        "types.strings.respond.upgrade": lambda: string_responses.upgrade(*STRINGS, first, "equal").bits,
+        "types.strings.respond.degrade": lambda: string_responses.degrade(*STRINGS, first_fine()).bits,
+        "types.strings.respond.permanent": lambda: string_responses.permanent(NOISY, BLOOM, "equal", 1),
+        "types.strings.respond.sample": lambda: string_responses.sample(NOISY, BLOOM, 5),
         "survey.arms.draw_arm": lambda: draw_arm(ARMS),
         "responses.stages.upgrade": lambda: stages.upgrade(RUNG, response, "0").symbol,
         "responses.stages.degrade": lambda: stages.degrade(RUNG, finer).symbol,
@@ -251,37 +256,39 @@ def in_bulk() -> dict[str, Path_]:
     """Return what is drawn with a keystream, by name."""
     plain: dict[str, Callable[[], Any]] = {
         **{
-            f"bulk.draw_all, {name}": lambda design=design: local.draw_all(design, EQUAL)
+            f"bulk.columns.draw_all, {name}": lambda design=design: local.draw_all(design, EQUAL)
             for name, design in DESIGNS.items()
         },
-        "bulk.respond_all": lambda: local.respond_all(COARSE, EQUAL).columns["response"],
-        "bulk.draw_stream": lambda: np.concatenate(list(local.draw_stream(COARSE, [EQUAL[:77], EQUAL[77:]]))),
-        "bulk.Responder.__init__": lambda: Responder(COARSE).draw(EQUAL),
-        "gradual.upgrade": lambda: gradual.upgrade(RUNG, EQUAL, EQUAL),
-        "gradual.upgrade, bits": lambda: gradual.upgrade(BIT_RUNG, BITS, EQUAL),
-        "gradual.degrade": lambda: gradual.degrade(RUNG, EQUAL),
-        "gradual.release_planned": lambda: np.stack(gradual.release_planned(LADDER, EQUAL)),
-        "gradual.upgrade_stream": lambda: np.concatenate(list(gradual.upgrade_stream(RUNG, [(EQUAL, EQUAL)]))),
-        "gradual.upgrade_bits": lambda: gradual.upgrade_bits(bit_step(), BITS, BITS),
-        "gradual.Raiser.__init__": lambda: gradual.Raiser(RUNG).upgrade(EQUAL, EQUAL),
-        "key_value.draw_all, one item": lambda: key_value.draw_all(CLUB, EDGES),
-        "key_value.draw_all, every item": lambda: key_value.draw_all(UE, EDGES),
-        "key_value.draw_all, an item or nothing": lambda: key_value.draw_all(GRR, EDGES),
-        "key_value.draw_all, one edge": lambda: key_value.draw_all(dn.one_edge(["a", "b", "c"], 1), EDGES),
-        "key_value.collect": lambda: key_value.collect(dn.lpp_club(1000, 1), Edges(N, 1000, *one_item_each())).counts,
-        "numbers.round_values": lambda: numbers.round_values(NUMBER, np.full(N, 0.5)),
-        "steps.toss_rows": lambda: steps.toss_rows(32, bit_step().raised, BITS, BITS),
-        "strings.draw_cohorts": lambda: strings.draw_cohorts(BLOOM, N),
-        "strings.respond": lambda: strings.respond(STRINGS[0], encoded()),
-        "strings.permanent": lambda: strings.permanent(NOISY, BLOOM, encoded()),
-        "strings.sample": lambda: strings.sample(NOISY, BLOOM, encoded().truths),
-        "strings.upgrade": lambda: strings.upgrade(*STRINGS, np.zeros((N, 8), np.uint8), encoded()),
-        "words.below_all": lambda: words.below_all(3, N),
-        "words.shuffled": lambda: words.shuffled(N),
-        "shuffles.Shuffler.__init__": lambda: shuffles.Shuffler(fast=False).order(N),
-        "shuffles.Shuffler.__init__, compiled": lambda: shuffles.Shuffler(fast=True).order(N),
+        "bulk.columns.respond_all": lambda: local.respond_all(COARSE, EQUAL).columns["response"],
+        "bulk.columns.draw_stream": lambda: np.concatenate(list(local.draw_stream(COARSE, [EQUAL[:77], EQUAL[77:]]))),
+        "bulk.columns.Responder.__init__": lambda: Responder(COARSE).draw(EQUAL),
+        "bulk.gradual.upgrade": lambda: gradual.upgrade(RUNG, EQUAL, EQUAL),
+        "bulk.gradual.upgrade, bits": lambda: gradual.upgrade(BIT_RUNG, BITS, EQUAL),
+        "bulk.gradual.degrade": lambda: gradual.degrade(RUNG, EQUAL),
+        "bulk.gradual.release_planned": lambda: np.stack(gradual.release_planned(LADDER, EQUAL)),
+        "bulk.gradual.upgrade_stream": lambda: np.concatenate(list(gradual.upgrade_stream(RUNG, [(EQUAL, EQUAL)]))),
+        "bulk.gradual.upgrade_bits": lambda: gradual.upgrade_bits(bit_step(), BITS, BITS),
+        "bulk.gradual.Raiser.__init__": lambda: gradual.Raiser(RUNG).upgrade(EQUAL, EQUAL),
+        "types.key_value.draw.draw_all, one item": lambda: key_value.draw_all(CLUB, EDGES),
+        "types.key_value.draw.draw_all, every item": lambda: key_value.draw_all(UE, EDGES),
+        "types.key_value.draw.draw_all, an item or nothing": lambda: key_value.draw_all(GRR, EDGES),
+        "types.key_value.draw.draw_all, one edge": lambda: key_value.draw_all(dn.one_edge(["a", "b", "c"], 1), EDGES),
+        "types.key_value.draw.collect": lambda: (
+            key_value.collect(dn.lpp_club(1000, 1), Edges(N, 1000, *one_item_each())).counts
+        ),
+        "types.numbers.draw.round_values": lambda: numbers.round_values(NUMBER, np.full(N, 0.5)),
+        "bulk.steps.toss_rows": lambda: steps.toss_rows(32, bit_step().raised, BITS, BITS),
+        "types.strings.draw.draw_cohorts": lambda: strings.draw_cohorts(BLOOM, N),
+        "types.strings.draw.respond": lambda: strings.respond(STRINGS[0], encoded()),
+        "types.strings.draw.permanent": lambda: strings.permanent(NOISY, BLOOM, encoded()),
+        "types.strings.draw.sample": lambda: strings.sample(NOISY, BLOOM, encoded().truths),
+        "types.strings.draw.upgrade": lambda: strings.upgrade(*STRINGS, np.zeros((N, 8), np.uint8), encoded()),
+        "bulk.random_words.below_all": lambda: words.below_all(3, N),
+        "bulk.random_words.shuffled": lambda: words.shuffled(N),
+        "bulk.shuffles.Shuffler.__init__": lambda: shuffles.Shuffler(fast=False).order(N),
+        "bulk.shuffles.Shuffler.__init__, compiled": lambda: shuffles.Shuffler(fast=True).order(N),
     }
-    return {f"engines.local.{name}": lambda _, draw=draw: {"": draw()} for name, draw in plain.items()}
+    return {name: lambda _, draw=draw: {"": draw()} for name, draw in plain.items()}
 
 
 def drawn_items(_: Path) -> Parts:
@@ -451,7 +458,7 @@ def paths() -> dict[str, Path_]:
         **one_by_one(),
         **in_bulk(),
         "blind.blind": lambda _: {"": blind.blind(bytes(32), one_key().public)[0]},
-        "engines.local.drawn.draw_all": drawn_items,
+        "types.drawn.draw.draw_all": drawn_items,
         "engines.files.respond_file": a_file_of_responses,
         "engines.record_files.respond_edges": a_file_of_edges,
         "engines.files.respond_file, drawn items": a_file_of_items,

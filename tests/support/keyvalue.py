@@ -7,8 +7,8 @@ from fractions import Fraction
 from itertools import product
 
 from deniable.exact import Ratio
-from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, lpp_ddagger, pckv_grr, pckv_ue, vpp
-from deniable.records.key_value.schemes import Scheme
+from deniable.types.key_value.design import KeyValueDesign, lpp, lpp_club, lpp_ddagger, pckv_grr, pckv_ue, vpp
+from deniable.types.key_value.schemes import Scheme
 from tests.support.brute import quotient
 
 WEIGHTS = (None, Fraction(-1), Fraction(0), Fraction(1))

@@ -14,8 +14,8 @@ from typing import Any
 
 from deniable.chance import ScriptedSource
 from deniable.designs import FAMILIES, Design, NumberDesign, number_design
-from deniable.records.numbers.responses import place_of
-from deniable.records.numbers.responses import respond as respond_number
+from deniable.types.numbers.respond import place_of
+from deniable.types.numbers.respond import respond as respond_number
 from tests.support.hands import HARD, Counted, everybody, planted, scalar
 
 FILE = Path(__file__).parents[1] / "golden" / "vectors.json"

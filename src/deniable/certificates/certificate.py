@@ -15,12 +15,12 @@ from deniable.designs import Deck, Design, NumberDesign
 from deniable.documents import HashedDocument
 from deniable.errors import UnreadableFile, quoted, require
 from deniable.order.ladders import Ladder
-from deniable.records.drawn.designs import DrawnDesign
-from deniable.records.edges.designs import EdgeDesign
-from deniable.records.key_value.designs import KeyValueDesign
-from deniable.records.strings.designs import StringDesign
 from deniable.rendering import drawn, framed
 from deniable.survey import Survey
+from deniable.types.drawn.design import DrawnDesign
+from deniable.types.edges.design import EdgeDesign
+from deniable.types.key_value.design import KeyValueDesign
+from deniable.types.strings.design import StringDesign
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -25,12 +25,12 @@ from deniable.order.bits import BitByBit
 from deniable.order.ladders import Ladder
 from deniable.order.sets import Nested, SetShare
 from deniable.order.steps import Crossed, Factors, KeepOrFresh, Recoded, Step
-from deniable.records.drawn.designs import DrawnDesign
-from deniable.records.edges.designs import EdgeDesign
-from deniable.records.key_value.designs import KeyValueDesign, symbol_design
-from deniable.records.key_value.schemes import Index
-from deniable.records.strings.designs import StringDesign
 from deniable.survey import Survey
+from deniable.types.drawn.design import DrawnDesign
+from deniable.types.edges.design import EdgeDesign
+from deniable.types.key_value.design import KeyValueDesign, symbol_design
+from deniable.types.key_value.schemes import Index
+from deniable.types.strings.design import StringDesign
 
 Claims: TypeAlias = dict[str, Any]
 """What is claimed, for JSON."""

@@ -15,11 +15,11 @@ from deniable.certificates.claims import Claims, deck_alone, ratio_of
 from deniable.designs import Deck, Design
 from deniable.estimates.formats import html_page
 from deniable.order.ladders import Ladder
-from deniable.records.drawn.designs import DrawnDesign
-from deniable.records.edges.designs import EdgeDesign
-from deniable.records.key_value.designs import KeyValueDesign, symbol_design
-from deniable.records.key_value.schemes import Index
 from deniable.survey import Survey
+from deniable.types.drawn.design import DrawnDesign
+from deniable.types.edges.design import EdgeDesign
+from deniable.types.key_value.design import KeyValueDesign, symbol_design
+from deniable.types.key_value.schemes import Index
 
 RULES = {
     "all": "All of these leave together: their parities multiply.",

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from deniable.designs import Design
-    from deniable.records.drawn.designs import DrawnDesign
     from deniable.tallies.files import Progress
+    from deniable.types.drawn.design import DrawnDesign
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -242,7 +242,7 @@ def read_design(path: Path) -> Design:
 
 def read_asked(path: Path) -> Design | DrawnDesign:
     """Read a design file: of one question, or of several of which some are drawn for each respondent."""
-    from deniable.records.drawn.designs import DrawnDesign
+    from deniable.types.drawn.design import DrawnDesign
 
     text = path.read_bytes()
     return DrawnDesign.from_json(text) if f"/{DrawnDesign.SCHEMA}/".encode() in text[:200] else read_design(path)
@@ -252,10 +252,10 @@ _DESIGN_TYPES = {  # by schema: where its class is
     "design": "designs.Design",
     "ladder": "order.ladders.Ladder",
     "deck": "designs.Deck",
-    "keyvalue-design": "records.key_value.designs.KeyValueDesign",
-    "one-edge-design": "records.edges.designs.EdgeDesign",
-    "string-design": "records.strings.designs.StringDesign",
-    "drawn-design": "records.drawn.designs.DrawnDesign",
+    "keyvalue-design": "types.key_value.design.KeyValueDesign",
+    "one-edge-design": "types.edges.design.EdgeDesign",
+    "string-design": "types.strings.design.StringDesign",
+    "drawn-design": "types.drawn.design.DrawnDesign",
 }
 
 

@@ -346,9 +346,9 @@ def _fetch(address: str, body: bytes | None, headers: dict[str, str]) -> str:
 
 
 def _drawn(question: Question, people: int) -> list[Sequence[str]]:
+    from deniable.bulk.gradual import release_planned
+    from deniable.bulk.random_words import shuffled
     from deniable.engines.local import draw_all
-    from deniable.engines.local.gradual import release_planned
-    from deniable.engines.local.words import shuffled
 
     counts = [round(share * people) for share in truth(question, people).values()]
     answers = np.repeat(np.arange(len(counts)), counts)[shuffled(sum(counts))]

@@ -37,7 +37,7 @@ from deniable.errors import InvalidRequest, UnreadableFile, quoted
 if TYPE_CHECKING:
     from deniable.designs import Design
     from deniable.plan import Choice
-    from deniable.records.drawn.designs import DrawnDesign
+    from deniable.types.drawn.design import DrawnDesign
 
 _MOST_DIGITS = 4_000  # Python reads integers up to about so many
 _MOST_CELLS = 10_000  # of a table of probabilities that programs are told
@@ -185,7 +185,7 @@ class Families(FamilyCommands):
 
     def builders(self) -> Mapping[str, Callable[..., Any]]:
         from deniable.designs import FAMILIES, number_design
-        from deniable.records.drawn.designs import drawn_items
+        from deniable.types.drawn.design import drawn_items
 
         others: dict[str, Callable[..., Any]] = {"drawn_items": drawn_items, "number_design": number_design}
         return {name: family.build for name, family in FAMILIES.items()} | others

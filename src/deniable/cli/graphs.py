@@ -38,14 +38,14 @@ from deniable.cli.estimates import (
 )
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import MOST_BARS
-from deniable.records.key_value.linear import SCALINGS
+from deniable.types.key_value.linear import SCALINGS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deniable.engines.local.key_value import GraphDesign, GraphTally
-    from deniable.records.edges.estimates import EdgeEstimate
-    from deniable.records.key_value.estimates import KeyValueEstimate
+    from deniable.types.edges.estimate import EdgeEstimate
+    from deniable.types.key_value.draw import GraphDesign, GraphTally
+    from deniable.types.key_value.estimate import KeyValueEstimate
 
 app = typer.Typer(
     cls=CommandList,
@@ -63,8 +63,8 @@ class GraphFamilies(FamilyCommands):
     """The families of designs for items and weights."""
 
     def builders(self) -> Mapping[str, Callable[..., Any]]:
-        from deniable.records.edges.designs import one_edge
-        from deniable.records.key_value import designs
+        from deniable.types.edges.design import one_edge
+        from deniable.types.key_value import design as designs
 
         named = {name: getattr(designs, name) for name in designs.__all__}
         kind = designs.KeyValueDesign.__name__
@@ -199,9 +199,9 @@ def estimate(
 
 def _count(known: GraphDesign, path: Path) -> GraphTally:
     from deniable.engines.files import tally_file
-    from deniable.records.edges.designs import EdgeDesign
-    from deniable.records.edges.tallies import EdgeTally
-    from deniable.records.key_value.tallies import KeyValueTally
+    from deniable.types.edges.count import EdgeTally
+    from deniable.types.edges.design import EdgeDesign
+    from deniable.types.key_value.count import KeyValueTally
 
     if str(path) == "-":
         return tally_file(known, sys.stdin.buffer)  # type: ignore[no-any-return]
@@ -215,11 +215,11 @@ def _count(known: GraphDesign, path: Path) -> GraphTally:
 def _fitted(
     known: GraphDesign, counts: bytes, scaling: str | None, population: str | None
 ) -> KeyValueEstimate | EdgeEstimate:
-    from deniable.records.edges import estimates as edges
-    from deniable.records.edges.designs import EdgeDesign
-    from deniable.records.edges.tallies import EdgeTally
-    from deniable.records.key_value import estimates as items
-    from deniable.records.key_value.tallies import KeyValueTally
+    from deniable.types.edges import estimate as edges
+    from deniable.types.edges.count import EdgeTally
+    from deniable.types.edges.design import EdgeDesign
+    from deniable.types.key_value import estimate as items
+    from deniable.types.key_value.count import KeyValueTally
 
     size = int(population) if population is not None and population.isdecimal() else population
     if not isinstance(known, EdgeDesign):
@@ -239,8 +239,8 @@ def _print_summary(made: KeyValueEstimate | EdgeEstimate, level: float, count: i
 
 
 def _drawn(made: KeyValueEstimate | EdgeEstimate, count: int, level: float) -> Figure:
-    from deniable.records.key_value.estimates import KeyValueEstimate
     from deniable.report.graphs import weighted_graph
+    from deniable.types.key_value.estimate import KeyValueEstimate
 
     if isinstance(made, KeyValueEstimate) and made.linear.frequency is not None:
         return weighted_graph(made, count=count, level=level)
@@ -249,8 +249,8 @@ def _drawn(made: KeyValueEstimate | EdgeEstimate, count: int, level: float) -> F
 
 def read_design(path: Path) -> GraphDesign:
     """Read a design of either kind."""
-    from deniable.records.edges.designs import EdgeDesign
-    from deniable.records.key_value.designs import KeyValueDesign
+    from deniable.types.edges.design import EdgeDesign
+    from deniable.types.key_value.design import KeyValueDesign
 
     text = path.read_bytes()
     try:
@@ -270,8 +270,8 @@ def _show(known: GraphDesign) -> None:
 
 
 def _sentences(known: GraphDesign) -> list[str]:
-    from deniable.records.edges.designs import EdgeDesign
     from deniable.report.words import factor
+    from deniable.types.edges.design import EdgeDesign
 
     odds = f"the odds between any two {'weights' if isinstance(known, EdgeDesign) else 'rows of items and weights'}"
     told = [
@@ -289,7 +289,7 @@ def _sentences(known: GraphDesign) -> list[str]:
 
 
 def _told(known: GraphDesign) -> dict[str, Any]:
-    from deniable.records.edges.designs import EdgeDesign
+    from deniable.types.edges.design import EdgeDesign
 
     told: dict[str, Any] = {
         "hash": known.hash,

@@ -330,7 +330,7 @@ def _about(paths: list[Path]) -> Staged | Ladder:
 
 def _one(path: Path) -> Staged:
     from deniable.designs import Design
-    from deniable.records.strings.designs import CohortDesign
+    from deniable.types.strings.design import CohortDesign
 
     text = path.read_bytes()
     return CohortDesign.from_json(text) if b'"deniable/cohort-design/' in text[:200] else Design.from_json(text)

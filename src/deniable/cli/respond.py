@@ -15,7 +15,7 @@ from deniable.errors import InvalidAnswer, InvalidRequest
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign, Design
-    from deniable.records.drawn.designs import DrawnDesign
+    from deniable.types.drawn.design import DrawnDesign
 
 
 @quiet_crashes
@@ -214,9 +214,9 @@ def _expected(design: Design | DrawnDesign) -> str:
 def _response(design: Design | DrawnDesign, answer: str, *, labels: bool) -> str:
     from deniable.designs import Design
     from deniable.files.writers import line
-    from deniable.records.drawn.responses import respond as draw_hand
-    from deniable.records.numbers.responses import category_of
     from deniable.responses import respond as draw
+    from deniable.types.drawn.respond import respond as draw_hand
+    from deniable.types.numbers.respond import category_of
 
     if isinstance(design, Design):
         symbol = draw(design, category_of(design, answer)).symbol if answer else None

@@ -18,12 +18,12 @@ from deniable.db import Closable
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget, quoted
 from deniable.order.ladders import Ladder
-from deniable.records.numbers.responses import category_of
 from deniable.release.ledger import Ledger, Released, Status
 from deniable.survey import Link, Question, Survey
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import BUDGET, CEILING, read_limit
 from deniable.survey.signed import StoredReceipt
+from deniable.types.numbers.respond import category_of
 
 KEY_BYTES = 16
 """Bytes of the key that a respondent draws, as the collector expects them."""

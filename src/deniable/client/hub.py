@@ -15,10 +15,10 @@ from deniable.client.connection import Connection
 from deniable.client.state import DeviceState
 from deniable.db import DURABLE, SqliteFile
 from deniable.errors import InvalidRequest, NotAllowed
-from deniable.records.numbers.responses import category_of
 from deniable.responses import respond
 from deniable.survey import Link
 from deniable.survey.limits import BUDGET, CEILING, read_limit
+from deniable.types.numbers.respond import category_of
 
 Answer: TypeAlias = str | Mapping[str, str] | exact.Rational
 """The truth about one question: a category, one of each attribute, or a number."""

@@ -19,12 +19,12 @@ from deniable.estimates.differences import REST
 from deniable.estimates.groups import GroupedEstimate
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
-from deniable.records.numbers.estimates import NumberEstimate
 from deniable.report import words
 from deniable.survey import Question
 from deniable.tallies import Tally, marginal
 from deniable.tallies.groups import GroupedTally
 from deniable.tallies.stages import StageTallies
+from deniable.types.numbers.estimate import NumberEstimate
 
 LEVEL = 0.95
 MOST_TABLED = 4

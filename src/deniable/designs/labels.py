@@ -6,12 +6,13 @@ import math
 import numbers
 import unicodedata
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any, TypeAlias, overload
 
 from deniable import exact
 from deniable.channel.product import join, split
 from deniable.channel.sets import MOST_CATEGORIES
-from deniable.errors import InvalidDesign, quoted
+from deniable.errors import InvalidAnswer, InvalidDesign, quoted
 
 Labels: TypeAlias = Sequence[str] | int
 """Names for the categories, a list or a column; or how many there are: then they are called "0", "1", "2" and so on."""
@@ -298,3 +299,12 @@ def _check(part: Sequence[str]) -> None:
                 f"the label {quoted(label)} holds {SEPARATOR.strip()!r} between spaces, which separates attributes; "
                 "expected another label."
             )
+
+
+def weight_error(low: Fraction, high: Fraction) -> InvalidAnswer:
+    """Return the error for a weight outside [low, high]; the weight itself is not repeated."""
+    return InvalidAnswer(f"a weight is not a number from {_bound(low)} to {_bound(high)}; expected one that is.")
+
+
+def _bound(end: Fraction) -> str:
+    return f"{float(end):g}" if math.isclose(float(f"{float(end):g}"), float(end), rel_tol=0) else str(end)

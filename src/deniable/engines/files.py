@@ -15,11 +15,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deniable.bulk.shuffles import Shuffler
 from deniable.chance import Source
 from deniable.designs import AnyDesign
 from deniable.engines.answer_blocks import Block, Stretch, read_blocks
 from deniable.engines.asked_columns import AskedColumns, ask, one_array
-from deniable.engines.local.shuffles import Shuffler
 from deniable.engines.pipeline import ahead, in_order
 from deniable.engines.response_files import tally_file
 from deniable.errors import InvalidRequest, quoted

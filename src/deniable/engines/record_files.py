@@ -8,18 +8,18 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from deniable.bulk.edges import COLUMNS, Edges, read_edges
+from deniable.bulk.random_words import shuffled
 from deniable.engines import Engine
 from deniable.engines.asked_columns import AskedColumns
-from deniable.engines.local.edges import COLUMNS, Edges, read_edges
 from deniable.engines.local.engine import Local
-from deniable.engines.local.key_value import GraphDesign
-from deniable.engines.local.words import shuffled
 from deniable.errors import InvalidRequest
 from deniable.files.atomic import atomic_write
 from deniable.files.columns import COMPRESSED, DESIGN, FORMATS, RESPONSE, TYPED, File, guess, open_columns
 from deniable.files.writers import writing
 from deniable.tallies.files import metadata_key
 from deniable.tallies.responses import Responses
+from deniable.types.key_value.draw import GraphDesign
 
 _BATCH = 1 << 16  # responses that are written at a time
 

@@ -236,7 +236,7 @@ def _count_categories(engine: Engine, design: AnyDesign, columns: Mapping[str, A
 
 
 def _count_numbers(engine: Engine, design: Any, columns: Mapping[str, Any]) -> Any:  # noqa: ARG001 - as the others
-    from deniable.records.numbers.tallies import tally
+    from deniable.types.numbers.count import tally
 
     return tally(design, columns["response"], codes=False)
 
@@ -248,8 +248,8 @@ def _count_stages(engine: Engine, design: Any, columns: Mapping[str, Any]) -> An
 
 
 def _count_strings(engine: Engine, design: Any, columns: Mapping[str, Any]) -> Any:  # noqa: ARG001
-    from deniable.records.strings.designs import StringResponse
-    from deniable.records.strings.tallies import tally
+    from deniable.types.strings.count import tally
+    from deniable.types.strings.design import StringResponse
 
     rows = zip(columns["cohort"].to_pylist(), columns["response"].to_pylist(), strict=True)
     return tally(
@@ -272,7 +272,7 @@ def _count_items(engine: Engine, design: Any, columns: Mapping[str, Any]) -> Any
         symbols = _SYMBOLS[letters].reshape(len(sent), items)
         if symbols.max(initial=0) <= 2:
             return engine.tally(design, Responses(design, {"response": symbols}))
-    return _count_texts("records.key_value.tallies", engine, design, columns)
+    return _count_texts("types.key_value.count", engine, design, columns)
 
 
 def _count_texts(room: str, engine: Engine, design: Any, columns: Mapping[str, Any]) -> Any:  # noqa: ARG001
@@ -289,10 +289,10 @@ _LABELLED: dict[str, Callable[[Engine, Any, Mapping[str, Any]], Any]] = {
     "ladder": _count_stages,
     "deck": partial(_count_texts, "tallies.decks"),
     "key-value": _count_items,
-    "edges": partial(_count_texts, "records.edges.tallies"),
+    "edges": partial(_count_texts, "types.edges.count"),
     "strings": _count_strings,
     "numbers": _count_numbers,
-    "drawn items": partial(_count_texts, "records.drawn.tallies"),
+    "drawn items": partial(_count_texts, "types.drawn.count"),
 }
 
 

@@ -50,10 +50,10 @@ __all__ = ["GroupedEstimate", "estimate_groups"]
 _FITS = {  # by what a design asks: what estimates a tally of it, below `deniable`
     "categories": "estimates.shares.fitted",
     "ladder": "estimates.stages.combine",
-    "key-value": "records.key_value.estimates.estimate",
-    "edges": "records.edges.estimates.estimate",
-    "numbers": "records.numbers.estimates.estimate",
-    "drawn items": "records.drawn.estimates.estimate",
+    "key-value": "types.key_value.estimate.estimate",
+    "edges": "types.edges.estimate.estimate",
+    "numbers": "types.numbers.estimate.estimate",
+    "drawn items": "types.drawn.estimate.estimate",
 }
 _WEIGHTED = "estimates.sampling.estimating.estimate_tally"
 

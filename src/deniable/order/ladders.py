@@ -223,7 +223,7 @@ def check_categories(design: object) -> None:
             f"this design asks for {getattr(design, 'asks', 'something else')}; expected one about categories, of "
             "which stages are made.",
             "The symbols of a key-value response can be raised: symbol_design, settle and released of "
-            "deniable.records.key_value.responses.",
+            "deniable.types.key_value.respond.",
         )
 
 

@@ -16,8 +16,8 @@ from deniable.plan.planned import Planned
 from deniable.plan.sizes import sample_size, width
 from deniable.plan.stages import Proposal, propose
 from deniable.plan.variances import variance
-from deniable.records.strings.discovery import discovery_limit
-from deniable.records.strings.estimates import string_detection_limit
+from deniable.types.strings.discovery import discovery_limit
+from deniable.types.strings.estimate import string_detection_limit
 
 __all__ = [
     "Arm",

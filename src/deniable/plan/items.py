@@ -17,8 +17,8 @@ from deniable.errors import InvalidDesign, InvalidRequest, quoted
 from deniable.plan.chooser import optimal
 from deniable.plan.planned import more_people
 from deniable.plan.variances import Shares, SharesOfItems, variance
-from deniable.records.drawn.designs import DrawnDesign, drawn_items
 from deniable.rendering import Rendered, Sheet, shown_number
+from deniable.types.drawn.design import DrawnDesign, drawn_items
 
 ITEM_GOALS = ("shares", "associations")
 """What can be wished for of several questions; `optimal_items` tells what each one means."""

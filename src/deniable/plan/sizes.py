@@ -24,7 +24,7 @@ from deniable.plan.variances import (
     variance_curve,
     whole,
 )
-from deniable.records.drawn.designs import DrawnDesign
+from deniable.types.drawn.design import DrawnDesign
 
 _SAME = 1e-12  # a variance that is this close to what was asked for is equal to it, but for rounding
 

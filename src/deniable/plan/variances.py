@@ -25,7 +25,7 @@ from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear, Written
 from deniable.estimates.shares import read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
-from deniable.records.drawn.designs import NAMED, DrawnDesign
+from deniable.types.drawn.design import NAMED, DrawnDesign
 
 Population: TypeAlias = int | Literal["census"] | None
 """How many people there are altogether; "census" if everybody is asked, None if respondents are independent."""

@@ -25,8 +25,8 @@ from deniable import chance, db, exact
 from deniable.db import Closable, Database, Migration, SqliteFile, Tables, applied, migrate
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
-from deniable.records.strings.designs import CohortDesign
 from deniable.release.receipts import Budget, Receipt, first_link, together, verify, write
+from deniable.types.strings.design import CohortDesign
 
 __all__ = [
     "EVERY_QUESTION",

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import chance, exact
+from deniable.bulk.columns import draw_all
+from deniable.bulk.gradual import Raiser, release_planned
+from deniable.bulk.random_words import Keystream
 from deniable.channel.coding import code_type
 from deniable.designs import Design
-from deniable.engines.local.bulk import draw_all
-from deniable.engines.local.gradual import Raiser, release_planned
-from deniable.engines.local.words import Keystream
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, quoted
 from deniable.order.ladders import Ladder, Relaxation, check_categories
 from deniable.order.relaxation import ladder

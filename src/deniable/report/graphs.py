@@ -12,7 +12,7 @@ from deniable import exact
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import ACCENT, INK, MOST_BARS, TRUTH, plain
 from deniable.estimates.covariances import Vector
-from deniable.records.key_value.estimates import KeyValueEstimate
+from deniable.types.key_value.estimate import KeyValueEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,9 +21,6 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.charts import ACCENT, GRID, INK, LINES, MOST_BARS, PALE, TRUTH, Picture, drawable, plain
 from deniable.order.blackwell import Garbling, Order, Separation
 from deniable.plan import Choice, Comparison, ItemsChoice, Planned
-from deniable.records.drawn.tallies import DrawnTally
-from deniable.records.key_value.tallies import ItemTally
-from deniable.records.strings.tallies import NoisyTally, StringTally
 from deniable.report.sheets import cell_names, counted_title, in_words, marks_of
 from deniable.report.views import MOST_ANSWERS, MOST_RESPONSES, ChannelView, channel_views
 from deniable.survey import Survey
@@ -32,6 +29,9 @@ from deniable.tallies.decks import DeckTally
 from deniable.tallies.groups import GroupedTally, group_name
 from deniable.tallies.stages import StageTallies
 from deniable.tallies.weighted import WeightedTally
+from deniable.types.drawn.count import DrawnTally
+from deniable.types.key_value.count import ItemTally
+from deniable.types.strings.count import NoisyTally, StringTally
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,13 +21,13 @@ from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.shares import ShareRow
 from deniable.order.ladders import Ladder
-from deniable.records.drawn.designs import DrawnDesign
-from deniable.records.strings.tallies import NoisyTally
 from deniable.report.named import device_of, title_of, written
 from deniable.report.views import ChannelView, channel_views
 from deniable.report.words import estimator, interval_name
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.groups import group_name
+from deniable.types.drawn.design import DrawnDesign
+from deniable.types.strings.count import NoisyTally
 
 _MOST_CHANCES = 16  # probabilities in a sentence; more are a table
 _MOST_LISTED = 6  # parameters of a prior, or groups, that are named one by one

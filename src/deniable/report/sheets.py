@@ -14,13 +14,6 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.results import words_of
 from deniable.order.blackwell import Garbling, Order, Separation
 from deniable.order.ladders import Ladder
-from deniable.records.drawn.designs import DrawnDesign
-from deniable.records.drawn.tallies import DrawnTally
-from deniable.records.edges.tallies import EdgeTally
-from deniable.records.key_value.designs import ItemDesign, KeyValueDesign
-from deniable.records.key_value.tallies import ItemTally
-from deniable.records.strings.designs import StringDesign
-from deniable.records.strings.tallies import NoisyTally, StringTally
 from deniable.rendering import Sheet, columns_of, shown_number
 from deniable.report import words
 from deniable.report.views import ChannelView, channel_views
@@ -29,6 +22,13 @@ from deniable.tallies.decks import DeckTally
 from deniable.tallies.groups import GroupedTally, group_name
 from deniable.tallies.stages import StageTallies
 from deniable.tallies.weighted import WeightedTally
+from deniable.types.drawn.count import DrawnTally
+from deniable.types.drawn.design import DrawnDesign
+from deniable.types.edges.count import EdgeTally
+from deniable.types.key_value.count import ItemTally
+from deniable.types.key_value.design import ItemDesign, KeyValueDesign
+from deniable.types.strings.count import NoisyTally, StringTally
+from deniable.types.strings.design import StringDesign
 
 _FEW_ANSWERS, _FEW_LETTERS = 5, 40  # that are named in a title
 

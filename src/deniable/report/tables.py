@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from deniable.estimates import Row, ShareRow, Summary
-    from deniable.records.drawn.tallies import DrawnTally
     from deniable.tallies import Tally
     from deniable.tallies.base import Counts
     from deniable.tallies.weighted import WeightedTally
+    from deniable.types.drawn.count import DrawnTally
 
 _MOST_COLUMNS = 8  # that a terminal of 80 characters can hold
 _MOST_ROWS = 40  # that a reader looks through

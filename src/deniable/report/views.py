@@ -17,10 +17,10 @@ from deniable.channel import Diagonal, Sets, TwoLevel
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.order.ladders import Ladder
-from deniable.records.drawn.designs import DrawnDesign
-from deniable.records.edges.designs import EdgeDesign
-from deniable.records.key_value.designs import NAMES, KeyValueDesign
-from deniable.records.strings.designs import StringDesign
+from deniable.types.drawn.design import DrawnDesign
+from deniable.types.edges.design import EdgeDesign
+from deniable.types.key_value.design import NAMES, KeyValueDesign
+from deniable.types.strings.design import StringDesign
 
 MOST_ANSWERS = 12
 """Columns of a table of probabilities that stand beside each other; in a picture, `MOST_PICTURED`."""

@@ -17,7 +17,7 @@ from deniable.designs import Design, Factor, NumberDesign
 from deniable.designs.proofs import MOST_CELLS, proofs
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates import Row
-from deniable.records.drawn.designs import DrawnDesign
+from deniable.types.drawn.design import DrawnDesign
 
 _MOST_SENTENCES = 12  # one for each answer or response; more are not read
 _MOST_ALIKE = 5  # sentences that say the same of one answer after the other
@@ -54,7 +54,7 @@ def drawn(design: DrawnDesign) -> tuple[str, ...]:
 
     Example:
         >>> from deniable.designs import warner
-        >>> from deniable.records.drawn.designs import drawn_items
+        >>> from deniable.types.drawn.design import drawn_items
         >>> drawn(drawn_items({"smokes": warner(p="3/4"), "drinks": warner(p="2/3")}))[0]
         'Everybody answers 1 of 2 questions, drawn at random; which ones says nothing about the answers.'
     """

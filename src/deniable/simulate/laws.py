@@ -19,7 +19,7 @@ from deniable.estimates.inverses import left_inverse, mean_inverse
 from deniable.estimates.linear import floats
 from deniable.estimates.supported import customary
 from deniable.order.ladders import Ladder
-from deniable.records.strings.designs import NoisySampling
+from deniable.types.strings.design import NoisySampling
 
 Counts: TypeAlias = NDArray[np.int64]
 """Counts, a row for each repetition."""

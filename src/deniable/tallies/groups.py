@@ -42,11 +42,11 @@ _TALLIES = {  # by what a design asks: the class of its tallies, below `deniable
     "categories": "tallies.counts.Tally",
     "ladder": "tallies.stages.StageTallies",
     "deck": "tallies.decks.DeckTally",
-    "key-value": "records.key_value.tallies.KeyValueTally",
-    "edges": "records.edges.tallies.EdgeTally",
-    "strings": "records.strings.tallies.StringTally",
-    "numbers": "records.numbers.tallies.NumberTally",
-    "drawn items": "records.drawn.tallies.DrawnTally",
+    "key-value": "types.key_value.count.KeyValueTally",
+    "edges": "types.edges.count.EdgeTally",
+    "strings": "types.strings.count.StringTally",
+    "numbers": "types.numbers.count.NumberTally",
+    "drawn items": "types.drawn.count.DrawnTally",
 }
 
 

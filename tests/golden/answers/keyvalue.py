@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.exact import exp_below
-from deniable.records.key_value.designs import lpp, lpp_ddagger, pckv_ue
-from deniable.records.key_value.estimates import estimate
-from deniable.records.key_value.responses import symbol_design
-from deniable.records.key_value.tallies import KeyValueTally
-from deniable.records.key_value.variances import moments
+from deniable.types.key_value.count import KeyValueTally
+from deniable.types.key_value.design import lpp, lpp_ddagger, pckv_ue
+from deniable.types.key_value.estimate import estimate
+from deniable.types.key_value.respond import symbol_design
+from deniable.types.key_value.variances import moments
 from tests.golden.runner import document, fractions, quantity
 
 NAMES = ("degree", "weight", "var_degree", "var_weight", "cov")

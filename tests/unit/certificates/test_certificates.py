@@ -20,7 +20,7 @@ from deniable.certificates.losses import delta_of, losses, side_by_side
 from deniable.channel import Bits, Channel, Dense, Diagonal, Hadamard, Hashing, Mixture, Product, Subset
 from deniable.channel.sets import Part
 from deniable.errors import InvalidRequest, UnreadableFile
-from deniable.records.key_value.schemes import Direct, Unary
+from deniable.types.key_value.schemes import Direct, Unary
 from tests.support.commands import run
 from tests.support.surveys import question, small
 

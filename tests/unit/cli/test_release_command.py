@@ -14,7 +14,7 @@ import pytest
 
 import deniable as dn
 from deniable.order.relaxation import ladder
-from deniable.records.strings.designs import Bloom, CohortDesign, string_design
+from deniable.types.strings.design import Bloom, CohortDesign, string_design
 from tests.support.commands import done, run
 
 

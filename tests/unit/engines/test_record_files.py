@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deniable.bulk.edges import read_edges
 from deniable.engines.files import tally_file
-from deniable.engines.local.edges import read_edges
 from deniable.engines.record_files import read_edge_file, respond_edges
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse
-from deniable.records.edges.designs import one_edge
-from deniable.records.key_value.designs import lpp_club, pckv_grr, pckv_ue
+from deniable.types.edges.design import one_edge
+from deniable.types.key_value.design import lpp_club, pckv_grr, pckv_ue
 from tests.support.answers import FORMATS, read, write
 
 ITEMS = ["tea", 'a, "b"', "milk ☕"]

@@ -9,14 +9,14 @@ import pytest
 from rich.console import Console
 
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.records.edges.designs import one_edge
-from deniable.records.edges.estimates import estimate as estimate_edges
-from deniable.records.edges.tallies import EdgeTally
-from deniable.records.key_value.designs import lpp_club, vpp
-from deniable.records.key_value.estimates import KeyValueEstimate, estimate
-from deniable.records.key_value.tallies import KeyValueTally, tally
 from deniable.report.graphs import against_truth, weighted_graph
 from deniable.report.tables import items_table
+from deniable.types.edges.count import EdgeTally
+from deniable.types.edges.design import one_edge
+from deniable.types.edges.estimate import estimate as estimate_edges
+from deniable.types.key_value.count import KeyValueTally, tally
+from deniable.types.key_value.design import lpp_club, vpp
+from deniable.types.key_value.estimate import KeyValueEstimate, estimate
 
 ITEMS = ["tea", "coffee with a name that is far too long for a line", "milk"]
 

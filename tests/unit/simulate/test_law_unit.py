@@ -11,9 +11,9 @@ from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates import estimate, estimate_deck
 from deniable.order.relaxation import ladder
-from deniable.records.strings.designs import NoisySampling
 from deniable.tallies import Tally
 from deniable.tallies.decks import tally as tally_deck
+from deniable.types.strings.design import NoisySampling
 
 DESIGNS = [dn.warner(1), dn.k_ary(4, 1), dn.christofides(1, middle="1/4"), dn.subset(4, 1, t=2), dn.rappor(3, 2)]
 

@@ -10,22 +10,22 @@ import deniable as dn
 from deniable.designs import number_design
 from deniable.errors import IncompatibleTallies, UnreadableFile
 from deniable.order.relaxation import ladder
-from deniable.records.drawn.tallies import DrawnTally
-from deniable.records.drawn.tallies import tally as tally_drawn
-from deniable.records.edges.designs import one_edge
-from deniable.records.edges.tallies import EdgeTally
-from deniable.records.edges.tallies import tally as tally_edges
-from deniable.records.key_value.designs import lpp_ddagger, pckv_grr, pckv_ue
-from deniable.records.key_value.tallies import KeyValueTally
-from deniable.records.key_value.tallies import tally as tally_items
-from deniable.records.numbers.tallies import NumberTally
-from deniable.records.numbers.tallies import tally as tally_numbers
-from deniable.records.strings.designs import Bloom, StringResponse, string_design
-from deniable.records.strings.tallies import StringTally
-from deniable.records.strings.tallies import tally as tally_strings
 from deniable.tallies import Tally, tally
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.stages import StageTallies, count_stages
+from deniable.types.drawn.count import DrawnTally
+from deniable.types.drawn.count import tally as tally_drawn
+from deniable.types.edges.count import EdgeTally
+from deniable.types.edges.count import tally as tally_edges
+from deniable.types.edges.design import one_edge
+from deniable.types.key_value.count import KeyValueTally
+from deniable.types.key_value.count import tally as tally_items
+from deniable.types.key_value.design import lpp_ddagger, pckv_grr, pckv_ue
+from deniable.types.numbers.count import NumberTally
+from deniable.types.numbers.count import tally as tally_numbers
+from deniable.types.strings.count import StringTally
+from deniable.types.strings.count import tally as tally_strings
+from deniable.types.strings.design import Bloom, StringResponse, string_design
 
 STRINGS = string_design(Bloom(4, cohorts=2), 1)
 STAGES = ladder([dn.warner(1), dn.warner(2)])

@@ -5,7 +5,7 @@ import pytest
 
 import deniable as dn
 from deniable import documents
-from deniable.engines.local import gradual
+from deniable.bulk import gradual
 from deniable.errors import Incompatible, InvalidResponse, UnreadableFile
 from deniable.order.relaxation import ladder
 from deniable.responses.stages import release_planned

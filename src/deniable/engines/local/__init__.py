@@ -16,15 +16,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from deniable.engines.local.bulk import draw_all, draw_stream, join_attributes, respond_all, tally, tally_stream
+from deniable.bulk.columns import draw_all, draw_stream, join_attributes, respond_all, tally, tally_stream
+from deniable.bulk.random_words import Keystream
 from deniable.engines.local.engine import Local
-from deniable.engines.local.words import Keystream
 
 if TYPE_CHECKING:
-    import deniable.engines.local.gradual
-    import deniable.engines.local.key_value
-    import deniable.engines.local.numbers
-    import deniable.engines.local.strings  # noqa: F401 - for checkers the four are attributes of this package
+    from deniable.bulk import gradual
+    from deniable.types.key_value import draw as key_value
+    from deniable.types.numbers import draw as numbers
+    from deniable.types.strings import draw as strings
 
 __all__ = [
     "Keystream",
@@ -41,11 +41,18 @@ __all__ = [
     "tally_stream",
 ]
 
+_MODULES = {
+    "gradual": "bulk.gradual",
+    "key_value": "types.key_value.draw",
+    "numbers": "types.numbers.draw",
+    "strings": "types.strings.draw",
+}
+
 if not TYPE_CHECKING:  # a checker knows the modules from the import above
 
     def __getattr__(name: str) -> object:
-        if name in __all__:
-            return import_module(f"deniable.engines.local.{name}")
+        if name in _MODULES:
+            return import_module(f"deniable.{_MODULES[name]}")
         raise AttributeError(f"module 'deniable.engines.local' has no attribute {name!r}")
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.bulk import columns as bulk
+from deniable.bulk.columns import is_absent, is_sequence, with_zeros
+from deniable.bulk.edges import COLUMNS, Edges
+from deniable.bulk.random_words import shuffled
 from deniable.chance import SYSTEM, Source
 from deniable.engines import Engine
-from deniable.engines.local import bulk
-from deniable.engines.local.bulk import is_absent, is_sequence, with_zeros
-from deniable.engines.local.edges import COLUMNS, Edges
-from deniable.engines.local.words import shuffled
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.tallies import arrow
 from deniable.tallies.responses import Missing, Responses
@@ -29,10 +29,10 @@ from deniable.tallies.responses import Missing, Responses
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign, Deck, Design, NumberDesign
     from deniable.order.ladders import Ladder
-    from deniable.records.drawn.designs import DrawnDesign
-    from deniable.records.edges.designs import EdgeDesign
-    from deniable.records.key_value.designs import KeyValueDesign
-    from deniable.records.strings.designs import StringDesign
+    from deniable.types.drawn.design import DrawnDesign
+    from deniable.types.edges.design import EdgeDesign
+    from deniable.types.key_value.design import KeyValueDesign
+    from deniable.types.strings.design import StringDesign
 
 __all__ = ["COUNTED", "DRAWN", "Local"]
 
@@ -109,7 +109,7 @@ def _draw_stages(
     threads: int = 1,
     fast: bool | None = None,
 ) -> Responses[Ladder]:
-    from deniable.engines.local.gradual import release_planned
+    from deniable.bulk.gradual import release_planned
 
     drawn = release_planned(design, answers, codes=codes, source=source, threads=threads, fast=fast)
     return _columns(design, *drawn)
@@ -145,7 +145,7 @@ def _draw_items(
     Where a table does not come with a list of its people, they stand in the order of their first edge, and those
     without one last, which would tell what no ε covers: they are shuffled.
     """
-    from deniable.engines.local import key_value
+    from deniable.types.key_value import draw as key_value
 
     draw = partial(key_value.draw_all, design, source=source, fast=fast)
     if is_sequence(answers):
@@ -195,7 +195,7 @@ def _edges_of(maps: Any) -> tuple[dict[str, Any], Missing]:
 def _draw_strings(
     design: StringDesign, answers: Any, *, cohorts: Any = None, source: Source | None = None, fast: bool | None = None
 ) -> Responses[StringDesign]:
-    from deniable.engines.local import strings
+    from deniable.types.strings import draw as strings
 
     texts = _objects(answers)
     present = np.array([text is not None for text in texts], np.bool_)
@@ -215,7 +215,7 @@ def _draw_strings(
 def _draw_numbers(
     design: NumberDesign, answers: Any, *, source: Source | None = None, threads: int = 1, fast: bool | None = None
 ) -> Responses[NumberDesign]:
-    from deniable.engines.local.numbers import round_values
+    from deniable.types.numbers.draw import round_values
 
     values, present = _numbers(answers)
     levels = round_values(design, values, source=source)
@@ -232,7 +232,7 @@ def _draw_hands(
     fast: bool | None = None,
 ) -> Responses[DrawnDesign]:
     """Draw everybody's hand, then attribute by attribute for those who hold it."""
-    from deniable.engines.local import drawn
+    from deniable.types.drawn import draw as drawn
 
     known, present = drawn.read_answers(design, answers, codes=codes)
     return _gaps(design, present, drawn.draw_all(design, known, source=source, threads=threads, fast=fast))
@@ -293,19 +293,19 @@ def _count_cards(responses: Responses[Deck]) -> Any:
 
 
 def _count_items(responses: Responses[KeyValueDesign]) -> Any:
-    from deniable.records.key_value.tallies import tally
+    from deniable.types.key_value.count import tally
 
     return _with_missing(tally(responses.design, responses.present()["response"]), responses)
 
 
 def _count_edges(responses: Responses[EdgeDesign]) -> Any:
-    from deniable.records.edges.tallies import tally
+    from deniable.types.edges.count import tally
 
     return _with_missing(tally(responses.design, responses.present()["response"]), responses)
 
 
 def _count_strings(responses: Responses[StringDesign]) -> Any:
-    from deniable.engines.local import strings
+    from deniable.types.strings import draw as strings
 
     present = responses.present()
     return _with_missing(strings.tally(responses.design, present["cohort"], present["response"]), responses)
@@ -316,13 +316,13 @@ def _count_numbers(responses: Responses[Any], *, threads: int = 1, fast: bool | 
 
 
 def _of_numbers(counted: Any) -> Any:
-    from deniable.records.numbers.tallies import NumberTally
+    from deniable.types.numbers.count import NumberTally
 
     return NumberTally(counted.design, counted.counts, counted.missing)
 
 
 def _count_hands(responses: Responses[DrawnDesign]) -> Any:
-    from deniable.records.drawn.tallies import tally
+    from deniable.types.drawn.count import tally
 
     return _with_missing(tally(responses.design, responses.present()["response"]), responses)
 

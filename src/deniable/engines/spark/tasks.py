@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.bulk.backend import choose_backend
+from deniable.bulk.gradual import upgrade
+from deniable.bulk.random_words import shuffled
 from deniable.designs import AnyDesign
-from deniable.engines.local.backend import choose_backend
 from deniable.engines.local.engine import Local
-from deniable.engines.local.gradual import upgrade
-from deniable.engines.local.words import shuffled
 from deniable.errors import InvalidAnswer, InvalidResponse
 from deniable.tallies.responses import Responses
 

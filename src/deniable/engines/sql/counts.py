@@ -19,13 +19,13 @@ from deniable.tallies.counts import Tally, zeros
 from deniable.tallies.groups import tallies_by_values
 
 if TYPE_CHECKING:
-    from deniable.records.drawn.tallies import DrawnTally
-    from deniable.records.edges.tallies import EdgeTally
-    from deniable.records.key_value.tallies import KeyValueTally
-    from deniable.records.numbers.tallies import NumberTally
-    from deniable.records.strings.tallies import StringTally
     from deniable.tallies.decks import DeckTally
     from deniable.tallies.stages import StageTallies
+    from deniable.types.drawn.count import DrawnTally
+    from deniable.types.edges.count import EdgeTally
+    from deniable.types.key_value.count import KeyValueTally
+    from deniable.types.numbers.count import NumberTally
+    from deniable.types.strings.count import StringTally
 
 _PARTS = ("counted", "missing", "refused", "foreign")
 _NEEDED = ("design", "stage", "raised", "part", "cell", "responses")
@@ -161,7 +161,7 @@ def _categories(design: Design, counted: _StageCounts, refused: Counter[str]) ->
 
 
 def _of_numbers(design: Any, counted: _StageCounts, refused: Counter[str]) -> NumberTally:
-    from deniable.records.numbers.tallies import NumberTally
+    from deniable.types.numbers.count import NumberTally
 
     found = _categories(design, counted, refused)
     return NumberTally(design, found.counts, found.missing)
@@ -177,7 +177,7 @@ def _cards(deck: Any, counted: _StageCounts, refused: Counter[str]) -> DeckTally
 
 
 def _items(design: Any, counted: _StageCounts, refused: Counter[str]) -> KeyValueTally:
-    from deniable.records.key_value.tallies import KeyValueTally
+    from deniable.types.key_value.count import KeyValueTally
 
     scheme = design.scheme
     if scheme.KIND == "unary":
@@ -191,21 +191,21 @@ def _items(design: Any, counted: _StageCounts, refused: Counter[str]) -> KeyValu
 
 
 def _edges(design: Any, counted: _StageCounts, refused: Counter[str]) -> EdgeTally:
-    from deniable.records.edges.tallies import EdgeTally
+    from deniable.types.edges.count import EdgeTally
 
     counts = _codes(design, counted, design.response_number, refused)
     return EdgeTally(design, counts.reshape(-1, design.width), counted.missing)
 
 
 def _strings(design: Any, counted: _StageCounts, refused: Counter[str]) -> StringTally:  # noqa: ARG001 - one shape for all
-    from deniable.records.strings.tallies import StringTally
+    from deniable.types.strings.count import StringTally
 
     lines = _lines(forms(design, labels=False)[0], counted, design.bloom.cohorts)
     return StringTally(design, lines[:, 1:], lines[:, 0], counted.missing)
 
 
 def _hands(design: Any, counted: _StageCounts, refused: Counter[str]) -> DrawnTally:
-    from deniable.records.drawn.tallies import DrawnTally
+    from deniable.types.drawn.count import DrawnTally
 
     return DrawnTally(design, _codes(design, counted, design.response_number, refused), counted.missing)
 

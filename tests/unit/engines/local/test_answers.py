@@ -11,9 +11,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from deniable.bulk.columns import in_range, read_answers
 from deniable.designs import Design, k_ary, matrix, unary
 from deniable.engines import local
-from deniable.engines.local.bulk import in_range, read_answers
 from deniable.errors import InvalidAnswer
 from tests.support.seeded import Seeded
 
@@ -175,7 +175,7 @@ def test_codes_out_of_range_are_refused_by_row_and_not_repeated(answers: Any, th
 
 def test_the_first_of_several_blocks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("vectors", "kernels"):
-        monkeypatch.setattr(import_module(f"deniable.engines.local.{name}"), "CHUNK", 10)
+        monkeypatch.setattr(import_module(f"deniable.bulk.{name}"), "CHUNK", 10)
     answers = np.zeros(100, np.int64)
     answers[[41, 42, 87]] = 9
     with pytest.raises(InvalidAnswer, match="index 41 "):

@@ -8,9 +8,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from deniable.bulk.columns import read_answers
 from deniable.designs import k_ary, product, warner
 from deniable.engines.local import draw_all, join_attributes, tally
-from deniable.engines.local.bulk import read_answers
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.estimates import estimate
 from deniable.tallies import marginal

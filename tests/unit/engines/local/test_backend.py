@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.bulk import kernels, vectors
+from deniable.bulk.backend import Backend, Picks, Thresholds, workers
+from deniable.bulk.edges import Edges
 from deniable.channel import Bits
 from deniable.channel.coding import code_type
 from deniable.designs import k_ary, subset
-from deniable.engines.local import kernels, vectors
-from deniable.engines.local.backend import Backend, Picks, Thresholds, workers
-from deniable.engines.local.edges import Edges
 
 MOST = (1 << 64) - 1
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from deniable.engines.local.edges import Edges, read_edges
+from deniable.bulk.edges import Edges, read_edges
 from deniable.errors import InvalidAnswer
-from deniable.records.key_value.designs import lpp_club
+from deniable.types.key_value.design import lpp_club
 
 ITEMS = ["tea", "coffee", "milk"]
 DESIGN = lpp_club(ITEMS, 1)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.bulk import gradual
 from deniable.engines import local
-from deniable.engines.local import gradual
 from deniable.errors import InvalidAnswer, InvalidRequest, InvalidResponse
 from deniable.order.bits import BitByBit
 from deniable.order.relaxation import relax

@@ -15,9 +15,9 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy.stats import binom
 
+from deniable.bulk import random_words as keystream
+from deniable.bulk.random_words import SPARE, Derived, Keystream, WordArray, shuffled
 from deniable.chance import ScriptedSource
-from deniable.engines.local import words as keystream
-from deniable.engines.local.words import SPARE, Derived, Keystream, WordArray, shuffled
 
 
 def stream_of(key: bytes, count: int) -> bytes:
@@ -186,7 +186,7 @@ def test_a_derived_stream_is_that_of_its_secret_and_its_context_and_of_no_other(
 
 
 def test_a_derived_stream_takes_another_key_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.engines.local.words.PER_KEY", 64)
+    monkeypatch.setattr("deniable.bulk.random_words.PER_KEY", 64)
     pieces = Derived(bytes(32), ["a"]).read(1 << 12)
     assert len({pieces[at : at + 64] for at in range(0, len(pieces), 64)}) == 64
     assert Derived(bytes(32), ["a"]).read(1 << 12) == pieces
@@ -197,7 +197,7 @@ def test_a_derived_stream_takes_another_key_in_time(monkeypatch: pytest.MonkeyPa
 def test_an_order_has_every_number_once_and_is_repeated_with_its_source(
     count: int, along: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deniable.engines.local.words._SORTED_ALONG", along)
+    monkeypatch.setattr("deniable.bulk.random_words._SORTED_ALONG", along)
     order = shuffled(count, Derived(bytes(32), ["order"]))
     assert sorted(order.tolist()) == list(range(count))
     assert order.tolist() == shuffled(count, Derived(bytes(32), ["order"])).tolist()
@@ -207,7 +207,7 @@ def test_an_order_has_every_number_once_and_is_repeated_with_its_source(
 @pytest.mark.parametrize("along", [0, 1 << 20])
 def test_equal_words_are_drawn_again(along: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two rows whose words agree would stay in their order."""
-    monkeypatch.setattr("deniable.engines.local.words._SORTED_ALONG", along)
+    monkeypatch.setattr("deniable.bulk.random_words._SORTED_ALONG", along)
     script = [7 << 40, 9 << 40, 7 << 40, 3 << 40, 2 << 40, 1 << 40]
     source = ScriptedSource(np.array(script, "<u8").tobytes())
     assert shuffled(3, source).tolist() == [2, 1, 0]

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array
 
+from deniable.bulk.edges import Edges
 from deniable.chance import ScriptedSource
-from deniable.engines.local.edges import Edges
 from deniable.engines.local.engine import Local
-from deniable.engines.local.key_value import collect, draw_all, read_edges
 from deniable.errors import InvalidRequest
-from deniable.records.edges.designs import one_edge
-from deniable.records.key_value.designs import KeyValueDesign, lpp, lpp_club, pckv_grr, pckv_ue, vpp
-from deniable.records.key_value.schemes import GRID
-from deniable.records.key_value.tallies import tally
+from deniable.types.edges.design import one_edge
+from deniable.types.key_value.count import tally
+from deniable.types.key_value.design import KeyValueDesign, lpp, lpp_club, pckv_grr, pckv_ue, vpp
+from deniable.types.key_value.draw import collect, draw_all, read_edges
+from deniable.types.key_value.schemes import GRID
 from tests.support.hands import Counted
 from tests.support.positions import words
 from tests.support.seeded import seeded

@@ -11,15 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import deniable as dn
+from deniable.bulk import vectors
+from deniable.bulk.backend import Coins, Picks
+from deniable.bulk.draws import OneByOne, prepare
 from deniable.chance import WORD, ScriptedSource
 from deniable.channel import Bits, Mixture, Sets, Subset
 from deniable.channel.sets import Part
 from deniable.designs import Design
 from deniable.engines import local
 from deniable.engines.files import respond_file
-from deniable.engines.local import vectors
-from deniable.engines.local.backend import Coins, Picks
-from deniable.engines.local.draws import OneByOne, prepare
 from deniable.errors import InvalidAnswer, InvalidResponse
 from deniable.tallies.files import tally_file
 from tests.support.seeded import seeded
@@ -98,7 +98,7 @@ def test_the_same_bytes_give_the_same_sets(design: Design, fast: bool, script: o
 def test_pieces_of_odd_sizes_change_nothing(
     name: str, fast: bool, chunk: int, words: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from deniable.engines.local import kernels
+    from deniable.bulk import kernels
 
     for backend in (vectors, kernels):
         monkeypatch.setattr(backend, "CHUNK", chunk)
@@ -143,7 +143,7 @@ def test_counts_are_the_same_whoever_counts(design: Design, threads: int) -> Non
 
 @pytest.mark.parametrize("name", ["128 bits", "65 bits", "34 of 128", "sizes at both ends"])
 def test_many_rows_are_counted_in_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("deniable.engines.local.bulk"), "_COUNTED", 100)
+    monkeypatch.setattr(import_module("deniable.bulk.columns"), "_COUNTED", 100)
     design = HARD[name]
     rows = local.draw_all(design, answers(design, 2_000), codes=True)
     assert local.tally(design, rows, fast=True, threads=2) == dn.tally(design, rows)

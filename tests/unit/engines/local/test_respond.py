@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deniable.bulk import backend, vectors
+from deniable.bulk.draws import OneByOne, Rungs, prepare
 from deniable.chance import SYSTEM, ScriptedSource, Source
 from deniable.channel import Product
 from deniable.channel.coding import code_type
 from deniable.designs import Design, k_ary, warner
 from deniable.engines import local
-from deniable.engines.local import backend, vectors
-from deniable.engines.local.draws import OneByOne, Rungs, prepare
 from deniable.errors import InvalidRequest, MissingExtra, OutOfRandomness
 from tests.support.hands import HARD, Counted, around, engine, everybody, scalar
 from tests.support.seeded import seeded
@@ -50,7 +50,7 @@ def test_answers_are_not_changed() -> None:
 def test_several_threads_answer_every_row(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With this p a response is its answer, but once in 10^15 rows: so every row has its own."""
     for name in ("vectors", "kernels"):
-        monkeypatch.setattr(import_module(f"deniable.engines.local.{name}"), "CHUNK", 1000)
+        monkeypatch.setattr(import_module(f"deniable.bulk.{name}"), "CHUNK", 1000)
     design = k_ary(200, p="0.999999999999999999")
     answers = np.arange(50_500) % 200
     assert local.draw_all(design, answers, threads=3, fast=fast).tolist() == answers.tolist()
@@ -111,7 +111,7 @@ def test_a_product_with_an_unregistered_factor(strange: Design) -> None:
 def test_a_ladder_that_would_be_too_long_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
     design = HARD["two words, some thrown away"]
     assert isinstance(prepare(design.channel, vectors), Rungs)
-    monkeypatch.setattr("deniable.engines.local.draws._MOST_THRESHOLDS", 999)
+    monkeypatch.setattr("deniable.bulk.draws._MOST_THRESHOLDS", 999)
     assert isinstance(prepare(design.channel, vectors), OneByOne)
     check(design)
 
@@ -124,7 +124,7 @@ def test_more_responses_than_codes_can_number() -> None:
 
 @pytest.fixture
 def without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "deniable.engines.local.kernels", raising=False)
+    monkeypatch.delitem(sys.modules, "deniable.bulk.kernels", raising=False)
     monkeypatch.delattr(local, "kernels", raising=False)
 
 
@@ -160,7 +160,7 @@ def test_numba_is_loaded_for_many_rows_only(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.usefixtures("without_kernels")
 def test_a_numba_that_cannot_be_imported_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "_COMPILED", "deniable.engines.local.broken")
+    monkeypatch.setattr(backend, "_COMPILED", "deniable.bulk.broken")
     assert backend.choose_backend(None, backend.ROWS_WORTH_COMPILING) is vectors
 
 

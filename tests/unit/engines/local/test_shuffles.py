@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from deniable.bulk.shuffles import Shuffler
 from deniable.chance import ScriptedSource
-from deniable.engines.local.shuffles import Shuffler
 from tests.support.seeded import seeded
 
 

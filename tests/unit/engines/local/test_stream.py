@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from deniable.bulk import backend
 from deniable.designs import k_ary, warner
 from deniable.engines import local
-from deniable.engines.local import backend
 from deniable.errors import InvalidAnswer, InvalidResponse
 from deniable.tallies import Tally
 from tests.support.hands import Counted, everybody, scalar
@@ -31,7 +31,7 @@ def test_cutting_the_column_changes_nothing(cuts: list[int]) -> None:
 
 def test_compiled_kernels_may_take_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backend, "ROWS_WORTH_COMPILING", 250)
-    monkeypatch.delitem(__import__("sys").modules, "deniable.engines.local.kernels", raising=False)
+    monkeypatch.delitem(__import__("sys").modules, "deniable.bulk.kernels", raising=False)
     answers = everybody(DESIGN, 500)
     drawn = local.draw_stream(DESIGN, np.split(np.array(answers), 5), source=script())
     assert np.concatenate(list(drawn)).tolist() == scalar(DESIGN, answers, script())[0]

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deniable.bulk import kernels
 from deniable.designs import k_ary, warner
 from deniable.engines import local
-from deniable.engines.local import kernels
 from deniable.errors import InvalidResponse
 from deniable.tallies import Tally
 
@@ -31,7 +31,7 @@ def test_codes_are_counted(fast: bool, kind: str, n: int) -> None:
 @hands
 @pytest.mark.parametrize("threads", [1, 3])
 def test_threads_and_blocks_count_everything_once(fast: bool, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = sys.modules["deniable.engines.local.bulk"]
+    module = sys.modules["deniable.bulk.columns"]
     monkeypatch.setattr(module, "_COUNTED", 1000)
     monkeypatch.setattr(kernels, "_CHECKED_CODES", 77)
     codes = (np.arange(12_345) % 5).astype(np.uint8)

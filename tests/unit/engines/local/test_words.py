@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from deniable.bulk.random_words import CHUNK, Slot, Slots, Words, join
 from deniable.chance import ScriptedSource, words_for
 from deniable.engines.local import Keystream
-from deniable.engines.local.words import CHUNK, Slot, Slots, Words, join
 from deniable.errors import OutOfRandomness
 from tests.support.positions import words as written
 

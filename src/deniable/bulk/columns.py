@@ -1,0 +1,591 @@
+"""Both steps over columns: answers → responses, and responses → a Tally.
+
+Nothing in here repeats an answer: a row that is refused is named by its index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import isnan
+from threading import Lock
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.bulk.backend import Backend, Codes, check_threads, choose_backend, workers
+from deniable.bulk.draws import Draw, prepare
+from deniable.bulk.random_words import Words
+from deniable.chance import Source
+from deniable.channel.coding import Coding, Counts, code_type
+from deniable.designs import Design, Numbered
+from deniable.designs.labels import shown
+from deniable.errors import InvalidAnswer, InvalidRequest, quoted
+from deniable.tallies import Tally, arrow
+from deniable.tallies import tally as tally_any
+from deniable.tallies.responses import Missing, Responses
+
+AnswerCodes: TypeAlias = NDArray[np.integer[Any]]
+
+_COUNTED = 1 << 22  # codes that a thread counts at a time
+
+
+def respond_all(
+    design: Design,
+    answers: Any,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Responses[Design]:
+    """Draw a response to each of many answers.
+
+    Guarantee: drawn with exactly the integer weights from which the design's ε is derived, from a keystream under a
+    fresh key of the operating system. From a given source the responses are those that `design.channel.draw` gives
+    answer by answer (docs/draws.md), whichever backend draws them. A missing answer takes no bytes.
+
+    Args:
+        design: what to draw with.
+        answers: labels or codes, in a NumPy array, a list, or a column of pandas, Polars or Arrow; for a design of
+            several attributes also a mapping, or a frame, with a column for each.
+        codes: what whole numbers are; True for codes, False for labels (3 is the category "3"). By default they are
+            codes, and refused where categories such as "1", "2", "3" make the two differ.
+        source: random bytes, for tests; by default a secure keystream, one for each thread.
+        threads: how many to draw on.
+        fast: True to demand compiled kernels, False to do without; by default they are used where Numba is
+            installed and either loaded already or worth loading.
+
+    Returns:
+        `Responses`, whose column "response" holds the code of each, the number of its symbol, in the smallest unsigned
+        type. For a design that sends sets of categories, packed bits: a row of ⌈k/8⌉ bytes for each response, bit j of
+        byte i for category 8i + j.
+
+    Raises:
+        InvalidAnswer: a row that is no category; only its index is told.
+        InvalidRequest: several threads and one given source.
+        MissingExtra: compiled kernels are demanded and Numba is not installed.
+
+    Example:
+        >>> from deniable.designs import k_ary
+        >>> len(respond_all(k_ary(["red", "green", "blue"], epsilon=1), ["red", "blue", None]))
+        3
+    """
+    return Responder(design, codes=codes, source=source, threads=threads, fast=fast).respond(answers)
+
+
+def draw_all(
+    design: Design,
+    answers: Any,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Codes:
+    """Draw as `respond_all` does, and return the bare array: codes or packed rows, masked where answers are missing.
+
+    Example:
+        >>> from deniable.designs import k_ary
+        >>> draw_all(k_ary(["red", "green", "blue"], epsilon=1), ["red", "blue", "red"]).shape
+        (3,)
+    """
+    return Responder(design, codes=codes, source=source, threads=threads, fast=fast).draw(answers)
+
+
+def draw_stream(
+    design: Design,
+    chunks: Iterable[Any],
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Iterator[Codes]:
+    """Respond to columns of answers as they come, each when it is asked for, in constant memory.
+
+    Guarantee: as for `respond_all`; from a given source the responses are those to all columns joined into one.
+
+    Args:
+        design: what to draw with.
+        chunks: columns of answers, in any form that `respond_all` takes, of any lengths.
+        codes, source, threads, fast: as for `respond_all`.
+
+    Raises:
+        As `respond_all`; the index that an error tells is that within its column.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> [len(codes) for codes in draw_stream(warner(epsilon=1), [["yes", "no"], ["no"]])]
+        [2, 1]
+    """
+    responder = Responder(design, codes=codes, source=source, threads=threads, fast=fast)
+    return map(responder.draw, chunks)
+
+
+class Responder:
+    """A design made ready once, for columns that come one after another. The arguments are those of `respond_all`."""
+
+    def __init__(
+        self,
+        design: Design,
+        *,
+        codes: bool | None = None,
+        source: Source | None = None,
+        threads: int = 1,
+        fast: bool | None = None,
+    ) -> None:
+        check_threads(threads, source)
+        self._design = design
+        self._codes = codes
+        self._words = Words(source)
+        self._threads = threads
+        self._fast = fast
+        self._rows = 0
+        self._backend: Backend | None = None
+        self._draw: Draw | None = None
+
+    def respond(self, answers: Any) -> Responses[Design]:
+        """Draw a response to each answer of the next column; a missing answer has a missing response."""
+        sent, missing = self._drawn(answers)
+        return Responses(self._design, {"response": sent}, missing)
+
+    def draw(self, answers: Any) -> Codes:
+        """Draw as `respond` does, and return the bare array, masked where answers are missing."""
+        sent, missing = self._drawn(answers)
+        return sent if missing is None else _masked(sent, missing)
+
+    def _drawn(self, answers: Any) -> tuple[Codes, Missing | None]:
+        given, missing = read_answers(self._design, answers, codes=self._codes)
+        sent = self._draw_present(given, missing)
+        return (sent if missing is None else with_zeros(sent, missing)), missing
+
+    def _draw_present(self, given: AnswerCodes, missing: Missing | None) -> Codes:
+        self._rows += given.size
+        draw, step = self._ready()
+        kind, out = code_type(draw.answers), draw.space(given.size)
+
+        def piece(start: int) -> None:
+            answers = given[start : start + step]
+            if not in_range(answers, draw.answers):
+                raise out_of_range(self._design, given, missing)
+            draw.into(np.ascontiguousarray(answers, dtype=kind), self._words, out[start : start + step])
+
+        with workers(self._threads) as run:
+            run(piece, range(0, given.size, step))
+        return out
+
+    def _ready(self) -> tuple[Draw, int]:
+        """Return the prepared channel, and for how many answers it is best drawn at a time.
+
+        It is prepared again when enough rows have come to load the kernels.
+        """
+        backend = choose_backend(self._fast, self._rows)
+        if self._draw is None or backend is not self._backend:
+            self._backend = backend
+            self._draw = prepare(self._design.channel, backend)
+        return self._draw, max(1, backend.CHUNK // self._draw.width)
+
+
+def with_zeros(sent: Codes, missing: Missing) -> Codes:
+    """Return responses with zeros between them where an answer is missing."""
+    out = np.zeros((len(missing), *sent.shape[1:]), sent.dtype)
+    out[~missing] = sent
+    return out
+
+
+def with_gaps(sent: Codes, missing: Missing) -> Codes:
+    """Return responses with masked zeros between them where an answer is missing."""
+    return _masked(with_zeros(sent, missing), missing)
+
+
+def _masked(rows: Codes, missing: Missing) -> Codes:
+    return np.ma.MaskedArray(rows, missing if rows.ndim == 1 else np.broadcast_to(missing[:, None], rows.shape))
+
+
+def without_gaps(responses: np.ma.MaskedArray[Any, Any]) -> tuple[NDArray[Any], Missing]:
+    """Return the responses of a masked array that are there, and which rows are missing."""
+    mask = np.ma.getmaskarray(responses)
+    missing = np.asarray(mask.reshape(len(mask), -1).any(axis=1))
+    return np.ma.getdata(responses)[~missing], missing
+
+
+class AnswerColumn(NamedTuple):
+    """Answers that were read.
+
+    Attributes:
+        codes: the number of the category of each answer that is there; whole numbers taken for codes still have to pass
+            `in_range`, because whoever draws looks at them anyway, piece by piece and on several threads.
+        missing: which of all rows have no answer; None where all have one.
+    """
+
+    codes: AnswerCodes
+    missing: Missing | None
+
+
+def read_answers(design: Design, answers: Any, *, codes: bool | None = None) -> AnswerColumn:
+    """Read a column of answers.
+
+    Args:
+        design: whose categories they are.
+        answers: a NumPy array, a sequence, or a column of pandas, Polars or Arrow, of labels or of codes; for several
+            attributes also a mapping or a frame with a column for each.
+        codes: what whole numbers are, as in `respond_all`.
+
+    Raises:
+        InvalidAnswer: a row that is no category; only its index is told.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> read_answers(warner(epsilon=1), ["yes", "no", "yes"]).codes.tolist()
+        [1, 0, 1]
+    """
+    reader = _Reader(design, codes)
+    if isinstance(answers, np.ndarray):
+        return AnswerColumn(reader.numpy(answers), reader.missing)
+    if design.factors and (isinstance(answers, Mapping) or is_frame(answers)):
+        return join_attributes(design, answers, codes=codes)
+    if not arrow.is_column(answers) and not is_sequence(answers):
+        raise InvalidAnswer(
+            f"the answers are a {type(answers).__name__}; expected an array, a column or a list, with an answer for "
+            "each respondent.",
+            "For one answer use deniable.respond(), for an iterator of arrays engines.local.draw_stream().",
+        )
+    single = design.factors and any(
+        isinstance(each, Mapping) for each in answers
+    )  # an answer to each, person by person
+    column = None if single else arrow.read(answers)
+    found = reader.objects(list(answers)) if column is None else reader.column(column)
+    return AnswerColumn(found, reader.missing)
+
+
+def join_attributes(design: Design, columns: Any, *, codes: bool | None = None) -> AnswerColumn:
+    """Read a column of answers for each attribute: the code of each respondent's combination of answers.
+
+    Where one of the answers is missing, so is the combination.
+
+    Args:
+        design: for several attributes.
+        columns: a mapping, or a frame, with a column of labels or of codes for each attribute, all equally long.
+        codes: what whole numbers are, as in `respond_all`.
+
+    Raises:
+        InvalidAnswer: a row that is no category; only its index is told.
+        InvalidRequest: columns for other attributes than the design has, or of different lengths.
+
+    Example:
+        >>> from deniable.designs import product, warner
+        >>> both = product({"smokes": warner(1), "drinks": warner(2)})
+        >>> join_attributes(both, {"smokes": ["no", "yes"], "drinks": ["yes", "yes"]}).codes.tolist()
+        [1, 3]
+    """
+    check_attributes(design.attributes, columns)
+    joint = np.zeros(0, np.int64)
+    missing = np.zeros(0, np.bool_)
+    for at, (attribute, part) in enumerate(design.factors):
+        answers, absent = read_answers(part, columns[attribute], codes=codes)
+        if not in_range(answers, part.channel.answers):
+            raise out_of_range(part, answers, absent)
+        if absent is None:
+            absent = np.zeros(len(answers), np.bool_)
+        if at == 0:
+            joint, missing = np.zeros(len(absent), np.int64), np.zeros(len(absent), np.bool_)
+        if len(absent) != len(missing):
+            raise InvalidAnswer("the columns differ in length; expected an answer to each attribute in every row.")
+        joint *= part.channel.answers
+        joint[~absent] += answers.astype(np.int64)
+        missing |= absent
+    return AnswerColumn(joint[~missing], missing) if missing.any() else AnswerColumn(joint, None)
+
+
+def check_attributes(attributes: Sequence[str], columns: Any) -> None:
+    """Refuse columns for other attributes; a frame may hold others besides.
+
+    Raises:
+        InvalidRequest: one is missing or unknown.
+    """
+    named = list(columns) if isinstance(columns, Mapping) else list(_names(columns))
+    unknown = set(named) - set(attributes) if isinstance(columns, Mapping) else set()
+    if unknown or not set(attributes) <= set(named) or not attributes:
+        raise InvalidRequest(
+            f"there are columns for {', '.join(map(repr, named))}; expected one for each attribute of the design: "
+            f"{', '.join(map(repr, attributes)) or 'it has one only'}."
+        )
+
+
+def _names(frame: Any) -> Iterable[str]:
+    names: Iterable[str] = frame.column_names if hasattr(frame, "column_names") else frame.columns
+    return names
+
+
+def is_frame(answers: object) -> bool:
+    """Tell whether something is a frame of pandas or Polars or a table of Arrow."""
+    return hasattr(answers, "column_names") or (hasattr(answers, "columns") and hasattr(answers, "__getitem__"))
+
+
+class _Reader:
+    """One column being read.
+
+    Attributes:
+        missing: which rows have no answer; None where all have one.
+    """
+
+    def __init__(self, design: Design, codes: bool | None) -> None:
+        self.design = design
+        self.codes = codes
+        self.missing: Missing | None = None
+
+    def numpy(self, array: NDArray[Any]) -> AnswerCodes:
+        if array.ndim != 1:
+            raise InvalidAnswer(
+                f"the array has {array.ndim} dimensions; expected one, with an answer in each place.",
+                "Use array.ravel() where every cell is an answer.",
+            )
+        if isinstance(array, np.ma.MaskedArray):
+            self.leave_out(np.ma.getmaskarray(array))
+            array = array.compressed()
+        if array.dtype.kind in "iuf":
+            return self.numbers(array)
+        if array.dtype.kind == "b":
+            self.refuse_booleans()
+        column = arrow.read(array) if array.dtype.kind in "OU" else None
+        return self.objects(array.tolist()) if column is None else self.column(column)
+
+    def column(self, column: Any) -> AnswerCodes:
+        import pyarrow as pa
+
+        chunked: Any = pa.chunked_array
+        if pa.types.is_struct(column.type) and column.type.num_fields == 1:
+            column = chunked([chunk.flatten()[0] for chunk in column.chunks], column.type.field(0).type)
+        if column.null_count:
+            self.leave_out(column.is_null().to_numpy())
+            view = pa.types.is_string_view(column.type)  # as Polars exports text, and Arrow cannot filter
+            column = (column.cast(pa.string()) if view else column).drop_null()
+        if isinstance(column.type, pa.ExtensionType):
+            column = chunked([chunk.storage for chunk in column.chunks], column.type.storage_type)
+        kind = column.type
+        if len(column) == 0:
+            return np.empty(0, np.uint8)
+        if arrow.is_text(kind) or pa.types.is_dictionary(kind):
+            return self.labels(column)
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            return self.numbers(column.to_numpy())
+        if pa.types.is_boolean(kind):
+            self.refuse_booleans()
+        if str(kind).startswith("struct"):
+            raise InvalidAnswer(
+                f"the answers are a table of {kind.num_fields} columns; expected one column, or a design with an "
+                "attribute for each.",
+                'Hand over one of them, for example frame["answer"].',
+            )
+        raise InvalidAnswer(f"the answers are of type {kind}; expected labels (text) or codes (whole numbers).")
+
+    def labels(self, column: Any) -> AnswerCodes:
+        """Read text by its distinct values; those that no row uses are not even looked at."""
+        parts: list[NDArray[np.int64]] = []
+        rows = 0
+        for chunk in column.chunks:
+            encoded = chunk if hasattr(chunk, "indices") else chunk.dictionary_encode()
+            values = encoded.dictionary.to_pylist()
+            numbers = np.array([self.one(value) for value in values] or [-1], np.int64)
+            parts.append(numbers[encoded.indices.to_numpy()])
+            self.refuse_where(parts[-1] < 0, after=rows)
+            rows += len(chunk)
+        return np.concatenate(parts)
+
+    def numbers(self, array: NDArray[Any]) -> AnswerCodes:
+        """Read whole numbers, stored as integers or as floats in which NaN stands for nothing."""
+        if array.dtype.kind == "f":
+            if np.isnan(array).any():
+                self.leave_out(np.isnan(array))
+                array = array[~np.isnan(array)]
+            with np.errstate(invalid="ignore"):  # an infinity becomes some integer, and is found by the comparison
+                whole = array.astype(np.int64)
+            self.refuse_where(whole != array)
+            array = whole
+        if self.codes is False:
+            values, inverse = np.unique(array, return_inverse=True)
+            array = np.array([self.number(str(value)) for value in values.tolist()], np.int64)[inverse]
+            self.refuse_where(array < 0)
+            return array
+        self.settle_codes()
+        return array
+
+    def objects(self, rows: Sequence[Any]) -> AnswerCodes:
+        """Read Python objects of several kinds, one by one."""
+        absent = np.fromiter((is_absent(row) for row in rows), np.bool_, len(rows))
+        if absent.any():
+            self.leave_out(absent)
+            rows = [row for row in rows if not is_absent(row)]
+        numbers = np.fromiter((self.one(row) for row in rows), np.int64, len(rows))
+        self.refuse_where(numbers < 0)
+        return numbers
+
+    def one(self, row: Any) -> int:
+        if isinstance(row, int | np.integer) and not isinstance(row, bool):
+            if self.codes is False:
+                return self.number(str(row))
+            self.settle_codes()
+            return int(row) if 0 <= row < self.design.channel.answers else -1
+        return self.number(row)
+
+    def number(self, label: object) -> int:
+        """Return the number of a category, or −1."""
+        try:
+            return self.design.category_number(label) if isinstance(label, str | Mapping) else -1
+        except InvalidAnswer:
+            return -1
+
+    def leave_out(self, absent: Missing) -> None:
+        """Note that some of the rows that were not left out before have no answer."""
+        if self.missing is None:
+            self.missing = absent.copy()
+        else:
+            self.missing[~self.missing] = absent
+
+    def settle_codes(self) -> None:
+        """Make sure that a whole number cannot mean two categories."""
+        known = self.design.categories
+        if self.codes is None and not isinstance(known, Numbered) and _renumbered(known):
+            raise InvalidAnswer(
+                "these answers are whole numbers, and so are the categories of this design, in another order; "
+                "expected to know whether they are labels or codes.",
+                "Pass codes=False where 1 means the category '1', and codes=True where it means the second category.",
+            )
+
+    def refuse_booleans(self) -> NoReturn:
+        first, second = self.design.categories[0], self.design.categories[1]
+        raise InvalidAnswer(
+            "the answers are booleans; expected labels or codes, because True does not say which category it means.",
+            f"Write the labels, for example numpy.where(answers, {quoted(second)}, {quoted(first)}).",
+        )
+
+    def refuse_where(self, wrong: NDArray[np.bool_], after: int = 0) -> None:
+        if wrong.any():
+            raise _refusal(self.design, after + int(wrong.argmax()), self.missing)
+
+
+def in_range(codes: AnswerCodes, size: int) -> bool:
+    """Tell whether all codes are at least 0 and below a size."""
+    if codes.dtype.kind == "i":
+        codes = codes.view(codes.dtype.str.replace("i", "u"))  # negative numbers are the largest unsigned ones
+    return codes.size == 0 or int(codes.max()) < size
+
+
+def out_of_range(design: Design, codes: AnswerCodes, missing: Missing | None = None) -> InvalidAnswer:
+    """Return the error for codes that are not all in range; the codes are those of rows that are not missing."""
+    return _refusal(design, int(((codes < 0) | (codes >= design.channel.answers)).argmax()), missing)
+
+
+def _refusal(design: Design, place: int, missing: Missing | None) -> InvalidAnswer:
+    index = place if missing is None else int(np.flatnonzero(~missing)[place])
+    return InvalidAnswer(
+        f"the answer at index {index:,} is not one of the design's; expected a label among "
+        f"{shown(design.categories)}, or a code from 0 to {design.channel.answers - 1:,}."
+    )
+
+
+def is_sequence(answers: object) -> bool:
+    """Tell whether something is a list or the like, and no text."""
+    return isinstance(answers, Sequence) and not isinstance(answers, str | bytes | bytearray)
+
+
+def is_absent(value: Any) -> bool:
+    """Tell whether a value stands for nothing: None, NaN, or what pandas writes for them, which is never imported."""
+    return type(value).__name__ in {"NoneType", "NAType", "NaTType"} or (isinstance(value, float) and isnan(value))
+
+
+@lru_cache(maxsize=16)  # a stream asks again for every column
+def _renumbered(labels: Sequence[str]) -> bool:
+    """Tell whether a whole number is the label of one category and the code of another."""
+    return any(
+        label != str(code)
+        for code, label in enumerate(labels)
+        if label.isascii() and label.removeprefix("-").isdecimal()
+    )
+
+
+def tally(
+    design: Design, responses: Any, *, codes: bool | None = None, threads: int = 1, fast: bool | None = None
+) -> Tally:
+    """Count responses, on this machine.
+
+    An array of integers holds codes or packed rows, as `draw_all` returns them. Everything else (labels, columns of
+    pandas, Polars or Arrow, arrays with gaps) is counted as `deniable.tally` counts it.
+
+    Args:
+        design: what the responses were drawn with.
+        responses: what was sent.
+        codes: what whole numbers are in what is counted as `deniable.tally` counts it.
+        threads: how many to count on; more than one helps compiled kernels only.
+        fast: True to demand compiled kernels, False to do without; by default they are used where Numba is
+            installed and either loaded already or worth loading.
+
+    Raises:
+        InvalidResponse: something the design cannot send; the message names the first such row.
+        MissingExtra: compiled kernels are demanded and Numba is not installed.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> tally(warner(epsilon=1), np.array([1, 0, 1, 1], np.uint8)).counts
+        array([1, 3])
+    """
+    check_threads(threads)
+    coding = design.channel.coding
+    if codes is False or not _is_plain(responses) or responses.ndim != coding.ndim:
+        return tally_any(design, responses, codes=codes)
+    rows = coding.read(responses)
+    counts = _counted(coding, rows, threads, choose_backend(fast, rows.size))
+    # Where a response is none, the slower count finds its row and refuses it.
+    return tally_any(design, rows, codes=True) if counts is None else Tally(design, counts, respondents=len(rows))
+
+
+def _counted(coding: Coding, rows: NDArray[Any], threads: int, backend: Backend) -> Counts | None:
+    """Return the counts of the cells of a tally, or None where a row is seen to be no response."""
+    step = max(1, _COUNTED * 8 // rows.shape[1] if rows.ndim > 1 else _COUNTED)
+    if len(rows) <= step:
+        return _none_if_wrong(lambda: backend.count(coding, rows))
+    counts, lock = np.zeros(coding.channel.cells, np.int64), Lock()
+
+    def block(start: int) -> None:
+        part = backend.count(coding, rows[start : start + step])
+        with lock:
+            counts[:] += part
+
+    def every_block() -> Counts:
+        with workers(threads) as run:
+            run(block, range(0, len(rows), step))
+        return counts
+
+    return _none_if_wrong(every_block)
+
+
+def _none_if_wrong(count: Callable[[], Counts]) -> Counts | None:
+    try:
+        return count()
+    except OverflowError:
+        return None
+
+
+def _is_plain(responses: Any) -> bool:
+    plain = isinstance(responses, np.ndarray) and not isinstance(responses, np.ma.MaskedArray)
+    return plain and responses.dtype.kind in ("biu" if responses.ndim > 1 else "iu")
+
+
+def tally_stream(design: Design, chunks: Iterable[Any], *, threads: int = 1, fast: bool | None = None) -> Tally:
+    """Count columns of responses as they come.
+
+    Raises:
+        InvalidResponse: something the design cannot send; the message names the first such row of its column.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> design = warner(epsilon=1)
+        >>> answers = ([0, 1] for _ in range(10))
+        >>> tally_stream(design, draw_stream(design, answers)).respondents
+        20
+    """
+    check_threads(threads)
+    parts = (tally(design, chunk, threads=threads, fast=fast) for chunk in chunks)
+    return sum(parts, Tally.empty(design))

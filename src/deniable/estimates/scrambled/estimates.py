@@ -1,0 +1,212 @@
+"""Responses that were scrambled elsewhere → the mean of the numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable import documents
+from deniable.errors import InvalidRequest, InvalidResponse, NotEstimable, UnreadableFile, quoted
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.intervals import Interval
+from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.sampling import Asked, RowValues, SampledEstimate, Sampling, estimate_values
+from deniable.estimates.scrambled.designs import Scrambling, scrambled
+from deniable.tallies.rows import check_same_people
+
+__all__ = ["ScrambledMean", "estimate", "estimate_sampled"]
+
+
+@dataclass(frozen=True, eq=False)
+class ScrambledMean(Result):
+    """The mean of numbers that were scrambled elsewhere, from a simple random sample.
+
+    Attributes:
+        scrambling: the design.
+        respondents: how many responses there are.
+        value: the mean; unbiased.
+        spread: the variance of what single responses say, n − 1 below.
+        missing: how many sent nothing.
+        population: how many people there are, where they were drawn without replacement.
+    """
+
+    type: ClassVar = "scrambled mean"
+
+    scrambling: Scrambling
+    respondents: int
+    value: float
+    spread: float
+    missing: int = 0
+    population: int | None = None
+
+    @property
+    def device_variance(self) -> float:
+        """The device's variance of one response, on average over the respondents; estimated without bias."""
+        design, n = self.scrambling, self.respondents
+        squares = self.spread * (n - 1) / n + self.value**2
+        above = float(design.square) * squares + float(design.linear) * self.value + float(design.constant)
+        return above / float(design.slope**2 + design.square)
+
+    @property
+    def number_variance(self) -> float:
+        """The variance of the numbers themselves: that of what responses say without the device's."""
+        return self.spread - self.device_variance
+
+    @property
+    def variance(self) -> float:
+        """The variance of the mean. Of a sample of N people the device's part is not made smaller by n/N."""
+        if self.population is None:
+            return self.spread / self.respondents
+        left = 1 - self.respondents / self.population
+        return left * self.spread / self.respondents + self.device_variance / self.population
+
+    @property
+    def params(self) -> dict[str, float]:
+        return {"mean": self.value}
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return {"mean": math.sqrt(self.variance)}
+
+    def cov_params(self) -> Matrix:
+        return vector([[self.variance]])
+
+    def conf_int(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,  # noqa: ARG002 - one number
+    ) -> dict[str, Interval]:
+        """Return an interval for the mean: "normal" (the default) or "chebyshev".
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or another method.
+        """
+        return around(self.params, self.bse, level=level, method=method)
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        """That the design promises nothing in general."""
+        return (Caution("privacy", self.scrambling.guarantee),)
+
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        """Return the mean with its interval."""
+        ends = self.conf_int(level=level, method=method)["mean"]
+        device = math.sqrt(max(self.device_variance, 0.0) / self.respondents)
+        notes: tuple[str, ...] = (f"Of the error the device adds {device:.4g}.",)
+        if self.missing:
+            notes += (f"{self.missing:,} sent no response and take no part in the estimate.",)
+        return Summary(
+            title=f"mean, {self.scrambling.model}, {self.respondents:,} respondents",
+            quantity="mean",
+            rows=(Row("mean", self.value, self.bse["mean"], *ends),),
+            notes=notes,
+            warnings=self.warnings,
+            level=level,
+            interval=method or "normal",
+            method="inversion",
+            respondents=self.respondents,
+            missing=self.missing,
+            epsilon=math.inf,
+            simultaneous=simultaneous,
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return ""
+
+    def _source(self) -> dict[str, Any]:
+        told = ("respondents", "value", "spread", "missing", "population")
+        given = dict(self.scrambling.given)
+        return {"model": self.scrambling.model, "given": given, **{name: getattr(self, name) for name in told}}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: object) -> ScrambledMean:
+        if design is not None:
+            raise UnreadableFile("this mean holds its own design; expected none beside it.")
+        given = {name: _law(value) for name, value in documents.field(source, "given", dict).items()}
+        made = scrambled(documents.field(source, "model", str), **given)
+        told = {name: source[name] for name in ("respondents", "value", "spread", "missing", "population")}
+        return cls(made, **told)
+
+
+def _law(given: Any) -> Any:
+    """Return a law, or a probability, as `scrambled` reads it."""
+    pairs = not isinstance(given, str) and all(not isinstance(each, str) for each in given)
+    return dict(given) if pairs else given
+
+
+def estimate_sampled(
+    scrambling: Scrambling, responses: Iterable[float | None], sampling: Sampling, **options: Any
+) -> SampledEstimate:
+    """Estimate the mean of the numbers of the people that a sample stands for.
+
+    Args:
+        scrambling: the design.
+        responses: what was sent, a row for each person of the sample; None or NaN where somebody sent nothing.
+        sampling: how these people were drawn.
+        options: `domain`, `by` and `denominator`, as for shares.
+
+    Raises:
+        InvalidResponse: something that is no finite number.
+        NotEstimable: a stratum with one cluster, or fewer than 2 responses.
+        InvalidRequest: columns that do not fit.
+    """
+    check_same_people(responses=responses, sampling=sampling, **options)
+    column = _column(responses)
+    present = ~np.isnan(column)
+    values = np.where(present, (column - float(scrambling.intercept)) / float(scrambling.slope), 0.0)
+    single = np.array([scrambling.estimated_device_variance(each) for each in values.tolist()]) * present
+
+    def device(factors: Vector, _: Vector) -> Matrix:
+        return vector([[factors @ single]])
+
+    rows = RowValues(("mean",), vector(values)[:, None], present, device, "mean")
+    return estimate_values([rows], sampling, Asked(None, "scrambled", math.inf), **options)
+
+
+def estimate(
+    scrambling: Scrambling, responses: Iterable[float | None], *, population: int | None = None
+) -> ScrambledMean:
+    """Estimate the mean of the numbers from the responses of a simple random sample.
+
+    Args:
+        scrambling: the design.
+        responses: what was sent; None or NaN where somebody sent nothing.
+        population: how many people there are, if they were drawn from not very many without replacement.
+
+    Raises:
+        InvalidResponse: something that is no finite number.
+        NotEstimable: fewer than 2 responses.
+        InvalidRequest: a population smaller than the responses.
+
+    Example:
+        >>> found = estimate(scrambled("eichhorn_hayre", factor={0.5: 0.2, 1: 0.5, 2: 0.3}), [1.5, 4, 0, None, 2.5])
+        >>> round(found.value, 6), round(found.bse["mean"], 6), found.missing
+        (1.666667, 0.701355, 1)
+    """
+    column = _column(responses)
+    sent = column[~np.isnan(column)]
+    if len(sent) < 2:
+        raise NotEstimable(f"there are {len(sent)} responses; expected at least 2, to say how sure an estimate is.")
+    whole = isinstance(population, int) and not isinstance(population, bool)
+    if population is not None and not (whole and population >= len(sent)):
+        raise InvalidRequest(f"the population is {quoted(population)}; expected at least the {len(sent)} respondents.")
+    values = (sent - float(scrambling.intercept)) / float(scrambling.slope)
+    missing = len(column) - len(sent)
+    return ScrambledMean(scrambling, len(sent), float(values.mean()), float(values.var(ddof=1)), missing, population)
+
+
+def _column(responses: Iterable[float | None]) -> Vector:
+    try:
+        column = np.array([math.nan if each is None else each for each in responses], np.float64)
+    except (TypeError, ValueError):
+        raise InvalidResponse("a response is no number; expected numbers, and None where one is missing.") from None
+    if np.isinf(column).any():
+        raise InvalidResponse("a response is infinite; expected finite numbers.")
+    return column

@@ -1,0 +1,479 @@
+"""Step 4: counts → the shares of every attribute, with what they have to do with each other."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings as python_warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable import documents, exact
+from deniable.channel.product import split
+from deniable.designs import Design
+from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
+from deniable.estimates.covariances import Full, Matrix, Vector, vector
+from deniable.estimates.cross_tables import Grid
+from deniable.estimates.intervals import Interval, one_of, recovered
+from deniable.estimates.inverses import left_inverse
+from deniable.estimates.plausible import IMPLAUSIBLE
+from deniable.estimates.results import Caution, Result, Row, Summary, around, told_method
+from deniable.estimates.sampling import (
+    Asked,
+    RowValues,
+    SampledEstimate,
+    Sampling,
+    columns,
+    estimate_values,
+    row_values,
+)
+from deniable.estimates.shares import Contrast, Estimate, ShareRow, combined, fitted, sampled_fraction
+from deniable.tallies.reading import packed_rows
+from deniable.tallies.responses import Responses
+from deniable.types.drawn.count import DrawnTally
+from deniable.types.drawn.design import NAMED, DrawnDesign
+
+__all__ = ["DrawnEstimate", "DrawnTable", "estimate", "estimate_sampled"]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnEstimate(Result):
+    """The shares of every attribute, each from those who were asked about it.
+
+    Numbers are called "attribute: category". Given how many were asked about each, estimates of attributes that are
+    never drawn together are independent; others move together as far as they come from the same people.
+
+    Attributes:
+        tally: the counts it was made from.
+        method: "inversion" or "likelihood".
+        parts: the estimate of each attribute, with all its intervals.
+        population: how many people there are, if they are not a sample of very many.
+    """
+
+    type: ClassVar = "drawn-items"
+
+    tally: DrawnTally
+    method: str
+    parts: Mapping[str, Estimate] = field(repr=False)
+    population: int | None = None
+
+    @property
+    def design(self) -> DrawnDesign:
+        """The design the responses were drawn with."""
+        return self.tally.design
+
+    @property
+    def respondents(self) -> int:
+        """How many responses were counted, to all attributes."""
+        return self.tally.respondents
+
+    @property
+    def params(self) -> dict[str, float]:
+        return self._named({name: part.params for name, part in self.parts.items()})
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return self._named({name: part.bse for name, part in self.parts.items()})
+
+    def cov_params(self) -> Matrix:
+        """Return the covariance matrix of all shares: a block for each attribute, and between them what is shared.
+
+        Why: what a response adds to the estimate of an attribute is right on average for every answer, and the devices
+        of two attributes draw independently. So of n₁ and n₂ people, of whom n₁₂ are the same, the estimates have the
+        covariance n₁₂ / (n₁ n₂) · (π₁₂ − π₁ π₂′), that of the two answers; 0 where nobody is asked both. Of a
+        population of N people 1/N is taken off that fraction, and N/(N − 1) times as much is left; where nobody is
+        asked both that is not known, and 0 stands for it.
+        """
+        return self._joined({name: part.cov_params() for name, part in self.parts.items()})
+
+    def _possible(self) -> Matrix:
+        """Return the same if the nearest shares in the simplex were true."""
+        return self._joined({name: part.basis.possible().matrix() for name, part in self.parts.items()})
+
+    def _joined(self, blocks: Mapping[str, Matrix]) -> Matrix:
+        spans, names = self._spans, list(blocks)
+        found = np.zeros((len(self.params), len(self.params)))
+        for at, one in enumerate(names):
+            found[spans[one], spans[one]] = blocks[one]
+            for two in names[at + 1 :] if self.design.each > 1 else ():
+                found[spans[one], spans[two]] = between = self._between(one, two)
+                found[spans[two], spans[one]] = between.T
+        return found
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        """Return an interval for each share, by any method of `Estimate.conf_int`.
+
+        Raises:
+            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
+        """
+        level = self._level(level, simultaneous=simultaneous)
+        return self._named(
+            {
+                name: part.conf_int(level=level, method=method, simultaneous=simultaneous)
+                for name, part in self.parts.items()
+            }
+        )
+
+    def contrast(self, weights: Mapping[str, float]) -> Contrast:
+        """Return a weighted sum of shares, such as {"smokes: yes": 1, "drinks: yes": -1}, with its error.
+
+        Raises:
+            InvalidRequest: a share that was not estimated, or a weight that is no finite number.
+        """
+        names, values = list(self.params), vector(list(self.params.values()))
+
+        def number(name: str) -> int:
+            if name not in names:
+                raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {names[-1]!r}.")
+            return names.index(name)
+
+        combination = combined(weights, len(names), number)
+        error, ends = math.sqrt(self._variance(combination)), partial(self._contrast_ends, combination)
+        return Contrast(dict(weights), float(combination @ values), error, ends)
+
+    def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
+        own = vector(list(self.conf_int(level=confidence).values())).T
+        values = vector(list(self.params.values()))
+        return recovered(values, Full(self._possible()), combination, (own[0], own[1]))
+
+    def cross_table(self, rows: str, columns: str) -> DrawnTable:
+        """Return two attributes against each other, from those who were asked about both, brought to the totals that
+        everybody who was asked about one of them gives.
+
+        Raises:
+            InvalidRequest: nobody is asked about two; or an attribute that the design does not have.
+            NotEstimable: too few people were.
+        """
+        return calibrated(self, rows, columns)
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        return tuple(
+            Caution(doubt.code, f"{name}{NAMED}{doubt.text}")
+            for name, part in self.parts.items()
+            for doubt in part.warnings
+        )
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[ShareRow]:
+        """Return a table of all shares; what a direct question would have had is for as many as were asked."""
+        each = self._level(level, simultaneous=simultaneous)
+        told = {
+            name: part.summary(level=each, method=method, simultaneous=simultaneous)
+            for name, part in self.parts.items()
+        }
+        rows = [replace(row, name=f"{name}{NAMED}{row.name}") for name, part in told.items() for row in part.rows]
+        asked = ", ".join(f"{part.respondents:,} about {name!r}" for name, part in self.parts.items())
+        design, known = self.design, list(told.values())
+        notes = [f"Asked were {asked}; {design.each} drawn for each respondent."]
+        if design.each == 1:
+            notes.append("Nobody was asked about two, so that nothing is known about how they hang together.")
+        if self.population is not None:
+            notes.append(f"The respondents are {self.respondents:,} of {self.population:,} people.")
+        if simultaneous:
+            notes.append("The intervals hold all together with this level.")
+        return replace(
+            known[0],
+            title=f"{len(self.parts)} items, {design.each} drawn for each, ε = "
+            f"{exact.shown_above(design.epsilon, 4)}, {self.respondents:,} respondents, by {told_method(self.method)}",
+            rows=tuple(rows),
+            notes=tuple(notes),
+            warnings=self.warnings,
+            level=level,
+            interval=", ".join(dict.fromkeys(part.interval for part in known)),
+            respondents=self.respondents,
+            missing=self.tally.missing,
+            epsilon=design.epsilon,
+        )
+
+    def _level(self, level: float, *, simultaneous: bool) -> float:
+        return one_of(len(self.parts) if simultaneous else 1, level)
+
+    def _named(self, parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        return {f"{name}{NAMED}{category}": each for name, part in parts.items() for category, each in part.items()}
+
+    @cached_property
+    def _spans(self) -> dict[str, slice]:
+        ends = np.cumsum([0, *(len(part.value) for part in self.parts.values())]).tolist()
+        return {name: slice(*ends[at : at + 2]) for at, name in enumerate(self.parts)}
+
+    def _between(self, one: str, two: str) -> Matrix:
+        """Return the covariance between the shares of two attributes."""
+        first, second, both = self.parts[one], self.parts[two], self.tally.of(one, two)
+        n = both.respondents
+        if n < 2:  # so few cannot say; what they share is next to nothing
+            return np.zeros((len(first.value), len(second.value)))
+        joint = fitted(both).value.reshape(len(first.value), len(second.value))
+        answers = joint - np.outer(joint.sum(axis=1), joint.sum(axis=0))
+        people = n / (first.respondents * second.respondents)
+        if self.population is not None:
+            people = (people - 1 / self.population) * self.population / (self.population - 1)
+        return np.asarray(answers * people, np.float64)
+
+    def _variance(self, combination: Vector) -> float:
+        """Return the variance of a weighted sum, never a negative one.
+
+        Why: what a population of N takes off a variance is that of the sum among all people, over N. Where nobody is
+        asked about two attributes it is not known, and nothing is taken off.
+        """
+        moved = {name: combination[span] for name, span in self._spans.items() if combination[span].any()}
+        parts = self.parts
+        if self.population is not None and self.design.each == 1 and len(moved) > 1:
+            parts = _parts(self.tally, self.method, None)
+        own = sum(parts[name].basis.variance(weights) for name, weights in moved.items())
+        if self.design.each == 1:
+            return float(own)
+        blocks = self.cov_params()
+        for span in self._spans.values():
+            blocks[span, span] = 0.0
+        return max(float(own + combination @ blocks @ combination), 0.0)
+
+    @property
+    def _design_hash(self) -> str:
+        return self.design.hash
+
+    def _source(self) -> dict[str, Any]:
+        return {"tally": json.loads(self.tally.to_json()), "method": self.method, "population": self.population}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: DrawnDesign) -> DrawnEstimate:
+        counted = DrawnTally.from_json(json.dumps(documents.field(source, "tally", dict)), design)
+        return _fitted(counted, documents.field(source, "method", str), source.get("population"))
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnTable(Grid):
+    """Two attributes against each other, with the totals of `DrawnEstimate`.
+
+    Attributes:
+        drawn: the estimate that its totals are from.
+        cells: the covariance matrix of all cells, row by row.
+    """
+
+    type: ClassVar = "drawn-table"
+
+    drawn: DrawnEstimate = field(repr=False)
+    cells: Matrix = field(repr=False)
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        return self.drawn.design.part(self.rows, self.columns).categories
+
+    @property
+    def params(self) -> dict[str, float]:
+        return dict(zip(self._names, self.shares.ravel().tolist(), strict=True))
+
+    @property
+    def bse(self) -> dict[str, float]:
+        return dict(zip(self._names, self.errors.ravel().tolist(), strict=True))
+
+    def cov_params(self) -> Matrix:
+        return self.cells.copy()
+
+    def conf_int(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> dict[str, Interval]:
+        events = self.shares.size if simultaneous else 1
+        return around(self.params, self.bse, level=level, method=method, events=events)
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        return self.drawn.warnings
+
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        both = self.drawn.tally.of(self.rows, self.columns)
+        rows = zip(self._names, self.shares.ravel().tolist(), self.errors.ravel().tolist(), strict=True)
+        return Summary(
+            title=f"{self.rows} by {self.columns}, {self.drawn.respondents:,} respondents, by "
+            f"{told_method(self.drawn.method)}",
+            quantity="share",
+            rows=tuple(Row(name, share, error, *intervals[name]) for name, share, error in rows),
+            notes=(f"Asked about both were {both.respondents:,}; totals are from all who were asked about one.",),
+            warnings=self.warnings,
+            level=level,
+            interval=method or "normal",
+            method=self.drawn.method,
+            respondents=self.drawn.respondents,
+            missing=self.drawn.tally.missing,
+            epsilon=self.drawn.design.epsilon,
+            simultaneous=simultaneous,
+        )
+
+    @property
+    def _design_hash(self) -> str:
+        return self.drawn._design_hash
+
+    def _source(self) -> dict[str, Any]:
+        return {**self.drawn._source(), "rows": self.rows, "columns": self.columns}
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: DrawnDesign) -> DrawnTable:
+        made = DrawnEstimate._remade(source, design)
+        return calibrated(made, documents.field(source, "rows", str), documents.field(source, "columns", str))
+
+
+def calibrated(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnTable:
+    """Return the joint shares of two attributes whose totals are those of each alone.
+
+    Implements: J − K·(M·J − m), with J the joint shares from those who were asked about both, M the sums of rows and of
+    columns, m the shares of each attribute, and K = V M′ (M V M′)⁺, V the covariance of J at even shares. So M gives m,
+    and of all tables that do this one is nearest to J in terms of V. K does not look at the responses: with "inversion"
+    it is unbiased. Of n₁₂ people asked about both and n₁ about the first, J counts in m by n₁₂/n₁, and the rest comes
+    from other people; the covariance is that of these independent parts.
+    """
+    both, down, across = drawn.tally.of(rows, columns), drawn.parts[rows], drawn.parts[columns]
+    joint, n = fitted(both, method=drawn.method), both.respondents
+    sums = _sums(len(down.value), len(across.value))
+    pull = _pull(both.design, sums)
+    totals = np.concatenate([down.value, across.value])
+    value = joint.value - pull @ (sums @ joint.value - totals)
+    alone = [len(down.value) * [1 - n / down.respondents], len(across.value) * [1 - n / across.respondents]]
+    kept = np.eye(len(value)) - (pull * np.concatenate(alone)) @ sums
+    unbiased = fitted(both)
+    cells = kept @ unbiased.cov_params() @ kept.T
+    for span, name in zip((slice(0, len(down.value)), slice(len(down.value), None)), (rows, columns), strict=True):
+        one = fitted(drawn.tally.of(name))
+        cells = cells + pull[:, span] @ one.cov_params() @ pull[:, span].T * (1 - n / one.respondents)
+    if drawn.population is not None:
+        shares = unbiased.value
+        among = np.diag(shares) - np.outer(shares, shares) + unbiased.cov_params()
+        cells = cells - among / (drawn.population - 1)
+    shape = (len(down.value), len(across.value))
+    return DrawnTable(
+        rows=rows,
+        columns=columns,
+        row_labels=tuple(down.design.categories),
+        column_labels=tuple(across.design.categories),
+        shares=value.reshape(shape),
+        errors=np.sqrt(np.maximum(np.diagonal(cells), 0.0)).reshape(shape),
+        row_totals=down.value,
+        row_errors=down.errors,
+        column_totals=across.value,
+        column_errors=across.errors,
+        drawn=drawn,
+        cells=cells,
+    )
+
+
+def _sums(down: int, across: int) -> Matrix:
+    """Return the matrix that sums the cells of each row, then those of each column."""
+    return np.vstack([np.kron(np.eye(down), np.ones(across)), np.kron(np.ones(down), np.eye(across))])
+
+
+def _pull(both: Design, sums: Matrix) -> Matrix:
+    """Return by how much each cell follows each total."""
+    linear, even = left_inverse(both.channel), np.full(sums.shape[1], 1 / sums.shape[1])
+    spread = linear.covariance(linear.expected(even), even, 1.0, 1.0).matrix()
+    return np.asarray(spread @ sums.T @ np.linalg.pinv(sums @ spread @ sums.T, rcond=1e-9, hermitian=True))
+
+
+def estimate(tally: DrawnTally, *, method: str = "inversion", population: int | None = None) -> DrawnEstimate:
+    """Estimate the shares of every attribute, each from those who were asked about it.
+
+    Args:
+        tally: the counts.
+        method: "inversion" for the linear unbiased estimate, "likelihood" for the most likely shares in the simplex.
+        population: how many people there are altogether, those who did not respond too; nothing for very many.
+
+    Raises:
+        NotEstimable: fewer than two people were asked about some attribute.
+        InvalidRequest: a method that does not exist, or a population smaller than the respondents.
+
+    Example:
+        >>> from deniable.designs import warner
+        >>> from deniable.types.drawn.design import drawn_items
+        >>> asked = drawn_items({"smokes": warner(p="3/4"), "drinks": warner(p="3/4")})
+        >>> found = estimate(DrawnTally(asked, [60, 40, 50, 50]))
+        >>> round(found.params["smokes: yes"], 3), round(found.contrast({"smokes: yes": 1, "drinks: yes": -1}).value, 3)
+        (0.3, -0.2)
+    """
+    made = _fitted(tally, method, population)
+    for doubt in chain.from_iterable(part.warnings for part in made.parts.values()):
+        if doubt.code == IMPLAUSIBLE:
+            python_warnings.warn(doubt.text, ImplausibleResponses, stacklevel=2)
+    return made
+
+
+def estimate_sampled(
+    responses: Responses[DrawnDesign],
+    sampling: Sampling,
+    *,
+    domain: Any = None,
+    by: Any = None,
+    denominator: Any = None,
+) -> SampledEstimate:
+    """Estimate the shares of every attribute among the people that a sample stands for.
+
+    Implements: a block of values for each attribute, of those who were asked about it. Attributes that were asked of
+    the same people, or of people in the same clusters, covary as these do. Who is asked about an attribute is random
+    besides the device: with a share p of them both add p·V̂ + (1 − p)·(r − R·x)(r − R·x)′ for each who was, V̂ the
+    device's.
+
+    Args:
+        responses: what was sent, a row for each person of the sample.
+        sampling: how these people were drawn.
+        domain: True for the rows of a part of the people.
+        by: a group for each row; each group is told on its own.
+        denominator: a number for each row: what is told is the ratio of both totals.
+
+    Raises:
+        NotEstimable: a stratum with one cluster, or fewer than two people who were asked about some attribute.
+        InvalidRequest: columns that do not fit.
+    """
+    design = responses.design
+    absent = np.zeros(len(responses), np.bool_) if responses.missing is None else responses.missing
+    distinct, places = np.unique(responses.columns["response"], return_inverse=True)
+    hands = [design.hand_of(number) for number in distinct.tolist()]
+    digits = [
+        dict(zip(hand.attributes, split(number - hand.start, hand.sizes), strict=True))
+        for hand, number in zip(hands, distinct.tolist(), strict=True)
+    ]
+    below = (
+        np.ones(len(responses)) if denominator is None else columns.numbers(denominator, "denominator", len(responses))
+    )
+    blocks = []
+    for attribute, part in design.factors:
+        asked = np.array([attribute in each for each in digits], np.bool_)
+        rows = packed_rows(part, [each.get(attribute, 0) for each in digits])
+        sent = Responses(part, {"response": rows[places]}, absent | ~asked[places])
+        blocks.append(_block(attribute, row_values(sent), design.each / len(design.factors), below))
+    asked_with = Asked(design, f"{design!r}", design.epsilon)
+    return estimate_values(blocks, sampling, asked_with, domain=domain, by=by, denominator=denominator)
+
+
+def _block(attribute: str, rows: RowValues, share: float, below: Vector) -> RowValues:
+    """Return what rows say about an attribute that so large a share of the people is asked about."""
+
+    def device(factors: Vector, means: Vector) -> Matrix:
+        away = (rows.values - means * below[:, None]) * rows.present[:, None]
+        return vector(share * rows.device(factors, means) + (1 - share) * (away.T * factors) @ away)
+
+    return replace(rows, names=tuple(f"{attribute}{NAMED}{name}" for name in rows.names), device=device)
+
+
+def _fitted(tally: DrawnTally, method: str, population: int | None) -> DrawnEstimate:
+    if method not in ("inversion", "likelihood"):
+        raise InvalidRequest(f"the method is {quoted(method)}; expected inversion or likelihood.")
+    for attribute in tally.design.attributes:
+        asked = tally.of(attribute).respondents
+        if asked < 2:
+            raise NotEstimable(
+                f"{asked} people were asked about {attribute!r}; expected at least 2, to say how sure an estimate is.",
+                "Estimate those that more were asked about: estimate(tally.of('…')).",
+            )
+    sampled_fraction(tally.respondents, population)  # refuses a population smaller than all who responded
+    return DrawnEstimate(tally, method, _parts(tally, method, population), population)
+
+
+def _parts(tally: DrawnTally, method: str, population: int | None) -> dict[str, Estimate]:
+    """Return the estimate of each attribute: those who drew it are a random part of the population."""
+    return {name: fitted(tally.of(name), method=method, population=population) for name in tally.design.attributes}

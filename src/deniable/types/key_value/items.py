@@ -1,0 +1,251 @@
+"""What is told of all items together: what padding cuts off, shrinkage, the largest, how degrees are distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.errors import InvalidRequest, quoted
+from deniable.estimates.covariances import Vector
+from deniable.estimates.results import Caution
+from deniable.types.key_value.linear import NOISE
+
+if TYPE_CHECKING:
+    from deniable.types.key_value.estimate import ItemEstimate, KeyValueEstimate
+
+CROWDED = "crowded"
+"""The code of the doubt that places are full."""
+
+_MANY_FULL = 0.5  # of all places; then quite some people may well have more items than places
+
+
+def kept_share(estimate: KeyValueEstimate, sizes: Mapping[int, float]) -> float:
+    """Return the share of edges that padding lets through, given the share of people with each number of items.
+
+    Why: of somebody's s items each is drawn with probability 1/max(s, ℓ) where the estimate counts with 1/ℓ, so that
+    min(s, ℓ) of s edges are counted on average. For a single item this is exact where having it does not depend on how
+    many others somebody has; means need no correction there.
+
+    Raises:
+        InvalidRequest: the design does not pad, or the shares do not sum to 1.
+    """
+    scheme = estimate.design.scheme
+    if scheme.one_each:
+        raise InvalidRequest(f"{estimate.design.name} looks at any item alike; expected a design with padding.")
+    if (
+        not isinstance(sizes, Mapping)
+        or not all(map(_fits, sizes, sizes.values()))
+        or abs(sum(sizes.values()) - 1) > 1e-6
+    ):
+        raise InvalidRequest(
+            "the shares of people by number of items do not fit; expected whole numbers of items, with shares of 0 or "
+            "more that sum to 1.",
+            "For example {0: 0.2, 1: 0.5, 2: 0.3}. Ask for them with a design of their own, such as k_ary().",
+        )
+    edges = sum(size * share for size, share in sizes.items())
+    counted = sum(min(size, scheme.multiplier) * share for size, share in sizes.items())
+    return counted / edges if edges else 1.0
+
+
+def _fits(size: object, share: object) -> bool:
+    whole = isinstance(size, int | np.integer) and not isinstance(size, bool)
+    return whole and size >= 0 and isinstance(share, Real) and 0 <= share <= 1  # type: ignore[operator]
+
+
+def crowding(estimate: KeyValueEstimate) -> tuple[Caution, ...]:
+    """Return a doubt where so many places are full that some people may well have more items than there are places."""
+    scheme = estimate.design.scheme
+    if scheme.one_each or estimate.linear.frequency is None:
+        return ()
+    total, *_ = estimate.linear.totals()
+    full = total / scheme.multiplier
+    if full < _MANY_FULL:
+        return ()
+    text = (
+        f"about {min(full, 1):.0%} of the {scheme.multiplier} places that everybody has are full: whoever has more "
+        "items is counted with a part of them, and degrees are too low. Use corrected() with the numbers of items that "
+        "people have, or a larger padding."
+    )
+    return (Caution(CROWDED, text),)
+
+
+@dataclass(frozen=True, eq=False)
+class Shrunk:
+    """Frequencies and means with less error on the whole; biased towards their averages, item by item.
+
+    Attributes:
+        frequency: the share of respondents who have each item, between 0 and 1.
+        mean: the mean weight of those who have it, on the scale of the design.
+    """
+
+    frequency: Vector
+    mean: Vector
+
+
+def shrunk(estimate: KeyValueEstimate) -> Shrunk:
+    """Return the best linear predictions of all items' frequencies and means, their spread told from the data.
+
+    Implements: empirical Bayes with normal priors [EM73]. With average f̄ and spread τ² (what the variance of the
+    estimates leaves over their noise), a frequency becomes f̄ + τ²/(τ² + noise)·(estimate − f̄). For the mean, w − μ̄f is
+    an unbiased estimate of f times how far the item's mean is from μ̄, and is shrunk in the same way. What is itself
+    told by noisy numbers, μ̄ and the spread of the means, counts by as much as it stands clear of `NOISE`.
+
+    Raises:
+        NotEstimable: the design does not tell edges from none, or not the weights.
+    """
+    f, w = estimate.frequency, estimate._centred
+    var_f, var_w, cov = (each / estimate.kept**2 for each in estimate.linear.variances)
+    frequency = np.clip(estimate.linear.plausible[0] / estimate.kept, 0.0, 1.0)
+    common = _common(estimate)
+    excess = w - common * f
+    noise = np.maximum(var_w - 2 * common * cov + common**2 * var_f, 0.0)
+    between = _between(excess, noise) / max(float((frequency**2).sum()), 1e-300)
+    between = min(between, 1.0)
+    weight = frequency**2 * between + noise
+    shift = np.divide(frequency * between * excess, weight, out=np.zeros_like(f), where=weight > 0)
+    low, high = float(estimate.design.low), float(estimate.design.high)
+    middle, half = (low + high) / 2, (high - low) / 2
+    return Shrunk(frequency, np.asarray(middle + half * np.clip(common + shift, -1.0, 1.0), np.float64))
+
+
+def _between(excess: Vector, noise: Vector) -> float:
+    """Return by how much squares exceed their noise, drawn towards 0 by as much as noise explains that.
+
+    Why: the sum of so many squares of pure noise has the variance 2·Σ noise². Half of all such sums are positive, and
+    would make differences between means out of nothing.
+    """
+    found = float((excess**2 - noise).sum())
+    return max(1 - NOISE**2 * 2 * float((noise**2).sum()) / found**2, 0.0) * found if found > 0 else 0.0
+
+
+def _common(estimate: KeyValueEstimate) -> float:
+    """Return the mean weight of all edges, drawn towards the middle of the scale by as much as noise explains it.
+
+    Two things can be unsure. Whether there are edges at all: a total within `NOISE` standard errors of 0 says nothing
+    about a mean, as for a single item, and one farther away counts by as much as it is. And the ratio itself: 3 is one
+    over the variance of a mean of which nothing is known but that it is between −1 and 1.
+    """
+    f, w, var_f, var_w, cov = estimate.linear.totals()
+    if f <= 0:
+        return 0.0
+    sure = max(1 - NOISE**2 * var_f / f**2, 0.0)
+    ratio = float(np.clip(w / f, -1.0, 1.0))
+    noise = max(var_w - 2 * ratio * cov + ratio**2 * var_f, 0.0)
+    return float(np.clip(sure * f * w / (f**2 + 3 * noise), -1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One of the items with the largest values.
+
+    Attributes:
+        item: its name.
+        value: its estimate.
+        low: the lower end of its interval; the intervals of all items hold together.
+        high: the upper end.
+        sure: whether it is among the largest whatever the truth within the intervals is.
+    """
+
+    item: str
+    value: float
+    low: float
+    high: float
+    sure: bool
+
+
+def top(estimate: ItemEstimate[Any], count: int, by: str, level: float) -> tuple[Ranked, ...]:
+    """Return the items with the largest values.
+
+    Why the intervals hold for what was picked: they hold for all items at once, whichever are looked at. An item surely
+    belongs to the first `count` if fewer than that many of the others reach up to its lower end.
+
+    Args:
+        estimate: what is known.
+        count: how many.
+        by: one of the quantities; by the mean only items whose degree stands clear of noise.
+        level: how often all intervals together hold.
+
+    Raises:
+        InvalidRequest: fewer than one.
+    """
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise InvalidRequest(f"count is {quoted(count)}; expected a whole number of at least 1.")
+    values = estimate.value(by)
+    intervals = np.array(list(estimate.about(by).conf_int(level=level, simultaneous=True).values()))
+    eligible = np.isfinite(values)
+    if by == "mean":
+        eligible &= ~estimate.within_noise
+    order = [number for number in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable") if eligible[number]]
+    items, highs = estimate.tally.design.items, np.sort(intervals[:, 1])
+    picked = []
+    for number in order[:count]:
+        low, high = intervals[number]
+        rivals = len(highs) - int(np.searchsorted(highs, low)) - (high >= low)
+        picked.append(Ranked(items[number], float(values[number]), float(low), float(high), bool(rivals < count)))
+    return tuple(picked)
+
+
+_MIXTURE_STEPS = 2000  # of expectation and maximization, far more than it takes to come to rest
+
+
+@dataclass(frozen=True, eq=False)
+class DegreeDistribution:
+    """The distribution of the degrees of the items.
+
+    Attributes:
+        degrees: numbers of edges, from none to as many as there are respondents.
+        shares: the most likely share of items with each.
+        mean: the average degree, from the estimates themselves.
+        deviation: the standard deviation of the degrees, what is noise subtracted; 0 where noise explains all of it.
+    """
+
+    degrees: Vector
+    shares: Vector
+    mean: float
+    deviation: float
+
+    def at_least(self, degree: float) -> float:
+        """Return the share of items with so many edges or more."""
+        return float(self.shares[self.degrees >= degree].sum())
+
+
+def degree_distribution(estimate: KeyValueEstimate, points: int) -> DegreeDistribution:
+    """Return the most likely distribution of degrees, given that each estimate is normal around its own degree.
+
+    Implements: the maximum likelihood estimate of a mixing distribution on a grid [Lai78], by expectation and
+    maximization. A histogram of the estimates themselves would show their noise.
+
+    Args:
+        estimate: what is known.
+        points: how many numbers of edges to tell apart.
+
+    Raises:
+        InvalidRequest: fewer than two points.
+        NotEstimable: the design does not tell degrees.
+    """
+    if isinstance(points, bool) or not isinstance(points, int | np.integer) or points < 2:
+        raise InvalidRequest(f"points is {quoted(points)}; expected a whole number of at least 2.")
+    values, errors = estimate.degree, np.maximum(estimate.errors("degree"), 1e-9)
+    top = min(float(estimate.respondents), max(float((values + 2 * errors).max()), 1.0))
+    grid = np.linspace(0.0, top, int(points))
+    shares = _mixture(values, errors, grid)
+    spread = max(float(values.var() - (errors**2).mean()), 0.0)
+    return DegreeDistribution(grid, shares, float(values.mean()), spread**0.5)
+
+
+def _mixture(values: Vector, errors: Vector, grid: Vector) -> Vector:
+    heights = -0.5 * ((values[:, None] - grid[None, :]) / errors[:, None]) ** 2
+    likelihood = np.exp(heights - heights.max(axis=1, keepdims=True))
+    shares = np.full(len(grid), 1 / len(grid))
+    for _ in range(_MIXTURE_STEPS):
+        posterior = likelihood * shares
+        new = (posterior / posterior.sum(axis=1, keepdims=True)).mean(axis=0)
+        moved = np.abs(new - shares).max()
+        shares = new
+        if moved < 1e-9:
+            break
+    return np.asarray(shares, np.float64)

@@ -1,0 +1,121 @@
+"""Numbers → levels of their range, many at once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.bulk.random_words import CHUNK, Replay, Words
+from deniable.chance import Source
+from deniable.designs import NumberDesign
+from deniable.errors import InvalidAnswer
+from deniable.types.numbers.respond import level_of, place_of
+
+__all__ = ["round_values"]
+
+_SURE = 1e-9
+"""A word that is further than this from a value's place between two levels decides, unless the range is narrow."""
+
+
+def round_values(design: NumberDesign, values: Any, *, source: Source | None = None) -> NDArray[np.uint8]:
+    """Round each value to one of the two levels around it at random; keep the levels, and respond to them.
+
+    Guarantee: the upper one with probability exactly (x − lower) / step, each value read as the decimal it shows; from
+    a given source the same as `rounded` value by value.
+
+    Why: a word is the beginning of a uniform number. Only where it is so near to the value's place that floats might
+    mistake the order, or where the value is so near to a level that floats might mistake the level, exact numbers
+    decide.
+
+    Args:
+        design: which levels there are.
+        values: numbers in an array, a list or a column.
+        source: random bytes, for tests; by default a secure keystream.
+
+    Returns:
+        Numbers of the levels: codes of categories for `engines.local.draw_all`.
+
+    Raises:
+        InvalidAnswer: a row that is missing, no number, or outside the range; only its index is told.
+
+    Example:
+        >>> from deniable.designs import number_design
+        >>> round_values(number_design(0, 10, epsilon=1, levels=3), [0, 5, 10.0]).tolist()
+        [0, 1, 2]
+    """
+    column = _read(values)
+    words = Words(source)
+    out = np.empty(len(column), np.uint8)
+    for start in range(0, len(column), CHUNK):
+        part = slice(start, start + CHUNK)
+        _round_into(design, column[part], words, out[part], start)
+    return out
+
+
+def _read(values: Any) -> NDArray[Any]:
+    column = np.asarray(values)
+    if column.ndim != 1 or column.dtype.kind not in "iuf":
+        raise InvalidAnswer("the values are not one column of numbers; expected whole numbers or floats.")
+    return column
+
+
+def _round_into(design: NumberDesign, values: NDArray[Any], words: Words, out: NDArray[np.uint8], start: int) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        places = (values.astype(np.float64) - float(design.range.low)) / float(design.scale.step)
+    sure = _sure(design, values.dtype)
+    # Also NaN, which compares with nothing; and those so near to an end of the range that only exact numbers tell.
+    doubtful = np.flatnonzero(~((places > sure) & (places < design.scale.levels - 1 - sure)))
+    for first in np.unique(values[doubtful], return_index=True)[1].tolist():
+        _check(design, values[doubtful[first]], start + int(doubtful[first]))
+    buffer = words.room(len(values))
+    words.fill(buffer, len(values))
+    drawn = buffer[: len(values)].copy()
+    below = np.floor(places)
+    numbers = drawn.astype(np.float64) * 2.0**-64
+    out[:] = below + (numbers < places - below)
+    near_level = np.abs(places - np.rint(places)) < sure
+    unsure = np.flatnonzero((np.abs(numbers - (places - below)) < sure) | near_level)
+    if not unsure.size:
+        return
+    exactly = {int(row): place_of(design, values[row]) for row in unsure}
+    if any(_level(drawn[row], part) for row, (_, part) in exactly.items()):
+        _one_by_one(design, values, (drawn, words), out)
+        return
+    for row, (level, part) in exactly.items():
+        out[row] = level + (Fraction(int(drawn[row]), 1 << 64) < part)
+
+
+def _sure(design: NumberDesign, kind: np.dtype[Any]) -> float:
+    """Return how far apart a word and a place must be for floats to tell them apart.
+
+    Why: a float is off by 2^-53 of its size, one of 32 or 16 bits by more from the decimal that it shows, and the ends
+    may be large next to what lies between two levels.
+    """
+    off = max(2.0**-52, float(np.finfo(kind).eps)) if kind.kind == "f" else 2.0**-52
+    range_ = design.range
+    return max(_SURE, 16 * off * float(max(abs(range_.low), abs(range_.high)) / design.scale.step))
+
+
+def _level(word: np.uint64, place: Fraction) -> bool:
+    """Whether a word is the very beginning of the place, so that `happens` takes another one: 2^-64 a value."""
+    digit, rest = divmod(place.numerator << 64, place.denominator)
+    return int(word) == digit and rest > 0
+
+
+def _one_by_one(
+    design: NumberDesign, values: NDArray[Any], taken: tuple[NDArray[np.uint64], Words], out: NDArray[np.uint8]
+) -> None:
+    """Draw value by value, from the words that were taken and then from the source."""
+    replay = Replay(taken[0], taken[1].source)
+    for row, value in enumerate(values):
+        out[row] = level_of(design, value, source=replay)
+
+
+def _check(design: NumberDesign, value: Any, row: int) -> None:
+    try:
+        place_of(design, value)
+    except InvalidAnswer as error:
+        raise InvalidAnswer(f"the value at index {row:,} cannot be used: {error.problem}", error.hint) from None

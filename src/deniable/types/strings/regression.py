@@ -1,0 +1,276 @@
+"""Bits that strings set in all cohorts at once, least squares with few candidates, and what chance alone does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.types.strings.design import GOLDEN, MIXES, Bloom, seed_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["places_of", "seeds_of"]
+
+
+def seeds_of(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """Return the seed of each string.
+
+    Raises:
+        InvalidAnswer: no text. The message does not repeat it.
+    """
+    return np.fromiter((seed_of(text) for text in texts), np.uint64)
+
+
+def places_of(bloom: Bloom, seeds: NDArray[np.uint64], cohorts: NDArray[Any] | None = None) -> NDArray[np.int64]:
+    """Return the places that strings set: a row for each seed, its hashes in all cohorts or in the one it is given.
+
+    Args:
+        bloom: how strings become bits.
+        seeds: of the strings.
+        cohorts: one for each seed; all of them for each, if left out.
+
+    Returns:
+        An array [seed, cohort, hash], or [seed, hash] where cohorts are given.
+    """
+    hashes = np.arange(bloom.hashes, dtype=np.uint64)
+    if cohorts is None:
+        numbers = np.arange(bloom.cohorts, dtype=np.uint64)[:, None] * np.uint64(bloom.hashes) + hashes
+        words = seeds[:, None, None] + (numbers + np.uint64(1)) * np.uint64(GOLDEN)
+    else:
+        numbers = cohorts.astype(np.uint64)[:, None] * np.uint64(bloom.hashes) + hashes
+        words = seeds[:, None] + (numbers + np.uint64(1)) * np.uint64(GOLDEN)
+    for shift, factor in MIXES:
+        words = (words ^ words >> np.uint64(shift)) * np.uint64(factor)
+    words ^= words >> np.uint64(31)
+    found: NDArray[np.int64] = ((words >> np.uint64(32)) * np.uint64(bloom.bits) >> np.uint64(32)).astype(np.int64)
+    return found
+
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.intp]
+
+_PIECE = 20_000  # candidates whose places are worked out at a time, to bound memory
+
+
+def table(bloom: Bloom, seeds: NDArray[np.uint64], used: NDArray[np.bool_]) -> csr_matrix:
+    """Return for each candidate, a row each, the cells [cohort, place] that it sets, of the cohorts in use."""
+    from scipy.sparse import csr_matrix, vstack
+
+    cohorts = np.flatnonzero(used)
+    starts = np.arange(cohorts.size) * bloom.bits
+    parts = []
+    for begin in range(0, len(seeds), _PIECE):
+        places = np.sort(places_of(bloom, seeds[begin : begin + _PIECE])[:, cohorts, :], axis=2)
+        twice = np.zeros(places.shape, bool)
+        twice[:, :, 1:] = places[:, :, 1:] == places[:, :, :-1]  # two hashes that meet set one bit
+        cells = (places + starts[None, :, None]).reshape(len(places), -1).astype(np.int32)
+        kept = ~twice.reshape(len(places), -1)
+        ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+        values = np.ones(int(ends[-1]), np.float32)
+        shape = (len(places), cohorts.size * bloom.bits)
+        parts.append(csr_matrix((values, cells[kept], ends), shape=shape))
+    found: csr_matrix = vstack(parts, format="csr")
+    return found
+
+
+def alike(rows: csr_matrix) -> NDArray[np.bool_]:
+    """Return which candidates set the same cells as another one, so that no response tells them apart."""
+    # Sums of values of which no two sets have the same sum, but for a chance of about 2^-50 a pair.
+    marks = np.asarray(rows @ np.sin(np.arange(1, rows.shape[1] + 1, dtype=np.float64) ** 2), np.float64)
+    _, group, counts = np.unique(marks, return_inverse=True, return_counts=True)
+    found: NDArray[np.bool_] = counts[group] > 1
+    return found
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Least squares on a few candidates and a level.
+
+    Attributes:
+        numbers: which candidates.
+        shares: of each of them.
+        covariance: of the shares, if cells vary as the weights say.
+        level: what all other strings add to each cell.
+        excess: by how much cells vary more than the weights say, at least 1.
+    """
+
+    numbers: Numbers
+    shares: Floats
+    covariance: Floats
+    level: float
+    excess: float
+
+
+class LeastSquares:
+    """The cells, the candidates, and how much each cell counts.
+
+    Args:
+        rows: for each candidate the cells that it sets.
+        cells: the estimated share of true ones in each.
+        weights: one over the variance of each.
+    """
+
+    def __init__(self, rows: csr_matrix, cells: Floats, weights: Floats) -> None:
+        self.rows = rows
+        self.cells = cells
+        self.weights = weights
+        self._sums: Floats = np.asarray(rows @ weights, np.float64)
+
+    def residual(self, fit: Fit) -> Floats:
+        """Return what a fit leaves of each cell."""
+        return self.cells - np.asarray(self.rows[fit.numbers].T @ fit.shares, np.float64) - fit.level
+
+    def gram(self, numbers: Numbers) -> Floats:
+        """Return the weighted products of candidates, the level taken away."""
+        some: Any = self.rows[numbers].astype(np.float64)
+        products = (some.multiply(self.weights) @ some.T).toarray()
+        sums = self._sums[numbers]
+        found: Floats = products - np.outer(sums, sums) / self.weights.sum()
+        return found
+
+    def fit(self, numbers: Numbers) -> Fit:
+        """Measure candidates by weighted least squares, without a penalty and without a bound."""
+        covariance, total = _inverse(self.gram(numbers)), float(self.weights.sum())
+        centred = self.cells - float(self.weights @ self.cells) / total
+        shares: Floats = covariance @ np.asarray(self.rows[numbers] @ (self.weights * centred), np.float64)
+        left = self.cells - np.asarray(self.rows[numbers].T @ shares, np.float64)
+        level = float(self.weights @ left) / total
+        freedom = max(self.cells.size - numbers.size - 1, 1)
+        excess = max(1.0, float(self.weights @ (left - level) ** 2) / freedom)
+        return Fit(numbers, shares, covariance, level, excess)
+
+    def fitted(self, fit: Fit) -> Floats:
+        """Return what each cell holds as far as a fit tells, from 0 to 1."""
+        held = np.asarray(self.rows[fit.numbers].T @ fit.shares, np.float64) + fit.level
+        return np.clip(held, 0.0, 1.0)
+
+    def weighted(self, variance: Floats) -> LeastSquares:
+        """Return the same with other variances of the cells."""
+        return LeastSquares(self.rows, self.cells, 1 / variance)
+
+
+def _inverse(gram: Floats) -> Floats:
+    """Return the inverse; of candidates that are not told apart, one that shares among them what they have."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    try:
+        found: Any = cho_solve(cho_factor(gram), np.eye(len(gram))) if gram.size else gram
+    except LinAlgError:
+        found = np.linalg.pinv(gram, hermitian=True)
+    inverse: Floats = found
+    return inverse
+
+
+_STEPS = 16  # of the grid on which pulls are added up, in the spread of one cell
+_MOST_STEPS = 1 << 16
+_SURE = 37.0  # e^-37 is about what doubles do not tell from 0
+_FAINT = 1e-11  # chances below it are bounded in place of added up: rounding errors come near
+_TILTS = np.geomspace(0.1, 400.0, 40)  # of bounds, over the standard deviation of a pull
+
+
+class Chance:
+    """By how much a string that nobody has stands out: its places are drawn at random, anew in each cohort.
+
+    Why: the places of a string that nobody has do not depend on what the cells hold. So its pull is a sum of draws from
+    each cohort's own cells, whatever they hold: noise of the device, and strings that nobody listed. No model of
+    either is needed.
+
+    Args:
+        pulls: what a place adds to the pull of a candidate that sets it, [cohort, place]; its mean is taken away.
+        hashes: how many places a string draws; one that is drawn twice counts once.
+    """
+
+    def __init__(self, pulls: Floats, hashes: int) -> None:
+        self.pulls: Floats = pulls - pulls.mean(axis=1, keepdims=True)
+        self._hashes = hashes
+        self.deviation = math.sqrt(hashes * float((self.pulls**2).mean(axis=1).sum())) or 1.0
+        self._tilts = _TILTS / self.deviation
+        self._bounds = self._cumulants(self.pulls)
+
+    def reach(self, chance: float) -> float:
+        """Return a pull that is reached with at most this chance."""
+        return float(((self._bounds - math.log(chance)) / self._tilts).min())
+
+    def above(self, totals: Floats) -> Floats:
+        """Return how often the pull of a string that nobody has is as large, or larger."""
+        first, step, tails = self._tails
+        shared = min(len(self.pulls) * self._hashes - 1, 2)  # steps that few draws lose where two share a cell
+        cells = np.floor(totals / step).astype(np.int64) - first - shared
+        summed = tails[np.clip(cells, 0, tails.size - 1)]
+        bounds = np.min([bound - tilt * totals for bound, tilt in zip(self._bounds, self._tilts, strict=True)], axis=0)
+        bounded = np.exp(np.clip(bounds, -700.0, math.log(_FAINT)))
+        found: Floats = np.where((summed > _FAINT) & (cells < tails.size), np.minimum(summed, 1.0), bounded)
+        return found
+
+    def _cumulants(self, pulls: Floats) -> Floats:
+        """Return bounds on the logarithm of E[e^(tilt·pull)]: places drawn without repetition vary less [Hoe63]."""
+        tops = pulls.max(axis=1, keepdims=True)
+        means = [np.log(np.exp(tilt * (pulls - tops)).mean(axis=1)) + tilt * tops[:, 0] for tilt in self._tilts]
+        found: Floats = self._hashes * np.array([mean.sum() for mean in means])
+        return found
+
+    @cached_property
+    def _tails(self) -> tuple[int, float, Floats]:
+        """Return the chances of each step of a grid or more: where it begins, its step, and they."""
+        high = self.reach(math.exp(-_SURE))
+        low = -float(((self._cumulants(-self.pulls) + _SURE) / self._tilts).min())
+        middle = float(np.subtract(*np.quantile(self.pulls, [0.75, 0.25]))) / 1.35
+        step = max(middle / _STEPS, (high - low) / _MOST_STEPS)
+        size = 1 << math.ceil(math.log2((high - low) / step + 2))
+        first = math.floor(low / step)
+        chances = np.fft.irfft(self._spectrum(step, size), size)
+        placed = np.roll(chances, -(first % size))
+        return first, step, np.cumsum(placed[::-1])[::-1]
+
+    def _spectrum(self, step: float, size: int) -> NDArray[np.complex128]:
+        """Return the Fourier transform of the law of a pull on a grid, each cell shared by its two neighbours there."""
+        sizes = _distinct(self.pulls.shape[1], self._hashes)
+        whole = np.floor(self.pulls / step)
+        part = self.pulls / step - whole
+        turn, spin = np.exp(-2j * np.pi * whole / size), np.ones(whole.shape, np.complex128)
+        found = np.zeros(size // 2 + 1, np.complex128)
+        found[0] = 1
+        for number in range(1, found.size):
+            spin *= turn
+            one = np.exp(-2j * np.pi * number / size) - 1
+            found[number] = np.prod(_drawn(spin * (1 + part * one), sizes))
+            if number % 32 == 0 and np.abs(found[number - 31 : number + 1]).max() < 1e-17:
+                break
+        return found
+
+
+def _distinct(bits: int, hashes: int) -> Floats:
+    """Return how often so many hashes set 0, 1, 2, … different bits."""
+    found = np.zeros(min(bits, hashes) + 1)
+    found[0] = 1.0
+    numbers = np.arange(found.size)
+    for _ in range(hashes):
+        fresh = np.concatenate([[0.0], (found * (bits - numbers) / bits)[:-1]])
+        found = found * numbers / bits + fresh
+    return found
+
+
+def _drawn(values: NDArray[np.complex128], sizes: Floats) -> NDArray[np.complex128]:
+    """Return for each row the mean product of values at places drawn without repetition, as many as `sizes` tells.
+
+    Implements: Newton's identities: products of so many different values, from sums of powers.
+    """
+    if sizes.size == 2:
+        return np.asarray(values.mean(axis=1))
+    powers = [np.sum(values**number, axis=1) for number in range(1, sizes.size)]
+    products: list[Any] = [np.ones(len(values), np.complex128)]
+    for count in range(1, sizes.size):
+        parts = [(-1) ** at * products[count - 1 - at] * powers[at] for at in range(count)]
+        products.append(sum(parts) / count)
+    ways = [math.comb(values.shape[1], count) for count in range(sizes.size)]
+    found: NDArray[np.complex128] = sum(
+        size / way * product for size, way, product in zip(sizes, ways, products, strict=True)
+    )
+    return found
