@@ -1,1 +1,56 @@
-"""The types of question: a folder for each, with the same file names in all of them."""
+"""The types of question, and where the operations of each are defined. The only list of types.
+
+A type of question is a folder with the same file names as every other: `design` (what is asked), `respond` (one answer,
+standard library alone), `draw` (many answers), `count` (tallies), `storage` (rows in files and tables), `estimate`,
+`display` (tables and pictures), `claims` (what a certificate states), `plan`, `form` (how an answer is typed). A file is
+loaded when its first operation is asked for, so that a respondent's device loads neither NumPy nor an estimator.
+
+`operation(design, name)` returns the function of that name for the type of the design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol
+
+__all__ = ["FILES", "FOLDERS", "Typed", "operation"]
+
+FOLDERS: dict[str, str] = {
+    "categories": "deniable.types.categories",
+    "ladder": "deniable.types.ladder",
+    "deck": "deniable.types.deck",
+    "key-value": "deniable.types.key_value",
+    "edges": "deniable.types.edges",
+    "strings": "deniable.types.strings",
+    "numbers": "deniable.types.numbers",
+    "drawn items": "deniable.types.drawn",
+}
+"""Type of question (`design.asks`) → the package of its folder; a test may add one of its own."""
+
+FILES: dict[str, str] = {
+    "respond": "respond",
+    "draw_all": "draw",
+    "tally": "count",
+    "estimate": "estimate",
+}
+"""Name of an operation → the file of each folder that defines it."""
+
+
+class Typed(Protocol):
+    """Whatever knows its type of question: a design, a ladder, a deck."""
+
+    @property
+    def asks(self) -> str: ...
+
+
+def operation(design: Typed, name: str) -> Callable[..., Any]:
+    """Return the operation of this name for the design's type of question."""
+    return _operation(design.asks, name)
+
+
+@cache
+def _operation(asks: str, name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(import_module(f"{FOLDERS[asks]}.{FILES[name]}"), name)
+    return function

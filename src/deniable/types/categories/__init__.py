@@ -1,0 +1,1 @@
+"""Categories: one of a few labels, or one of each attribute."""

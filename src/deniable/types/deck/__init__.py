@@ -1,0 +1,1 @@
+"""Decks: cards that are dealt, one to each respondent."""

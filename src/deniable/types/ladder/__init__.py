@@ -1,0 +1,1 @@
+"""Ladders: one answer, released in stages of growing precision."""
