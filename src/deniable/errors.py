@@ -151,7 +151,7 @@ class NotOrdered(DeniableError, ValueError):
     """A response of the first design cannot be raised to the second: the second does not tell all that the first does.
 
     Attributes:
-        proof: why there is no garbling, a `design.order.Separation`; None where it was lost on the way.
+        proof: why there is no garbling, a `deniable.order.blackwell.Separation`; None where it was lost on the way.
         nearest: designs near the second that can follow the first, the best one first.
     """
 

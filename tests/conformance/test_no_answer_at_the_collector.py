@@ -30,6 +30,9 @@ DRAWING = {"design", "respond", "draw", "schemes"}
 """Modules of a type of question that build designs or draw with them."""
 
 NONE_OF_THEM = {
+    "estimates.scrambled.designs.device_variance(answer)": "a number that the variance is computed at",
+    "estimates.scrambled.designs.epsilon(answers)": "the numbers between which respondents are protected",
+    "estimates.scrambled.designs.parity(answers)": "the numbers between which respondents are protected",
     "estimates.kronecker.answers": "how many categories each factor has",
     "report.tables.'answer'": "the heading of a column of categories, in the table of a design",
     "report.words._sentence(answer)": "the number of a category whose people are told about, whoever they are",

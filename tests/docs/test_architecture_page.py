@@ -85,6 +85,8 @@ def test_the_walk_in_python_touches_the_rooms_of_the_flow_alone() -> None:
         "designs",
         "responses",
         "engines",
+        "bulk",
+        "types",
         "tallies",
         "estimates",
         "channel",
@@ -92,5 +94,5 @@ def test_the_walk_in_python_touches_the_rooms_of_the_flow_alone() -> None:
         "documents",
         "exact",
     }
-    assert {"verbs", "engines", "tallies", "estimates", "channel"} <= touched
+    assert {"verbs", "engines", "bulk", "tallies", "estimates", "channel"} <= touched
     assert touched <= flow | {"__init__"}

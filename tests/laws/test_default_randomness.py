@@ -115,7 +115,9 @@ def test_a_source_that_is_left_out_is_the_systems() -> None:
     assert {name: each for name, each in sources().items() if each is not chance.SYSTEM and each is not None} == {}
     assert type(chance.SYSTEM) is chance.SystemSource
     bulk = {name for name, each in sources().items() if each is None}
-    assert {name.split(".")[0] for name in bulk} <= {"engines", "verbs"}, "where None means a keystream"
+    assert {name.split(".")[0] for name in bulk} <= {"bulk", "engines", "types", "verbs"}, (
+        "where None means a keystream"
+    )
 
 
 def test_random_bytes_come_in_where_it_is_known() -> None:

@@ -45,10 +45,10 @@ def upgrade(
 ) -> Codes:
     """Raise the responses that are out to the finer design.
 
-    Guarantee: as for `gradual.respond.upgrade`, in bulk: draws are exact, from a secure keystream.
+    Guarantee: as for `deniable.responses.stages.upgrade`, in bulk: draws are exact, from a secure keystream.
 
     Args:
-        relaxation: from `gradual.design.relax`, or one of `Ladder.relaxations`.
+        relaxation: from `deniable.relax`, or one of `Ladder.relaxations`.
         responses: the last responses that were sent, as `engines.local.draw_all` returns them: codes, or packed rows.
         answers: the truths, in the same order; labels or codes.
         codes, source, threads, fast: as for `engines.local.draw_all`.

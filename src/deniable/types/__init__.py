@@ -1,9 +1,10 @@
 """The types of question, and where the operations of each are defined. The only list of types.
 
-A type of question is a folder with the same file names as every other: `design` (what is asked), `respond` (one answer,
-standard library alone), `draw` (many answers), `count` (tallies), `storage` (rows in files and tables), `estimate`,
-`display` (tables and pictures), `claims` (what a certificate states), `plan`, `form` (how an answer is typed). A file is
-loaded when its first operation is asked for, so that a respondent's device loads neither NumPy nor an estimator.
+A type of question is a folder with the same file names as every other: `design` (what is asked), `respond` (one
+answer, standard library alone), `draw` (many answers), `count` (tallies), `storage` (rows in files and tables),
+`estimate`, `display` (tables and pictures), `claims` (what a certificate states), `plan`, `form` (how an answer is
+typed). A file is loaded when its first operation is asked for, so that a respondent's device loads neither NumPy nor
+an estimator.
 
 `operation(design, name)` returns the function of that name for the type of the design.
 """

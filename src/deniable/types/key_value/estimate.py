@@ -29,11 +29,7 @@ from deniable.types.key_value.schemes import NONE
 from deniable.types.key_value.variances import check_told, scores
 
 if TYPE_CHECKING:
-    pass
     from deniable.types.key_value.items import DegreeDistribution, Ranked, Shrunk
-
-    pass
-    pass
 
 __all__ = ["KeyValueEstimate", "Quantity", "estimate"]
 
@@ -665,13 +661,9 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False, count: int = 20
     ) -> KeyValueSummary:
         """Return a table of the most frequent items, with the numbers of the whole graph and warnings."""
-        pass
-
         return summarize(self, level, method, count, simultaneous=simultaneous)
 
     def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> KeyValueSummary:
-        pass
-
         return summarize(self, level, method, None, simultaneous=simultaneous)
 
     def _source(self) -> dict[str, Any]:
@@ -686,8 +678,6 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: KeyValueDesign) -> KeyValueEstimate:
-        pass
-
         tally = KeyValueTally.from_json(json.dumps(documents.field(source, "tally", dict)), design)
         made = estimate(tally, scaling=documents.field(source, "scaling", str), population=source.get("population"))
         made = replace(made, kept=documents.field(source, "kept", float, int))
