@@ -155,15 +155,23 @@ def create(
     settings: SettingsFile = None,
     as_json: Json = False,
 ) -> None:
-    """Put a survey into the database as a draft; a draft of its name is replaced."""
+    """Put a survey into the database as a draft; a draft of its name is replaced.
+
+    A survey that is there with the same definition stays as it is.
+    """
     survey = _read(file)
     if opened:
         survey.check_filled()  # before anything is stored
     with _store(settings, database, new=True) as (store, chosen):
-        entry = store.create(survey)
-        if opened:
+        stored = store.find_unchanged(survey)
+        if stored is not None:
+            say(f"{survey.name} exists already, with this definition.")
+        entry = store.create(survey) if stored is None else stored
+        if opened and entry.state == "draft":
             entry = store.open(survey.name)
     _told(entry, chosen, as_json=as_json)
+    if opened and entry.state != "open":
+        say(f"To open it again: deniable survey open {survey.name}")
     _warn(survey)
 
 

@@ -103,6 +103,46 @@ def test_a_survey_is_created_opened_and_closed(tmp_path: Path) -> None:
     assert "working-life  closed" in done("survey", "list", *where).stdout
 
 
+def test_an_unchanged_definition_is_created_only_once(tmp_path: Path) -> None:
+    where = ("--database", tmp_path / "deniable.db")
+    first = done("survey", "create", EXAMPLE, "--open", *where, "--json")
+    again = done("survey", "create", EXAMPLE, "--open", *where, "--json")
+    assert json.loads(again.stdout) == json.loads(first.stdout)
+    assert "exists already" not in first.stderr
+    assert "working-life exists already, with this definition." in again.stderr
+    assert "http://127.0.0.1:8000/s/working-life#" in done("survey", "create", EXAMPLE, "--open", *where).stderr
+
+
+def test_a_changed_definition_of_an_open_survey_is_refused(tmp_path: Path) -> None:
+    where, file = ("--database", tmp_path / "deniable.db"), tmp_path / "survey.toml"
+    text = EXAMPLE.read_text(encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
+    done("survey", "create", file, "--open", *where)
+    file.write_text(text.replace("minimum = ", "minimum = 1", 1), encoding="utf-8")
+    refused = run("survey", "create", file, "--open", *where)
+    assert refused.exit_code == 2
+    assert "its definition is frozen" in refused.stderr
+
+
+def test_a_survey_that_was_closed_is_not_opened_by_creating_it_again(tmp_path: Path) -> None:
+    where = ("--database", tmp_path / "deniable.db")
+    done("survey", "create", EXAMPLE, "--open", *where)
+    done("survey", "close", "working-life", *where)
+    again = done("survey", "create", EXAMPLE, "--open", *where)
+    assert "working-life is closed" in again.stderr
+    assert "deniable survey open working-life" in again.stderr
+    (survey,) = json.loads(done("survey", "list", *where, "--json").stdout)["surveys"]
+    assert survey["state"] == "closed"
+
+
+def test_an_unchanged_draft_keeps_its_keys_until_it_is_opened(tmp_path: Path) -> None:
+    where = ("--database", tmp_path / "deniable.db")
+    first = json.loads(done("survey", "create", EXAMPLE, *where, "--json").stdout)
+    opened = json.loads(done("survey", "create", EXAMPLE, "--open", *where, "--json").stdout)
+    assert (first["state"], opened["state"]) == ("draft", "open")
+    assert first["hash"] == opened["hash"]
+
+
 def test_a_draft_is_looked_at_and_tried_before_it_is_opened(tmp_path: Path) -> None:
     where = ("--database", tmp_path / "deniable.db")
     done("survey", "create", EXAMPLE, *where)

@@ -119,6 +119,14 @@ class Store:
             tables.lock()  # administrators come one after the other, also in two processes
             return surveys.create(tables, made)
 
+    def find_unchanged(self, survey: Survey) -> Entry | None:
+        """Return the stored survey of this name if its definition is the same, apart from the collector's keys."""
+        with self.transaction(write=False) as tables:
+            stored = {entry.survey.name: entry for entry in self._entries(tables)}.get(survey.name)
+        if stored is None or replace(stored.survey, keys=survey.keys).hash != survey.hash:
+            return None
+        return stored
+
     def open(self, name: str) -> Entry:
         """Take responses from now on; a closed survey can be opened again. A pilot of it ends.
 
@@ -202,7 +210,7 @@ class Store:
     def surveys(self) -> list[Entry]:
         """Return all surveys in the order of their names."""
         with self.transaction(write=False) as tables:
-            return [self._survey(tables, number).entry for number in surveys.numbers(tables)]
+            return self._entries(tables)
 
     def survey(self, name: str) -> Entry:
         """Return a survey by its name.
@@ -476,6 +484,9 @@ class Store:
     def _locked(self, tables: Tables, numbers: Iterable[int]) -> dict[int, KnownSurvey]:
         """Return the surveys that exist, in order; nobody else writes to them until the transaction ends."""
         return {number: self._survey(tables, number) for number in sorted(numbers) if surveys.lock(tables, number)}
+
+    def _entries(self, tables: Tables) -> list[Entry]:
+        return [self._survey(tables, number).entry for number in surveys.numbers(tables)]
 
     def _survey(self, tables: Tables, number: int) -> KnownSurvey:
         """Return a survey in its present state; its definition is read once."""
