@@ -71,10 +71,23 @@ class Fault:
         return f"{self.room}/{self.slug}"
 
     def planted(self, text: str) -> str | None:
-        """Return a file's text with the fault; None where it does not apply exactly once, or changes nothing."""
-        return (
-            text.replace(self.find, self.replace) if text.count(self.find) == 1 and self.find != self.replace else None
-        )
+        """Return a file's text with the fault; None where it does not apply exactly once, or changes nothing.
+
+        Where the text is not there to the letter, tokens are compared, so that a fault applies however lines are broken.
+        """
+        if self.find == self.replace:
+            return None
+        if text.count(self.find) == 1:
+            return text.replace(self.find, self.replace)
+        tokens = re.findall(r"\w+|[^\w\s]", self.find)
+        # A formatter that breaks a call into lines adds a comma before the closing bracket.
+        closing = {token: rf",?\s*{re.escape(token)}" for token in ")]}"}
+        pattern = r"\s*".join(closing.get(token, re.escape(token)) for token in tokens)
+        start = r"\b" if tokens[0][0].isalnum() else ""
+        places = list(re.finditer(start + pattern, text))
+        if len(places) != 1:
+            return None
+        return text[: places[0].start()] + self.replace.strip() + text[places[0].end() :]
 
 
 def read(folder: Path = SET) -> list[Fault]:
