@@ -73,7 +73,7 @@ class Fault:
     def planted(self, text: str) -> str | None:
         """Return a file's text with the fault; None where it does not apply exactly once, or changes nothing.
 
-        Where the text is not there to the letter, tokens are compared, so that a fault applies however lines are broken.
+        Where the text does not occur literally, tokens are compared: a fault applies however lines are broken.
         """
         if self.find == self.replace:
             return None
