@@ -132,7 +132,7 @@ def encode(token: bytes, key: Key, salt: bytes) -> int:
 def _mask(seed: bytes, size: int) -> bytes:
     """Return so many bytes that hang on a seed: MGF1 with SHA-384 [MKJR16, appendix B.2.1]."""
     blocks = -(-size // _HASH_SIZE)
-    return b"".join(_HASH(seed + at.to_bytes(4, "big")).digest() for at in range(blocks))[:size]
+    return b"".join(_HASH(seed + index.to_bytes(4, "big")).digest() for index in range(blocks))[:size]
 
 
 def blind(token: bytes, key: Key, source: Source = SYSTEM) -> tuple[int, int]:

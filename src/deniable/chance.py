@@ -70,13 +70,13 @@ class ScriptedSource:
         Raises:
             OutOfRandomness: when the script is shorter.
         """
-        piece = self._script[self._used : self._used + count]
-        if len(piece) < count:
+        chunk = self._script[self._used : self._used + count]
+        if len(chunk) < count:
             raise OutOfRandomness(
                 f"the script holds {len(self._script)} bytes; expected at least {self._used + count}."
             )
         self._used += count
-        return piece
+        return chunk
 
     @property
     def used(self) -> int:
@@ -128,14 +128,14 @@ def pick(size: int, count: int, source: Source = SYSTEM) -> tuple[int, ...]:
         [(0, 1), (0, 2), (2, 3)]
     """
     number = below(math.comb(size, count), source)
-    found: list[int] = []
-    for at in range(size):
-        holding = math.comb(size - at - 1, count - len(found) - 1) if len(found) < count else 0
+    picks: list[int] = []
+    for candidate in range(size):
+        holding = math.comb(size - candidate - 1, count - len(picks) - 1) if len(picks) < count else 0
         if number < holding:
-            found.append(at)
+            picks.append(candidate)
         else:
             number -= holding
-    return tuple(found)
+    return tuple(picks)
 
 
 def happens(probability: Fraction, source: Source = SYSTEM) -> bool:
@@ -152,11 +152,11 @@ def happens(probability: Fraction, source: Source = SYSTEM) -> bool:
         >>> [happens(Fraction(1, 3), ScriptedSource(bytes([byte] * 8))) for byte in (0, 0x54, 0x56, 255)]
         [True, True, False, False]
     """
-    rest, whole = probability.numerator, probability.denominator
+    remainder, denominator = probability.numerator, probability.denominator
     while True:
-        digit, rest = divmod(rest << 64, whole)
+        digit, remainder = divmod(remainder << 64, denominator)
         word = bits(1, source)
-        if word != digit or not rest:
+        if word != digit or not remainder:
             return word < digit
 
 
@@ -180,9 +180,9 @@ def choose(sums: Sequence[int], source: Source = SYSTEM) -> int:
     total, number, shift = sums[-1], 0, 0
     while True:
         number, shift = number << 64 | bits(1, source), shift + 64
-        at = bisect_right(sums, number * total >> shift)
-        if sums[at] << shift >= (number + 1) * total:
-            return at
+        index = bisect_right(sums, number * total >> shift)
+        if sums[index] << shift >= (number + 1) * total:
+            return index
 
 
 def spare(words: int, source: Source = SYSTEM) -> None:
@@ -200,7 +200,7 @@ def bits(words: int, source: Source = SYSTEM) -> int:
     Raises:
         OutOfRandomness: the source returns fewer bytes than asked for.
     """
-    piece = source.read(WORD * words)
-    if len(piece) != WORD * words:
-        raise OutOfRandomness(f"the source returned {len(piece)} bytes; expected {WORD * words}.")
-    return int.from_bytes(piece, "little")
+    chunk = source.read(WORD * words)
+    if len(chunk) != WORD * words:
+        raise OutOfRandomness(f"the source returned {len(chunk)} bytes; expected {WORD * words}.")
+    return int.from_bytes(chunk, "little")

@@ -128,8 +128,8 @@ def unseal(kind: str, text: str | bytes) -> dict[str, Any]:
     schema = document.get("schema")
     expected = f"deniable/{kind}/{VERSION}"
     if schema != expected:
-        shown = quoted(schema, 80) if isinstance(schema, str) else "missing"
-        raise UnreadableFile(f"the schema is {shown}; expected {expected!r}.", _advice(kind, schema))
+        schema_text = quoted(schema, 80) if isinstance(schema, str) else "missing"
+        raise UnreadableFile(f"the schema is {schema_text}; expected {expected!r}.", _advice(kind, schema))
     claimed = document.pop("hash", None)
     if not isinstance(claimed, str) or claimed != _digest_or_none(document):
         raise UnreadableFile(
@@ -186,10 +186,10 @@ def _parsed(kind: str, text: str | bytes) -> dict[str, Any]:
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse a key that occurs twice: readers differ in which of the two they take."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return fields
 
 
 def _digest_or_none(document: Mapping[str, Any]) -> str | None:

@@ -10,8 +10,8 @@ KEY_BYTES = 32
 """Bytes of a public key."""
 
 _SMALL_ORDER = frozenset(
-    bytes.fromhex(each)
-    for each in (
+    bytes.fromhex(point)
+    for point in (
         "0000000000000000000000000000000000000000000000000000000000000000",
         "0100000000000000000000000000000000000000000000000000000000000000",
         "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
@@ -36,8 +36,8 @@ def verify(message: bytes, signature: bytes, public: bytes) -> bool:
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    place = public[:-1] + bytes([public[-1] & 0x7F]) if len(public) == KEY_BYTES else b""
-    if not place or place in _SMALL_ORDER or int.from_bytes(place, "little") >= _PRIME:
+    y_coordinate = public[:-1] + bytes([public[-1] & 0x7F]) if len(public) == KEY_BYTES else b""
+    if not y_coordinate or y_coordinate in _SMALL_ORDER or int.from_bytes(y_coordinate, "little") >= _PRIME:
         return False
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, message)

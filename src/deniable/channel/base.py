@@ -144,8 +144,8 @@ class Channel(ABC):
         answers move by a factor between the two.
         """
         largest, smallest = self.extremes(response, besides=answer)
-        own = self.probability(response, given=answer)
-        return exact.ratio(own, largest), exact.ratio(own, smallest)
+        p_answer = self.probability(response, given=answer)
+        return exact.ratio(p_answer, largest), exact.ratio(p_answer, smallest)
 
     def dense(self) -> Dense:
         """Write the channel out.

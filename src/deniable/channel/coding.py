@@ -81,7 +81,7 @@ class Coding(ABC):
         """Return the numbers of the responses in an array."""
 
     @abstractmethod
-    def read(self, given: Any) -> NDArray[Any]:
+    def read(self, values: Any) -> NDArray[Any]:
         """Return what somebody hands over as an array of responses; which responses they are is not looked at.
 
         Raises:
@@ -92,13 +92,13 @@ class Coding(ABC):
     def impossible(self, array: NDArray[Any]) -> int | None:
         """Return the index of the first row that the channel never sends, if there is one."""
 
-    def checked(self, given: Any) -> NDArray[Any]:
+    def checked(self, values: Any) -> NDArray[Any]:
         """Return what somebody hands over as an array like that of `space`, after a look at every row.
 
         Raises:
             InvalidResponse: of another shape or type, or a response that the channel never sends.
         """
-        array = self.read(given)
+        array = self.read(values)
         wrong = self.impossible(array)
         if wrong is not None:
             raise InvalidResponse(
@@ -192,8 +192,8 @@ class Codes(Coding):
         numbers: list[int] = array.tolist()
         return numbers
 
-    def read(self, given: Any) -> NDArray[Any]:
-        array = np.asarray(given)
+    def read(self, values: Any) -> NDArray[Any]:
+        array = np.asarray(values)
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise InvalidResponse(
                 f"the codes are of shape {array.shape} and type {array.dtype}; expected one row of integers, "
@@ -207,7 +207,9 @@ class Codes(Coding):
         if type(self.channel).possible is Channel.possible:
             return None
         distinct, first = np.unique(array, return_index=True)
-        wrong = [at for number, at in zip(distinct.tolist(), first, strict=True) if not self.channel.possible(number)]
+        wrong = [
+            index for number, index in zip(distinct.tolist(), first, strict=True) if not self.channel.possible(number)
+        ]
         return int(min(wrong)) if wrong else None
 
     def count_into(self, counts: Counts, array: NDArray[Any]) -> None:
@@ -284,7 +286,7 @@ class PackedRows(Coding):
     def unpack(self, array: NDArray[Any]) -> list[int]:
         return [int.from_bytes(row.tobytes(), "little") for row in array]
 
-    def read(self, given: Any) -> Rows:
+    def read(self, values: Any) -> Rows:
         """Return packed rows: given as such, or as a 0 or 1 for each category.
 
         Raises:
@@ -295,7 +297,7 @@ class PackedRows(Coding):
             >>> unary(3, epsilon=1).channel.coding.read(np.array([[0, 1, 1]]))
             array([[6]], dtype=uint8)
         """
-        array = np.asarray(given)
+        array = np.asarray(values)
         if array.ndim == 2 and array.shape[1] == self.width and array.dtype == np.uint8:
             return array
         if array.ndim != 2 or array.shape[1] != self.channel.size or array.dtype.kind not in "biu":
@@ -324,22 +326,22 @@ class PackedRows(Coding):
     def count_into(self, counts: Counts, array: NDArray[Any]) -> None:
         size = self.channel.size
         for start in range(0, len(array), _SPREAD_ROWS):
-            piece = array[start : start + _SPREAD_ROWS]
+            chunk = array[start : start + _SPREAD_ROWS]
             if self.channel.own_cells:
-                counts += np.bincount(set_numbers(piece), minlength=len(counts))
+                counts += np.bincount(set_numbers(chunk), minlength=len(counts))
             elif self.channel.by_size:
-                self._count_by_size(counts.reshape(-1, size + 1), piece)
+                self._count_by_size(counts.reshape(-1, size + 1), chunk)
             else:
-                counts += count_bits(piece)[:size]
+                counts += count_bits(chunk)[:size]
 
     def _count_by_size(self, table: Counts, rows: Rows) -> None:
         sizes = set_sizes(rows)
         order = np.argsort(sizes, kind="stable")
         present, starts = np.unique(sizes[order], return_index=True)
         for size, group in zip(present.tolist(), np.split(order, starts[1:]), strict=True):
-            at = self.channel.sizes.index(size)
-            table[at, 0] += len(group)
-            table[at, 1:] += count_bits(rows[group])[: self.channel.size]
+            size_index = self.channel.sizes.index(size)
+            table[size_index, 0] += len(group)
+            table[size_index, 1:] += count_bits(rows[group])[: self.channel.size]
 
     def count_few(self, array: NDArray[Any]) -> tuple[Counts, Counts]:
         if not self.channel.own_cells:
@@ -355,9 +357,9 @@ class PackedRows(Coding):
             within = sizes[0] * respondents <= int(counts.sum()) <= sizes[-1] * respondents
             return within and int(counts.max()) <= respondents
         table = counts.reshape(-1, self.channel.size + 1)
-        sent, members = table[:, 0], table[:, 1:]
-        right = (members.sum(axis=1) == np.array(sizes) * sent) & (members.max(axis=1) <= sent)
-        return int(sent.sum()) == respondents and bool(right.all())
+        responses, members = table[:, 0], table[:, 1:]
+        right = (members.sum(axis=1) == np.array(sizes) * responses) & (members.max(axis=1) <= responses)
+        return int(responses.sum()) == respondents and bool(right.all())
 
     @property
     def shapes(self) -> int:
@@ -407,8 +409,8 @@ class PackedRows(Coding):
         size, sizes = self.channel.size, self.channel.sizes
         text = f"the letter b and {size:,} digits 0 or 1"
         if len(sizes) <= size:
-            which = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-            text += f", of which {which} are 1"
+            size_text = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+            text += f", of which {size_text} are 1"
         if size > _EXAMPLE_CATEGORIES:
             return text
         return f"{text}, as in 'b{'1' * sizes[0]}{'0' * (size - sizes[0])}'"
@@ -450,9 +452,9 @@ def set_numbers(rows: Rows) -> Counts:
 def count_bits(rows: Rows) -> Counts:
     """Return how many packed rows have each bit, also those behind the last category."""
     even = len(rows) - len(rows) % GROUP
-    spread = SPREAD[rows]
-    groups = spread[:even].reshape(-1, GROUP, rows.shape[1]).sum(axis=1)
-    sums = np.vstack([groups, spread[even:].sum(axis=0)])
+    unpacked = SPREAD[rows]
+    groups = unpacked[:even].reshape(-1, GROUP, rows.shape[1]).sum(axis=1)
+    sums = np.vstack([groups, unpacked[even:].sum(axis=0)])
     return np.asarray(sums.astype("<u8").view(np.uint8).sum(axis=0, dtype=np.int64))
 
 
@@ -468,14 +470,14 @@ def _count_codes(counts: Counts, codes: NDArray[Any]) -> None:
     step = max(_WIDENED_CODES, 4 * size)  # so that adding up the parts costs less than counting them
     small = codes.dtype.kind == "u" and codes.dtype.itemsize <= 2
     for start in range(0, len(codes), step):
-        piece = codes[start : start + step].astype(np.intp, copy=False)
+        chunk = codes[start : start + step].astype(np.intp, copy=False)
         # Negative numbers are the largest unsigned ones. Small codes need no look ahead: bincount grows with them.
-        if not small and piece.view(np.uintp).max() >= size:
+        if not small and chunk.view(np.uintp).max() >= size:
             raise OverflowError
-        part = np.bincount(piece)
-        if len(part) > size:
+        chunk_counts = np.bincount(chunk)
+        if len(chunk_counts) > size:
             raise OverflowError
-        counts[: len(part)] += part
+        counts[: len(chunk_counts)] += chunk_counts
 
 
 def _count_bytes(codes: NDArray[np.uint8], size: int) -> Counts:

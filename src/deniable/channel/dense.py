@@ -90,8 +90,8 @@ class Dense(Channel):
         up, down = gamma.numerator, gamma.denominator
         columns = tuple(zip(*self.weights, strict=True))
         excess = max(
-            sum(max(0, down * a - up * b) for a, b in zip(one, two, strict=True))
-            for one, two in permutations(columns, 2)
+            sum(max(0, down * a - up * b) for a, b in zip(first, second, strict=True))
+            for first, second in permutations(columns, 2)
         )
         return Fraction(excess, down * self.total)
 

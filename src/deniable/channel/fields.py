@@ -47,20 +47,20 @@ class Field:
         """r, how many digits in base p an element has."""
         return digits_of(self.values - 1, self.prime)
 
-    def plus(self, one: int, two: int) -> int:
+    def plus(self, a: int, b: int) -> int:
         """Return the sum of two elements.
 
         Example:
             >>> field(9).plus(5, 7), field(5).plus(3, 4)
             (0, 2)
         """
-        p, total, place = self.prime, 0, 1
-        while one or two:
-            total += (one + two) % p * place
-            one, two, place = one // p, two // p, place * p
+        p, total, power = self.prime, 0, 1
+        while a or b:
+            total += (a + b) % p * power
+            a, b, power = a // p, b // p, power * p
         return total
 
-    def times(self, one: int, two: int) -> int:
+    def times(self, a: int, b: int) -> int:
         """Return the product of two elements.
 
         Why: where the first is a + b·X, the product is a·two + b·(X·two), and X·two has degree r at most: it is taken
@@ -72,19 +72,19 @@ class Field:
         """
         p, product = self.prime, 0
         if not self.polynomial:
-            return one * two % p
-        while one:
-            product = self.plus(product, self._scaled(two, one % p))
-            one, two = one // p, two * p
-            two = self.plus(two, self._scaled(self.polynomial, p - two // self.values))
+            return a * b % p
+        while a:
+            product = self.plus(product, self._scaled(b, a % p))
+            a, b = a // p, b * p
+            b = self.plus(b, self._scaled(self.polynomial, p - b // self.values))
         return product
 
     def _scaled(self, element: int, digit: int) -> int:
         """Multiply each digit of an element by a digit."""
-        p, product, place = self.prime, 0, 1
+        p, product, power = self.prime, 0, 1
         while element:
-            product += element * digit % p * place
-            element, place = element // p, place * p
+            product += element * digit % p * power
+            element, power = element // p, power * p
         return product
 
 

@@ -48,35 +48,35 @@ class Product(Channel):
         return split(response, [factor.responses for factor in self.factors])
 
     def probability(self, response: int, *, given: int) -> Fraction:
-        parts = zip(self.factors, self.split_response(response), self.split_answer(given), strict=True)
-        return math.prod((factor.probability(i, given=j) for factor, i, j in parts), start=Fraction(1))
+        factors = zip(self.factors, self.split_response(response), self.split_answer(given), strict=True)
+        return math.prod((factor.probability(i, given=j) for factor, i, j in factors), start=Fraction(1))
 
     def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
         """Return the largest and the smallest probability of a response over all answers (besides one).
 
         Why: an answer other than the excluded one differs from it in at least one factor; the rest is free.
         """
-        pieces = list(zip(self.factors, self.split_response(response), strict=True))
-        free = [factor.extremes(i) for factor, i in pieces]
+        factor_responses = list(zip(self.factors, self.split_response(response), strict=True))
+        free = [factor.extremes(i) for factor, i in factor_responses]
         if besides is None:
             candidates = [free]
         else:
             excluded = self.split_answer(besides)
             candidates = [
                 [*free[:f], factor.extremes(i, besides=excluded[f]), *free[f + 1 :]]
-                for f, (factor, i) in enumerate(pieces)
+                for f, (factor, i) in enumerate(factor_responses)
             ]
-        largest = max(math.prod((high for high, _ in each), start=Fraction(1)) for each in candidates)
-        smallest = min(math.prod((low for _, low in each), start=Fraction(1)) for each in candidates)
+        largest = max(math.prod((high for high, _ in candidate), start=Fraction(1)) for candidate in candidates)
+        smallest = min(math.prod((low for _, low in candidate), start=Fraction(1)) for candidate in candidates)
         return largest, smallest
 
     @property
     def witness(self) -> Witness:
-        own = [factor.witness for factor in self.factors]
+        witnesses = [factor.witness for factor in self.factors]
         return Witness(
-            join([w.response for w in own], [factor.responses for factor in self.factors]),
-            join([w.likely for w in own], [factor.answers for factor in self.factors]),
-            join([w.unlikely for w in own], [factor.answers for factor in self.factors]),
+            join([w.response for w in witnesses], [factor.responses for factor in self.factors]),
+            join([w.likely for w in witnesses], [factor.answers for factor in self.factors]),
+            join([w.unlikely for w in witnesses], [factor.answers for factor in self.factors]),
         )
 
     def floats(self) -> Matrix:
@@ -85,18 +85,20 @@ class Product(Channel):
         return kronecker([factor.floats() for factor in self.factors])
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        drawn = [
+        factor_responses = [
             factor.draw(answer, source) for factor, answer in zip(self.factors, self.split_answer(given), strict=True)
         ]
-        return join(drawn, [factor.responses for factor in self.factors])
+        return join(factor_responses, [factor.responses for factor in self.factors])
 
     def to_body(self) -> dict[str, Any]:
         return {"kind": self.KIND, "factors": [factor.to_body() for factor in self.factors]}
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Product:
-        factors = [documents.field({"factor": each}, "factor", dict) for each in documents.field(body, "factors", list)]
-        return cls(tuple(read(each) for each in factors))
+        factors = [
+            documents.field({"factor": entry}, "factor", dict) for entry in documents.field(body, "factors", list)
+        ]
+        return cls(tuple(read(factor) for factor in factors))
 
 
 def split(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
@@ -128,4 +130,4 @@ def combinations(labels: Sequence[Sequence[str]]) -> tuple[str, ...]:
         >>> combinations([["a", "b"], ["x", "y"]])
         ('a · x', 'a · y', 'b · x', 'b · y')
     """
-    return tuple(" · ".join(each) for each in product(*labels))
+    return tuple(" · ".join(combination) for combination in product(*labels))

@@ -86,15 +86,15 @@ class Sets(TwoLevel):
 
     def level(self, ones: int, *, inside: bool) -> Fraction:
         """Return the probability of one single set of a size that can be sent, given an answer inside or outside."""
-        own = self.inclusion(ones)
+        p_included = self.inclusion(ones)
         if inside:
-            return self.weight(ones) * own / math.comb(self.size - 1, ones - 1)
-        return self.weight(ones) * (1 - own) / math.comb(self.size - 1, ones)
+            return self.weight(ones) * p_included / math.comb(self.size - 1, ones - 1)
+        return self.weight(ones) * (1 - p_included) / math.comb(self.size - 1, ones)
 
     def odds(self, ones: int) -> exact.Ratio:
         """Return the probability of a set given an answer inside over that given one outside; 0 < ones < size."""
-        own = self.inclusion(ones)
-        return exact.ratio(own * (self.size - ones), (1 - own) * ones)
+        p_included = self.inclusion(ones)
+        return exact.ratio(p_included * (self.size - ones), (1 - p_included) * ones)
 
     @property
     def hit_rate(self) -> Fraction:
@@ -107,12 +107,12 @@ class Sets(TwoLevel):
 
     @property
     def joint(self) -> tuple[Fraction, Fraction]:
-        k, parts = self.size, [(ones, self.weight(ones), self.inclusion(ones)) for ones in self.sizes]
-        both = sum((w * own * (t - 1) for t, w, own in parts), Fraction(0)) / (k - 1)
+        k, components = self.size, [(ones, self.weight(ones), self.inclusion(ones)) for ones in self.sizes]
+        p_both = sum((w * p * (t - 1) for t, w, p in components), Fraction(0)) / (k - 1)
         if k == 2:  # there are no two others, and q² is what makes their term vanish
-            return both, self.stray_rate**2
-        pairs = sum((w * (own * (t - 1) * (t - 2) + (1 - own) * t * (t - 1)) for t, w, own in parts), Fraction(0))
-        return both, pairs / ((k - 1) * (k - 2))
+            return p_both, self.stray_rate**2
+        pairs = sum((w * (p * (t - 1) * (t - 2) + (1 - p) * t * (t - 1)) for t, w, p in components), Fraction(0))
+        return p_both, pairs / ((k - 1) * (k - 2))
 
     @property
     def support(self) -> Support:
@@ -149,16 +149,16 @@ class Sets(TwoLevel):
             return Fraction(1), Fraction(1)
         odds = self.odds(ones)
         levels = (Fraction(1), Fraction(0)) if odds == math.inf else (Fraction(odds), Fraction(1))
-        own = levels[not self.supports(response, answer)]
-        others = [level for level, answers in zip(levels, self._sides(response, answer), strict=True) if answers]
-        return exact.ratio(own, max(others)), exact.ratio(own, min(others))
+        p_answer = levels[not self.supports(response, answer)]
+        other_levels = [level for level, answers in zip(levels, self._sides(response, answer), strict=True) if answers]
+        return exact.ratio(p_answer, max(other_levels)), exact.ratio(p_answer, min(other_levels))
 
     @property
     def witness(self) -> Witness:
         proper = [ones for ones in self.sizes if 0 < ones < self.size]
         if not proper:
             return Witness((1 << self.sizes[0]) - 1, 0, 1)
-        ones = max(proper, key=lambda each: _either_way(self.odds(each)))
+        ones = max(proper, key=lambda pair: _either_way(self.odds(pair)))
         likely, unlikely = (0, ones) if self.odds(ones) >= 1 else (ones, 0)
         return Witness((1 << ones) - 1, likely, unlikely)
 
@@ -174,9 +174,9 @@ class Sets(TwoLevel):
         return sum((self.weight(ones) * self._excess(ones, gamma) for ones in self.sizes), Fraction(0))
 
     def _excess(self, ones: int, gamma: Fraction) -> Fraction:
-        own = self.inclusion(ones)
+        p_included = self.inclusion(ones)
         # Given the first answer, the set holds it and not the second; and the other way round.
-        first, second = own * (self.size - ones), (1 - own) * ones
+        first, second = p_included * (self.size - ones), (1 - p_included) * ones
         return (max(Fraction(0), first - gamma * second) + max(Fraction(0), second - gamma * first)) / (self.size - 1)
 
     @property
@@ -223,7 +223,7 @@ def _either_way(odds: exact.Ratio) -> exact.Ratio:
     return max(odds, 1 / Fraction(odds))
 
 
-def fill(size: int, ones: int, given: int, source: chance.Source, *, inside: bool, steps: int) -> int:
+def fill(size: int, ones: int, answer: int, source: chance.Source, *, inside: bool, steps: int) -> int:
     """Return a set of `ones` categories that holds the answer or not; the others in it are drawn evenly.
 
     The fewer are drawn: those in the set, or where that is more than half of all, those left out. The others are
@@ -235,19 +235,19 @@ def fill(size: int, ones: int, given: int, source: chance.Source, *, inside: boo
     Why: this is Floyd's sampling of a random subset [BF87]; each subset of the wanted size is equally likely.
     """
     left_out = ones > size - ones
-    own = inside != left_out
-    wanted = min(ones, size - ones) - own
-    drawn = bytearray((size + 7) // 8)
-    for at in range(size - 1 - steps, size - 1):
-        pick = chance.below(at + 1, source)
-        if at < size - 1 - wanted:
+    with_answer = inside != left_out
+    n_drawn = min(ones, size - ones) - with_answer
+    members_bits = bytearray((size + 7) // 8)
+    for upper in range(size - 1 - steps, size - 1):
+        pick = chance.below(upper + 1, source)
+        if upper < size - 1 - n_drawn:
             continue
-        if drawn[pick >> 3] >> (pick & 7) & 1:
-            pick = at
-        drawn[pick >> 3] |= 1 << (pick & 7)
-    others = int.from_bytes(drawn, "little")
-    lower = others & ((1 << given) - 1)
-    members = (others ^ lower) << 1 | own << given | lower
+        if members_bits[pick >> 3] >> (pick & 7) & 1:
+            pick = upper
+        members_bits[pick >> 3] |= 1 << (pick & 7)
+    others_bits = int.from_bytes(members_bits, "little")
+    lower = others_bits & ((1 << answer) - 1)
+    members = (others_bits ^ lower) << 1 | with_answer << answer | lower
     return members ^ ((1 << size) - 1) if left_out else members
 
 
@@ -350,8 +350,8 @@ class Bits(Sets):
     def sizes(self) -> Sequence[int]:
         """The sizes of the sets that can be sent: all of them, unless a weight is 0 or the total."""
         fewest = (self.size - 1) * (self.stray == self.total) + (self.hit == self.total)
-        most = (self.size - 1) * (self.stray > 0) + (self.hit > 0)
-        return range(fewest, most + 1)
+        max_ones = (self.size - 1) * (self.stray > 0) + (self.hit > 0)
+        return range(fewest, max_ones + 1)
 
     def digits(self, weight: int) -> tuple[int, int]:
         """Return the first eight binary digits of a weight's probability as one number, and the weight of the rest.
@@ -373,14 +373,14 @@ class Bits(Sets):
             return Fraction(bool(ones))
         # Of all sets of one size, ones of size hold a given category: the odds say how much more often they are sent.
         inside, outside = self._own_odds()
-        sent = ones * inside + (self.size - ones) * outside
-        return Fraction(ones * inside, sent) if sent else Fraction(ones, self.size)
+        n_ones = ones * inside + (self.size - ones) * outside
+        return Fraction(ones * inside, n_ones) if n_ones else Fraction(ones, self.size)
 
     def level(self, ones: int, *, inside: bool) -> Fraction:
-        own = self.hit if inside else self.total - self.hit
+        answer_weight = self.hit if inside else self.total - self.hit
         strays = ones - inside
-        others = self.stray**strays * (self.total - self.stray) ** (self.size - 1 - strays)
-        return Fraction(own * others, self.total**self.size)
+        other_weight = self.stray**strays * (self.total - self.stray) ** (self.size - 1 - strays)
+        return Fraction(answer_weight * other_weight, self.total**self.size)
 
     def odds(self, ones: int) -> exact.Ratio:  # noqa: ARG002 - the same for every size
         return exact.ratio(*self._own_odds())
@@ -421,22 +421,22 @@ class Bits(Sets):
         return max(Fraction(0), inside - gamma * outside, outside - gamma * inside) / self.total**2
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        words, every, own = -(-self.size // 64), (1 << self.size) - 1, 1 << given
+        words, every, answer_bit = -(-self.size // 64), (1 << self.size) - 1, 1 << given
         (hit, hit_rest), (stray, stray_rest) = self.digits(self.hit), self.digits(self.stray)
-        drawn, undecided = 0, every
-        for place in reversed(range(DIGITS)):
+        bits, undecided = 0, every
+        for digit in reversed(range(DIGITS)):
             now = chance.bits(words, source) & undecided
             undecided ^= now
-            if stray >> place & 1:
-                drawn |= now & ~own
-            if hit >> place & 1:
-                drawn |= now & own
+            if stray >> digit & 1:
+                bits |= now & ~answer_bit
+            if hit >> digit & 1:
+                bits |= now & answer_bit
         while undecided:
             lowest = undecided & -undecided
-            rest = hit_rest if lowest == own else stray_rest
-            drawn |= lowest * (chance.below(self.total, source) < rest)
+            remainder = hit_rest if lowest == answer_bit else stray_rest
+            bits |= lowest * (chance.below(self.total, source) < remainder)
             undecided ^= lowest
-        return drawn
+        return bits
 
     def to_body(self) -> dict[str, Any]:
         return {
@@ -484,23 +484,30 @@ class Mixture(Sets):
     def __post_init__(self) -> None:
         check_size(self.size)
         check_total(self.total)
-        sizes = [part.ones for part in self.parts]
+        sizes = [component.ones for component in self.parts]
         if sizes != sorted(set(sizes)) or not sizes or not 0 <= sizes[0] <= sizes[-1] <= self.size:
             raise InvalidDesign(f"the sizes of sets are not all different, rising, and from 0 to {self.size}.")
-        if min(part.weight for part in self.parts) < 1 or sum(part.weight for part in self.parts) != self.total:
+        if (
+            min(component.weight for component in self.parts) < 1
+            or sum(component.weight for component in self.parts) != self.total
+        ):
             raise InvalidDesign("the weights of the sizes do not add up; expected positive ones with sum 1.")
-        if any(self._ill_filled(part) for part in self.parts):
+        if any(self._ill_filled(component) for component in self.parts):
             raise InvalidDesign("an answer is in a set more or less often than there is room for.")
-        common = math.gcd(self.total, *(each for part in self.parts for each in (part.weight, part.inside)))
-        lowest = tuple(Part(part.ones, part.weight // common, part.inside // common) for part in self.parts)
+        common = math.gcd(
+            self.total, *(weight for component in self.parts for weight in (component.weight, component.inside))
+        )
+        lowest = tuple(
+            Part(component.ones, component.weight // common, component.inside // common) for component in self.parts
+        )
         object.__setattr__(self, "parts", lowest)
         object.__setattr__(self, "total", self.total // common)
         self._check_cells()
 
-    def _ill_filled(self, part: Part) -> bool:
-        lowest = self.total if part.ones == self.size else 0
-        highest = 0 if part.ones == 0 else self.total
-        return not lowest <= part.inside <= highest
+    def _ill_filled(self, component: Part) -> bool:
+        lowest = self.total if component.ones == self.size else 0
+        highest = 0 if component.ones == 0 else self.total
+        return not lowest <= component.inside <= highest
 
     @property
     def by_size(self) -> bool:
@@ -509,21 +516,21 @@ class Mixture(Sets):
 
     @cached_property
     def sizes(self) -> Sequence[int]:
-        return tuple(part.ones for part in self.parts)
+        return tuple(component.ones for component in self.parts)
 
     @cached_property
     def steps(self) -> int:
         """How many picks fill a set: those of the part that needs most of them."""
-        return max(min(part.ones, self.size - part.ones) for part in self.parts)
+        return max(min(component.ones, self.size - component.ones) for component in self.parts)
 
     @cached_property
     def sums(self) -> tuple[int, ...]:
         """Running sums of the weights: the integers that a drawn position is compared with."""
-        return tuple(accumulate(part.weight for part in self.parts))
+        return tuple(accumulate(component.weight for component in self.parts))
 
     @cached_property
     def _by_size(self) -> dict[int, Part]:
-        return {part.ones: part for part in self.parts}
+        return {component.ones: component for component in self.parts}
 
     def weight(self, ones: int) -> Fraction:
         return Fraction(self._by_size[ones].weight, self.total)
@@ -532,16 +539,21 @@ class Mixture(Sets):
         return Fraction(self._by_size[ones].inside, self.total)
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        part = self.parts[bisect_right(self.sums, chance.below(self.total, source))]
-        inside = chance.below(self.total, source) < part.inside
-        return fill(self.size, part.ones, given, source, inside=inside, steps=self.steps)
+        component = self.parts[bisect_right(self.sums, chance.below(self.total, source))]
+        inside = chance.below(self.total, source) < component.inside
+        return fill(self.size, component.ones, given, source, inside=inside, steps=self.steps)
 
     def to_body(self) -> dict[str, Any]:
-        parts = [{"ones": part.ones, "weight": str(part.weight), "inside": str(part.inside)} for part in self.parts]
-        return {"kind": self.KIND, "size": self.size, "total": str(self.total), "parts": parts}
+        components = [
+            {"ones": component.ones, "weight": str(component.weight), "inside": str(component.inside)}
+            for component in self.parts
+        ]
+        return {"kind": self.KIND, "size": self.size, "total": str(self.total), "parts": components}
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Mixture:  # noqa: ARG003 - no channels inside
-        parts = [documents.field({"part": each}, "part", dict) for each in documents.field(body, "parts", list)]
-        read_parts = tuple(Part(*(documents.whole(each, name) for name in Part._fields)) for each in parts)
+        components = [documents.field({"part": entry}, "part", dict) for entry in documents.field(body, "parts", list)]
+        read_parts = tuple(
+            Part(*(documents.whole(component, name) for name in Part._fields)) for component in components
+        )
         return cls(documents.whole(body, "size"), read_parts, documents.whole(body, "total"))

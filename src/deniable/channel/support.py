@@ -127,8 +127,8 @@ class EachSet(Support):
     def by_size(self, cells: NDArray[Any], sizes: Sequence[int]) -> NDArray[Any]:
         """Return for each size how many sets there are, and how many hold each category: sizes × (1 + categories)."""
         of = set_sizes(self.size) == np.array(sizes)[:, None]
-        held = np.vstack([np.ones(self.cells, np.int64), self.table().astype(np.int64)])
-        return np.where(of, cells, 0) @ held.T
+        cells_by_size = np.vstack([np.ones(self.cells, np.int64), self.table().astype(np.int64)])
+        return np.where(of, cells, 0) @ cells_by_size.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,11 +217,11 @@ class Forms(Support):
     def gather(self, cells: Vector) -> Vector:
         if self.digits == 1:
             return np.asarray(cells[: self.size], np.float64)
-        own = _fourier(cells.reshape(self.hashes, self.values), self._over.prime)
-        forms = np.empty(self.values**self.digits, own.dtype)
+        transform = _fourier(cells.reshape(self.hashes, self.values), self._over.prime)
+        forms = np.empty(self.values**self.digits, transform.dtype)
         forms[0] = cells.sum()
-        for t, rows, places in self._multiples():
-            forms[places] = own[rows, t]
+        for t, rows, duals in self._multiples():
+            forms[duals] = transform[rows, t]
         return np.asarray(_fourier(forms, self._over.prime, back=True)[: self.size] / self.values, np.float64)
 
     def scatter(self, answers: Vector) -> Vector:
@@ -230,11 +230,11 @@ class Forms(Support):
         if self.digits == 1:
             return padded
         forms = _fourier(padded, self._over.prime)
-        own = np.empty((self.hashes, self.values), forms.dtype)
-        own[:, 0] = forms[0]
-        for t, rows, places in self._multiples():
-            own[rows, t] = forms[places]
-        return np.asarray(_fourier(own, self._over.prime, back=True).reshape(-1) / self.values, np.float64)
+        transform = np.empty((self.hashes, self.values), forms.dtype)
+        transform[:, 0] = forms[0]
+        for t, rows, duals in self._multiples():
+            transform[rows, t] = forms[duals]
+        return np.asarray(_fourier(transform, self._over.prime, back=True).reshape(-1) / self.values, np.float64)
 
     @property
     def _over(self) -> Field:
@@ -244,7 +244,7 @@ class Forms(Support):
         """Yield t̂, a stretch of hashes whose highest digit is the same, and where the duals of their t-folds are."""
         q, over, dual = self.values, self._over, self._dual
         for t in range(1, q):
-            scaled = dual[np.arange(q) * t % q if over.prime == q else [over.times(t, each) for each in range(q)]]
+            scaled = dual[np.arange(q) * t % q if over.prime == q else [over.times(t, element) for element in range(q)]]
             lower = np.zeros(1, np.int64)  # the duals of the t-folds of all vectors of the lower digits
             start, power = 0, 1
             for digit in range(self.digits):
@@ -260,8 +260,8 @@ class Forms(Support):
         p = over.prime
         if p == q:
             return np.arange(q)
-        places = [p**digit for digit in range(over.degree)]
-        return np.array([sum(over.times(u, place) % p * place for place in places) for u in range(q)])
+        powers = [p**digit for digit in range(over.degree)]
+        return np.array([sum(over.times(u, power) % p * power for power in powers) for u in range(q)])
 
 
 def _fourier(values: NDArray[Any], prime: int, *, back: bool = False) -> NDArray[Any]:

@@ -83,9 +83,9 @@ class TwoLevel(Channel):
         return self.levels(response)[not self.supports(response, given)]
 
     def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
-        sides = zip(self.levels(response), self._sides(response, besides), strict=True)
-        there = [level for level, answers in sides if answers]
-        return max(there), min(there)
+        levels_and_counts = zip(self.levels(response), self._sides(response, besides), strict=True)
+        levels = [level for level, answers in levels_and_counts if answers]
+        return max(levels), min(levels)
 
     def _sides(self, response: int, besides: int | None) -> tuple[int, int]:
         """Return how many answers (besides one) a response supports, and how many not."""
@@ -93,8 +93,8 @@ class TwoLevel(Channel):
         misses = self.answers - hits
         if besides is None:
             return hits, misses
-        own = self.supports(response, besides)
-        return hits - own, misses - (not own)
+        is_supported = self.supports(response, besides)
+        return hits - is_supported, misses - (not is_supported)
 
 
 class TwoWeights(TwoLevel):
@@ -229,9 +229,9 @@ class Diagonal(TwoWeights):
         if not isinstance(first, Diagonal) or first.size != self.size:
             return super().__matmul__(first)
         same = self.same * first.same + (self.size - 1) * self.other * first.other
-        other = self.same * first.other + self.other * first.same + (self.size - 2) * self.other * first.other
+        off_diagonal = self.same * first.other + self.other * first.same + (self.size - 2) * self.other * first.other
         # Two answers swapped twice: the identity, which only a table holds.
-        return Diagonal(self.size, same, other) if other else super().__matmul__(first)
+        return Diagonal(self.size, same, off_diagonal) if off_diagonal else super().__matmul__(first)
 
 
 @dataclass(frozen=True)
@@ -443,17 +443,17 @@ class Hashing(TwoWeights):
         everything. If the form has a coefficient among these b, every value is equally frequent, else there is one.
         """
         number, value = divmod(response, self.values)
-        form, q, found, prefix = self.form(number), self.values, 0, 0
+        form, q, n_supporters, prefix = self.form(number), self.values, 0, 0
         for b in reversed(range(self.digits)):
             power = q**b
             digit = self.size // power % q
             if form % power:
-                found += digit * (power // q)
+                n_supporters += digit * (power // q)
             else:
-                found += power * sum(self.hashed(number, prefix + d * power) == value for d in range(digit))
+                n_supporters += power * sum(self.hashed(number, prefix + d * power) == value for d in range(digit))
             prefix += digit * power
         # A size of q^m exactly has all its digits above the m that were looked at.
-        return found if prefix == self.size else self.size // q
+        return n_supporters if prefix == self.size else self.size // q
 
     @property
     def support(self) -> Support:
@@ -467,7 +467,7 @@ class Hashing(TwoWeights):
         return Witness(0, 0, 1)
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        number, rest = divmod(chance.below(self.total, source), self.per_hash)
-        true, d = self.hashed(number, given), rest // self.other
+        number, remainder = divmod(chance.below(self.total, source), self.per_hash)
+        true, d = self.hashed(number, given), remainder // self.other
         value = true if d >= self.values - 1 else d + (d >= true)
         return number * self.values + value

@@ -157,8 +157,8 @@ class Strict(Criterion):
             True
         """
         p = exact.probability(prior, name="prior")
-        own, other = self.bounds(p), self.bounds(1 - p)
-        return Bounds(max(own.lower, 1 - other.upper), min(own.upper, 1 - other.lower))
+        bounds, complement_bounds = self.bounds(p), self.bounds(1 - p)
+        return Bounds(max(bounds.lower, 1 - complement_bounds.upper), min(bounds.upper, 1 - complement_bounds.lower))
 
     @abstractmethod
     def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
@@ -209,8 +209,8 @@ def raised(gamma: exact.Ratio, prior: Fraction) -> Fraction:
 
 
 def _posterior(channel: Channel, response: int, likely: int, unlikely: int, prior: Fraction) -> Fraction:
-    own = prior * channel.probability(response, given=likely)
-    return own / (own + (1 - prior) * channel.probability(response, given=unlikely))
+    joint = prior * channel.probability(response, given=likely)
+    return joint / (joint + (1 - prior) * channel.probability(response, given=unlikely))
 
 
 def _fact(names: tuple[str, str, str], times: exact.Ratio) -> str:

@@ -49,8 +49,8 @@ def posterior(subject: Subject, prior: Prior, response: int) -> tuple[Fraction, 
     joint = [share * channel.probability(response, given=j) for j, share in enumerate(belief)]
     if not any(joint):
         raise InvalidRequest(f"response {response} never occurs under this prior; expected one that can.")
-    whole = sum(joint)
-    return tuple(part / whole for part in joint)
+    total = sum(joint)
+    return tuple(weight / total for weight in joint)
 
 
 def posterior_range(subject: Subject, prior: Prior, event: Event) -> BeliefRange:
@@ -68,11 +68,13 @@ def posterior_range(subject: Subject, prior: Prior, event: Event) -> BeliefRange
     belief = read_prior(subject, prior)
     chosen = read_event(subject, event)
     before = sum((belief[j] for j in chosen), Fraction(0))
-    found = [
+    beliefs = [
         Belief(response, before, sum((joint[j] for j in chosen), Fraction(0)) / sum(joint))
         for response, joint in joints(channel_of(subject), belief)
     ]
-    return BeliefRange(min(found, key=lambda each: each.posterior), max(found, key=lambda each: each.posterior))
+    return BeliefRange(
+        min(beliefs, key=lambda belief: belief.posterior), max(beliefs, key=lambda belief: belief.posterior)
+    )
 
 
 def bayes_error(subject: Subject, prior: Prior) -> Fraction:
@@ -100,8 +102,8 @@ def least_bayes_error(gamma: exact.Ratio, prior: Prior) -> Fraction:
         >>> least_bayes_error(Fraction(3), ["1/4"] * 4)
         Fraction(1, 2)
     """
-    given = list(prior.values()) if isinstance(prior, Mapping) else list(prior)
-    return 1 - raised(gamma, max(normalized(given)))
+    weights = list(prior.values()) if isinstance(prior, Mapping) else list(prior)
+    return 1 - raised(gamma, max(normalized(weights)))
 
 
 def joints(channel: Channel, belief: Sequence[Fraction]) -> Iterator[tuple[int, list[Fraction]]]:
@@ -139,10 +141,10 @@ def normalized(prior: Sequence[exact.Rational]) -> tuple[Fraction, ...]:
         InvalidRequest: another sum.
     """
     values = [exact.probability(share, name="a prior") for share in prior]
-    whole = sum(values, Fraction(0))
-    if abs(whole - 1) > Fraction(1, 10**6):
-        raise InvalidRequest(f"the prior adds up to {float(whole):.6g}; expected 1.")
-    return tuple(value / whole for value in values)
+    total = sum(values, Fraction(0))
+    if abs(total - 1) > Fraction(1, 10**6):
+        raise InvalidRequest(f"the prior adds up to {float(total):.6g}; expected 1.")
+    return tuple(value / total for value in values)
 
 
 def read_event(subject: Subject, event: Event) -> tuple[int, ...]:
@@ -151,18 +153,18 @@ def read_event(subject: Subject, event: Event) -> tuple[int, ...]:
     Raises:
         InvalidRequest: no answer at all, or one that the design does not have.
     """
-    given: list[str | int] = [event] if isinstance(event, str) else list(event)
+    entries: list[str | int] = [event] if isinstance(event, str) else list(event)
     size = channel_of(subject).answers
-    found = []
-    for each in given:
-        if isinstance(each, str):
+    indices = []
+    for entry in entries:
+        if isinstance(entry, str):
             names = _categories(subject)
-            found.append(names.index(each) if each in names else -1)
+            indices.append(names.index(entry) if entry in names else -1)
         else:
-            found.append(int(each))
-    if not found or not all(0 <= number < size for number in found) or len(set(found)) != len(found):
+            indices.append(int(entry))
+    if not indices or not all(0 <= number < size for number in indices) or len(set(indices)) != len(indices):
         raise InvalidRequest("the event does not fit; expected some of the design's categories, each once.")
-    return tuple(found)
+    return tuple(indices)
 
 
 def _categories(subject: Subject) -> Sequence[str]:

@@ -89,25 +89,28 @@ class Piece(NamedTuple):
 
 def pieces(line: Polyline) -> list[Piece]:
     """Return the straight pieces; two points above each other are a jump between them."""
-    return [Piece(*one, *two) for one, two in pairwise(line) if one[0] < two[0]]
+    return [Piece(*left, *right) for left, right in pairwise(line) if left[0] < right[0]]
 
 
 @lru_cache(maxsize=16)
 def infimum(line: Polyline) -> tuple[exact.Ratio, Piece, Fraction]:
     """Return B(h), rounded down, with the piece and the prior where it is attained or approached."""
-    found = [(*piece.infimum(), piece) for piece in _promising(pieces(line))]
-    value, prior, piece = min(found, key=lambda each: each[0])
-    return value, piece, prior
+    infima = [(*segment.infimum(), segment) for segment in _promising(pieces(line))]
+    value, prior, segment = min(infima, key=lambda infimum: infimum[0])
+    return value, segment, prior
 
 
 def _promising(every: list[Piece]) -> list[Piece]:
     """Leave out pieces whose lower bound is above another one's value, which floats can tell of thousands quickly."""
     if len(every) <= _PIECES_LOOKED_AT:
         return every
-    ends = [[_odds_ratio(p, h) for p, h in ((piece.right, piece.high), (piece.left, piece.low))] for piece in every]
-    best = min((max(value, 1.0) for pair in ends for value in pair if not math.isnan(value)), default=math.inf)
-    floors = [_odds_ratio(piece.right, min(piece.low, piece.high)) for piece in every]
-    return [piece for piece, floor in zip(every, floors, strict=True) if not floor > best * (1 + 1e-6)]
+    odds_at_ends = [
+        [_odds_ratio(p, h) for p, h in ((segment.right, segment.high), (segment.left, segment.low))]
+        for segment in every
+    ]
+    best = min((max(value, 1.0) for pair in odds_at_ends for value in pair if not math.isnan(value)), default=math.inf)
+    floors = [_odds_ratio(segment.right, min(segment.low, segment.high)) for segment in every]
+    return [segment for segment, floor in zip(every, floors, strict=True) if not floor > best * (1 + 1e-6)]
 
 
 def _odds_ratio(prior: Fraction, posterior: Fraction) -> float:
@@ -120,10 +123,10 @@ def _odds_ratio(prior: Fraction, posterior: Fraction) -> float:
 
 def breaking_prior(line: Polyline, gamma: exact.Ratio) -> Fraction:
     """Return a prior p with h_γ(p) > h(p), for a γ above B(h)."""
-    _, piece, goal = infimum(line)
+    _, segment, goal = infimum(line)
     p = goal
-    for p in piece.approach(goal):
-        if piece.ratio(p) < gamma:
+    for p in segment.approach(goal):
+        if segment.ratio(p) < gamma:
             break
     return p
 
@@ -132,7 +135,7 @@ def value(line: Polyline, p: Fraction) -> Fraction:
     """Return h(p); at a jump the lower of the two."""
     priors = [prior for prior, _ in line]
     near = line[max(0, bisect_left(priors, p) - 1) : bisect_right(priors, p) + 1]
-    return min(piece.at(p) for piece in pieces(near) if piece.left <= p <= piece.right)
+    return min(segment.at(p) for segment in pieces(near) if segment.left <= p <= segment.right)
 
 
 def mirrored(line: Polyline) -> Polyline:
@@ -140,14 +143,14 @@ def mirrored(line: Polyline) -> Polyline:
     return tuple((1 - p, 1 - h) for p, h in reversed(line))
 
 
-def read_points(given: Sequence[Sequence[exact.Rational]], name: str) -> Polyline:
+def read_points(points: Sequence[Sequence[exact.Rational]], name: str) -> Polyline:
     """Read an upper boundary from points (prior, posterior), at rising priors from 0 to 1.
 
     Raises:
         InvalidRequest: fewer than two points, other ends, priors that fall, or a boundary below the prior itself.
     """
     try:
-        line = tuple((exact.probability(p, name="prior"), exact.probability(h, name=name)) for p, h in given)
+        line = tuple((exact.probability(p, name="prior"), exact.probability(h, name=name)) for p, h in points)
     except InvalidNumber:
         raise
     except (TypeError, ValueError):
@@ -155,7 +158,7 @@ def read_points(given: Sequence[Sequence[exact.Rational]], name: str) -> Polylin
     priors = [p for p, _ in line]
     if len(line) < 2 or priors[0] != 0 or priors[-1] != 1 or sorted(priors) != priors:
         raise InvalidRequest(f"the priors of {name} do not rise from 0 to 1; expected the first at 0, the last at 1.")
-    if any(one == two == three for one, two, three in zip(priors, priors[1:], priors[2:], strict=False)):
+    if any(first == second == three for first, second, three in zip(priors, priors[1:], priors[2:], strict=False)):
         raise InvalidRequest(f"{name} has more than two points at one prior; expected at most two, which are a jump.")
     return line
 
@@ -189,7 +192,7 @@ def read_function(h: Callable[[Any], Any], name: str, *, chords: bool) -> Polyli
     start, line = _read_start(h, name), list(zip(knots, values, strict=True))
     if chords:
         return ((Fraction(0), start), *line, (Fraction(1), Fraction(1)))
-    steps = [(two[0], max(one[1], two[0])) for one, two in pairwise(line)]
+    steps = [(right[0], max(left[1], right[0])) for left, right in pairwise(line)]
     woven = [point for pair in zip(line[1:], steps, strict=True) for point in reversed(pair)]
     first = [(Fraction(0), start), (knots[0], start)] if start else [(Fraction(0), start)]
     return (*first, line[0], *woven, (Fraction(1), Fraction(1)))
@@ -197,21 +200,21 @@ def read_function(h: Callable[[Any], Any], name: str, *, chords: bool) -> Polyli
 
 def _knots() -> list[Fraction]:
     half, scale = _KNOTS // 2, 1 << 40
-    reach = math.log(1 / _TAIL)
-    upper = [round(scale / (1 + math.exp(-reach * i / half))) for i in range(1, half + 1)]
+    max_log = math.log(1 / _TAIL)
+    upper = [round(scale / (1 + math.exp(-max_log * i / half))) for i in range(1, half + 1)]
     return [Fraction(scale - u, scale) for u in reversed(upper)] + [Fraction(u, scale) for u in [scale // 2, *upper]]
 
 
 def _read_value(h: Callable[[Any], Any], p: Fraction, name: str) -> Fraction:
     try:
-        found = h(p)  # a Fraction keeps its digits in plain arithmetic
+        posterior = h(p)  # a Fraction keeps its digits in plain arithmetic
     except (TypeError, AttributeError):
-        found = h(float(p))
-    exactly = isinstance(found, int | Fraction)
-    value = exact.rational(found, name=name) if exactly else Fraction(exact.rational(float(found), name=name))
+        posterior = h(float(p))
+    exactly = isinstance(posterior, int | Fraction)
+    value = exact.rational(posterior, name=name) if exactly else Fraction(exact.rational(float(posterior), name=name))
     if not p - 4 * _SLACK <= value <= 1:
         raise InvalidRequest(
-            f"{name} is {exact.shown(found)} at a prior of {float(p):.6g}; "
+            f"{name} is {exact.shown(posterior)} at a prior of {float(p):.6g}; "
             "expected a probability, lower ≤ prior ≤ upper.",
         )
     return value if exactly else max(p, value - _SLACK)
@@ -225,12 +228,12 @@ def _read_start(h: Callable[[Any], Any], name: str) -> Fraction:
 
 
 def _check_shape(knots: list[Fraction], values: list[Fraction], name: str, *, chords: bool) -> None:
-    rises = [float(two - one) for one, two in pairwise(values)]
+    rises = [float(right - left) for left, right in pairwise(values)]
     if chords:
-        widths = [float(two - one) for one, two in pairwise(knots)]
-        slopes = [rise / width for rise, width in zip(rises, widths, strict=True)]
+        widths = [float(right - left) for left, right in pairwise(knots)]
+        derivatives = [rise / width for rise, width in zip(rises, widths, strict=True)]
         slack = [4 * float(_SLACK) / width for width in widths[1:]]
-        if any(two > one + more for (one, two), more in zip(pairwise(slopes), slack, strict=True)):
+        if any(right > left + more for (left, right), more in zip(pairwise(derivatives), slack, strict=True)):
             raise InvalidRequest(
                 f"{name} is not of one curvature; expected an upper boundary that is concave, a lower that is convex.",
                 'Use reading="steps", or give the boundary as points.',
@@ -244,11 +247,11 @@ def _check_shape(knots: list[Fraction], values: list[Fraction], name: str, *, ch
 
 def _root_below(square: Fraction) -> Fraction:
     """Return the square root of a rational, or a rational just below it."""
-    whole = square.numerator * square.denominator
-    root = math.isqrt(whole)
-    if root * root == whole:
+    product = square.numerator * square.denominator
+    root = math.isqrt(product)
+    if root * root == product:
         return Fraction(root, square.denominator)
-    return Fraction(math.isqrt(whole << 2 * _BITS), square.denominator << _BITS)
+    return Fraction(math.isqrt(product << 2 * _BITS), square.denominator << _BITS)
 
 
 Boundary: TypeAlias = Sequence[Sequence[exact.Rational]] | Callable[[Any], Any]
@@ -332,22 +335,22 @@ class Boundaries(Strict):
         return lower, False
 
     def __str__(self) -> str:
-        which = "boundaries" if self.lower and self.upper else "upper boundary" if self.upper else "lower boundary"
-        return f"the given {which}"
+        name = "boundaries" if self.lower and self.upper else "upper boundary" if self.upper else "lower boundary"
+        return f"the given {name}"
 
 
-def _read(given: Boundary, name: str, *, chords: bool) -> Polyline:
-    if callable(given):
-        return read_function(given, name, chords=chords)
-    line = read_points(given, name)
+def _read(boundary: Boundary, name: str, *, chords: bool) -> Polyline:
+    if callable(boundary):
+        return read_function(boundary, name, chords=chords)
+    line = read_points(boundary, name)
     check_above(line, name)
     return line
 
 
-def _read_lower(given: Boundary, *, chords: bool) -> Polyline:
+def _read_lower(boundary: Boundary, *, chords: bool) -> Polyline:
     """Read a lower boundary as the upper one of complements."""
-    if callable(given):
-        return read_function(lambda p: 1 - given(1 - p), "lower", chords=chords)
-    line = mirrored(read_points(given, "lower"))
+    if callable(boundary):
+        return read_function(lambda p: 1 - boundary(1 - p), "lower", chords=chords)
+    line = mirrored(read_points(boundary, "lower"))
     check_above(line, "lower")
     return line

@@ -79,11 +79,13 @@ class Relaxed(Criterion):
         if channel.answers**2 * channel.responses > _SEARCHED:
             return None
         likely, unlikely, responses = _worst(channel, self._ratio)
-        one, two = (sum((channel.probability(i, given=j) for i in responses), Fraction(0)) for j in (likely, unlikely))
+        p_high, p_low = (
+            sum((channel.probability(i, given=j) for i in responses), Fraction(0)) for j in (likely, unlikely)
+        )
         names = names_of(subject, responses[0], likely, unlikely)
         if len(responses) > 1:
             names = (f"one of {len(responses)} responses such as {names[0]}", *names[1:])
-        return Breach(responses, likely, unlikely, Fraction(1, 2), one / (one + two), True, names)
+        return Breach(responses, likely, unlikely, Fraction(1, 2), p_high / (p_high + p_low), True, names)
 
     def __str__(self) -> str:
         return f"(ε, δ) = ({self._epsilon}, {shown(Fraction(self.delta))})"

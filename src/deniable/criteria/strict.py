@@ -199,10 +199,10 @@ class PosteriorCap(Strict):
     most: exact.Rational
 
     def __post_init__(self) -> None:
-        prior, most = exact.probability(self.prior, name="prior"), exact.probability(self.most, name="most")
-        check_cap(prior, most)
+        prior, cap = exact.probability(self.prior, name="prior"), exact.probability(self.most, name="most")
+        check_cap(prior, cap)
         object.__setattr__(self, "prior", prior)
-        object.__setattr__(self, "most", most)
+        object.__setattr__(self, "most", cap)
 
     @property
     def parity(self) -> Fraction:
@@ -303,18 +303,18 @@ class KnownPrior(Criterion):
     about: Event | None = None
 
     def __post_init__(self) -> None:
-        given: Any = self.prior
-        keys = tuple(given) if hasattr(given, "keys") else tuple(range(len(given)))
-        shares = normalized([given[key] for key in keys])
+        entries: Any = self.prior
+        keys = tuple(entries) if hasattr(entries, "keys") else tuple(range(len(entries)))
+        shares = normalized([entries[key] for key in keys])
         about = None if self.about is None else tuple([self.about] if isinstance(self.about, str) else self.about)
         if about is not None and (not about or not set(about) <= set(keys)):
             raise InvalidRequest("the event is not part of the prior; expected some of its answers.")
-        most = exact.probability(self.most, name="most")
+        cap = exact.probability(self.most, name="most")
         object.__setattr__(self, "prior", tuple(zip(keys, shares, strict=True)))
         object.__setattr__(self, "about", about)
-        object.__setattr__(self, "most", most)
+        object.__setattr__(self, "most", cap)
         if self._highest:
-            check_cap(self._highest, most)
+            check_cap(self._highest, cap)
 
     @property
     def parity(self) -> exact.Ratio:
@@ -329,18 +329,19 @@ class KnownPrior(Criterion):
             InvalidRequest: another number of answers, or other categories, than the prior has.
             InvalidDesign: a channel too large to write out.
         """
-        prior, most = self._given(), Fraction(self.most)
+        prior, cap = self._given(), Fraction(self.most)
         size = channel_of(subject).answers
         events: list[Event] = [self.about] if self.about is not None else [[j] for j in range(size)]
-        event, found = max(
-            ((each, posterior_range(subject, prior, each).most) for each in events), key=lambda pair: pair[1].posterior
+        event, belief = max(
+            ((event, posterior_range(subject, prior, event).most) for event in events),
+            key=lambda pair: pair[1].posterior,
         )
-        if found.posterior <= most:
-            sentence = f"Holds: {self} is kept; the largest posterior is {shown(found.posterior)}."
-            return Verdict(self, True, most, found.posterior, "posterior", None, sentence)
-        breach = _breach(subject, prior, read_event(subject, event), found)
-        sentence = f"Fails: {self} is not kept; the largest posterior is {shown(found.posterior)}. {breach}"
-        return Verdict(self, False, most, found.posterior, "posterior", breach, sentence)
+        if belief.posterior <= cap:
+            sentence = f"Holds: {self} is kept; the largest posterior is {shown(belief.posterior)}."
+            return Verdict(self, True, cap, belief.posterior, "posterior", None, sentence)
+        breach = _breach(subject, prior, read_event(subject, event), belief)
+        sentence = f"Fails: {self} is not kept; the largest posterior is {shown(belief.posterior)}. {breach}"
+        return Verdict(self, False, cap, belief.posterior, "posterior", breach, sentence)
 
     @property
     def _highest(self) -> Fraction:
@@ -352,25 +353,33 @@ class KnownPrior(Criterion):
 
     def _given(self) -> Prior:
         pairs: Any = self.prior
-        named = any(isinstance(key, str) for key, _ in pairs)
-        return dict(pairs) if named else [share for _, share in pairs]
+        is_named = any(isinstance(key, str) for key, _ in pairs)
+        return dict(pairs) if is_named else [share for _, share in pairs]
 
     def __str__(self) -> str:
-        what = "any answer" if self.about is None else "the event"
-        return f"a posterior of at most {shown(Fraction(self.most))} for {what} under the given prior"
+        subject = "any answer" if self.about is None else "the event"
+        return f"a posterior of at most {shown(Fraction(self.most))} for {subject} under the given prior"
 
 
-def _breach(subject: Subject, prior: Prior, event: tuple[int, ...], found: Belief) -> Breach:
+def _breach(subject: Subject, prior: Prior, event: tuple[int, ...], after_response: Belief) -> Breach:
     """Return the breach between the answer inside the event and the one outside that differ most."""
     channel, belief = channel_of(subject), read_prior(subject, prior)
     possible = [j for j in range(channel.answers) if belief[j]]
 
     def weight(answer: int) -> Fraction:
-        return channel.probability(found.response, given=answer)
+        return channel.probability(after_response.response, given=answer)
 
     likely = max((j for j in possible if j in event), key=weight)
     unlikely = min((j for j in possible if j not in event), key=weight)
-    response, one, two = names_of(subject, found.response, likely, unlikely)
+    response, answer_high, answer_low = names_of(subject, after_response.response, likely, unlikely)
     if len(event) > 1:
-        one = "the event"
-    return Breach((found.response,), likely, unlikely, found.prior, found.posterior, True, (response, one, two))
+        answer_high = "the event"
+    return Breach(
+        (after_response.response,),
+        likely,
+        unlikely,
+        after_response.prior,
+        after_response.posterior,
+        True,
+        (response, answer_high, answer_low),
+    )
