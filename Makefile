@@ -25,10 +25,10 @@ bench: $(READY)
 	scripts/bench
 
 # pip reads dependency groups from version 25.1 on, so it is brought up to date inside the environment.
-$(READY): pyproject.toml
+$(READY): pyproject.toml papers/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --group dev --group docs
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --editable papers --group dev --group docs
 	touch $(READY)
 
 clean:

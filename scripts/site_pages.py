@@ -22,7 +22,7 @@ import deniable
 
 ROOT = Path(__file__).parents[1]
 BIBLIOGRAPHY = ROOT / "docs" / "theory" / "references.bib"
-REPORT = ROOT / "reproduced" / "report.html"  # of `deniable reproduce all --out reproduced`, which takes minutes
+REPORT = ROOT / "reproduced" / "report.html"  # of `deniable-papers all --out reproduced`, which takes minutes
 KEY = re.compile(r"(?<!\])\[([A-Z][A-Za-z]*\d{2}[a-z]?)\](?![(\[:])")
 
 PAPERS = {  # files of the root that are pages, too

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from deniable.reproduce.run import DOCUMENTS, Made, Reproduction
-from deniable.reproduce.values import counted, everything
+from deniable_papers.run import DOCUMENTS, Made, Reproduction
+from deniable_papers.values import counted, everything
 from tests.support.reproduced import FEW, made
 
 ROOT = Path(__file__).parents[2]

@@ -25,7 +25,7 @@ def entries() -> dict[str, str]:
 
 def citing_files() -> list[Path]:
     pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
-    return sorted([*(ROOT / "src").rglob("*.py"), *pages])
+    return sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "papers").rglob("*.py"), *pages])
 
 
 def test_every_citation_has_an_entry() -> None:
@@ -43,7 +43,8 @@ def test_every_implements_cites_by_a_key_with_a_year() -> None:
     """[Chai] or [MW] would never be looked up."""
     loose = [
         (path.relative_to(ROOT).as_posix(), line.strip())
-        for path in (ROOT / "src").rglob("*.py")
+        for path in citing_files()
+        if path.suffix == ".py"
         for line in path.read_text(encoding="utf-8").splitlines()
         if line.strip().startswith("Implements:") and re.search(r"\[[A-Z][A-Za-z]*\]", line)
     ]

@@ -10,13 +10,13 @@ import os
 import re
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import deniable
@@ -38,10 +38,15 @@ def script(name: str) -> ModuleType:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the wheels and the sdist of everything that is released."""
     folder = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", str(folder)], cwd=ROOT, check=True, capture_output=True
-    )
+    for project in (ROOT, ROOT / "papers"):
+        subprocess.run(
+            [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
+            cwd=project,
+            check=True,
+            capture_output=True,
+        )
     return folder
 
 
@@ -50,7 +55,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the wheel in it; what it depends on is that of this one, the package itself is not."""
     folder = tmp_path_factory.mktemp("clean") / "env"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-    (wheel,) = built.glob("*.whl")
+    wheels = [str(wheel) for wheel in built.glob("*.whl")]
     python = folder / "bin" / "python"
     subprocess.run(
         [
@@ -63,13 +68,14 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--quiet",
             "--no-deps",
             "--no-index",
-            str(wheel),
+            *wheels,
         ],
         check=True,
         env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
     )
     (packages,) = folder.glob("lib/python*/site-packages")
-    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")  # after the wheel, and no deeper
+    dependencies = Path(np.__file__).parents[1]
+    (packages / "dependencies.pth").write_text(f"{dependencies}\n")  # after the wheels, and no deeper
     return folder
 
 
@@ -111,13 +117,13 @@ def test_the_demo_runs_without_the_repository(installed: Path, tmp_path: Path) -
 
 
 def test_a_table_is_made_again_without_the_repository(installed: Path, tmp_path: Path) -> None:
-    found = there(installed, "deniable", "reproduce", "cards", "--table", "2", folder=tmp_path)
+    found = there(installed, "deniable-papers", "cards", "--table", "2", folder=tmp_path)
     assert found.returncode == 0, found.stderr
     assert "101,010" in found.stdout
 
 
 def test_wheel_and_sdist_hold_what_belongs_there(built: Path) -> None:
-    (wheel,) = built.glob("*.whl")
+    (wheel,) = built.glob("deniable-*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
     wanted = {
         path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "deniable").rglob("*") if path.is_file()
@@ -125,7 +131,7 @@ def test_wheel_and_sdist_hold_what_belongs_there(built: Path) -> None:
     wanted = {name for name in wanted if "__pycache__" not in name}
     assert wanted - inside == set()
     assert {name.split("/")[0] for name in inside} == {"deniable", f"deniable-{PROJECT['version']}.dist-info"}
-    (sdist,) = built.glob("*.tar.gz")
+    (sdist,) = built.glob("deniable-*.tar.gz")
     with tarfile.open(sdist) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
     for each in (
@@ -143,6 +149,9 @@ def test_wheel_and_sdist_hold_what_belongs_there(built: Path) -> None:
 
 def test_versions_agree() -> None:
     assert deniable.__version__ == PROJECT["version"]
+    papers = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert papers["version"] == PROJECT["version"]
+    assert papers["dependencies"] == [f"deniable=={PROJECT['version']}"]
     assert f"\nversion: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"deniable-{PROJECT['version']}-py3" in (ROOT / "README.md").read_text(encoding="utf-8")
 

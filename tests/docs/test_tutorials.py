@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+SOURCES = f"{ROOT / 'src'}:{ROOT / 'papers' / 'src'}"
 PAGES = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "start.md", ROOT / "docs" / "shell.md"]
 FENCE = re.compile(r"^```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
 KINDS = {
@@ -60,7 +61,7 @@ def _grouped(lines: list[str]) -> str:
 def test_a_tutorial_works_command_by_command(page: Path, tmp_path: Path) -> None:
     shims = tmp_path / "bin"
     shims.mkdir()
-    for name, words in (("deniable", "-m deniable"), ("python", "")):
+    for name, words in (("deniable", "-m deniable"), ("deniable-papers", "-m deniable_papers"), ("python", "")):
         (shims / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
         (shims / name).chmod(0o755)
     folder = tmp_path / "empty"
@@ -69,7 +70,12 @@ def test_a_tutorial_works_command_by_command(page: Path, tmp_path: Path) -> None
     run = subprocess.run(
         ["bash", "-c", program(page)],
         cwd=folder,
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "Agg"},
+        env={
+            **os.environ,
+            "PATH": path,
+            "PYTHONPATH": SOURCES,
+            "MPLBACKEND": "Agg",
+        },
         capture_output=True,
         text=True,
         check=False,

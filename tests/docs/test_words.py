@@ -23,8 +23,8 @@ STUMBLED = {  # what stood there, and what is meant
 
 
 def sources() -> list[Path]:
-    found = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".html", ".toml", ".js", ".json")]
-    return [*PAGES, *found]
+    files = [*(ROOT / "src").rglob("*"), *(ROOT / "papers").rglob("*")]
+    return [*PAGES, *(path for path in files if path.suffix in (".py", ".html", ".toml", ".js", ".json"))]
 
 
 @pytest.mark.parametrize("pattern", STUMBLED)

@@ -7,12 +7,12 @@ from importlib.resources import files
 
 import pytest
 
-from deniable.reproduce.run import DOCUMENTS, uncovered
+from deniable_papers.run import DOCUMENTS, uncovered
 from tests.golden.runner import HERE
 from tests.support.reproduced import made
 
 GOLDEN = {entry["id"]: entry for entry in json.loads((HERE / "golden.json").read_text())["documents"]}
-OURS = {entry["id"]: entry for entry in json.loads(files("deniable.reproduce").joinpath("printed.json").read_text())}
+OURS = {entry["id"]: entry for entry in json.loads(files("deniable_papers").joinpath("printed.json").read_text())}
 SAME = ("place", "topic", "printed_kind", "inputs", "printed", "recomputed")
 
 

@@ -1,4 +1,4 @@
-"""The page of `deniable reproduce` in a browser: on a phone and on a desk, light and dark, without a network."""
+"""The page of `deniable-papers` in a browser: on a phone and on a desk, light and dark, without a network."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deniable.reproduce.page import REPORT, Folder
-from deniable.reproduce.run import Made, Reproduction, document
+from deniable_papers.page import REPORT, Folder
+from deniable_papers.run import Made, Reproduction, document
 from tests.support.reproduced import FEW, made
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from deniable.attacks.simulated import generator
 from deniable.chance import Source
 from deniable.designs import Deck, Design
 from deniable.plan import variance
-from deniable.reproduce import cards, gradual
-from deniable.reproduce import gradual as experiments
-from deniable.reproduce.cards import Census
-from deniable.reproduce.values import Content, Exhibit, Setting
 from deniable.types.strings.design import NoisySampling
+from deniable_papers import cards, gradual
+from deniable_papers import gradual as experiments
+from deniable_papers.cards import Census
+from deniable_papers.values import Content, Exhibit, Setting
 
 FAR = 7.5
 FIGURES = [exhibit for exhibit in (*cards.exhibit, *gradual.exhibit) if exhibit.kind == "figure"]

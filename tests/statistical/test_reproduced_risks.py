@@ -16,8 +16,8 @@ from deniable.attacks.simulated import generator
 from deniable.chance import Source
 from deniable.designs import Design, k_ary, rr3_dagger
 from deniable.estimates import covariance
-from deniable.reproduce import binary, figures, minimax, rr3
-from deniable.reproduce.values import Exhibit, Setting
+from deniable_papers import binary, figures, minimax, rr3
+from deniable_papers.values import Exhibit, Setting
 
 FAR = 7.5
 SIMULATED = ("corollary-1", "corollary-4", "binary-figure-1", "minimax-figure-6")

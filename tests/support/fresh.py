@@ -70,7 +70,7 @@ Path_ = Callable[[Path], Parts]
 N = 400
 FEW = 60  # one by one: as many equal draws agree with a chance below 2^-40 where each agrees with less than 0.6
 HASTY = ("synchronous = OFF", "journal_mode = MEMORY")  # whether disks keep it is looked at elsewhere
-QUIET = {"attacks", "auditor", "simulate", "reproduce"}
+QUIET = {"attacks", "auditor", "simulate"}
 """Rooms that draw no response that anybody sends."""
 
 

@@ -27,7 +27,7 @@ from queue import Queue
 
 ROOT = Path(__file__).parents[2]
 SET = ROOT / "mutants"
-PARTS = ("src", "tests", "docs", "examples", "benchmarks", "mutants", "pyproject.toml", "README.md")
+PARTS = ("src", "papers", "tests", "docs", "examples", "benchmarks", "mutants", "pyproject.toml", "README.md")
 PATIENCE = 300.0
 """Seconds after which tests that still run are stopped.
 

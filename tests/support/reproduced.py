@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from deniable.attacks.simulated import generator
-from deniable.reproduce.run import document
-from deniable.reproduce.values import Content, Setting
+from deniable_papers.run import document
+from deniable_papers.values import Content, Setting
 from tests.support.seeded import seeded
 
 FEW = 100

@@ -33,7 +33,6 @@ COMMANDS = {
     "survey": ("survey", "Surveys in a collector's database: check, create, open, close, export …"),
     "serve": ("serve", "Run the collector: surveys in the browser, responses in a database, estimates on pages."),
     "audit": ("audit", "Look at a mechanism from outside: does it keep the privacy that it claims?"),
-    "reproduce": ("reproduce", "Make tables, examples and figures of the five papers again, printed against ours."),
     "demo": ("demo", "Field a survey: simulated people respond to a collector on this machine."),
 }
 """The commands in the order in which they are used: the module of each, and what it does in a line."""

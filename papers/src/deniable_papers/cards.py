@@ -19,8 +19,8 @@ from deniable.designs import Deck, Design, christofides, integer_deck, simmons, 
 from deniable.errors import InvalidDesign
 from deniable.estimates import covariance, deck_variance, left_inverse, mean_inverse
 from deniable.plan import crossing, crossing_independent, deck_sample_size, ideal_deck_variance, sample_size, variance
-from deniable.reproduce.figures import LINES, dots, legend, line, panels
-from deniable.reproduce.values import Content, Exhibits, Point, Printed, Setting, Value, compared, printed, starting
+from deniable_papers.figures import LINES, dots, legend, line, panels
+from deniable_papers.values import Content, Exhibits, Point, Printed, Setting, Value, compared, printed, starting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from deniable.attacks import VOTES
-from deniable.reproduce.gradual import NOISY, Experiment, first, second
+from deniable_papers.gradual import NOISY, Experiment, first, second
 from tests.support.reproduced import made
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.reproduce.run import DOCUMENTS, SourceDocument
-from deniable.reproduce.values import starting
+from deniable_papers.run import DOCUMENTS, SourceDocument
+from deniable_papers.values import starting
 from tests.support.reproduced import made
 
 FIGURES = {"rr3": [2], "minimax": range(1, 8), "binary": [1, 2], "cards": range(1, 6), "gradual": range(1, 4)}

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from deniable.designs import Design
 from deniable.estimates import covariance
 from deniable.estimates.charts import INK, LINES, plain
-from deniable.reproduce.values import Point, Setting
 from deniable.simulate import shares, tallies
+from deniable_papers.values import Point, Setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

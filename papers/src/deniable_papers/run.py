@@ -10,7 +10,7 @@ from importlib import import_module
 from deniable import chance
 from deniable.attacks.simulated import generator
 from deniable.errors import InvalidRequest, quoted
-from deniable.reproduce.values import (
+from deniable_papers.values import (
     FORMS,
     VERDICTS,
     Content,
@@ -51,7 +51,7 @@ class SourceDocument:
     @property
     def exhibits(self) -> tuple[Exhibit, ...]:
         """What can be made again, in the order of the paper."""
-        return tuple(import_module(f"deniable.reproduce.{self.name}").exhibit)
+        return tuple(import_module(f"deniable_papers.{self.name}").exhibit)
 
 
 DOCUMENTS = (

@@ -1,6 +1,6 @@
 """What is compared and shown: a printed value with ours, a simulated point with its theory, an exhibit that holds both.
 
-An `Exhibit` is what a command names (`deniable reproduce cards --table 2`). It is made when it is asked for, in a
+An `Exhibit` is what a command names (`deniable-papers cards --table 2`). It is made when it is asked for, in a
 `Setting`, and gives its `Content`: a table, printed values, a picture with its points, and notes.
 """
 
@@ -215,7 +215,7 @@ class Exhibit:
     @property
     def command(self) -> str:
         """What makes it again."""
-        return f"deniable reproduce {self.document} --{self.kind} {self.number}"
+        return f"deniable-papers {self.document} --{self.kind} {self.number}"
 
 
 class Exhibits:
@@ -260,7 +260,7 @@ def close(wanted: Any, ours: Any, within: float = _CLOSE) -> bool:
 @cache
 def everything() -> dict[str, Printed]:
     """Return every printed value by its id, in the order of the papers."""
-    entries = json.loads(files("deniable.reproduce").joinpath("printed.json").read_bytes())
+    entries = json.loads(files("deniable_papers").joinpath("printed.json").read_bytes())
     return {entry["id"]: _read(entry) for entry in entries}
 
 

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from deniable.errors import InvalidRequest
-from deniable.reproduce.run import DOCUMENTS, FEWEST, Made, Reproduction, run, select, setting, uncovered
-from deniable.reproduce.values import (
+from deniable_papers.run import DOCUMENTS, FEWEST, Made, Reproduction, run, select, setting, uncovered
+from deniable_papers.values import (
     Content,
     Exhibit,
     Point,
@@ -97,7 +97,7 @@ def test_a_flagged_point_is_named() -> None:
 
 def test_exhibits_are_found_by_kind_and_number() -> None:
     (found,) = select("minimax", [("table", "1")])
-    assert (found.name, found.command) == ("minimax-table-1", "deniable reproduce minimax --table 1")
+    assert (found.name, found.command) == ("minimax-table-1", "deniable-papers minimax --table 1")
     names = [exhibit.name for exhibit in select("all")]
     assert len(set(names)) == len(names) == sum(len(document.exhibits) for document in DOCUMENTS)
 

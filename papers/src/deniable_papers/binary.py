@@ -12,8 +12,8 @@ from deniable.designs import Design, binary, exposing_binary, exposure_threshold
 from deniable.estimates import covariance, coverage
 from deniable.report import threshold_levels
 from deniable.report.regions import draw_feasible
-from deniable.reproduce.figures import INK, LINES, dots, errors, legend, line, panels
-from deniable.reproduce.values import Content, Exhibits, Point, Printed, Setting, Value, compared, printed
+from deniable_papers.figures import INK, LINES, dots, errors, legend, line, panels
+from deniable_papers.values import Content, Exhibits, Point, Printed, Setting, Value, compared, printed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from deniable.plan import crossing, crossing_independent
-from deniable.reproduce.cards import DEALT, DEVICES, Census
+from deniable_papers.cards import DEALT, DEVICES, Census
 from tests.support.reproduced import made
 
 

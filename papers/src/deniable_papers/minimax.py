@@ -18,8 +18,8 @@ from deniable.designs import Design, best_t, rappor, subset, subset_risk
 from deniable.designs.sets_of_answers import subset_trace
 from deniable.order.admissibility import largest_trace
 from deniable.report.regions import border, shade
-from deniable.reproduce.figures import INK, LINES, dots, legend, line, panels, risk, risks
-from deniable.reproduce.values import Content, Exhibits, Point, Printed, Setting, Value, compared, printed, starting
+from deniable_papers.figures import INK, LINES, dots, legend, line, panels, risk, risks
+from deniable_papers.values import Content, Exhibits, Point, Printed, Setting, Value, compared, printed, starting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,10 +23,10 @@ from deniable.designs import Range, direct, k_ary, unary, warner
 from deniable.estimates import covariance
 from deniable.order.ladders import Ladder
 from deniable.order.relaxation import family_ladder, ladder, relax
-from deniable.reproduce.figures import INK, LINES, dots, legend, line, panels
-from deniable.reproduce.values import Content, Exhibits, Point, Printed, Setting, printed, starting
 from deniable.types.numbers.estimate import moments
 from deniable.types.strings.design import NoisySampling
+from deniable_papers.figures import INK, LINES, dots, legend, line, panels
+from deniable_papers.values import Content, Exhibits, Point, Printed, Setting, printed, starting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

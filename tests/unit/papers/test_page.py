@@ -8,9 +8,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from deniable.errors import InvalidRequest
-from deniable.reproduce.page import REPORT, Folder, page, rendered
-from deniable.reproduce.run import DOCUMENTS, Made, Reproduction, SourceDocument, document, select
-from deniable.reproduce.values import Content, Point, Printed
+from deniable_papers.page import REPORT, Folder, page, rendered
+from deniable_papers.run import DOCUMENTS, Made, Reproduction, SourceDocument, document, select
+from deniable_papers.values import Content, Point, Printed
 from tests.support.reproduced import FEW, made
 
 

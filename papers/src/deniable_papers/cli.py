@@ -1,4 +1,4 @@
-"""`deniable reproduce`: the tables, examples and figures of the five papers again, printed against ours."""
+"""`deniable-papers`: the tables, examples and figures of the five papers again, printed against ours."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.common import OURS, Force, Json, console, fail, guarded, messages, print_json
+from deniable.cli.common import OURS, PLAIN, Force, Json, console, fail, guarded, messages, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.table import Table
 
-    from deniable.reproduce.run import Made, Progress, Reproduction
-    from deniable.reproduce.values import Exhibit, Value
+    from deniable_papers.run import Made, Progress, Reproduction
+    from deniable_papers.values import Exhibit, Value
 
 Numbers = list[str] | None
 _STYLES = {
@@ -37,6 +37,15 @@ def _asked(kind: str) -> Any:
     return typer.Option(f"--{kind}", metavar="NUMBER", help=f"Only this {kind}; may be given again.")
 
 
+app = typer.Typer(name="deniable-papers", **PLAIN)
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="deniable-papers")
+
+
+@app.command()
 @guarded
 def reproduce(
     document: Annotated[str, typer.Argument(metavar="PAPER", help=_PAPERS)],
@@ -50,7 +59,7 @@ def reproduce(
     section: Annotated[Numbers, _asked("section")] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where pictures and the page with everything go.")
-    ] = Path("deniable-reproduce"),
+    ] = Path("deniable-papers"),
     repetitions: Annotated[int, typer.Option(help="Simulated surveys behind each point.")] = 10_000,
     force: Force = False,
     as_json: Json = False,
@@ -59,9 +68,9 @@ def reproduce(
 
     Whole papers come with a page, report.html, that shows everything made.
     """
-    from deniable.reproduce.page import Folder
-    from deniable.reproduce.run import run, select, setting
-    from deniable.reproduce.values import KINDS
+    from deniable_papers.page import Folder
+    from deniable_papers.run import run, select, setting
+    from deniable_papers.values import KINDS
 
     asked = (table, figure, example, theorem, lemma, corollary, equation, section)
     wanted = [(kind, number) for kind, numbers in zip(KINDS, asked, strict=True) for number in numbers or ()]
@@ -102,7 +111,7 @@ def _progress() -> Iterator[Progress]:
 
 
 def _show(results: Reproduction, paths: Sequence[Path]) -> None:
-    from deniable.reproduce.values import counted
+    from deniable_papers.values import counted
 
     to = console()
     for made in results.made:
@@ -124,7 +133,7 @@ def _show(results: Reproduction, paths: Sequence[Path]) -> None:
 
 
 def _show_one(to: Console, made: Made) -> None:
-    from deniable.reproduce.values import as_text, simulated
+    from deniable_papers.values import as_text, simulated
 
     exhibit, content = made.exhibit, made.content
     to.print(f"{exhibit.document}, {exhibit.kind} {exhibit.number}: {exhibit.title}", style="bold", markup=False)
@@ -149,7 +158,7 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from deniable.reproduce.values import Value, as_text
+    from deniable_papers.values import Value, as_text
 
     table = Table(box=None, header_style="dim")
     for column in columns:
@@ -177,7 +186,7 @@ def _values(values: Sequence[Value], common: Mapping[str, Any]) -> Group:
     from rich.padding import Padding
     from rich.text import Text
 
-    from deniable.reproduce.values import as_printed, as_text, inputs, what
+    from deniable_papers.values import as_printed, as_text, inputs, what
 
     rows = [("id", "printed", "ours"), *((each.entry.id, as_printed(each), as_text(each.ours)) for each in values)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
@@ -209,7 +218,7 @@ def _document(results: Reproduction, paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def _exhibit(made: Made) -> dict[str, Any]:
-    from deniable.reproduce.values import plain
+    from deniable_papers.values import plain
 
     exhibit, content = made.exhibit, made.content
     return {

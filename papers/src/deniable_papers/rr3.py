@@ -15,12 +15,12 @@ from deniable.errors import InvalidDesign
 from deniable.estimates import covariance, estimate
 from deniable.exact import exp_below, rational
 from deniable.report import rr3_omega
-from deniable.reproduce.figures import moments
-from deniable.reproduce.values import Content, Exhibits, Printed, Setting, Value, compared, printed, starting
 from deniable.tallies import Tally
 from deniable.types.key_value.design import KeyValueDesign, lpp, lpp_ddagger, pckv_ue
 from deniable.types.key_value.estimate import per_vertex
 from deniable.types.key_value.respond import symbol_design
+from deniable_papers.figures import moments
+from deniable_papers.values import Content, Exhibits, Printed, Setting, Value, compared, printed, starting
 
 exhibit = Exhibits("rr3")
 

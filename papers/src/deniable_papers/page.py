@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from deniable import __version__
 from deniable.estimates.formats import html_page
 from deniable.files.atomic import atomic_write, check_free
-from deniable.reproduce.run import DOCUMENTS, Made, Reproduction, SourceDocument
-from deniable.reproduce.values import (
+from deniable_papers.run import DOCUMENTS, Made, Reproduction, SourceDocument
+from deniable_papers.values import (
     Content,
     Exhibit,
     Form,
@@ -52,7 +52,7 @@ def page(results: Reproduction, pictures: Mapping[str, bytes]) -> str:
         results: what was made.
         pictures: SVG by the name of its file.
     """
-    style = files("deniable.reproduce").joinpath("page.css").read_text(encoding="utf-8")
+    style = files("deniable_papers").joinpath("page.css").read_text(encoding="utf-8")
     parts = "\n".join(_document(each, results, pictures) for each in DOCUMENTS if _of(each, results))
     body = f"""<header>
 <h1>Five papers, reproduced</h1>
