@@ -10,25 +10,22 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import documents
-from deniable.certificates.claims import Claims, Priors, claims_of
-from deniable.designs import Deck, Design, NumberDesign
+from deniable.claims.losses import privacy_losses
+from deniable.claims.statements import Claims, Priors, combine_claims, priors_by_part
 from deniable.documents import HashedDocument
-from deniable.errors import UnreadableFile, quoted, require
-from deniable.order.ladders import Ladder
+from deniable.errors import InvalidRequest, UnreadableFile, quoted, require
 from deniable.rendering import drawn, framed
 from deniable.survey import Survey
-from deniable.types.drawn.design import DrawnDesign
-from deniable.types.edges.design import EdgeDesign
-from deniable.types.key_value.design import KeyValueDesign
-from deniable.types.strings.design import StringDesign
+from deniable.types import design_classes, find_operation, operation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_TYPES = (Design, Deck, DrawnDesign, EdgeDesign, KeyValueDesign, Ladder, StringDesign, Survey)
 
-SUBJECTS: dict[str, type[HashedDocument]] = {kind.SCHEMA: kind for kind in _TYPES}
-"""What can be certified, by the schema of its file."""
+def subject_classes() -> dict[str, type[HashedDocument]]:
+    """Return the classes of what can be certified, by the schema of its file: every type of design, and a survey."""
+    subjects: list[type[HashedDocument]] = [*design_classes(), Survey]
+    return {kind.SCHEMA: kind for kind in reversed(subjects)}  # numbers are read as the categories that they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +72,10 @@ class Certificate(HashedDocument):
     def from_body(cls, body: Mapping[str, Any]) -> Certificate:
         document = documents.field(body, "document", dict)
         schema = documents.field(document, "schema", str).removeprefix("deniable/").rpartition("/")[0]
-        if schema not in SUBJECTS:
-            raise UnreadableFile(f"the certificate is of a {quoted(schema)}; expected one of {', '.join(SUBJECTS)}.")
-        subject = SUBJECTS[schema].from_json(json.dumps(document, ensure_ascii=False))
+        classes = subject_classes()
+        if schema not in classes:
+            raise UnreadableFile(f"the certificate is of a {quoted(schema)}; expected one of {', '.join(classes)}.")
+        subject = classes[schema].from_json(json.dumps(document, ensure_ascii=False))
         return cls(subject, _prior_in(documents.field(body, "claims", dict)))
 
     def to_text(self) -> str:
@@ -136,8 +134,8 @@ def certify(thing: HashedDocument, prior: Priors = None) -> Certificate:
         >>> found.claims["parity"], found.claims["table"][1]["posterior"]
         ('3', ['3/4', '1/4'])
     """
-    known = prior is None or isinstance(prior, Mapping | Sequence)
-    require(known, prior, "the prior", "a number for each answer, or such numbers by attribute")
+    is_prior = prior is None or isinstance(prior, Mapping | Sequence)
+    require(is_prior, prior, "the prior", "a number for each answer, or such numbers by attribute")
     return Certificate(thing, prior)
 
 
@@ -157,33 +155,53 @@ def _prior_in(claims: object) -> Priors:
         return _prior_in(parts[-1]) if parts else None
     if "alone" in claims or not isinstance(parts, Mapping):
         return _prior_in(parts)
-    known = {name: _prior_in(part) for name, part in parts.items()}
-    return {name: prior for name, prior in known.items() if prior is not None} or None
+    priors = {name: _prior_in(part) for name, part in parts.items()}
+    return {name: prior for name, prior in priors.items() if prior is not None} or None
 
 
-SAID: dict[type, str] = {
-    DrawnDesign: "Which items were drawn is sent along; it does not depend on the answers.",
-    StringDesign: "The cohort is sent along; it is drawn before anything is known of the string.",
-    NumberDesign: "A number is first rounded to a level of its range, which tells no more than the number.",
-}
-"""What is to be said of every design of a type."""
+def claims_of(subject: object, prior: Priors = None) -> Claims:
+    """Return the claims about a design of any type, or about all questions of a survey.
+
+    Raises:
+        InvalidRequest: nothing that can be certified, or a prior that does not fit.
+    """
+    if isinstance(subject, Survey):
+        return _survey_claims(subject, prior)
+    claims = find_operation(subject, "claims")
+    if claims is None:
+        raise InvalidRequest(
+            f"a {type(subject).__name__} was given; expected a design of any type, a ladder, a deck or a survey.",
+            "Certify what a respondent's answer goes through.",
+        )
+    statement: Claims = claims(subject, prior)
+    return statement
 
 
-def caveats(thing: Any) -> tuple[str, ...]:
-    """Return what a guarantee rests on or leaves out, in sentences."""
-    if isinstance(thing, Survey):
-        told = [f"{question.name}: {each}" for question in thing.questions for each in caveats(question.about)]
-        told += [
-            f"{question.name}: a comprehension check, which is about the device; it is counted here all the same."
-            for question in thing.questions
-            if question.check
-        ]
-        if thing.arms:
-            told.append(
-                "Each respondent is asked the questions of one arm; all questions are counted here all the same."
-            )
-        return (*told, "Other things that a survey learns, such as a group or the time of a response, are not covered.")
-    if isinstance(thing, Ladder):
-        return caveats(thing.designs[-1])
-    said = thing.guarantee if isinstance(thing, Deck) else SAID.get(type(thing), getattr(thing, "caveat", ""))
-    return (said,) if said else ()
+def _survey_claims(survey: Survey, prior: Priors) -> Claims:
+    priors = priors_by_part(prior, [question.name for question in survey.questions])
+    parts = {question.name: claims_of(question.about, priors.get(question.name)) for question in survey.questions}
+    losses = [privacy_losses(question.designs[-1].channel) for question in survey.questions]
+    return combine_claims(parts, losses, survey.each)
+
+
+def caveats(subject: Any) -> tuple[str, ...]:
+    """Return the assumptions and limits of a guarantee, in sentences."""
+    if isinstance(subject, Survey):
+        return _survey_caveats(subject)
+    sentences: tuple[str, ...] = operation(subject, "caveats")(subject)
+    return sentences
+
+
+def _survey_caveats(survey: Survey) -> tuple[str, ...]:
+    sentences = [f"{question.name}: {text}" for question in survey.questions for text in caveats(question.about)]
+    sentences += [
+        f"{question.name}: a comprehension check, which is about the device; it is counted here all the same."
+        for question in survey.questions
+        if question.check
+    ]
+    if survey.arms:
+        sentences.append(
+            "Each respondent is asked the questions of one arm; all questions are counted here all the same."
+        )
+    sentences.append("Other things that a survey learns, such as a group or the time of a response, are not covered.")
+    return tuple(sentences)

@@ -15,8 +15,7 @@ from typing import Any
 
 from deniable import exact
 from deniable.certificates.certificate import Certificate
-from deniable.certificates.claims import ratio_of
-from deniable.order.ladders import Ladder
+from deniable.claims.statements import read_ratio
 from deniable.survey import Survey
 
 ASKED = "asked of whoever deploys it"
@@ -81,7 +80,7 @@ def _basic(certificate: Certificate) -> dict[str, Any]:
 
 
 def _variant(certificate: Certificate) -> dict[str, Any]:
-    finite = ratio_of(certificate.claims["parity"]) != math.inf
+    finite = read_ratio(certificate.claims["parity"]) != math.inf
     return {
         "variant_name": "Pure DP" if finite else "Approximate DP",
         "data_domain": f"What one respondent answers: {certificate.subject!r}",
@@ -91,12 +90,12 @@ def _variant(certificate: Certificate) -> dict[str, Any]:
 
 def _loss(certificate: Certificate) -> dict[str, Any]:
     claims, point = certificate.claims, certificate.claims["delta"]["curve"][-1]
-    if ratio_of(claims["parity"]) != math.inf:
+    if read_ratio(claims["parity"]) != math.inf:
         parameters = {"epsilon": float(claims["epsilon"])}
         details = f"e^ε is exactly {claims['parity']}; ε is its logarithm, rounded up."
     else:
         parameters = {
-            "epsilon": exact.log_above(ratio_of(point["gamma"])),
+            "epsilon": exact.log_above(read_ratio(point["gamma"])),
             "delta": exact.float_above(Fraction(point["delta"])),
         }
         details = (
@@ -115,7 +114,7 @@ def _loss(certificate: Certificate) -> dict[str, Any]:
 
 
 def _model(certificate: Certificate) -> dict[str, Any]:
-    staged = isinstance(certificate.subject, Ladder)
+    staged = certificate.claims.get("rule") == "last"
     return {
         "model_name": "Local",
         "model_name_details": "Randomized response: each answer is randomized before it leaves the respondent.",

@@ -11,15 +11,11 @@ from typing import Any
 
 from deniable import exact
 from deniable.certificates.certificate import Certificate
-from deniable.certificates.claims import Claims, deck_alone, ratio_of
-from deniable.designs import Deck, Design
+from deniable.claims.statements import ClaimedPart, Claims, read_ratio
+from deniable.designs import Design
 from deniable.estimates.formats import html_page
-from deniable.order.ladders import Ladder
 from deniable.survey import Survey
-from deniable.types.drawn.design import DrawnDesign
-from deniable.types.edges.design import EdgeDesign
-from deniable.types.key_value.design import KeyValueDesign, symbol_design
-from deniable.types.key_value.schemes import Index
+from deniable.types import operation
 
 RULES = {
     "all": "All of these leave together: their parities multiply.",
@@ -52,37 +48,24 @@ class Section:
     depth: int
 
 
-def sections(title: str, thing: Any, claims: Claims, depth: int = 0) -> Iterator[Section]:
-    """Yield what is certified, and then its parts."""
-    yield Section(title, claims, _labelled(thing), depth)
-    if isinstance(thing, Deck):
-        yield Section("one response, seen alone", claims["alone"], deck_alone(thing), depth + 1)
-    for name, part in _parts(thing):
-        told = claims["parts"][int(name)] if isinstance(claims["parts"], list) else claims["parts"][name]
-        yield from sections(f"stage {int(name) + 1}" if isinstance(thing, Ladder) else name, part, told, depth + 1)
-
-
-def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(thing, Ladder):
-        yield from ((str(number), stage) for number, stage in enumerate(thing.designs))
-    elif isinstance(thing, Survey):
-        yield from ((question.name, question.about) for question in thing.questions)
-    elif isinstance(thing, Design | DrawnDesign):
-        yield from ((factor.attribute, factor.design) for factor in thing.factors)
-
-
-def _labelled(thing: Any) -> Design | None:
-    """Return the design whose labels the claims are about."""
-    if isinstance(thing, Design):
-        return None if thing.factors else thing
-    if isinstance(thing, KeyValueDesign):
-        return symbol_design(thing) if isinstance(thing.scheme, Index) else None
-    return thing.choice if isinstance(thing, EdgeDesign) else None
+def sections(title: str, subject: Any, claims: Claims, depth: int = 0) -> Iterator[Section]:
+    """Yield the section of what is certified, and then those of its parts."""
+    if isinstance(subject, Survey):
+        design = None
+        parts = [
+            ClaimedPart(question.name, question.about, claims["parts"][question.name]) for question in subject.questions
+        ]
+    else:
+        design = operation(subject, "labelled_design")(subject)
+        parts = operation(subject, "claimed_parts")(subject, claims)
+    yield Section(title, claims, design, depth)
+    for part in parts:
+        yield from sections(part.title, part.design, part.claims, depth + 1)
 
 
 def told(section: Section) -> list[str]:
     """Return the sentences of a part: its guarantee, its witness, whether it can be bettered."""
-    claims, parity = section.claims, ratio_of(section.claims["parity"])
+    claims, parity = section.claims, read_ratio(section.claims["parity"])
     if parity == math.inf:
         lines = ["Parity infinite: there is no finite ε, and some response proves something about the answer."]
     else:
@@ -138,7 +121,7 @@ def _weight_lines(section: Section) -> Iterator[str]:
 
 def _curve_lines(claims: Claims) -> Iterator[str]:
     sign = "=" if claims["delta"]["exact"] else "≤"
-    points = [(ratio_of(point["gamma"]), Fraction(point["delta"])) for point in claims["delta"]["curve"]]
+    points = [(read_ratio(point["gamma"]), Fraction(point["delta"])) for point in claims["delta"]["curve"]]
     yield f"δ(ε) {sign} " + ", ".join(
         f"{exact.shown_above(delta, 3)} at {exact.shown_above(exact.log_above(gamma), 3)}"
         for gamma, delta in points[::2]
@@ -150,8 +133,8 @@ def _table_lines(section: Section) -> Iterator[str]:
     for row in section.claims.get("table", ()) if design is not None else ():
         assert design is not None
         factors = ", ".join(
-            f"{_named(design.categories, each['answer'])} {_short(ratio_of(each['least']))} … "
-            f"{_short(ratio_of(each['most']))}"
+            f"{_named(design.categories, each['answer'])} {_short(read_ratio(each['least']))} … "
+            f"{_short(read_ratio(each['most']))}"
             for each in row["factors"]
         )
         after = row.get("posterior")
@@ -268,7 +251,8 @@ def _channel_picture(section: Section) -> str:
 def _curve_picture(claims: Claims) -> str:
     """Draw δ against ε."""
     points = [
-        (exact.log_above(ratio_of(each["gamma"])), float(Fraction(each["delta"]))) for each in claims["delta"]["curve"]
+        (exact.log_above(read_ratio(each["gamma"])), float(Fraction(each["delta"])))
+        for each in claims["delta"]["curve"]
     ]
     far, high = points[-1][0] or 1.0, max(delta for _, delta in points) or 1.0
     left, top, width, height = 56, 12, 260, 150
@@ -309,7 +293,7 @@ def _table(section: Section) -> str:
 def _table_row(design: Design, row: Mapping[str, Any]) -> str:
     after = row.get("posterior") or [None] * len(row["factors"])
     cells = "".join(
-        f"<td>{_short(ratio_of(each['least']))} … {_short(ratio_of(each['most']))}"
+        f"<td>{_short(read_ratio(each['least']))} … {_short(read_ratio(each['most']))}"
         f"{f'<br>{_percent(Fraction(share))}' if share else ''}</td>"
         for each, share in zip(row["factors"], after, strict=True)
     )

@@ -20,7 +20,9 @@ from deniable.errors import InvalidDesign
 if TYPE_CHECKING:
     from deniable.channel.coding import Coding
     from deniable.channel.dense import Dense
+    from deniable.channel.sets import Sets
     from deniable.channel.support import Matrix
+    from deniable.channel.two_level import TwoLevel
 
 
 _MOST_BITS = 13_000  # 3,914 digits: what `documents.whole` reads back
@@ -99,6 +101,34 @@ class Channel(ABC):
     def by_size(self) -> bool:
         """Whether a tally counts each size of set apart; otherwise it counts how often each category was in."""
         return False
+
+    @property
+    def two_level(self) -> TwoLevel | None:
+        """This channel, where each response has two probabilities: for answers that it supports, and for others."""
+        return None
+
+    @property
+    def set_valued(self) -> Sets | None:
+        """This channel, where responses are sets of categories."""
+        return None
+
+    @property
+    def set_size(self) -> int:
+        """How many categories each response names, where that is always the same number; 0 otherwise."""
+        return 0
+
+    @property
+    def components(self) -> tuple[Channel, ...]:
+        """The independent channels of a product, in order; empty for any other kind."""
+        return ()
+
+    @property
+    def separations(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """How probable responses are that speak for one of two answers, given that answer and given the other.
+
+        An entry for each likelihood ratio, the same for any two answers. Empty where no closed form is known.
+        """
+        return ()
 
     @property
     def cells(self) -> int:

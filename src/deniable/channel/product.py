@@ -39,6 +39,11 @@ class Product(Channel):
     def responses(self) -> int:
         return math.prod(factor.responses for factor in self.factors)
 
+    @property
+    def components(self) -> tuple[Channel, ...]:
+        """The factors."""
+        return self.factors
+
     def split_answer(self, answer: int) -> tuple[int, ...]:
         """Return the answer to each factor."""
         return split(answer, [factor.answers for factor in self.factors])

@@ -168,6 +168,20 @@ class Sets(TwoLevel):
         ones = self.witness.response.bit_count()
         return _either_way(self.odds(ones)) if 0 < ones < self.size else Fraction(1)
 
+    @property
+    def set_valued(self) -> Sets:
+        """This channel."""
+        return self
+
+    @property
+    def separations(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Those of the sets of each size that hold the one answer and not the other."""
+        return tuple(self._separation(ones) for ones in self.sizes)
+
+    def _separation(self, ones: int) -> tuple[Fraction, Fraction]:
+        inside, weight = self.inclusion(ones), self.weight(ones) / (self.size - 1)
+        return weight * inside * (self.size - ones), weight * (1 - inside) * ones
+
     def delta(self, gamma: Fraction) -> Fraction:
         """Return the exact δ: two answers differ in the sets that hold one of them and not the other."""
         check_gamma(gamma)
@@ -289,6 +303,11 @@ class Subset(Sets):
         lowest_terms(self, *self.WEIGHTS)
 
     @property
+    def set_size(self) -> int:
+        """The size of every set."""
+        return self.ones
+
+    @property
     def sizes(self) -> Sequence[int]:
         return range(self.ones, self.ones + 1)
 
@@ -352,6 +371,12 @@ class Bits(Sets):
         fewest = (self.size - 1) * (self.stray == self.total) + (self.hit == self.total)
         max_ones = (self.size - 1) * (self.stray > 0) + (self.hit > 0)
         return range(fewest, max_ones + 1)
+
+    @property
+    def separations(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Those of the bit of the one answer without that of the other."""
+        hit, stray = self.hit_rate, self.stray_rate
+        return ((hit * (1 - stray), stray * (1 - hit)),)
 
     def digits(self, weight: int) -> tuple[int, int]:
         """Return the first eight binary digits of a weight's probability as one number, and the weight of the rest.

@@ -36,6 +36,11 @@ class TwoLevel(Channel):
     size: int
 
     @property
+    def two_level(self) -> TwoLevel:
+        """This channel."""
+        return self
+
+    @property
     def answers(self) -> int:
         return self.size
 
@@ -137,6 +142,12 @@ class TwoWeights(TwoLevel):
         large, small = self.weights
         return Fraction((self.backing - self.apart) * large + self.apart * small, self.total)
 
+    @property
+    def separations(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Those of the responses that support the one answer and not the other."""
+        large, small = (Fraction(self.apart * weight, self.total) for weight in self.weights)
+        return ((large, small),)
+
     def delta(self, gamma: Fraction) -> Fraction:
         """Return the exact δ: two answers differ in as many responses as tell them apart, one way or the other."""
         check_gamma(gamma)
@@ -192,6 +203,11 @@ class Diagonal(TwoWeights):
     @property
     def responses(self) -> int:
         return self.size
+
+    @property
+    def set_size(self) -> int:
+        """One: each response is a category."""
+        return 1
 
     @property
     def weights(self) -> tuple[int, int]:

@@ -75,7 +75,7 @@ def certify(
 
 def _read(path: Path) -> HashedDocument:
     """Read anything that can be certified, by the schema that its file names; a survey also as TOML."""
-    from deniable.certificates.certificate import SUBJECTS
+    from deniable.certificates.certificate import subject_classes
     from deniable.survey import Survey
 
     if path.suffix.lower() == ".toml":
@@ -87,7 +87,8 @@ def _read(path: Path) -> HashedDocument:
         raise UnreadableFile(f"{path.name} is not JSON; expected a design, a ladder, a deck or a survey.") from None
     schema = document.get("schema") if isinstance(document, dict) else None
     kind = str(schema).removeprefix("deniable/").rpartition("/")[0]
-    return SUBJECTS[kind].from_json(text) if kind in SUBJECTS else Survey.read(path)
+    classes = subject_classes()
+    return classes[kind].from_json(text) if kind in classes else Survey.read(path)
 
 
 def _priors(given: list[str]) -> Any:

@@ -12,11 +12,11 @@ from functools import singledispatch
 from itertools import islice
 from typing import Any, NamedTuple
 
-from deniable.certificates.claims import deck_alone
 from deniable.channel import Diagonal, Sets, TwoLevel
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.order.ladders import Ladder
+from deniable.types.deck.claims import single_response_design
 from deniable.types.drawn.design import DrawnDesign
 from deniable.types.edges.design import EdgeDesign
 from deniable.types.key_value.design import NAMES, KeyValueDesign
@@ -97,7 +97,7 @@ def _of_design(design: Design, *, pictured: bool = False) -> tuple[ChannelView, 
 
 @channel_views.register
 def _of_deck(deck: Deck, *, pictured: bool = False) -> tuple[ChannelView, ...]:
-    return _of_design(deck_alone(deck), pictured=pictured)
+    return _of_design(single_response_design(deck), pictured=pictured)
 
 
 @channel_views.register

@@ -14,9 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Protocol
 
-__all__ = ["FILES", "FOLDERS", "Typed", "operation"]
+from deniable.documents import HashedDocument
+
+__all__ = ["FILES", "FOLDERS", "Typed", "design_classes", "find_operation", "operation"]
 
 FOLDERS: dict[str, str] = {
     "categories": "deniable.types.categories",
@@ -35,6 +38,12 @@ FILES: dict[str, str] = {
     "draw_all": "draw",
     "tally": "count",
     "estimate": "estimate",
+    "DESIGN": "design",
+    "known_answers": "design",
+    "claims": "claims",
+    "caveats": "claims",
+    "labelled_design": "claims",
+    "claimed_parts": "claims",
 }
 """Name of an operation → the file of each folder that defines it."""
 
@@ -49,6 +58,26 @@ class Typed(Protocol):
 def operation(design: Typed, name: str) -> Callable[..., Any]:
     """Return the operation of this name for the design's type of question."""
     return _operation(design.asks, name)
+
+
+def find_operation(design: object, name: str) -> Callable[..., Any] | None:
+    """Return the operation of this name for a design; None for anything else, and for types that have none."""
+    asks = getattr(design, "asks", None)
+    if asks not in FOLDERS:
+        return None
+    return _operation(asks, name) if name in _operation_names(asks, FILES[name]) else None
+
+
+def design_classes() -> list[type[HashedDocument]]:
+    """Return the design class of each type of question, in the order of `FOLDERS`."""
+    return [_operation(asks, "DESIGN") for asks in FOLDERS]  # type: ignore[misc]  # a class is what it returns
+
+
+@cache
+def _operation_names(asks: str, file: str) -> frozenset[str]:
+    """Return the names that a file of a type's folder defines; none where the folder has no such file."""
+    module = f"{FOLDERS[asks]}.{file}"
+    return frozenset(vars(import_module(module))) if find_spec(module) else frozenset()
 
 
 @cache

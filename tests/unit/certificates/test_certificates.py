@@ -16,9 +16,9 @@ import yaml
 import deniable as dn
 from deniable import documents
 from deniable.certificates import checker
-from deniable.certificates.losses import delta_of, losses, side_by_side
 from deniable.channel import Bits, Channel, Dense, Diagonal, Hadamard, Hashing, Mixture, Product, Subset
 from deniable.channel.sets import Part
+from deniable.claims.losses import combine_losses, compute_delta, privacy_losses
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.types.key_value.schemes import Direct, Unary
 from tests.support.commands import run
@@ -55,9 +55,9 @@ def test_the_checkers_closed_forms_are_what_a_table_says(channel: Channel) -> No
 
 @pytest.mark.parametrize("channel", [*SMALL, Product((Diagonal(2, 3, 1), Bits(2, 3, 1, 4)))], ids=repr)
 def test_losses_are_those_of_a_table(channel: Channel) -> None:
-    found, table = losses(channel), channel.dense()
+    found, table = privacy_losses(channel), channel.dense()
     assert found is not None
-    assert [delta_of(found, gamma) for gamma in GAMMAS] == [table.delta(gamma) for gamma in GAMMAS]
+    assert [compute_delta(found, gamma) for gamma in GAMMAS] == [table.delta(gamma) for gamma in GAMMAS]
 
 
 def test_responses_that_leave_together_have_the_delta_of_their_product() -> None:
@@ -65,10 +65,10 @@ def test_responses_that_leave_together_have_the_delta_of_their_product() -> None
         Dense.of([[Fraction(1, 2), Fraction(1, 3)], [Fraction(1, 2), Fraction(2, 3)]]),
         Diagonal(3, 2, 1),
     ]
-    joint = side_by_side([losses(part) for part in parts])
+    joint = combine_losses([privacy_losses(part) for part in parts])
     assert joint is not None
     table = Product(tuple(parts)).dense()
-    assert [delta_of(joint, gamma) for gamma in GAMMAS] == [table.delta(gamma) for gamma in GAMMAS]
+    assert [compute_delta(joint, gamma) for gamma in GAMMAS] == [table.delta(gamma) for gamma in GAMMAS]
 
 
 @pytest.mark.parametrize("each", [1, 2])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, ClassVar, NamedTuple
 
 from deniable import chance, documents, exact
@@ -17,7 +17,7 @@ from deniable.designs import AnyDesign, Design, labels
 from deniable.designs.design import Factor
 from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, quoted
 
-__all__ = ["DrawnDesign", "Hand", "drawn_items"]
+__all__ = ["DESIGN", "DrawnDesign", "Hand", "drawn_items", "known_answers"]
 
 NAMED = ": "
 """What stands between an attribute and the symbol that was sent about it."""
@@ -269,3 +269,13 @@ def drawn_items(designs: Sequence[Design] | Mapping[str, Design], *, each: int =
             'For example drawn_items({"smokes": warner(1), "age": k_ary(5, 1)}).',
         )
     return DrawnDesign(tuple(Factor(attribute, design) for attribute, design in given.items()), each)
+
+
+DESIGN = DrawnDesign
+"""The design class of this type."""
+
+
+def known_answers(design: DrawnDesign) -> Iterator[dict[str, str]]:
+    """Yield all answers: an answer to each attribute."""
+    attributes = [[(name, category) for category in part.categories] for name, part in design.factors]
+    return (dict(pairs) for pairs in product(*attributes))

@@ -15,7 +15,7 @@ from deniable.designs.three_answers import Weighting
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.types.key_value.design import ItemDesign
 
-__all__ = ["WEIGHTS", "EdgeDesign", "one_edge"]
+__all__ = ["DESIGN", "WEIGHTS", "EdgeDesign", "known_answers", "one_edge"]
 
 WEIGHTS = (Fraction(0), Fraction(1, 2), Fraction(1))
 """What an edge may weigh: against, neutral, in favour."""
@@ -120,3 +120,13 @@ def one_edge(
     else:
         choice = rr3_dagger(epsilon=epsilon, importance=importance, guess=guess, categories=NAMES)
     return EdgeDesign(labels.read(items, name="items"), choice)
+
+
+DESIGN = EdgeDesign
+"""The design class of this type."""
+
+
+def known_answers(design: EdgeDesign) -> list[dict[str, float]]:
+    """Return answers that differ much: one item with the smallest weight, the largest, and one between them."""
+    low, high = float(design.low), float(design.high)
+    return [{design.items[0]: weight} for weight in (low, high, (low + high) / 2)]

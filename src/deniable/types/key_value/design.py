@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from deniable import chance, documents, exact
@@ -43,8 +44,10 @@ from deniable.types.key_value.schemes import (
 )
 
 __all__ = [
+    "DESIGN",
     "ItemDesign",
     "KeyValueDesign",
+    "known_answers",
     "lpp",
     "lpp_club",
     "lpp_ddagger",
@@ -54,6 +57,7 @@ __all__ = [
     "vpp",
 ]
 
+_EXAMPLE_ITEMS = 4  # items that examples of answers are made of
 
 KINDS: dict[str, Callable[[int, Mapping[str, Any]], Scheme]] = {
     "index": Index.from_body,
@@ -871,3 +875,14 @@ def symbol_design(design: KeyValueDesign) -> Design:
         )
     symbol = design.scheme.symbol
     return Design("symbol", NAMES, NAMES[-symbol.responses :], symbol)
+
+
+DESIGN = KeyValueDesign
+"""The design class of this type."""
+
+
+def known_answers(design: KeyValueDesign) -> list[dict[str, float]]:
+    """Return answers that differ much: no items, each of the first few at either end of the scale, and all of them."""
+    low, high = float(design.low), float(design.high)
+    items = list(islice(design.items, _EXAMPLE_ITEMS))
+    return [{}, *({item: weight} for item in items for weight in (low, high)), dict.fromkeys(items, high)]

@@ -32,6 +32,7 @@ from deniable.order.closed_forms import FORMS, bit_by_bit
 from deniable.order.ladders import Ladder
 
 __all__ = [
+    "DESIGN",
     "GOLDEN",
     "MIXES",
     "MOST_PREFIXES",
@@ -43,6 +44,7 @@ __all__ = [
     "Prefixes",
     "StringDesign",
     "StringResponse",
+    "known_answers",
     "relax_strings",
     "schedule",
     "seed_of",
@@ -803,3 +805,13 @@ def string_ladder(designs: Iterable[StringDesign], cohort: int) -> Ladder:
 
 
 FORMS[Filter, Filter] = partial(bit_by_bit, kind=FilterStep)
+
+
+DESIGN = StringDesign
+"""The design class of this type."""
+
+
+def known_answers(design: StringDesign) -> list[str]:
+    """Return a few strings that differ much."""
+    letters: str = getattr(design.bloom, "alphabet", None) or "abc"
+    return [letters[0], letters[1], letters[0] * 2, letters[1] * 2]

@@ -1,0 +1,30 @@
+"""Claims about attributes of which some are drawn for each respondent."""
+
+from __future__ import annotations
+
+from deniable.claims.statements import ClaimedPart, Claims, Priors, factor_claims
+from deniable.types.drawn.design import DrawnDesign
+
+
+def claims(design: DrawnDesign, prior: Priors = None) -> Claims:
+    """Return the claims about each attribute, and about as many together as are drawn.
+
+    Raises:
+        InvalidRequest: a prior that does not fit, or a kind of channel that the checker cannot read.
+    """
+    return factor_claims(dict(design.factors), prior, design.each)
+
+
+def caveats(design: DrawnDesign) -> tuple[str, ...]:  # noqa: ARG001 - the same for all
+    """Return the assumptions and limits of the guarantee, in sentences."""
+    return ("Which items were drawn is sent along; it does not depend on the answers.",)
+
+
+def labelled_design(design: DrawnDesign) -> None:  # noqa: ARG001 - none for any
+    """Return None: the claims are about several attributes."""
+    return
+
+
+def claimed_parts(design: DrawnDesign, claims: Claims) -> list[ClaimedPart]:
+    """Return the attributes, each with its claims."""
+    return [ClaimedPart(attribute, part, claims["parts"][attribute]) for attribute, part in design.factors]

@@ -1,0 +1,37 @@
+"""Claims about a respondent's items and their weights."""
+
+from __future__ import annotations
+
+from deniable.claims.statements import ClaimedPart, Claims, Priors, channel_claims, guarantee, refuse_prior
+from deniable.designs import Design
+from deniable.types.key_value.design import KeyValueDesign, symbol_design
+from deniable.types.key_value.schemes import Index
+
+
+def claims(design: KeyValueDesign, prior: Priors = None) -> Claims:
+    """Return the claims about whole rows: about one symbol, where a response is one, else those of the scheme.
+
+    Raises:
+        InvalidRequest: a prior that does not fit.
+    """
+    symbol = labelled_design(design)
+    if symbol is not None:
+        return channel_claims(symbol, prior)
+    refuse_prior(prior)
+    marked = len(design.scheme.cells(design.scheme.witness.response))
+    return {"rule": "padded", **guarantee(design.parity, None), "witness": {"marked": str(marked)}}
+
+
+def caveats(design: KeyValueDesign) -> tuple[str, ...]:  # noqa: ARG001 - none for any
+    """Return no sentences: the guarantee is about whole rows."""
+    return ()
+
+
+def labelled_design(design: KeyValueDesign) -> Design | None:
+    """Return the design behind each symbol, where a response is a single one; None otherwise."""
+    return symbol_design(design) if isinstance(design.scheme, Index) else None
+
+
+def claimed_parts(design: KeyValueDesign, claims: Claims) -> list[ClaimedPart]:  # noqa: ARG001 - none for any
+    """Return no parts: a row is protected as a whole."""
+    return []
