@@ -80,11 +80,11 @@ class SurveyDevice(Closable):
         return body | {"group": group} if group else body
 
 
-def _check_limit(revealed: Disclosure, limit: float, what: str, hint: str) -> None:
+def _check_limit(revealed: Disclosure, limit: float, subject: str, hint: str) -> None:
     if not revealed.within(limit):
         needed = revealed.epsilon
         raise OverBudget(
-            f"{what} ε = {exact.shown_above(needed)}; this device allows {exact.shown_above(limit)}. Nothing was "
+            f"{subject} ε = {exact.shown_above(needed)}; this device allows {exact.shown_above(limit)}. Nothing was "
             "drawn.",
             hint,
             needed=needed,
@@ -128,14 +128,16 @@ class Client(SurveyDevice):
         patience: float = 60.0,
         source: Source = SYSTEM,
     ) -> None:
-        where, path = Link.read(link), Path(state)
+        survey_link, path = Link.read(link), Path(state)
         self._ceiling, self._budget = read_limit(ceiling, "the ceiling"), read_limit(budget, "the budget")
         self._source = source
         exists = path.is_file() and path.stat().st_size > 0
         limit = None if self._budget == math.inf else budget
         self._ledger = Ledger.open(path, source=source) if exists else Ledger.create(path, budget=limit, source=source)
         try:
-            self._state = DeviceState(where, Connection(where.base, patience=patience), self._ledger.database)
+            self._state = DeviceState(
+                survey_link, Connection(survey_link.base, patience=patience), self._ledger.database
+            )
             with self._state.transaction() as tables:
                 self._key = fact(tables, "key", source.read(KEY_BYTES).hex())
         except BaseException:
@@ -148,12 +150,12 @@ class Client(SurveyDevice):
         if not self.survey.draws:
             return self.survey.questions
         with self._state.transaction() as tables:
-            kept = look_up(tables, "hand")
-        if kept is None:
-            drawn = json.dumps([question.name for question in self.survey.draw_hand(self._source)])
+            stored_hand = look_up(tables, "hand")
+        if stored_hand is None:
+            names = json.dumps([question.name for question in self.survey.draw_hand(self._source)])
             with self._state.transaction() as tables:
-                kept = fact(tables, "hand", drawn)
-        return tuple(map(self.survey.question, json.loads(kept)))
+                stored_hand = fact(tables, "hand", names)
+        return tuple(map(self.survey.question, json.loads(stored_hand)))
 
     def answer(self, question: str, answer: str | Mapping[str, str] | exact.Rational) -> Released:
         """Draw the response to a question, at its coarsest stage; `send` will send it. The answer is not stored.
@@ -167,15 +169,17 @@ class Client(SurveyDevice):
             InvalidRequest: there is no such question, it was answered already, or others are asked of this respondent.
             OverBudget: the ceiling or the budget does not allow it; nothing was drawn.
         """
-        asked = self.survey.question(question)
-        drawn = [each.name for each in self.questions]
-        if question not in drawn:
+        definition = self.survey.question(question)
+        names = [drawn_question.name for drawn_question in self.questions]
+        if question not in names:
             raise InvalidRequest(
                 f"{quoted(question, 50)} was not drawn for this respondent; expected one of "
-                f"{', '.join(map(repr, drawn))}. Nothing was drawn or sent."
+                f"{', '.join(map(repr, names))}. Nothing was drawn or sent."
             )
-        self._check(question, asked.design)
-        self._ledger.answer(question, category_of(asked.design, answer, source=self._source), self._allowed(asked))
+        self._check(question, definition.design)
+        self._ledger.answer(
+            question, category_of(definition.design, answer, source=self._source), self._allowed(definition)
+        )
         return self._ledger.release(question, 0, to=self.survey.name)
 
     def release(self, question: str) -> Released:
@@ -186,10 +190,10 @@ class Client(SurveyDevice):
             NotAllowed: the respondent has withdrawn.
             OverBudget: the ceiling or the budget does not allow it.
         """
-        asked, standing = self.survey.question(question), self._ledger.status().question(question)
-        stage = sum(each.released for each in standing.stages)
-        if standing.withdrawn is None and stage < asked.stages:
-            self._check(question, asked.designs[stage])
+        definition, standing = self.survey.question(question), self._ledger.status().question(question)
+        stage = sum(stage.released for stage in standing.stages)
+        if standing.withdrawn is None and stage < definition.stages:
+            self._check(question, definition.designs[stage])
             if stage == len(standing.stages):
                 raise OverBudget(
                     f"stage {stage + 1} of {quoted(question, 50)} was not drawn: it was above the ceiling when "
@@ -200,8 +204,10 @@ class Client(SurveyDevice):
     def waiting(self) -> list[dict[str, str]]:
         """Return what is to be sent: exactly what will leave, question by question."""
         with self._state.transaction() as tables:
-            sent = set(tables.rows("SELECT question, design FROM sent"))
-        return [response for response in self._released() if (response["question"], response["design"]) not in sent]
+            sent_pairs = set(tables.rows("SELECT question, design FROM sent"))
+        return [
+            response for response in self._released() if (response["question"], response["design"]) not in sent_pairs
+        ]
 
     def send(self) -> int:
         """Send what is waiting; return how many responses the collector has acknowledged.
@@ -215,10 +221,10 @@ class Client(SurveyDevice):
         responses = self.waiting()
         admitted = _admission_token(self._state, self._source) if responses else {}
         for start in range(0, len(responses), _MOST_RESPONSES):
-            piece = responses[start : start + _MOST_RESPONSES]
-            self._state.ask("POST", "/responses", self._submission(self._key, piece) | admitted)
+            chunk = responses[start : start + _MOST_RESPONSES]
+            self._state.ask("POST", "/responses", self._submission(self._key, chunk) | admitted)
             with self._state.transaction() as tables:
-                pairs = [(response["question"], response["design"]) for response in piece]
+                pairs = [(response["question"], response["design"]) for response in chunk]
                 tables.each("INSERT INTO sent VALUES (?, ?) ON CONFLICT DO NOTHING", pairs)
         return len(responses)
 
@@ -251,10 +257,11 @@ class Client(SurveyDevice):
         text = self._state.ask("POST", "/receipts", {"key": self._key}).decode()
         listed = StoredReceipt.from_json(text).check(self.survey, key=bytes.fromhex(self._key))
         waiting = self.waiting()
-        sent = [response for response in self._released() if response not in waiting]
-        if sorted(map(_as_json, listed)) != sorted(map(_as_json, sent)):
+        sent_responses = [response for response in self._released() if response not in waiting]
+        if sorted(map(_as_json, listed)) != sorted(map(_as_json, sent_responses)):
             raise Incompatible(
-                f"the receipt lists {len(listed)} responses, and they are not the {len(sent)} that were sent; expected "
+                f"the receipt lists {len(listed)} responses, and they are not the {len(sent_responses)} that were "
+                "sent; expected "
                 "those.",
                 "Keep the receipt, and ask whoever runs the survey.",
             )
@@ -267,10 +274,10 @@ class Client(SurveyDevice):
     def close(self) -> None:
         self._ledger.close()
 
-    def _allowed(self, asked: Question) -> Ladder:
+    def _allowed(self, definition: Question) -> Ladder:
         """Return the stages of a question up to the ceiling: of those beyond, no draw ever lies in the file."""
-        count = sum(Disclosure.of([design]).within(self._ceiling) for design in asked.designs)
-        return Ladder(asked.designs[:count], asked.ladder.steps[: count - 1] if asked.ladder else ())
+        count = sum(Disclosure.of([design]).within(self._ceiling) for design in definition.designs)
+        return Ladder(definition.designs[:count], definition.ladder.steps[: count - 1] if definition.ladder else ())
 
     def _check(self, question: str, design: Design) -> None:
         """Refuse a stage of a question that the limits do not allow, next to all that is out.
@@ -279,8 +286,10 @@ class Client(SurveyDevice):
             OverBudget: they do not.
         """
         self._check_ceiling(question, design)
-        others = [each.parity for each in self._ledger.status().questions if each.question != question]
-        self._check_budget(Disclosure.of_parities([*others, design.parity]))
+        other_parities = [
+            standing.parity for standing in self._ledger.status().questions if standing.question != question
+        ]
+        self._check_budget(Disclosure.of_parities([*other_parities, design.parity]))
 
     def _finish_answers(self) -> None:
         """Release what was answered just before this device was switched off; not what the budget had refused."""
@@ -329,11 +338,11 @@ def _exchanged(state: DeviceState, source: Source) -> dict[str, str]:
         started = look_up(tables, "blinded")
     if started is None:
         started = _start(state, source)
-    kept = json.loads(started)
-    key, message = _token_key(state), bytes.fromhex(kept["message"])
-    wanted = {"code": state.link.invitation, "blinded": key.digits(int(kept["blinded"]))}
-    answer = json.loads(state.ask("POST", "/invitations/exchange", wanted))
-    signature = blind.unblind(message, int(answer["signature"], 16), int(kept["factor"]), key)
+    progress = json.loads(started)
+    key, message = _token_key(state), bytes.fromhex(progress["message"])
+    request = {"code": state.link.invitation, "blinded": key.digits(int(progress["blinded"]))}
+    answer = json.loads(state.ask("POST", "/invitations/exchange", request))
+    signature = blind.unblind(message, int(answer["signature"], 16), int(progress["factor"]), key)
     return {"message": message.hex(), "signature": key.digits(signature)}
 
 
@@ -341,9 +350,9 @@ def _start(state: DeviceState, source: Source) -> str:
     """Draw a message and blind it; keep both."""
     message = blind.prepare(source=source)
     blinded, factor = blind.blind(message, _token_key(state), source)
-    drawn = {"message": message.hex(), "blinded": str(blinded), "factor": str(factor)}
+    token_state = {"message": message.hex(), "blinded": str(blinded), "factor": str(factor)}
     with state.transaction() as tables:
-        return fact(tables, "blinded", json.dumps(drawn))
+        return fact(tables, "blinded", json.dumps(token_state))
 
 
 def _token_key(state: DeviceState) -> blind.Key:

@@ -118,9 +118,9 @@ def _seconds(text: str | None) -> float:
 def _refusal(status: int, body: bytes) -> NotTaken:
     """Return what a collector says about a refusal."""
     try:
-        parts = json.loads(body)["error"]
-        what, expected, hint = (str(parts[name]) for name in ("what", "expected", "next"))
+        fields = json.loads(body)["error"]
+        refusal, expected, hint = (str(fields[name]) for name in ("what", "expected", "next"))
     except (ValueError, KeyError, TypeError, RecursionError):
         return NotTaken(f"the collector refuses, with the status {status}.", status=status)
-    problem = f"{what} Expected {expected}" if expected else what
+    problem = f"{refusal} Expected {expected}" if expected else refusal
     return NotTaken(problem, hint, status=status)

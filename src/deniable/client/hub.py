@@ -61,14 +61,14 @@ class Hub(SurveyDevice):
         patience: float = 60.0,
         source: Source = SYSTEM,
     ) -> None:
-        where = Link.read(link)
+        survey_link = Link.read(link)
         self._ceiling, self._budget = read_limit(ceiling, "the ceiling"), read_limit(budget, "the budget")
         self._source = source
         self._token = token
         self._file = SqliteFile(Path(state), "hub", settings=DURABLE, patience=_PATIENCE)
         self._file.make()
         try:
-            self._state = DeviceState(where, Connection(where.base, patience=patience), self._file)
+            self._state = DeviceState(survey_link, Connection(survey_link.base, patience=patience), self._file)
         except BaseException:
             self.close()
             raise
@@ -92,13 +92,13 @@ class Hub(SurveyDevice):
         people = list(people)
         for questions in {frozenset(answers) for answers in people}:
             self._check(questions)
-        drawn = [self._drawn(answers) for answers in people]
+        drawn_people = [self._drawn(answers) for answers in people]
         with self._state.transaction() as tables:
             # A page of the file holds rows in the order in which they were written.
             earlier = tables.rows("SELECT key, line FROM waiting")
             tables.run("DELETE FROM waiting")
-            tables.insert("waiting", ("key", "line"), sorted([*earlier, *drawn]))
-        return [key for key, _ in drawn]
+            tables.insert("waiting", ("key", "line"), sorted([*earlier, *drawn_people]))
+        return [key for key, _ in drawn_people]
 
     def __len__(self) -> int:
         """Return how many respondents' responses are waiting."""
@@ -112,17 +112,17 @@ class Hub(SurveyDevice):
             NotSent: the collector cannot be reached; what is not acknowledged is kept, and sent the next time.
             NotTaken: the collector refuses; the message says why.
         """
-        done = 0
+        n_sent = 0
         while True:
             with self._state.transaction() as tables:
                 rows = tables.rows("SELECT key, line FROM waiting ORDER BY key LIMIT ?", _BATCH_LINES)
             if not rows:
-                return done
+                return n_sent
             self._state.post_lines([line for _, line in rows], self._token)
             with self._state.transaction() as tables:
                 # And nothing that came meanwhile.
                 tables.each("DELETE FROM waiting WHERE key = ?", [(key,) for key, _ in rows])
-            done += len(rows)
+            n_sent += len(rows)
 
     def close(self) -> None:
         self._file.close()
@@ -132,7 +132,9 @@ class Hub(SurveyDevice):
         designs = {name: self.survey.question(name).design for name in sorted(questions)}
         for name, design in designs.items():
             self._check_ceiling(name, design)
-        if self.survey.draws and any(each.name not in designs for each in self.survey.questions if not each.check):
+        if self.survey.draws and any(
+            question.name not in designs for question in self.survey.questions if not question.check
+        ):
             raise InvalidRequest(
                 "some of the questions are drawn for each respondent; expected answers to all of them."
             )
@@ -142,9 +144,9 @@ class Hub(SurveyDevice):
         """Return a key, and the submission as a line of JSON."""
         key = self._source.read(KEY_BYTES).hex()
         responses = [
-            {"question": name, "design": sent.design, "symbol": sent.symbol}
+            {"question": name, "design": response.design, "symbol": response.symbol}
             for name, answer in self._asked(self._categories(answers)).items()
-            for sent in [respond(self.survey.question(name).design, answer, source=self._source)]
+            for response in [respond(self.survey.question(name).design, answer, source=self._source)]
         ]
         return key, json.dumps(self._submission(key, responses), ensure_ascii=False)
 
@@ -161,5 +163,5 @@ class Hub(SurveyDevice):
             return answers
         for name, answer in answers.items():
             self.survey.question(name).design.category_number(answer)
-        hand = self.survey.draw_hand(self._source)
-        return {question.name: answers[question.name] for question in hand if question.name in answers}
+        questions = self.survey.draw_hand(self._source)
+        return {question.name: answers[question.name] for question in questions if question.name in answers}

@@ -34,12 +34,13 @@ class DeviceState:
         with self.transaction() as tables:
             for statement in _TABLES:
                 tables.run(statement)
-            named = {"base": link.base, "survey": link.survey, "hash": link.definition, "author": link.author}
-            known = {name: fact(tables, name, value) for name, value in named.items()}
-        if known != named:
+            link_facts = {"base": link.base, "survey": link.survey, "hash": link.definition, "author": link.author}
+            stored_facts = {name: fact(tables, name, value) for name, value in link_facts.items()}
+        if stored_facts != link_facts:
             raise InvalidRequest(
-                f"this file belongs to the survey at {known['base']}/s/{known['survey']} with the definition "
-                f"{known['hash']:.12}…; expected another file for another survey."
+                f"this file belongs to the survey at {stored_facts['base']}/s/{stored_facts['survey']} with the "
+                "definition "
+                f"{stored_facts['hash']:.12}…; expected another file for another survey."
             )
 
     @property
@@ -91,12 +92,12 @@ class DeviceState:
 
 def look_up(tables: Tables, name: str) -> str | None:
     """Return a fact; None where there is none."""
-    found = tables.value("SELECT value FROM fact WHERE name = ?", name)
-    return None if found is None else str(found)
+    value = tables.value("SELECT value FROM fact WHERE name = ?", name)
+    return None if value is None else str(value)
 
 
 def fact(tables: Tables, name: str, value: str) -> str:
     """Keep a fact, unless it is known already; return what is known now."""
     tables.run("INSERT INTO fact VALUES (?, ?) ON CONFLICT DO NOTHING", name, value)
-    known = look_up(tables, name)
-    return value if known is None else known
+    stored = look_up(tables, name)
+    return value if stored is None else stored

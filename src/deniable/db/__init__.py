@@ -40,7 +40,7 @@ __all__ = [
 
 
 def open_database(
-    where: str | os.PathLike[str],
+    location: str | os.PathLike[str],
     kind: str,
     *,
     settings: Sequence[str],
@@ -62,8 +62,8 @@ def open_database(
     Raises:
         MissingExtra: an address, and psycopg is not installed.
     """
-    if is_address(where):
+    if is_address(location):
         from deniable.db.postgres import PostgresServer
 
-        return PostgresServer(os.fspath(where), kind, patience=patience, one_writer=one_writer, failure=failure)
-    return SqliteFile(Path(where), kind, settings=settings, patience=patience, failure=failure)
+        return PostgresServer(os.fspath(location), kind, patience=patience, one_writer=one_writer, failure=failure)
+    return SqliteFile(Path(location), kind, settings=settings, patience=patience, failure=failure)

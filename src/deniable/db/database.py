@@ -73,7 +73,7 @@ class Tables(ABC):
         """Return all rows."""
 
     @abstractmethod
-    def rows_among(self, statement: str, wanted: Sequence[Any], *values: Any) -> list[Any]:
+    def rows_among(self, statement: str, keys: Sequence[Any], *values: Any) -> list[Any]:
         """Return all rows where the column with which the statement ends is one of those wanted."""
 
     @abstractmethod
@@ -106,8 +106,8 @@ class Tables(ABC):
 
     def value(self, statement: str, *values: Any) -> Any:
         """Return the first value of the first row; None where there is no row."""
-        found = self.rows(statement, *values)
-        return found[0][0] if found else None
+        rows = self.rows(statement, *values)
+        return rows[0][0] if rows else None
 
 
 class Closable(ABC):
@@ -187,8 +187,8 @@ class Database(Closable):
     @contextmanager
     def _connection(self) -> Iterator[Any]:
         """Lend a connection that nobody uses, or a new one."""
-        found = self._taken()
-        connection = self._connect() if found is None else found
+        idle = self._taken()
+        connection = self._connect() if idle is None else idle
         try:
             yield connection
         finally:
@@ -211,14 +211,14 @@ class Migration(NamedTuple):
     statements: tuple[str, ...]
 
 
-def applied(tables: Tables, part: str) -> set[str]:
+def applied(tables: Tables, component: str) -> set[str]:
     """Return the names of the migrations of one part of the program that this database has seen."""
     if not tables.has("migration"):
         return set()
-    return {name for (name,) in tables.rows("SELECT name FROM migration WHERE part = ?", part)}
+    return {name for (name,) in tables.rows("SELECT name FROM migration WHERE part = ?", component)}
 
 
-def migrate(tables: Tables, part: str, migrations: Sequence[Migration]) -> None:
+def migrate(tables: Tables, component: str, migrations: Sequence[Migration]) -> None:
     """Bring a database, new or old, to this version; inside one transaction.
 
     Raises:
@@ -226,17 +226,17 @@ def migrate(tables: Tables, part: str, migrations: Sequence[Migration]) -> None:
     """
     tables.lock()  # two programs may start at the same time
     tables.run("CREATE TABLE IF NOT EXISTS migration (part TEXT, name TEXT, PRIMARY KEY (part, name))")
-    done = applied(tables, part)
-    unknown = done - {each.name for each in migrations}
+    applied_names = applied(tables, component)
+    unknown = applied_names - {migration.name for migration in migrations}
     if unknown:
         raise UnreadableFile(
             f"this database was changed by a later version of deniable ({quoted(min(unknown))}).", "Use that version."
         )
-    for each in migrations:
-        if each.name not in done:
-            for statement in each.statements:
+    for migration in migrations:
+        if migration.name not in applied_names:
+            for statement in migration.statements:
                 tables.run(statement.format_map(tables.dialect))
-            tables.run("INSERT INTO migration VALUES (?, ?)", part, each.name)
+            tables.run("INSERT INTO migration VALUES (?, ?)", component, migration.name)
 
 
 class SqliteFile(Database):
@@ -402,12 +402,12 @@ class SqliteTables(Tables):
     def rows(self, statement: str, *values: Any) -> list[Any]:
         return self._connection.execute(statement, values).fetchall()
 
-    def rows_among(self, statement: str, wanted: Sequence[Any], *values: Any) -> list[Any]:
-        found: list[Any] = []
-        for start in range(0, len(wanted), _MOST_VALUES):
-            piece = wanted[start : start + _MOST_VALUES]
-            found += self.rows(f"{statement} IN ({','.join('?' * len(piece))})", *values, *piece)
-        return found
+    def rows_among(self, statement: str, keys: Sequence[Any], *values: Any) -> list[Any]:
+        rows: list[Any] = []
+        for start in range(0, len(keys), _MOST_VALUES):
+            chunk = keys[start : start + _MOST_VALUES]
+            rows += self.rows(f"{statement} IN ({','.join('?' * len(chunk))})", *values, *chunk)
+        return rows
 
     def stream(self, statement: str, *values: Any) -> Iterator[Any]:
         return iter(self._connection.execute(statement, values))

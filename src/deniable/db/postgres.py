@@ -54,10 +54,10 @@ class PostgresServer(Database):
 
     def clean(self, tables: Iterable[str]) -> bool:
         """Write tables into new files. The server's own log is its administrator's."""
-        kept: list[str] = []  # how many dead rows somebody may still see: the first number that the server tells
+        notices: list[str] = []  # how many dead rows somebody may still see: the first number that the server tells
 
-        def note(told: Any) -> None:
-            kept.extend(re.findall(r"\d+", told.message_detail or "")[:1])
+        def note(notice: Any) -> None:
+            notices.extend(re.findall(r"\d+", notice.message_detail or "")[:1])
 
         with self._told(), self._connection() as connection:
             connection.read_only = False
@@ -71,7 +71,7 @@ class PostgresServer(Database):
             finally:
                 connection.remove_notice_handler(note)
                 self._set_patience(connection)
-        return set(kept) <= {"0"}
+        return set(notices) <= {"0"}
 
     def take_seat(self, seats: int) -> Seat | None:
         """Take a lock of the session, which the server gives back when the connection ends.
@@ -85,9 +85,9 @@ class PostgresServer(Database):
                 tables = PostgresTables(connection)
                 tables.lock()
                 schema = tables.value("SELECT hashtext(coalesce(current_schema(), '')) & 16383")
-                taken = [number & 0xFFFF for (number,) in tables.rows(_TAKEN, _SEATS) if number >> 16 == schema]
-                free = sorted({seats << 8 | at for at in range(seats)} - set(taken))
-                alike = all(number >> 8 == seats for number in taken)
+                taken_seats = [number & 0xFFFF for (number,) in tables.rows(_TAKEN, _SEATS) if number >> 16 == schema]
+                free = sorted({seats << 8 | seat for seat in range(seats)} - set(taken_seats))
+                alike = all(number >> 8 == seats for number in taken_seats)
                 if free and alike:
                     tables.run("SELECT pg_advisory_lock(?, ?)", _SEATS, schema << 16 | free[0])
                     return HeldLock(connection)
@@ -162,8 +162,8 @@ class PostgresTables(Tables):
         return changed
 
     def rows(self, statement: str, *values: Any) -> list[Any]:
-        found: list[Any] = self._executed(statement, values).fetchall()
-        return found
+        fetched: list[Any] = self._executed(statement, values).fetchall()
+        return fetched
 
     def _executed(self, statement: str, values: Sequence[Any]) -> Any:
         # Without values nothing is looked for: a name in quotes may hold any letter.
@@ -171,8 +171,8 @@ class PostgresTables(Tables):
             return self._connection.execute(statement)
         return self._connection.execute(_marked(statement), values)
 
-    def rows_among(self, statement: str, wanted: Sequence[Any], *values: Any) -> list[Any]:
-        return self.rows(f"{statement} = ANY(?)", *values, list(wanted)) if wanted else []
+    def rows_among(self, statement: str, keys: Sequence[Any], *values: Any) -> list[Any]:
+        return self.rows(f"{statement} = ANY(?)", *values, list(keys)) if keys else []
 
     def stream(self, statement: str, *values: Any) -> Iterator[Any]:
         with self._connection.cursor(name="stream") as cursor:

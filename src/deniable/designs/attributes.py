@@ -34,7 +34,7 @@ def attribute_epsilons(design: Design) -> dict[str, float]:
     """
     if not design.factors:
         raise InvalidRequest("this design is for one attribute; expected one for several.", "Ask for design.epsilon.")
-    return {attribute: part.epsilon for attribute, part in design.factors}
+    return {attribute: factor.epsilon for attribute, factor in design.factors}
 
 
 @register(
@@ -64,27 +64,27 @@ def product(designs: Sequence[Design] | Mapping[str, Design]) -> Design:
         >>> product([warner(p="3/4"), warner(p="2/3")]).parity
         Fraction(6, 1)
     """
-    named = isinstance(designs, Mapping)
+    has_names = isinstance(designs, Mapping)
     designs = designs if isinstance(designs, Iterable) else ()
-    given = list(designs.items()) if isinstance(designs, Mapping) else [("", each) for each in designs]
-    if len(given) < 2 or not all(isinstance(design, Design) for _, design in given):
+    designs_by_name = list(designs.items()) if isinstance(designs, Mapping) else [("", design) for design in designs]
+    if len(designs_by_name) < 2 or not all(isinstance(design, Design) for _, design in designs_by_name):
         raise InvalidDesign(
-            f"a product of {len(given)} things; expected at least 2, all designs.",
+            f"a product of {len(designs_by_name)} things; expected at least 2, all designs.",
             'For example product({"smokes": warner(1), "age": k_ary(5, 1)}).',
         )
     flat = [
-        Factor(f"{attribute} {part.attribute}".strip(), part.design)
-        for attribute, design in given
-        for part in design.factors or (Factor("", design),)
+        Factor(f"{attribute} {factor.attribute}".strip(), factor.design)
+        for attribute, design in designs_by_name
+        for factor in design.factors or (Factor("", design),)
     ]
-    return Design.of_factors("product", flat if named else _numbered(flat))
+    return Design.of_factors("product", flat if has_names else _numbered(flat))
 
 
 def _numbered(factors: Sequence[Factor]) -> list[Factor]:
     """Number what has no name yet."""
     return [
-        part if part.attribute and not part.attribute.isdecimal() else Factor(str(number), part.design)
-        for number, part in enumerate(factors, start=1)
+        factor if factor.attribute and not factor.attribute.isdecimal() else Factor(str(number), factor.design)
+        for number, factor in enumerate(factors, start=1)
     ]
 
 
@@ -111,11 +111,16 @@ def direct(categories: Labels = ("no", "yes")) -> Design:
         >>> direct().epsilon
         inf
     """
-    known = labels.read(categories)
-    size = len(known)
+    category_labels = labels.read(categories)
+    size = len(category_labels)
     if size > _MOST_TABLE_SIDES:
         raise InvalidDesign(f"there are {size:,} categories; expected at most {_MOST_TABLE_SIDES:,}.")
-    return Design("direct", known, known, Dense(tuple(tuple(int(i == j) for j in range(size)) for i in range(size)), 1))
+    return Design(
+        "direct",
+        category_labels,
+        category_labels,
+        Dense(tuple(tuple(int(i == j) for j in range(size)) for i in range(size)), 1),
+    )
 
 
 @register(

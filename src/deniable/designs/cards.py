@@ -95,9 +95,9 @@ def _read_cards(cards: Sequence[exact.Rational], middle: exact.Rational) -> list
 
 def _weights(ratio: Fraction, middle: Fraction) -> list[int]:
     between = math.floor(chance.TOTAL * middle + Fraction(1, 2))
-    rest = chance.TOTAL - between
-    first = math.ceil(rest / (ratio + 1))
-    last = rest - first
+    remainder = chance.TOTAL - between
+    first = math.ceil(remainder / (ratio + 1))
+    last = remainder - first
     if last <= first:
         raise InvalidDesign(
             f"with a middle share of {float(middle):.4g} this ε leaves no difference between the first and the last "
@@ -131,25 +131,25 @@ def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
             f"δ is a sum of {terms:,} terms for this deck; expected at most {_MOST_TERMS:,}.",
             "Use the ε against the collector, which is exact for every deck, or smaller groups.",
         )
-    ways = math.comb(sum(counts), remaining)
-    return sum((_pair(a, b, sum(counts), remaining, gamma) for a, b in pairs), Fraction(0)) / ways / remaining
+    n_hands = math.comb(sum(counts), remaining)
+    return sum((_pair(a, b, sum(counts), remaining, gamma) for a, b in pairs), Fraction(0)) / n_hands / remaining
 
 
-def _pair(own: int, other: int, total: int, remaining: int, gamma: Fraction) -> Fraction:
+def _pair(first: int, second: int, total: int, remaining: int, gamma: Fraction) -> Fraction:
     """Return Σ over hands of (a − γ·b)₊, weighted with the number of hands that hold a of `own` and b of `other`."""
     up, down = gamma.numerator, gamma.denominator
-    chosen = [math.comb(other, b) for b in range(min(other, remaining) + 1)]
-    rest = total - own - other
-    left = [math.comb(rest, c) for c in range(remaining + 1)] if rest else [1] + [0] * remaining
+    chosen = [math.comb(second, b) for b in range(min(second, remaining) + 1)]
+    remaining_cards = total - first - second
+    left = [math.comb(remaining_cards, c) for c in range(remaining + 1)] if remaining_cards else [1] + [0] * remaining
     result = 0
-    for a in range(1, min(own, remaining) + 1):
+    for a in range(1, min(first, remaining) + 1):
         inner = 0
-        for b, ways in enumerate(chosen[: remaining - a + 1]):
+        for b, n_ways in enumerate(chosen[: remaining - a + 1]):
             gain = down * a - up * b
             if gain <= 0:
                 break
-            inner += gain * ways * left[remaining - a - b]
-        result += math.comb(own, a) * inner
+            inner += gain * n_ways * left[remaining - a - b]
+        result += math.comb(first, a) * inner
     return Fraction(result, down)
 
 
@@ -247,10 +247,10 @@ class Deck(AnyDesign):
         Implements: F11. The others' answers and responses give away their cards. At worst all n − 1 of them hold the
         same number k: then the target sends k with weight c_k − (n − 1) or c_{L+1−k}, depending on the answer.
         """
-        known = self.people - 1
+        n_known = self.people - 1
         pairs = zip(self.counts, reversed(self.counts), strict=True)
-        apart = [(a, b) for k, (a, b) in enumerate(pairs) if 2 * k + 1 != self.numbers and a + b > 0]
-        return max(exact.ratio(a, max(b - known, 0)) if a else Fraction(0) for a, b in apart)
+        distinguishing = [(a, b) for k, (a, b) in enumerate(pairs) if 2 * k + 1 != self.numbers and a + b > 0]
+        return max(exact.ratio(a, max(b - n_known, 0)) if a else Fraction(0) for a, b in distinguishing)
 
     @property
     def epsilon_collector(self) -> float:
@@ -301,9 +301,9 @@ class Deck(AnyDesign):
     def shuffle(self, source: chance.Source = chance.SYSTEM) -> tuple[int, ...]:
         """Return a card for each person, drawn without replacement: every deal has the same probability, exactly."""
         cards = [number for number, count in enumerate(self.counts, 1) for _ in range(count)]
-        for place in range(self.people):
-            other = place + chance.below(self.cards - place, source)
-            cards[place], cards[other] = cards[other], cards[place]
+        for index in range(self.people):
+            swap_index = index + chance.below(self.cards - index, source)
+            cards[index], cards[swap_index] = cards[swap_index], cards[index]
         return tuple(cards[: self.people])
 
     def with_replacement(self) -> Design:
@@ -356,29 +356,29 @@ def integer_deck(
     total = group if cards is None else _whole(cards, "the number of cards")
     ratio = exact.exp_below(exact.positive_epsilon(epsilon))
     between = math.floor(total * exact.probability(middle, name="middle") + Fraction(1, 2))
-    rest, known = total - between, group - 1 if collector else 0
-    first = math.ceil((rest + known * ratio) / (ratio + 1))
-    if rest - first <= first:
-        raise _cannot_estimate((first, between, rest - first), ratio, known)
-    return Deck((first, between, rest - first), group, categories)
+    remainder, n_known = total - between, group - 1 if collector else 0
+    first = math.ceil((remainder + n_known * ratio) / (ratio + 1))
+    if remainder - first <= first:
+        raise _cannot_estimate((first, between, remainder - first), ratio, n_known)
+    return Deck((first, between, remainder - first), group, categories)
 
 
-def _cannot_estimate(counts: tuple[int, ...], ratio: Fraction, known: int) -> InvalidDesign:
+def _cannot_estimate(counts: tuple[int, ...], ratio: Fraction, n_known: int) -> InvalidDesign:
     first, between, last = counts
     problem = (
         f"this takes {first:,} cards with a 1, {between:,} with a 2 and {max(last, 0):,} with a 3, so that members and "
         "others send the same on average; expected more threes than ones."
     )
-    if known:
+    if n_known:
         # c₃ ≤ r·(c₁ − known) and c₃ > c₁ ask for c₁ > r·known/(r − 1).
-        ones = math.floor(ratio * known / (ratio - 1)) + 1
+        ones = math.floor(ratio * n_known / (ratio - 1)) + 1
         hint = f"Against a collector this ε takes at least about {2 * ones + 1 + between:,} cards, or a larger ε."
         return InvalidDesign(problem, hint)
     ones = (first + last - 1) // 2
     if ones < 1:
         return InvalidDesign(problem, "Take more people, or fewer middle cards.")
-    least = exact.shown_above(exact.log_above(Fraction(first + last - ones, ones)), 4)
-    return InvalidDesign(problem, f"Take an ε of at least {least}, more people, or fewer middle cards.")
+    min_epsilon = exact.shown_above(exact.log_above(Fraction(first + last - ones, ones)), 4)
+    return InvalidDesign(problem, f"Take an ε of at least {min_epsilon}, more people, or fewer middle cards.")
 
 
 def _whole(number: object, name: str) -> int:
@@ -394,8 +394,8 @@ def _factor(parity: exact.Ratio) -> str:
 
 
 def _categories(body: Mapping[str, Any]) -> Sequence[str]:
-    given = documents.field(body, "categories", list)
+    entries = documents.field(body, "categories", list)
     try:
-        return read(given)
+        return read(entries)
     except InvalidDesign as error:
         raise UnreadableFile(error.problem, error.hint) from None

@@ -77,13 +77,13 @@ class Design(AnyDesign):
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", labels.read(self.categories))
         object.__setattr__(self, "symbols", labels.read(self.symbols, name="symbols"))
-        for what, given, expected in (
+        for name, size, expected in (
             ("categories", len(self.categories), self.channel.answers),
             ("symbols", labels.size(self.symbols), self.channel.responses),
         ):
-            if given != expected:
+            if size != expected:
                 raise InvalidDesign(
-                    f"there are {exact.shown(given)} {what}; expected {exact.shown(expected)}, as the channel has."
+                    f"there are {exact.shown(size)} {name}; expected {exact.shown(expected)}, as the channel has."
                 )
         if self.factors and (self.categories, self.symbols, self.channel) != _together(self.factors):
             raise InvalidDesign("the labels and the channel are not those of the factors side by side.")
@@ -116,14 +116,18 @@ class Design(AnyDesign):
             >>> both.part("age").categories, both.part("smokes").parity, both.parity
             (('young', 'old'), Fraction(3, 1), Fraction(6, 1))
         """
-        named = {factor.attribute: factor for factor in self.factors}
-        if not attributes or len(set(attributes)) < len(attributes) or not set(attributes) <= set(named):
-            given = ", ".join(quoted(each) for each in attributes)
-            known = labels.shown(self.attributes) if named else "none: this design is for one attribute"
-            raise InvalidRequest(f"the attributes are {given or 'missing'}; expected some of {known}, each once.")
+        factors_by_attribute = {factor.attribute: factor for factor in self.factors}
+        if not attributes or len(set(attributes)) < len(attributes) or not set(attributes) <= set(factors_by_attribute):
+            requested_text = ", ".join(quoted(attribute) for attribute in attributes)
+            expected_text = (
+                labels.shown(self.attributes) if factors_by_attribute else "none: this design is for one attribute"
+            )
+            raise InvalidRequest(
+                f"the attributes are {requested_text or 'missing'}; expected some of {expected_text}, each once."
+            )
         if len(attributes) == 1:
-            return named[attributes[0]].design
-        return Design.of_factors(self.name, [named[each] for each in attributes])
+            return factors_by_attribute[attributes[0]].design
+        return Design.of_factors(self.name, [factors_by_attribute[attribute] for attribute in attributes])
 
     @property
     def parity(self) -> exact.Ratio:
@@ -159,8 +163,8 @@ class Design(AnyDesign):
     def caveat(self) -> str:
         """What the guarantee rests on besides the channel, in a sentence; empty for most families."""
         if self.factors:
-            told = [f"{attribute!r}: {design.caveat}" for attribute, design in self.factors if design.caveat]
-            return " ".join(told)
+            caveats = [f"{attribute!r}: {design.caveat}" for attribute, design in self.factors if design.caveat]
+            return " ".join(caveats)
         return FAMILIES[self.name].caveat if self.name in FAMILIES else ""
 
     def delta(self, epsilon: exact.Rational) -> float:
@@ -224,12 +228,12 @@ class Design(AnyDesign):
 
     def by_attribute(self, rows: Any) -> dict[str, list[object]]:
         """Return what each row of responses says about each attribute."""
-        found: dict[str, list[object]] = {}
-        rest = rows.astype("int64")
+        columns: dict[str, list[object]] = {}
+        quotients = rows.astype("int64")
         for attribute, design in reversed(self.factors):
-            rest, codes = divmod(rest, design.channel.responses)
-            found[attribute] = [design.symbols[code] for code in codes.tolist()]
-        return dict(reversed(found.items()))
+            quotients, codes = divmod(quotients, design.channel.responses)
+            columns[attribute] = [design.symbols[code] for code in codes.tolist()]
+        return dict(reversed(columns.items()))
 
     @cached_property
     def _category_places(self) -> Places:
@@ -243,11 +247,13 @@ class Design(AnyDesign):
     def from_body(cls, body: Mapping[str, Any]) -> Design:
         name = documents.field(body, "name", str)
         if "factors" in body:
-            parts = [
-                documents.field({"factor": each}, "factor", dict) for each in documents.field(body, "factors", list)
+            entries = [
+                documents.field({"factor": entry}, "factor", dict) for entry in documents.field(body, "factors", list)
             ]
-            named = [(documents.field(each, "attribute", str), documents.field(each, "design", dict)) for each in parts]
-            return cls.of_factors(name, [Factor(attribute, cls.from_body(each)) for attribute, each in named])
+            factor_bodies = [
+                (documents.field(entry, "attribute", str), documents.field(entry, "design", dict)) for entry in entries
+            ]
+            return cls.of_factors(name, [Factor(attribute, cls.from_body(body)) for attribute, body in factor_bodies])
         if "range" in body:  # its categories are levels of numbers
             from deniable.designs.numbers import NumberDesign
 
@@ -261,8 +267,8 @@ class Design(AnyDesign):
 
     def to_body(self) -> dict[str, Any]:
         if self.factors:  # all else follows from them
-            parts = [{"attribute": attribute, "design": design.to_body()} for attribute, design in self.factors]
-            return {"name": self.name, "factors": parts}
+            factor_bodies = [{"attribute": attribute, "design": design.to_body()} for attribute, design in self.factors]
+            return {"name": self.name, "factors": factor_bodies}
         return {
             "name": self.name,
             "categories": _write_labels(self.categories),
@@ -272,9 +278,8 @@ class Design(AnyDesign):
 
     def __repr__(self) -> str:
         certain = ", some response proves something" if self.parity == math.inf else ""
-        return (
-            f"{self.name}({labels.shown(self.categories, most=5)}; ε = {exact.shown_above(self.epsilon, 4)}{certain})"
-        )
+        categories = labels.shown(self.categories, max_shown=5)
+        return f"{self.name}({categories}; ε = {exact.shown_above(self.epsilon, 4)}{certain})"
 
 
 def _together(factors: Sequence[Factor]) -> tuple[Combinations, Combinations, Product]:
@@ -290,27 +295,27 @@ def _together(factors: Sequence[Factor]) -> tuple[Combinations, Combinations, Pr
         )
     categories = Combinations([design.categories for design in designs])
     symbols = Combinations([design.symbols for design in designs])
-    for what, known in (("categories", categories), ("symbols", symbols)):
-        if known.size > _MOST_COMBINATIONS:
-            number = f"{known.size:,}" if known.size < 10**18 else "more than 10^18"
+    for name, label_list in (("categories", categories), ("symbols", symbols)):
+        if label_list.size > _MOST_COMBINATIONS:
+            number = f"{label_list.size:,}" if label_list.size < 10**18 else "more than 10^18"
             raise InvalidDesign(
-                f"there are {number} combinations of {what}; expected at most {_MOST_COMBINATIONS:,}.",
+                f"there are {number} combinations of {name}; expected at most {_MOST_COMBINATIONS:,}.",
                 "Respond to each question with its own design instead, or to fewer of them together.",
             )
     return categories, symbols, Product(tuple(design.channel for design in designs))
 
 
-def _write_labels(known: Sequence[str]) -> int | dict[str, int] | list[str]:
-    if isinstance(known, Bitstrings):
-        return {"bits": known.places}
-    return len(known) if isinstance(known, Numbered) else list(known)
+def _write_labels(label_list: Sequence[str]) -> int | dict[str, int] | list[str]:
+    if isinstance(label_list, Bitstrings):
+        return {"bits": label_list.places}
+    return len(label_list) if isinstance(label_list, Numbered) else list(label_list)
 
 
 def _read_labels(body: Mapping[str, Any], name: str) -> Sequence[str]:
-    given = documents.field(body, name, int, list, dict)
+    entry = documents.field(body, name, int, list, dict)
     try:
-        if isinstance(given, dict):
-            return Bitstrings(documents.whole(given, "bits"))
-        return labels.read(given, name=name)
+        if isinstance(entry, dict):
+            return Bitstrings(documents.whole(entry, "bits"))
+        return labels.read(entry, name=name)
     except InvalidDesign as error:
         raise UnreadableFile(error.problem, error.hint) from None

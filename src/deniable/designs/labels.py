@@ -52,11 +52,11 @@ class Numbered(Computed):
         return self.size
 
     @overload
-    def __getitem__(self, at: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[str]: ...
-    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
-        numbers = range(self.size)[at]
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        numbers = range(self.size)[index]
         return str(numbers) if isinstance(numbers, int) else tuple(map(str, numbers))
 
     def __iter__(self) -> Iterator[str]:
@@ -83,9 +83,9 @@ class Numbered(Computed):
 class Places:
     """Where each of some labels stands: looked up, or worked out where labels are computed."""
 
-    def __init__(self, known: Sequence[str]) -> None:
-        self._computed = known if isinstance(known, Computed) else None
-        self._numbers = {} if self._computed is not None else {label: number for number, label in enumerate(known)}
+    def __init__(self, label_list: Sequence[str]) -> None:
+        self._computed = label_list if isinstance(label_list, Computed) else None
+        self._numbers = {} if self._computed is not None else {label: number for number, label in enumerate(label_list)}
 
     def find(self, label: object) -> int | None:
         """Return the number of a label; None for what is not one of them."""
@@ -99,26 +99,26 @@ def size(labels: Sequence[str]) -> int:
     return int(getattr(labels, "size", -1)) if hasattr(labels, "size") else len(labels)
 
 
-def read(given: Labels, *, name: str = "categories") -> Sequence[str]:
+def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
     """Check labels: at least two, all different to the eye, all text; "0", "1", "2" … become `Numbered`.
 
     Raises:
         InvalidDesign: anything else.
     """
-    if isinstance(given, Computed):
-        return given
-    if isinstance(given, numbers.Integral) and not isinstance(given, bool):
-        number = int(given)  # an array's integer is taken out of its 64 bits
+    if isinstance(label_source, Computed):
+        return label_source
+    if isinstance(label_source, numbers.Integral) and not isinstance(label_source, bool):
+        number = int(label_source)  # an array's integer is taken out of its 64 bits
         if not 2 <= number <= _MOST_LABELS:
             raise InvalidDesign(f"{name} is {exact.shown(number)}; expected 2 to 2^53.")
         return Numbered(number)
-    given = _listed(given)
-    if isinstance(given, str) or not isinstance(given, Sequence):
+    label_source = _listed(label_source)
+    if isinstance(label_source, str) or not isinstance(label_source, Sequence):
         raise InvalidDesign(
-            f"{name} is a {type(given).__name__}; expected a list of labels, or how many there are.",
+            f"{name} is a {type(label_source).__name__}; expected a list of labels, or how many there are.",
             'For example ["no", "yes"], or 5.',
         )
-    labels = tuple(given)
+    labels = tuple(label_source)
     if len(labels) < 2:
         raise InvalidDesign(f"{name} holds {len(labels)} labels; expected at least 2.")
     for label in labels:
@@ -130,12 +130,12 @@ def read(given: Labels, *, name: str = "categories") -> Sequence[str]:
     return numbered if labels == tuple(numbered) else tuple(map(str, labels))
 
 
-def _listed(given: Any) -> Any:
+def _listed(values: Any) -> Any:
     """Return a column of NumPy, pandas, Polars or Arrow as a list; each says itself how, and none is imported."""
     for name in ("tolist", "to_list", "to_pylist"):
-        if not isinstance(given, Sequence) and hasattr(given, name):
-            return getattr(given, name)()
-    return given
+        if not isinstance(values, Sequence) and hasattr(values, name):
+            return getattr(values, name)()
+    return values
 
 
 def _unwritable(label: str) -> bool:
@@ -145,32 +145,32 @@ def _unwritable(label: str) -> bool:
 
 def _refuse_twins(labels: Sequence[str], name: str) -> None:
     """Refuse labels that nobody can tell apart: equal, or different only in outer spaces or in how é is composed."""
-    seen: set[str] = set()
+    seen_labels: set[str] = set()
     for label in labels:
         look = unicodedata.normalize("NFC", label).strip()
-        if look in seen:
+        if look in seen_labels:
             raise InvalidDesign(
                 f"{name} holds {quoted(label)} more than once, or two labels that look like it; "
                 "expected different labels."
             )
-        seen.add(look)
+        seen_labels.add(look)
 
 
-def same_labels(one: Sequence[str], two: Sequence[str]) -> bool:
+def same_labels(first: Sequence[str], second: Sequence[str]) -> bool:
     """Say whether labels are the same in the same order; those that are made when asked for may differ in type."""
-    return one == two or (len(one) == len(two) and all(a == b for a, b in zip(one, two, strict=True)))
+    return first == second or (len(first) == len(second) and all(a == b for a, b in zip(first, second, strict=True)))
 
 
-def shown(labels: Sequence[str], most: int = 8) -> str:
+def shown(labels: Sequence[str], max_shown: int = 8) -> str:
     """Return labels for a message, cut after a few.
 
     Example:
-        >>> shown(["no", "yes"]), shown(Numbered(1000), most=3)
+        >>> shown(["no", "yes"]), shown(Numbered(1000), max_shown=3)
         ("'no', 'yes'", "'0', '1', '2', … (1,000 in all)")
     """
-    text = ", ".join(f"{quoted(label, 60)}" for label in labels[:most])
+    text = ", ".join(f"{quoted(label, 60)}" for label in labels[:max_shown])
     number = size(labels)
-    if number <= most:
+    if number <= max_shown:
         return text
     return f"{text}, … ({number:,} in all)" if number < 1 << 64 else f"{text}, …"
 
@@ -189,10 +189,10 @@ class Bitstrings(Computed):
 
     __slots__ = ("places",)
 
-    def __init__(self, places: int) -> None:
-        if not 1 <= places <= MOST_CATEGORIES:
-            raise InvalidDesign(f"sets of {exact.shown(places)} categories; expected 1 to {MOST_CATEGORIES:,}.")
-        self.places = places
+    def __init__(self, n_bits: int) -> None:
+        if not 1 <= n_bits <= MOST_CATEGORIES:
+            raise InvalidDesign(f"sets of {exact.shown(n_bits)} categories; expected 1 to {MOST_CATEGORIES:,}.")
+        self.places = n_bits
 
     @property
     def size(self) -> int:
@@ -203,11 +203,11 @@ class Bitstrings(Computed):
         return self.size
 
     @overload
-    def __getitem__(self, at: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[str]: ...
-    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
-        numbers = range(self.size)[at]
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        numbers = range(self.size)[index]
         return self._label(numbers) if isinstance(numbers, int) else tuple(map(self._label, numbers))
 
     def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
@@ -246,31 +246,31 @@ class Combinations(Computed):
 
     __slots__ = ("_places", "parts", "size")
 
-    def __init__(self, parts: Sequence[Sequence[str]]) -> None:
-        self.parts = tuple(parts)
+    def __init__(self, factors: Sequence[Sequence[str]]) -> None:
+        self.parts = tuple(factors)
         self.size = math.prod(self.sizes)
-        for part in self.parts:
-            _check(part)
+        for factor_labels in self.parts:
+            _check(factor_labels)
         self._places = tuple(map(Places, self.parts))
 
     def __len__(self) -> int:
         return self.size
 
     @overload
-    def __getitem__(self, at: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[str]: ...
-    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
-        numbers = range(self.size)[at]
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        numbers = range(self.size)[index]
         return self._label(numbers) if isinstance(numbers, int) else tuple(map(self._label, numbers))
 
     def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
         """Return the number of a combination."""
-        pieces = label.split(SEPARATOR) if isinstance(label, str) else []
-        if len(pieces) == len(self.parts):
-            found = [known.find(piece) for known, piece in zip(self._places, pieces, strict=True)]
-            digits = [each for each in found if each is not None]
-            if len(digits) == len(found) and join(digits, self.sizes) in range(self.size)[start:stop]:
+        factor_parts = label.split(SEPARATOR) if isinstance(label, str) else []
+        if len(factor_parts) == len(self.parts):
+            candidates = [positions.find(name) for positions, name in zip(self._places, factor_parts, strict=True)]
+            digits = [digit for digit in candidates if digit is not None]
+            if len(digits) == len(candidates) and join(digits, self.sizes) in range(self.size)[start:stop]:
                 return join(digits, self.sizes)
         raise ValueError("not one of the combined labels")
 
@@ -280,7 +280,10 @@ class Combinations(Computed):
         return tuple(map(size, self.parts))
 
     def _label(self, number: int) -> str:
-        return SEPARATOR.join(part[digit] for part, digit in zip(self.parts, split(number, self.sizes), strict=True))
+        return SEPARATOR.join(
+            labels_of_factor[digit]
+            for labels_of_factor, digit in zip(self.parts, split(number, self.sizes), strict=True)
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Combinations) and other.parts == self.parts
@@ -292,8 +295,8 @@ class Combinations(Computed):
         return f"Combinations({self.parts!r})"
 
 
-def _check(part: Sequence[str]) -> None:
-    for label in () if isinstance(part, Computed) else part:
+def _check(labels_of_factor: Sequence[str]) -> None:
+    for label in () if isinstance(labels_of_factor, Computed) else labels_of_factor:
         if SEPARATOR in f" {label} ":  # otherwise nobody could tell where one attribute ends
             raise InvalidDesign(
                 f"the label {quoted(label)} holds {SEPARATOR.strip()!r} between spaces, which separates attributes; "

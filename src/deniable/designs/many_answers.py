@@ -60,8 +60,10 @@ def k_ary(
         >>> k_ary(1_000_000, epsilon=1).parity < Fraction("2.7182818284590453")
         True
     """
-    known = labels.read(categories)
-    return Design("k_ary", known, known, diagonal(len(known), epsilon, p, low=low)).within(epsilon)
+    category_labels = labels.read(categories)
+    return Design(
+        "k_ary", category_labels, category_labels, diagonal(len(category_labels), epsilon, p, low=low)
+    ).within(epsilon)
 
 
 def diagonal(size: int, epsilon: exact.Rational | None, p: exact.Rational | None, *, low: bool = False) -> Diagonal:
@@ -83,17 +85,17 @@ def diagonal(size: int, epsilon: exact.Rational | None, p: exact.Rational | None
 
 
 def _from_ratio(size: int, ratio: Fraction, *, low: bool) -> Diagonal:
-    others = size - 1
+    n_others = size - 1
     if low:
-        other = int(chance.TOTAL * ratio / (others * ratio + 1))
+        other_weight = int(chance.TOTAL * ratio / (n_others * ratio + 1))
     else:
-        other = -int(-chance.TOTAL / (ratio + others) // 1)
-    same = chance.TOTAL - others * other
-    if same <= 0 or (same <= other) != low or same == other:
+        other_weight = -int(-chance.TOTAL / (ratio + n_others) // 1)
+    same = chance.TOTAL - n_others * other_weight
+    if same <= 0 or (same <= other_weight) != low or same == other_weight:
         raise InvalidDesign(
             f"with {size:,} categories this ε is too fine for weights that sum to 2^64; expected fewer or a larger ε."
         )
-    return Diagonal(size, same, other)
+    return Diagonal(size, same, other_weight)
 
 
 def _from_probability(size: int, p: Fraction) -> Diagonal:
@@ -106,8 +108,8 @@ def _from_probability(size: int, p: Fraction) -> Diagonal:
         raise InvalidDesign(
             f"p = {p} gives every answer away; expected a p between 0 and 1.", "Or ask the question directly."
         )
-    other = (1 - p) / (size - 1)
-    return Diagonal(size, p.numerator * other.denominator, other.numerator * p.denominator)
+    p_other = (1 - p) / (size - 1)
+    return Diagonal(size, p.numerator * p_other.denominator, p_other.numerator * p.denominator)
 
 
 @register(
@@ -150,10 +152,10 @@ def matrix(
         raise InvalidDesign("the matrix is not a table; expected a list of rows of numbers.") from None
     channel = Dense.of(cells)
     square = channel.answers == channel.responses
-    known = categories if categories is not None else channel.answers
+    answer_labels = categories if categories is not None else channel.answers
     if symbols is None:
-        symbols = known if square else channel.responses
-    return Design("matrix", known, symbols, channel)  # type: ignore[arg-type]  # Design reads labels
+        symbols = answer_labels if square else channel.responses
+    return Design("matrix", answer_labels, symbols, channel)  # type: ignore[arg-type]  # Design reads labels
 
 
 @register(
@@ -247,8 +249,8 @@ def forced_choice(forced: Sequence[exact.Rational], *, categories: Labels | None
             f"the forced categories have a probability of {sum(shares)} together; expected one between 0 and 1.",
             "What is left is the probability of an honest answer.",
         )
-    known = labels.read(len(shares) if categories is None else categories)
-    return Design("forced_choice", known, known, forced_channel(shares))
+    category_labels = labels.read(len(shares) if categories is None else categories)
+    return Design("forced_choice", category_labels, category_labels, forced_channel(shares))
 
 
 @register({"categories": 4}, {"categories": ["red", "green", "blue"]})
@@ -272,13 +274,13 @@ def negative_survey(categories: Labels) -> Design:
         >>> negative_survey(["red", "green", "blue"]).bayes_factors("red", "red")
         (Fraction(0, 1), Fraction(0, 1))
     """
-    known = labels.read(categories)
-    if len(known) < 3:
+    category_labels = labels.read(categories)
+    if len(category_labels) < 3:
         raise InvalidDesign(
-            f"there are {len(known)} categories; expected at least 3.",
+            f"there are {len(category_labels)} categories; expected at least 3.",
             "With two, whoever says the other gives it away.",
         )
-    return Design("negative_survey", known, known, diagonal(len(known), None, 0))
+    return Design("negative_survey", category_labels, category_labels, diagonal(len(category_labels), None, 0))
 
 
 @register(
@@ -313,17 +315,19 @@ def hadamard(categories: Labels, epsilon: exact.Rational) -> Design:
         >>> len(design.symbols), design.epsilon
         (1048575, 0.9999999999998717)
     """
-    known = labels.read(categories)
+    category_labels = labels.read(categories)
     ratio = exact.exp_below(exact.positive_epsilon(epsilon))
-    half = 1 << len(known).bit_length() >> 1
+    half = 1 << len(category_labels).bit_length() >> 1
     small = -int(-chance.TOTAL / (ratio * (half - 1) + half) // 1)
     large = (chance.TOTAL - half * small) // (half - 1)
     if large <= small:
         raise InvalidDesign(
-            f"with {len(known):,} categories this ε is too fine for weights that sum to 2^64; "
+            f"with {len(category_labels):,} categories this ε is too fine for weights that sum to 2^64; "
             "expected fewer or a larger ε."
         )
-    return Design("hadamard", known, Numbered(2 * half - 1), Hadamard(len(known), large, small)).within(epsilon)
+    return Design(
+        "hadamard", category_labels, Numbered(2 * half - 1), Hadamard(len(category_labels), large, small)
+    ).within(epsilon)
 
 
 MOST_CELLS = 1 << 24
@@ -366,19 +370,21 @@ def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | 
         >>> design.channel.values, design.epsilon, len(design.symbols)
         (4, 0.9999999999998678, 1398100)
     """
-    known = labels.read(categories)
+    category_labels = labels.read(categories)
     ratio = exact.exp_below(exact.positive_epsilon(epsilon))
-    size = len(known)
+    size = len(category_labels)
     q = best_values(size, ratio) if values is None else field(values).values
     hashes = (q ** digits_of(size - 1, q) - 1) // (q - 1)
-    each = chance.TOTAL // hashes
-    other = -int(-each / (ratio + q - 1) // 1)
-    same = each - (q - 1) * other
-    if other < 1 or same <= other:
+    hash_weight = chance.TOTAL // hashes
+    other_weight = -int(-hash_weight / (ratio + q - 1) // 1)
+    same = hash_weight - (q - 1) * other_weight
+    if other_weight < 1 or same <= other_weight:
         raise InvalidDesign(
             f"with {size:,} categories this ε is too fine for weights that sum to 2^64; expected fewer or a larger ε."
         )
-    return Design("local_hashing", known, Numbered(hashes * q), Hashing(size, q, same, other)).within(epsilon)
+    return Design("local_hashing", category_labels, Numbered(hashes * q), Hashing(size, q, same, other_weight)).within(
+        epsilon
+    )
 
 
 def best_values(size: int, ratio: Fraction) -> int:
@@ -402,9 +408,9 @@ def _candidates(size: int, ratio: float) -> list[int]:
     largest = next_prime(min(size, MOST_VALUES // 2))
     about: Iterable[float] = ((ratio + 1) * 2 ** (step / 8) for step in range(-24, 25))
     roots: Iterable[float] = (size ** (1 / digits) for digits in range(1, size.bit_length() + 1))
-    wanted = {min(max(2, math.floor(each)), largest) for each in (*about, *roots)}
+    sizes = {min(max(2, math.floor(size)), largest) for size in (*about, *roots)}
     small = {q for q in range(2, max(POWERS) + 1) if q <= largest and (q in POWERS or is_prime(q))}
-    return sorted(small | {next_prime(each) for each in wanted})
+    return sorted(small | {next_prime(size) for size in sizes})
 
 
 def _cells(size: int, q: int) -> int:

@@ -106,8 +106,8 @@ class Scale:
 
     def place(self, value: Fraction) -> tuple[int, Fraction]:
         """Return the number of the level below a value, and how often the value is rounded to the next one."""
-        below, part = divmod((value - self.range.low) / self.step, 1)
-        return int(below), part
+        below, remainder = divmod((value - self.range.low) / self.step, 1)
+        return int(below), remainder
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +143,10 @@ class NumberDesign(Design):
 
     def worst_variance(self) -> float:
         """Return the largest variance, over all numbers in the range, of an estimate from one response."""
-        sent, given = range(self.channel.responses), range(self.channel.answers)
-        columns = [[float(self.channel.probability(each, given=level)) for each in sent] for level in given]
+        responses, levels = range(self.channel.responses), range(self.channel.answers)
+        columns = [
+            [float(self.channel.probability(response, given=level)) for response in responses] for level in levels
+        ]
         return float(self.range.width / 2) ** 2 * worst_variance(columns)
 
     def to_body(self) -> dict[str, Any]:
@@ -153,10 +155,10 @@ class NumberDesign(Design):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> NumberDesign:
         plain = Design.from_body({name: value for name, value in body.items() if name != "range"})
-        ends = documents.field(body, "range", list)
-        if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
+        bounds = documents.field(body, "range", list)
+        if len(bounds) != 2 or not all(isinstance(end, str) for end in bounds):
             raise InvalidDesign("the range of the numbers is not written as its two ends; expected two texts.")
-        scale = Scale(Range.of(*ends), len(plain.categories))
+        scale = Scale(Range.of(*bounds), len(plain.categories))
         return cls(plain.name, plain.categories, plain.symbols, plain.channel, scale=scale)
 
     def __repr__(self) -> str:
@@ -202,8 +204,8 @@ def number_design(
     """
     if goal not in GOALS:
         raise InvalidRequest(f"the goal is {quoted(goal)}; expected one of {', '.join(GOALS)}.")
-    whole = isinstance(levels, int) and not isinstance(levels, bool)
-    if levels is not None and not (whole and 2 <= levels <= MOST_LEVELS):
+    is_count = isinstance(levels, int) and not isinstance(levels, bool)
+    if levels is not None and not (is_count and 2 <= levels <= MOST_LEVELS):
         raise InvalidDesign(f"there are {quoted(levels)} levels; expected a whole number from 2 to {MOST_LEVELS}.")
     range_, ratio = Range.of(low, high), float(exact.exp_below(exact.positive_epsilon(epsilon)))
     count, best = best_window(goal, ratio, levels, width)
@@ -214,12 +216,12 @@ def number_design(
 
 def _written(value: Fraction) -> str:
     """Return a number exactly: as a decimal where it has one, else as a fraction."""
-    rest = value.denominator
+    remainder = value.denominator
     for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest != 1:
+        while remainder % prime == 0:
+            remainder //= prime
+    if remainder != 1:
         return str(value)
-    places = max(value.denominator.bit_length(), 1)
-    text = f"{Decimal(value.numerator * 10**places // value.denominator).scaleb(-places):f}"
+    n_digits = max(value.denominator.bit_length(), 1)
+    text = f"{Decimal(value.numerator * 10**n_digits // value.denominator).scaleb(-n_digits):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

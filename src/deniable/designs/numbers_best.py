@@ -38,11 +38,11 @@ def best_window(goal: str, ratio: float, levels: int | None = None, width: int |
         [(7, 6), (7, 6), (5, 2), (7, 2)]
     """
     settled = levels or (LEVELS_FOR_A_DISTRIBUTION if goal == "distribution" else None)
-    most = _FEW_LEVELS if ratio < _LARGE_RATIO else LEVELS_FOR_A_MEAN[-1]
-    counts = [settled] if settled else [count for count in LEVELS_FOR_A_MEAN if count <= most]
-    pairs = [(count, each) for count in counts for each in (_widths(count) if width is None else [width])]
+    max_levels = _FEW_LEVELS if ratio < _LARGE_RATIO else LEVELS_FOR_A_MEAN[-1]
+    counts = [settled] if settled else [count for count in LEVELS_FOR_A_MEAN if count <= max_levels]
+    pairs = [(count, candidate) for count in counts for candidate in (_widths(count) if width is None else [width])]
     cost = worst_variance if goal == "mean" else _cumulated_variance
-    fitting = [(count, each) for count, each in pairs if 1 <= each < count]
+    fitting = [(count, span) for count, span in pairs if 1 <= span < count]
     if len(fitting) < 2:
         return pairs[0]
     return min(fitting, key=lambda pair: cost(window_columns(pair[0], pair[1], min(ratio, _MOST_RATIO))))
@@ -57,10 +57,10 @@ def worst_variance(columns: Columns) -> float:
     scores, levels = best_scores(columns), _levels(len(columns))
     seconds = [sum(score * score * p for score, p in zip(scores, column, strict=True)) for column in columns]
     worst = 0.0
-    for at in range(len(levels) - 1):
-        slope = (seconds[at + 1] - seconds[at]) / (levels[at + 1] - levels[at])
-        y = min(max(slope / 2, levels[at]), levels[at + 1])
-        worst = max(worst, seconds[at] + slope * (y - levels[at]) - y * y)
+    for index in range(len(levels) - 1):
+        chord_derivative = (seconds[index + 1] - seconds[index]) / (levels[index + 1] - levels[index])
+        y = min(max(chord_derivative / 2, levels[index]), levels[index + 1])
+        worst = max(worst, seconds[index] + chord_derivative * (y - levels[index]) - y * y)
     return worst
 
 
@@ -70,8 +70,8 @@ def best_scores(columns: Columns) -> list[float]:
     weights = _solved(_information(columns), [[level] for level in _levels(len(columns))])
     shares = _shares(columns)
     return [
-        sum(column[at] * weight[0] for column, weight in zip(columns, weights, strict=True)) / share
-        for at, share in enumerate(shares)
+        sum(column[response] * weight[0] for column, weight in zip(columns, weights, strict=True)) / share
+        for response, share in enumerate(shares)
     ]
 
 
@@ -79,7 +79,7 @@ def window_columns(levels: int, width: int, ratio: float) -> Columns:
     """Return the columns of a window."""
     small = 1 / (width * ratio + levels - 1)
     return [
-        [ratio * small if first <= at < first + width else small for at in range(levels + width - 1)]
+        [ratio * small if first <= response < first + width else small for response in range(levels + width - 1)]
         for first in range(levels)
     ]
 
@@ -87,9 +87,9 @@ def window_columns(levels: int, width: int, ratio: float) -> Columns:
 def _cumulated_variance(columns: Columns) -> float:
     """Return the variances of the shares of people at or below each level, summed, but for a constant."""
     size = len(columns)
-    below = [[float(at <= level) for level in range(size - 1)] for at in range(size)]
+    below = [[float(response <= level) for level in range(size - 1)] for response in range(size)]
     inverse = _solved(_information(columns), below)
-    return sum(sum(inverse[at][level] for at in range(level + 1)) for level in range(size - 1))
+    return sum(sum(inverse[response][level] for response in range(level + 1)) for level in range(size - 1))
 
 
 def _widths(levels: int) -> list[int]:
@@ -98,7 +98,7 @@ def _widths(levels: int) -> list[int]:
 
 
 def _levels(size: int) -> list[float]:
-    return [2 * at / (size - 1) - 1 for at in range(size)]
+    return [2 * index / (size - 1) - 1 for index in range(size)]
 
 
 def _shares(columns: Columns) -> list[float]:
@@ -109,18 +109,20 @@ def _shares(columns: Columns) -> list[float]:
 def _information(columns: Columns) -> list[list[float]]:
     shares = _shares(columns)
     scaled = [[p / share for p, share in zip(column, shares, strict=True)] for column in columns]
-    return [[sum(map(float.__mul__, one, two)) for two in scaled] for one in columns]
+    return [[sum(map(float.__mul__, left, right)) for right in scaled] for left in columns]
 
 
-def _solved(matrix: list[list[float]], given: list[list[float]]) -> list[list[float]]:
+def _solved(matrix: list[list[float]], constants: list[list[float]]) -> list[list[float]]:
     """Return X with matrix·X = given, by elimination; the matrix is positive definite."""
     size = len(matrix)
-    rows = [[*matrix[at], *given[at]] for at in range(size)]
-    for at in range(size):
-        pivot = rows[at][at]
-        rows[at] = [each / pivot for each in rows[at]]
-        for other in range(size):
-            if other != at:
-                factor = rows[other][at]
-                rows[other] = [mine - factor * its for mine, its in zip(rows[other], rows[at], strict=True)]
+    rows = [[*matrix[index], *constants[index]] for index in range(size)]
+    for index in range(size):
+        pivot = rows[index][index]
+        rows[index] = [entry / pivot for entry in rows[index]]
+        for other_index in range(size):
+            if other_index != index:
+                factor = rows[other_index][index]
+                rows[other_index] = [
+                    mine - factor * its for mine, its in zip(rows[other_index], rows[index], strict=True)
+                ]
     return [row[size:] for row in rows]

@@ -47,22 +47,22 @@ def window(categories: Labels, width: int, epsilon: exact.Rational) -> Design:
         >>> window(["never", "once", "often"], width=2, epsilon=1).symbols
         ('never', 'never … once', 'once … often', 'often')
     """
-    known = labels.read(categories)
-    size = len(known)
+    category_labels = labels.read(categories)
+    size = len(category_labels)
     if size > _MOST_CATEGORIES:
         raise InvalidDesign(f"there are {size:,} categories; expected at most {_MOST_CATEGORIES} ordered ones.")
     if isinstance(width, bool) or not isinstance(width, int) or not 1 <= width < size:
         raise InvalidDesign(f"the width is {quoted(width)}; expected a whole number from 1 to {size - 1}.")
     if width == 1:
-        return k_ary(known, epsilon)
+        return k_ary(category_labels, epsilon)
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
-    whole = width * gamma + size - 1
-    large, small = gamma / whole, Fraction(1) / whole
+    column_weight = width * gamma + size - 1
+    large, small = gamma / column_weight, Fraction(1) / column_weight
     columns = [
         [large if first <= number < first + width else small for number in range(size + width - 1)]
         for first in range(size)
     ]
-    return Design("window", known, stretches(known, width), realize(columns, gamma)).within(epsilon)
+    return Design("window", category_labels, stretches(category_labels, width), realize(columns, gamma)).within(epsilon)
 
 
 def stretches(categories: Sequence[str], width: int) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def stretches(categories: Sequence[str], width: int) -> tuple[str, ...]:
         ('0', '0 … 20', '20 … 40', '40')
     """
     size = len(categories)
-    ends = [(max(number - width + 1, 0), min(number, size - 1)) for number in range(size + width - 1)]
+    bounds = [(max(number - width + 1, 0), min(number, size - 1)) for number in range(size + width - 1)]
     return tuple(
-        categories[first] if first == last else f"{categories[first]} … {categories[last]}" for first, last in ends
+        categories[first] if first == last else f"{categories[first]} … {categories[last]}" for first, last in bounds
     )

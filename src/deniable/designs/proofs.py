@@ -36,8 +36,8 @@ def proofs(design: Design) -> tuple[str, ...]:
     """
     if design.parity != math.inf:
         return ()
-    found = [_proof(design, number) for number in _responses(design)]
-    return (*(each for each in found if each), *factors(design))
+    candidates = [_proof(design, number) for number in _responses(design)]
+    return (*(proof for proof in candidates if proof), *factors(design))
 
 
 def factors(design: Design) -> tuple[str, ...]:
@@ -53,9 +53,11 @@ def factors(design: Design) -> tuple[str, ...]:
     if design.channel.answers != 2 or design.channel.responses > _MOST_FACTORS:
         return ()
     name = design.categories[1]
-    each = [f"by {shown(design.bayes_factors(sent, name)[0])} where {quoted(sent)} is sent" for sent in design.symbols]
-    told = ", ".join(each[:-1]) + f" and {each[-1]}"
-    return (f"The odds of {quoted(name)} are multiplied {told}.",)
+    clauses = [
+        f"by {shown(design.bayes_factors(symbol, name)[0])} where {quoted(symbol)} is sent" for symbol in design.symbols
+    ]
+    clause_text = ", ".join(clauses[:-1]) + f" and {clauses[-1]}"
+    return (f"The odds of {quoted(name)} are multiplied {clause_text}.",)
 
 
 def shown(factor: exact.Ratio) -> str:

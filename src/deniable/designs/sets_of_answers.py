@@ -63,8 +63,8 @@ def subset(
         >>> subset(4, t=2, p="3/4").parity
         Fraction(3, 1)
     """
-    known = labels.read(categories)
-    k = len(known)
+    category_labels = labels.read(categories)
+    k = len(category_labels)
     if (epsilon is None) == (p is None) or (p is not None and t is None):
         raise InvalidRequest("expected either epsilon, or t and p.", "For example epsilon=1, or t=2 and p=0.75.")
     if epsilon is not None:
@@ -79,7 +79,7 @@ def subset(
         share = exact.probability(p, name="p")
         channel = Subset(k, _check_t(k, t), share.numerator, share.denominator)
         _check_share(k, t, share)
-    return Design("subset", known, Bitstrings(k), channel).within(epsilon)
+    return Design("subset", category_labels, Bitstrings(k), channel).within(epsilon)
 
 
 def inside(k: int, t: int, gamma: Fraction) -> int:
@@ -250,22 +250,22 @@ def unary(
         >>> unary(128, p="3/4", q="1/4").parity
         Fraction(9, 1)
     """
-    known = labels.read(categories)
+    category_labels = labels.read(categories)
     if by_size is None:
-        by_size = MOST_COUNTED_APART < len(known) <= _MOST_BY_SIZE
+        by_size = MOST_COUNTED_APART < len(category_labels) <= _MOST_BY_SIZE
     if (epsilon is None) == (p is None) or (p is None) != (q is None) or (optimized and epsilon is None):
         raise InvalidRequest(
             "expected either epsilon, or both p and q.", "For example epsilon=1, or p=0.75 and q=0.25."
         )
     if epsilon is not None:
-        channel = _from_epsilon(len(known), epsilon, optimized=optimized, by_size=by_size)
+        channel = _from_epsilon(len(category_labels), epsilon, optimized=optimized, by_size=by_size)
     else:
         assert p is not None
         assert q is not None
         channel = _from_probabilities(
-            len(known), exact.probability(p, name="p"), exact.probability(q, name="q"), by_size
+            len(category_labels), exact.probability(p, name="p"), exact.probability(q, name="q"), by_size
         )
-    return Design("unary", known, Bitstrings(len(known)), channel).within(epsilon)
+    return Design("unary", category_labels, Bitstrings(len(category_labels)), channel).within(epsilon)
 
 
 @register(
@@ -306,22 +306,22 @@ def rappor(
         >>> rappor(["red", "green", "blue"], f="1/3").parity
         Fraction(4, 1)
     """
-    known = labels.read(categories)
+    category_labels = labels.read(categories)
     if (epsilon is None) == (f is None):
         raise InvalidRequest("expected either epsilon or f, and exactly one.", "For example epsilon=1, or f=0.25.")
     if epsilon is not None:
-        channel = _from_epsilon(len(known), epsilon, optimized=False, by_size=by_size)
+        channel = _from_epsilon(len(category_labels), epsilon, optimized=False, by_size=by_size)
     else:
         assert f is not None
         flip = exact.probability(f, name="f")
-        channel = _from_probabilities(len(known), 1 - flip, flip, by_size)
-    return Design("rappor", known, Bitstrings(len(known)), channel).within(epsilon)
+        channel = _from_probabilities(len(category_labels), 1 - flip, flip, by_size)
+    return Design("rappor", category_labels, Bitstrings(len(category_labels)), channel).within(epsilon)
 
 
 def _from_epsilon(size: int, epsilon: exact.Rational, *, optimized: bool, by_size: bool) -> Bits:
-    asked = exact.positive_epsilon(epsilon)
+    max_epsilon = exact.positive_epsilon(epsilon)
     # The symmetric encoding spends half of ε on each of the two bits; the optimized one all of it on the zeros.
-    ratio = exact.exp_below(asked if optimized else asked / 2)
+    ratio = exact.exp_below(max_epsilon if optimized else max_epsilon / 2)
     stray = math.ceil(chance.TOTAL / (ratio + 1))
     hit = chance.TOTAL // 2 if optimized else chance.TOTAL - stray
     if stray >= hit:
@@ -374,10 +374,10 @@ def mixture(categories: Labels, weights: Weights, epsilon: exact.Rational) -> De
         >>> mixture(4, {1: 0.5, 2: 0.5}, epsilon=1).channel.sizes
         (1, 2)
     """
-    known = labels.read(categories)
+    category_labels = labels.read(categories)
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
-    channel = _mixed(len(known), _read(len(known), weights), gamma)
-    return Design("mixture", known, Bitstrings(len(known)), channel).within(epsilon)
+    channel = _mixed(len(category_labels), _read(len(category_labels), weights), gamma)
+    return Design("mixture", category_labels, Bitstrings(len(category_labels)), channel).within(epsilon)
 
 
 @register({"categories": ["red", "green", "blue"], "epsilon": 1}, {"categories": 4, "f": "1/3"})
@@ -406,13 +406,13 @@ def truncated_rappor(
         >>> truncated_rappor(4, f="1/3").channel.sizes
         (1, 2, 3)
     """
-    known = labels.read(categories)
-    k = len(known)
+    category_labels = labels.read(categories)
+    k = len(category_labels)
     if (epsilon is None) == (f is None):
         raise InvalidRequest("expected either epsilon or f, and exactly one.", "For example epsilon=1, or f=0.25.")
     if epsilon is not None:
-        asked = exact.positive_epsilon(epsilon)
-        flip, gamma = 1 / (exact.exp_below(asked / 2) + 1), exact.exp_below(asked)
+        max_epsilon = exact.positive_epsilon(epsilon)
+        flip, gamma = 1 / (exact.exp_below(max_epsilon / 2) + 1), exact.exp_below(max_epsilon)
     else:
         assert f is not None
         flip = exact.probability(f, name="f")
@@ -422,9 +422,9 @@ def truncated_rappor(
     if k > _MOST_SIZES:
         raise InvalidDesign(f"there are {exact.shown(k)} categories; expected at most {_MOST_SIZES:,}.")
     weights = rappor_weights(k, flip)[1:-1]
-    whole = sum(weights)
-    sizes = {t: weight / whole for t, weight in enumerate(weights, start=1)}
-    return Design("truncated_rappor", known, Bitstrings(k), _mixed(k, sizes, gamma)).within(epsilon)
+    total_weight = sum(weights)
+    sizes = {t: weight / total_weight for t, weight in enumerate(weights, start=1)}
+    return Design("truncated_rappor", category_labels, Bitstrings(k), _mixed(k, sizes, gamma)).within(epsilon)
 
 
 def rappor_weights(k: int, f: exact.Rational) -> list[Fraction]:
@@ -437,12 +437,13 @@ def rappor_weights(k: int, f: exact.Rational) -> list[Fraction]:
         [0.0988, 0.3457, 0.3704, 0.1605, 0.0247]
     """
     flip = exact.probability(f, name="f")
-    kept = _PRECISE.divide(Decimal(flip.denominator - flip.numerator), Decimal(flip.denominator))
-    flipped = _PRECISE.subtract(Decimal(1), kept)
-    others = _binomial(k - 1, flipped, kept)  # ones among the k − 1 bits that are not the answer's
+    p_keep = _PRECISE.divide(Decimal(flip.denominator - flip.numerator), Decimal(flip.denominator))
+    flipped = _PRECISE.subtract(Decimal(1), p_keep)
+    other_counts = _binomial(k - 1, flipped, p_keep)  # ones among the k − 1 bits that are not the answer's
     none = Fraction(0)
     return [
-        Fraction(kept) * (others[t - 1] if t else none) + Fraction(flipped) * (others[t] if t < k else none)
+        Fraction(p_keep) * (other_counts[t - 1] if t else none)
+        + Fraction(flipped) * (other_counts[t] if t < k else none)
         for t in range(k + 1)
     ]
 
@@ -482,10 +483,10 @@ def _binomial(n: int, p: Decimal, q: Decimal) -> list[Fraction]:
 def _read(k: int, weights: Weights) -> dict[int, Fraction]:
     if not isinstance(weights, Mapping | Sequence):
         raise InvalidDesign(f"the weights are a {type(weights).__name__}; expected one for each size of set.")
-    given = weights if isinstance(weights, Mapping) else dict(enumerate(weights))
-    if not all(isinstance(t, int) and not isinstance(t, bool) and 0 <= t <= k for t in given):
+    weights_by_size = weights if isinstance(weights, Mapping) else dict(enumerate(weights))
+    if not all(isinstance(t, int) and not isinstance(t, bool) and 0 <= t <= k for t in weights_by_size):
         raise InvalidDesign(f"a set has a size that does not exist; expected whole numbers from 0 to {k}.")
-    sizes = {t: exact.probability(given[t], name=f"the weight of size {t}") for t in sorted(given)}
+    sizes = {t: exact.probability(weights_by_size[t], name=f"the weight of size {t}") for t in sorted(weights_by_size)}
     if sum(sizes.values()) != 1:
         raise InvalidDesign(
             f"the weights of the sizes sum to {float(sum(sizes.values())):.6g}; expected exactly 1.",
@@ -498,5 +499,5 @@ def _mixed(k: int, sizes: Mapping[int, Fraction], gamma: Fraction) -> Mixture:
     """Round the weights of the sizes to 2^64, what is left to the largest; the weights inside towards privacy."""
     rounded = {t: int(chance.TOTAL * weight) for t, weight in sizes.items()}
     rounded[max(rounded, key=lambda t: rounded[t])] += chance.TOTAL - sum(rounded.values())
-    parts = tuple(Part(t, weight, inside(k, t, gamma)) for t, weight in rounded.items() if weight)
-    return Mixture(k, parts, chance.TOTAL)
+    components = tuple(Part(t, weight, inside(k, t, gamma)) for t, weight in rounded.items() if weight)
+    return Mixture(k, components, chance.TOTAL)

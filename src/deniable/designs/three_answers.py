@@ -155,17 +155,19 @@ def rr3_club(
 
 def _build(
     family: str,
-    given: tuple[exact.Rational | None, ...],
+    parameters: tuple[exact.Rational | None, ...],
     epsilon: exact.Rational | None,
     importance: Weighting | None,
     guess: Weighting | None,
     categories: Labels,
 ) -> Design:
-    known = labels.read(categories)
-    if len(known) != 3:
-        raise InvalidDesign(f"there are {len(known)} categories; expected 3.", "For other numbers use k_ary().")
+    category_labels = labels.read(categories)
+    if len(category_labels) != 3:
+        raise InvalidDesign(
+            f"there are {len(category_labels)} categories; expected 3.", "For other numbers use k_ary()."
+        )
     names = find(family).parameters
-    values = tuple(value for value in given if value is not None)
+    values = tuple(value for value in parameters if value is not None)
     if len(values) != (0 if epsilon is not None else len(names)):
         raise InvalidRequest(
             f"expected either epsilon or all of {', '.join(names)}.", f"For example {family}(epsilon=1)."
@@ -177,8 +179,10 @@ def _build(
         _refuse_blind(family, member)
         channel = Dense.of([list(row) for row in zip(*member.columns, strict=True)])
     else:
-        channel = _best(family, epsilon, _three(known, importance, "1"), _three(known, guess, "1/3"))
-    return Design(family, known, known, channel).within(epsilon)
+        channel = _best(
+            family, epsilon, _three(category_labels, importance, "1"), _three(category_labels, guess, "1/3")
+        )
+    return Design(family, category_labels, category_labels, channel).within(epsilon)
 
 
 def _best(
@@ -195,16 +199,16 @@ def _best(
     return realize(best.club.columns, gamma)
 
 
-def _three(known: Sequence[str], given: Weighting | None, default: str) -> Sequence[exact.Rational]:
-    if given is None:
+def _three(category_labels: Sequence[str], weighting: Weighting | None, default: str) -> Sequence[exact.Rational]:
+    if weighting is None:
         return (default,) * 3
-    if not isinstance(given, Mapping):
-        require(isinstance(given, Sequence), given, "a weighting", "a number for each category")
-        return given
-    unknown = [name for name in given if name not in known]
+    if not isinstance(weighting, Mapping):
+        require(isinstance(weighting, Sequence), weighting, "a weighting", "a number for each category")
+        return weighting
+    unknown = [name for name in weighting if name not in category_labels]
     if unknown:
-        raise InvalidRequest(f"{quoted(unknown[0])} is not a category; expected {labels.shown(known)}.")
-    return [given.get(name, 0) for name in known]
+        raise InvalidRequest(f"{quoted(unknown[0])} is not a category; expected {labels.shown(category_labels)}.")
+    return [weighting.get(name, 0) for name in category_labels]
 
 
 def _refuse_blind(family: str, member: Club) -> None:

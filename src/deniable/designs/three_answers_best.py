@@ -45,8 +45,8 @@ class Club:
     @property
     def columns(self) -> tuple[Triple, Triple, Triple]:
         """For each answer the probabilities of the three responses."""
-        spread, kept, swapped = (1 - self.p1) / 2, self.p2 * self.q, self.p2 * (1 - self.q)
-        return (self.p1, spread, spread), (1 - self.p2, kept, swapped), (1 - self.p2, swapped, kept)
+        p_each_other, p_kept, swapped = (1 - self.p1) / 2, self.p2 * self.q, self.p2 * (1 - self.q)
+        return (self.p1, p_each_other, p_each_other), (1 - self.p2, p_kept, swapped), (1 - self.p2, swapped, p_kept)
 
     @property
     def first_gap(self) -> Fraction:
@@ -61,8 +61,8 @@ class Club:
     @property
     def parity(self) -> exact.Ratio:
         """The parity: the larger of max/min of {p1, 1 − p2} and max/min of {(1 − p1)/2, p2·q, p2·(1 − q)}."""
-        (p1, spread, _), (other, kept, swapped), _ = self.columns
-        groups = ((p1, other), (spread, kept, swapped))
+        (p1, p_each_other, _), (p_other, p_kept, swapped), _ = self.columns
+        groups = ((p1, p_other), (p_each_other, p_kept, swapped))
         return max(exact.ratio(max(group), min(group)) for group in groups)
 
     def estimates(self, observed: Sequence[Fraction]) -> Triple:
@@ -70,9 +70,9 @@ class Club:
 
         Implements: [MW21], Corollaries 3 to 5, with the constants corrected. Both gaps must differ from 0.
         """
-        zero, one, two = observed
+        zero, s1, s2 = observed
         first = (zero - (1 - self.p2)) / self.first_gap
-        difference = (one - two) / self.other_gap
+        difference = (s1 - s2) / self.other_gap
         return first, (1 - first + difference) / 2, (1 - first - difference) / 2
 
     def first_variance(self, share: Fraction) -> Fraction:
@@ -126,7 +126,7 @@ def _plane(a: Fraction | int, u: Fraction | int, v: Fraction | int, bound: Fract
 DAGGER = Slice("rr3_dagger", ("p1", "p2"), (_plane(0, 1, 2, 1),))
 DDAGGER = Slice("rr3_ddagger", ("p1", "p2"), (_plane(-1, 1, 1, 0),))
 CLUB = Slice("rr3_club", ("p1", "p2", "q"), ())
-SLICES = {each.name: each for each in (DAGGER, DDAGGER, CLUB)}
+SLICES = {family.name: family for family in (DAGGER, DDAGGER, CLUB)}
 
 
 def find(family: str) -> Slice:
@@ -176,15 +176,15 @@ def part(p1: exact.Rational, p2: exact.Rational, *, gamma: Fraction) -> int:
     Implements: Ω†(1) and Ω†(2) of [MW21], Section 4.1.2 and Figure 2, corrected: with p1 and p2 above 1/3 the condition
     that binds in Ω†(1) is 2p2 ≤ γ(1 − p2), and those in Ω†(2) are 2p1 ≤ γ(1 − p2) and 2p2 ≤ γ(1 − p1).
     """
-    one, two = exact.probability(p1, name="p1"), exact.probability(p2, name="p2")
-    if min(one, two) <= Fraction(1, 3) or max(one, two) >= 1 or one == two:
+    first, second = exact.probability(p1, name="p1"), exact.probability(p2, name="p2")
+    if min(first, second) <= Fraction(1, 3) or max(first, second) >= 1 or first == second:
         return 0
-    if one < two:
-        return 1 if 2 * two <= gamma * (1 - two) else 0
-    return 2 if 2 * one <= gamma * (1 - two) and 2 * two <= gamma * (1 - one) else 0
+    if first < second:
+        return 1 if 2 * second <= gamma * (1 - second) else 0
+    return 2 if 2 * first <= gamma * (1 - second) and 2 * second <= gamma * (1 - first) else 0
 
 
-def p1_range(family: str, *others: exact.Rational, gamma: Fraction) -> tuple[Fraction, Fraction] | None:
+def p1_range(family: str, *other_parameters: exact.Rational, gamma: Fraction) -> tuple[Fraction, Fraction] | None:
     """Return the smallest and the largest p1 that keep to γ with the other parameters as given; None where none does.
 
     Implements: in the proof of [MW21], Theorem 4, the largest p1 of RR3† at p2 = 1/3, which is min{γ/3, 1 − 2/(3γ)}.
@@ -194,7 +194,7 @@ def p1_range(family: str, *others: exact.Rational, gamma: Fraction) -> tuple[Fra
         (Fraction(2, 15), Fraction(11, 15))
     """
     # The point (a, u, v) moves on a line with p1: two of its places say which.
-    start, end = (_point(club(family, p1, *others)) for p1 in (0, 1))
+    start, end = (_point(club(family, p1, *other_parameters)) for p1 in (0, 1))
     low, high = Fraction(0), Fraction(1)
     for plane in conditions(gamma):
         at_start, at_end = _slack(plane, start), _slack(plane, end)
@@ -225,15 +225,15 @@ def corners(family: str, gamma: Fraction, *, q: exact.Rational | None = None) ->
     """Return the corners of a family's region; with q those of the slice of RR3♣ at this q."""
     if gamma <= 1:
         raise InvalidRequest(f"γ is {gamma}; expected more than 1.")
-    given = _planes(family, q)
+    planes = _planes(family, q)
     bounds = conditions(gamma)
-    found: dict[Point, Corner] = {}
-    for chosen in combinations(bounds, 3 - len(given)):
-        point = _crossing((*given, *chosen))
-        if point is not None and point not in found and all(_holds(plane, point) for plane in bounds):
+    corners_by_point: dict[Point, Corner] = {}
+    for chosen in combinations(bounds, 3 - len(planes)):
+        point = _crossing((*planes, *chosen))
+        if point is not None and point not in corners_by_point and all(_holds(plane, point) for plane in bounds):
             tight = frozenset(i for i, plane in enumerate(bounds) if _slack(plane, point) == 0)
-            found[point] = Corner(point, tight)
-    return tuple(found.values())
+            corners_by_point[point] = Corner(point, tight)
+    return tuple(corners_by_point.values())
 
 
 def edges(family: str, gamma: Fraction, *, q: exact.Rational | None = None) -> Iterator[tuple[Corner, Corner]]:
@@ -242,9 +242,9 @@ def edges(family: str, gamma: Fraction, *, q: exact.Rational | None = None) -> I
     Why: two corners with as many common tight conditions as it takes to leave one dimension lie on one line.
     """
     common = 2 - len(_planes(family, q))
-    for one, two in combinations(corners(family, gamma, q=q), 2):
-        if len(one.tight & two.tight) >= common:
-            yield one, two
+    for corner_a, corner_b in combinations(corners(family, gamma, q=q), 2):
+        if len(corner_a.tight & corner_b.tight) >= common:
+            yield corner_a, corner_b
 
 
 def parameters_at(family: str, point: Point) -> tuple[Fraction, ...]:
@@ -282,14 +282,14 @@ def _holds(plane: Plane, point: Point) -> bool:
 def _crossing(planes: tuple[Plane, ...]) -> Point | None:
     """Return the one point on three planes, if there is one, by Cramer's rule."""
     columns = list(zip(*planes, strict=True))
-    whole = _determinant(*columns[:3])
-    if whole == 0:
+    determinant = _determinant(*columns[:3])
+    if determinant == 0:
         return None
     right = columns[3]
     return (
-        _determinant(right, columns[1], columns[2]) / whole,
-        _determinant(columns[0], right, columns[2]) / whole,
-        _determinant(columns[0], columns[1], right) / whole,
+        _determinant(right, columns[1], columns[2]) / determinant,
+        _determinant(columns[0], right, columns[2]) / determinant,
+        _determinant(columns[0], columns[1], right) / determinant,
     )
 
 
@@ -362,10 +362,10 @@ def optimum(
     find(family)
     risk = risk_of(read_importance(importance), read_guess(guess))
     best: tuple[float, Point, bool] | None = None
-    for one, two in edges(family, gamma):
-        for found in _along(risk, one, two):
-            if best is None or found[0] < best[0] - (0 if found[2] else 1e-12 * best[0]):
-                best = found
+    for corner_a, corner_b in edges(family, gamma):
+        for candidate in _along(risk, corner_a, corner_b):
+            if best is None or candidate[0] < best[0] - (0 if candidate[2] else 1e-12 * best[0]):
+                best = candidate
     assert best is not None, "a region without an edge"
     lowest, (a, u, v), corner = best
     if family != DAGGER.name and v > u:  # the responses 1 and 2 swapped: the same design under other names
@@ -378,15 +378,15 @@ def risk_of(importance: Floats, shares: Floats) -> Callable[[Floats], float]:
     w0, w1, w2 = importance
     tilt = shares[1] - shares[2]
 
-    def risk(at: Floats) -> float:
-        a, u, v = at
-        first, other = a + u + v - 1, u - v
-        if first == 0 or (other == 0 and w1 + w2 > 0):
+    def risk(point: Floats) -> float:
+        a, u, v = point
+        first, difference = a + u + v - 1, u - v
+        if first == 0 or (difference == 0 and w1 + w2 > 0):
             return math.inf
         lam = 1 - u - v + first * shares[0]
         total = (w0 + (w1 + w2) / 4) * lam * (1 - lam) / first**2 + (w1 - w2) / 2 * lam * tilt / first
         if w1 + w2 > 0:
-            total += (w1 + w2) / 4 * ((1 - lam) / other**2 - tilt**2)
+            total += (w1 + w2) / 4 * ((1 - lam) / difference**2 - tilt**2)
         return total
 
     return risk
@@ -417,55 +417,55 @@ def dagger_for_first(gamma: Fraction, share: exact.Rational) -> tuple[Fraction, 
         >>> dagger_for_first(Fraction(4), "2/5"), dagger_for_first(Fraction(4), "3/5")
         ((Fraction(2, 3), Fraction(2, 3)), (Fraction(5, 6), Fraction(1, 3)))
     """
-    known = exact.probability(share, name="share")
-    if gamma < 2 or known > (gamma**2 - 2 * gamma - 2) / (gamma * (gamma - 1)):
+    known_share = exact.probability(share, name="share")
+    if gamma < 2 or known_share > (gamma**2 - 2 * gamma - 2) / (gamma * (gamma - 1)):
         return kink(gamma)
     return star(gamma)
 
 
-def read_importance(given: Three) -> Floats:
+def read_importance(weights: Three) -> Floats:
     """Read three weights of 0 or more.
 
     Raises:
         InvalidRequest: anything else.
     """
-    values = [exact.rational(each, name="importance") for each in given]
+    values = [exact.rational(weight, name="importance") for weight in weights]
     if len(values) != 3 or min(values) < 0 or not any(values):
         raise InvalidRequest("the importance does not fit; expected three numbers of 0 or more, not all 0.")
     return float(values[0]), float(values[1]), float(values[2])
 
 
-def read_guess(given: Three) -> Floats:
+def read_guess(shares: Three) -> Floats:
     """Read three shares that sum to 1.
 
     Raises:
         InvalidRequest: anything else.
     """
-    values = [exact.rational(each, name="guess") for each in given]
+    values = [exact.rational(share, name="guess") for share in shares]
     if len(values) != 3 or min(values) < 0 or abs(float(sum(values)) - 1) > 1e-6:
         raise InvalidRequest("the guess does not fit; expected three shares of 0 or more that sum to 1.")
     return float(values[0] / sum(values)), float(values[1] / sum(values)), float(values[2] / sum(values))
 
 
-def _along(risk: Callable[[Floats], float], one: Corner, two: Corner) -> list[tuple[float, Point, bool]]:
+def _along(risk: Callable[[Floats], float], corner_a: Corner, corner_b: Corner) -> list[tuple[float, Point, bool]]:
     """Return the two ends of an edge and the lowest points between them, each with its risk."""
-    start, end = _floats(one.point), _floats(two.point)
+    start, end = _floats(corner_a.point), _floats(corner_b.point)
 
-    def height(place: float) -> float:
-        a, u, v = (p + place * (q - p) for p, q in zip(start, end, strict=True))
+    def height(fraction: float) -> float:
+        a, u, v = (p + fraction * (q - p) for p, q in zip(start, end, strict=True))
         return risk((a, u, v))
 
-    def at(place: float) -> Point:
-        a, u, v = (p + Fraction(place) * (q - p) for p, q in zip(one.point, two.point, strict=True))
+    def at(fraction: float) -> Point:
+        a, u, v = (p + Fraction(fraction) * (q - p) for p, q in zip(corner_a.point, corner_b.point, strict=True))
         return a, u, v
 
     scanned = [height(i / _SCAN) for i in range(_SCAN + 1)]
-    found = [(scanned[0], one.point, True), (scanned[-1], two.point, True)]
+    candidates = [(scanned[0], corner_a.point, True), (scanned[-1], corner_b.point, True)]
     for i in range(1, _SCAN):
         if scanned[i] < math.inf and scanned[i] <= min(scanned[i - 1], scanned[i + 1]):
-            place = lowest_between(height, (i - 1) / _SCAN, (i + 1) / _SCAN)
-            found.append((height(place), at(place), False))
-    return found
+            minimum = lowest_between(height, (i - 1) / _SCAN, (i + 1) / _SCAN)
+            candidates.append((height(minimum), at(minimum), False))
+    return candidates
 
 
 def lowest_between(height: Callable[[float], float], low: float, high: float, within: float = 1e-10) -> float:

@@ -42,10 +42,10 @@ def warner(
         >>> warner(p="3/4").parity
         Fraction(3, 1)
     """
-    known = read(categories)
-    if len(known) != 2:
-        raise InvalidDesign(f"there are {len(known)} categories; expected 2.", "For more use k_ary().")
-    return Design("warner", known, known, diagonal(2, epsilon, p)).within(epsilon)
+    category_labels = read(categories)
+    if len(category_labels) != 2:
+        raise InvalidDesign(f"there are {len(category_labels)} categories; expected 2.", "For more use k_ary().")
+    return Design("warner", category_labels, category_labels, diagonal(2, epsilon, p)).within(epsilon)
 
 
 @register(
@@ -73,33 +73,33 @@ def binary(p00: exact.Rational, p11: exact.Rational, *, categories: Labels = ("n
         >>> binary(0.9, 0.7).parity
         Fraction(7, 1)
     """
-    zero, one = exact.probability(p00, name="p00"), exact.probability(p11, name="p11")
-    if zero + one == 1:
+    zero, keep_second = exact.probability(p00, name="p00"), exact.probability(p11, name="p11")
+    if zero + keep_second == 1:
         raise InvalidDesign(
             f"p00 = {p00} and p11 = {p11} sum to 1, so that responses do not depend on answers; expected another sum.",
             "For an even protection of both answers use warner(epsilon=1).",
         )
-    channel = Dense.of([[zero, 1 - one], [1 - zero, one]])
+    channel = Dense.of([[zero, 1 - keep_second], [1 - zero, keep_second]])
     return Design("binary", categories, categories, channel)  # type: ignore[arg-type]  # Design reads labels
 
 
-def from_rates(others: Fraction, members: Fraction) -> Dense:
+def from_rates(p_other: Fraction, members: Fraction) -> Dense:
     """Return the channel in which others and members say yes with these probabilities.
 
     Raises:
         InvalidDesign: equal ones, which tell nothing; or 0 and 1, which give every answer away.
     """
-    if others == members:
+    if p_other == members:
         raise InvalidDesign(
-            f"everybody says yes with probability {others}, so that responses do not depend on answers; expected that "
+            f"everybody says yes with probability {p_other}, so that responses do not depend on answers; expected that "
             "members and others do so with different probabilities."
         )
-    if {others, members} == {0, 1}:
+    if {p_other, members} == {0, 1}:
         raise InvalidDesign(
             "every response gives the answer away; expected probabilities between 0 and 1.",
             "Or ask the question directly.",
         )
-    return Dense.of([[1 - others, 1 - members], [others, members]])
+    return Dense.of([[1 - p_other, 1 - members], [p_other, members]])
 
 
 UNRELATED_CAVEAT = (
@@ -216,7 +216,7 @@ def crosswise(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Desig
         >>> crosswise("1/4").probability("same", given="yes")
         Fraction(1, 4)
     """
-    known = read(categories)
-    if len(known) != 2:
-        raise InvalidDesign(f"there are {len(known)} categories; expected 2.", "For more use k_ary().")
-    return Design("crosswise", known, ("different", "same"), diagonal(2, None, p))
+    category_labels = read(categories)
+    if len(category_labels) != 2:
+        raise InvalidDesign(f"there are {len(category_labels)} categories; expected 2.", "For more use k_ary().")
+    return Design("crosswise", category_labels, ("different", "same"), diagonal(2, None, p))

@@ -31,15 +31,15 @@ _MOST_DRAWS = 100  # of one respondent: nobody draws so many cards, and numbers 
 
 
 def _two(family: str, categories: Labels, channel: Dense | Diagonal, symbols: tuple[str, ...] = ()) -> Design:
-    known = read(categories)
-    if len(known) != 2:
-        raise InvalidDesign(f"there are {len(known)} categories; expected 2.", "For more use k_ary().")
-    return Design(family, known, symbols or known, channel)
+    category_labels = read(categories)
+    if len(category_labels) != 2:
+        raise InvalidDesign(f"there are {len(category_labels)} categories; expected 2.", "For more use k_ary().")
+    return Design(family, category_labels, symbols or category_labels, channel)
 
 
-def _one_sided(others: Fraction) -> Dense:
+def _one_sided(p_other: Fraction) -> Dense:
     """Return the channel in which members always say yes, and others with some probability."""
-    return from_rates(others, Fraction(1))
+    return from_rates(p_other, Fraction(1))
 
 
 def _warner(p: exact.Rational) -> Diagonal:
@@ -119,8 +119,8 @@ def mangat_singh(t: exact.Rational, p: exact.Rational, *, categories: Labels = (
         >>> mangat_singh("2/5", "7/10").parity
         Fraction(41, 9)
     """
-    truth, kept = exact.probability(t, name="t"), exact.probability(p, name="p")
-    return _two("mangat_singh", categories, _warner(truth + (1 - truth) * kept))
+    truth, keep = exact.probability(t, name="t"), exact.probability(p, name="p")
+    return _two("mangat_singh", categories, _warner(truth + (1 - truth) * keep))
 
 
 _LISTED = (
@@ -187,8 +187,8 @@ def mangat_unrelated(
         >>> mangat_unrelated("2/5", "7/10", "3/10").probability("yes", given="no")
         Fraction(27, 500)
     """
-    truth, asked = exact.probability(t, name="t"), exact.probability(p, name="p")
-    channel = unrelated_channel(truth + (1 - truth) * asked, exact.probability(b, name="b"))
+    truth, p_asked = exact.probability(t, name="t"), exact.probability(p, name="p")
+    channel = unrelated_channel(truth + (1 - truth) * p_asked, exact.probability(b, name="b"))
     return _two("mangat_unrelated", categories, channel)
 
 
@@ -225,9 +225,9 @@ def correlated_question(
         >>> correlated_question("7/10", "1/2", "1/5").bayes_factors("yes", "yes")[0]
         Fraction(85, 6)
     """
-    asked = exact.probability(p, name="p")
+    p_asked = exact.probability(p, name="p")
     yes, no = exact.probability(b_yes, name="b_yes"), exact.probability(b_no, name="b_no")
-    return _two("correlated_question", categories, from_rates((1 - asked) * no, asked + (1 - asked) * yes))
+    return _two("correlated_question", categories, from_rates((1 - p_asked) * no, p_asked + (1 - p_asked) * yes))
 
 
 @register({"p": "2/3"}, {"p": "1/10", "categories": ["never", "ever"]})
@@ -370,8 +370,8 @@ def mangat_singh_singh(p: exact.Rational, b: exact.Rational, *, categories: Labe
         >>> mangat_singh_singh("3/5", "1/2").bayes_factors("yes", "yes")[0]
         Fraction(5, 1)
     """
-    drawn = (1 - exact.probability(p, name="p")) * exact.probability(b, name="b")
-    return _two("mangat_singh_singh", categories, _one_sided(drawn))
+    p_drawn = (1 - exact.probability(p, name="p")) * exact.probability(b, name="b")
+    return _two("mangat_singh_singh", categories, _one_sided(p_drawn))
 
 
 @register({"p": "3/5"}, {"p": "1/4", "categories": ["never", "ever"]})
@@ -397,8 +397,8 @@ def singh_joarder(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> D
         >>> singh_joarder("3/5").probability("yes", given="yes")
         Fraction(21, 25)
     """
-    drawn = exact.probability(p, name="p")
-    return _two("singh_joarder", categories, from_rates(1 - drawn, 1 - (1 - drawn) ** 2))
+    p_drawn = exact.probability(p, name="p")
+    return _two("singh_joarder", categories, from_rates(1 - p_drawn, 1 - (1 - p_drawn) ** 2))
 
 
 @register(
@@ -434,7 +434,7 @@ def kuk(p1: exact.Rational, p2: exact.Rational, *, draws: int = 1, categories: L
     """
     if isinstance(draws, bool) or not isinstance(draws, int) or not 1 <= draws <= _MOST_DRAWS:
         raise InvalidDesign(f"draws is {quoted(draws)}; expected a whole number from 1 to {_MOST_DRAWS}.")
-    one = from_rates(exact.probability(p2, name="p2"), exact.probability(p1, name="p1"))
-    reds = [one.probability(1, given=answer) for answer in (0, 1)]
+    per_draw = from_rates(exact.probability(p2, name="p2"), exact.probability(p1, name="p1"))
+    reds = [per_draw.probability(1, given=answer) for answer in (0, 1)]
     rows = [[math.comb(draws, i) * q**i * (1 - q) ** (draws - i) for q in reds] for i in range(draws + 1)]
     return _two("kuk", categories, Dense.of(rows), tuple(map(str, range(draws + 1))))

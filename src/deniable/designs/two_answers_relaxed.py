@@ -44,9 +44,11 @@ def relaxed_warner(epsilon: exact.Rational, delta: exact.Rational = 0, *, catego
         >>> round(float(design.probability("yes", given="yes")), 6), design.delta("0.5")
         (0.660213, 0.1)
     """
-    known = _two(categories)
+    category_labels = _two(categories)
     slack = read_delta(delta)
-    return Design("relaxed_warner", known, known, even(read_ratio(epsilon), slack)).within(epsilon, slack)
+    return Design("relaxed_warner", category_labels, category_labels, even(read_ratio(epsilon), slack)).within(
+        epsilon, slack
+    )
 
 
 @register(
@@ -88,9 +90,11 @@ def capped_binary(
         >>> design.epsilon, design.delta(1)
         (3.0, 0.1)
     """
-    known = _two(categories)
+    category_labels = _two(categories)
     channel = corner(read_ratio(epsilon), read_delta(delta), exact.exp_below(exact.positive_epsilon(ceiling)))
-    design = Design("capped_binary", known, known, turned(channel, _number(known, telling)))
+    design = Design(
+        "capped_binary", category_labels, category_labels, turned(channel, _number(category_labels, telling))
+    )
     return design.within(epsilon, read_delta(delta)).within(ceiling)
 
 
@@ -121,7 +125,7 @@ def exposing_binary(delta: exact.Rational, *, telling: str | None = None, catego
         >>> design.epsilon, design.delta(5)
         (inf, 0.1)
     """
-    known = _two(categories)
+    category_labels = _two(categories)
     share = read_delta(delta)
     if not 0 < share < 1:
         raise InvalidDesign(
@@ -129,7 +133,9 @@ def exposing_binary(delta: exact.Rational, *, telling: str | None = None, catego
             "At 0 nothing is told, at 1 everybody is exposed; for a design that exposes nobody use relaxed_warner().",
         )
     channel = binary(1, share).channel
-    return Design("exposing_binary", known, known, turned(channel, _number(known, telling)))
+    return Design(
+        "exposing_binary", category_labels, category_labels, turned(channel, _number(category_labels, telling))
+    )
 
 
 def feasible_binary(
@@ -146,8 +152,8 @@ def feasible_binary(
         >>> feasible_binary(0.7, 0.7, 1), feasible_binary(0.75, 0.75, 1), feasible_binary(0.75, 0.75, 1, "1/10")
         (True, False, True)
     """
-    zero, one = exact.probability(p00, name="p00"), exact.probability(p11, name="p11")
-    return Relaxed(epsilon, delta).check(Dense.of([[zero, 1 - one], [1 - zero, one]])).holds
+    zero, keep_second = exact.probability(p00, name="p00"), exact.probability(p11, name="p11")
+    return Relaxed(epsilon, delta).check(Dense.of([[zero, 1 - keep_second], [1 - zero, keep_second]])).holds
 
 
 def exposure_threshold(epsilon: exact.Rational, delta: exact.Rational) -> float:
@@ -188,15 +194,15 @@ def even(ratio: Fraction, delta: Fraction) -> Diagonal:
 def corner(ratio: Fraction, delta: Fraction, ceiling: Fraction) -> Dense:
     """Return the channel at which both (ε, δ) and the ceiling bind, the second response telling much."""
     if not delta or ceiling * (1 - delta) <= ratio + delta:
-        least = (ratio + delta) / (1 - delta) if delta < 1 else math.inf
+        min_ceiling = (ratio + delta) / (1 - delta) if delta < 1 else math.inf
         raise InvalidDesign(
             f"δ is {float(delta):.6g} and the ceiling is a ratio of {float(ceiling):.6g}; "
-            f"expected a δ above 0 and a ratio above {float(least):.6g}, that of the even design.",
+            f"expected a δ above 0 and a ratio above {float(min_ceiling):.6g}, that of the even design.",
             "Use relaxed_warner(), or warner() at the ceiling.",
         )
-    other = -int(-chance.TOTAL * delta / (ceiling - ratio) // 1)
-    own = int(min(ratio * other + delta * chance.TOTAL, ceiling * other))
-    return Dense(((chance.TOTAL - other, chance.TOTAL - own), (other, own)), chance.TOTAL)
+    other_weight = -int(-chance.TOTAL * delta / (ceiling - ratio) // 1)
+    own_weight = int(min(ratio * other_weight + delta * chance.TOTAL, ceiling * other_weight))
+    return Dense(((chance.TOTAL - other_weight, chance.TOTAL - own_weight), (other_weight, own_weight)), chance.TOTAL)
 
 
 def capped_even(ratio: Fraction, delta: Fraction, ceiling: Fraction | None) -> Channel:
@@ -228,18 +234,21 @@ def read_delta(delta: exact.Rational) -> Fraction:
 
 
 def _two(categories: Labels) -> Sequence[str]:
-    known = read(categories)
-    if len(known) != 2:
-        raise InvalidDesign(f"there are {len(known)} categories; expected 2.", "(ε, δ) designs are for two answers.")
-    return known
-
-
-def _number(known: Sequence[str], telling: str | None) -> int:
-    if telling is not None and telling not in known:
-        raise InvalidRequest(
-            f"{quoted(telling)} is not one of the two categories; expected {known[0]!r} or {known[1]!r}."
+    category_labels = read(categories)
+    if len(category_labels) != 2:
+        raise InvalidDesign(
+            f"there are {len(category_labels)} categories; expected 2.", "(ε, δ) designs are for two answers."
         )
-    return 1 if telling is None else list(known).index(telling)
+    return category_labels
+
+
+def _number(category_labels: Sequence[str], telling: str | None) -> int:
+    if telling is not None and telling not in category_labels:
+        raise InvalidRequest(
+            f"{quoted(telling)} is not one of the two categories; expected {category_labels[0]!r} or "
+            f"{category_labels[1]!r}."
+        )
+    return 1 if telling is None else list(category_labels).index(telling)
 
 
 def _nothing_told() -> InvalidDesign:
@@ -339,7 +348,7 @@ class BinaryChoice:
         return self.others[0] if self.others else None
 
     def __str__(self) -> str:
-        return " ".join(part for part in (f"{self.chosen}.", self.why, self.note) if part)
+        return " ".join(sentence for sentence in (f"{self.chosen}.", self.why, self.note) if sentence)
 
 
 Goal = Literal["guess", "worst", "regret"]
@@ -403,21 +412,21 @@ def optimal_binary(
     low, guess, high = _shares(share, share_range)
     designs = _designs(epsilon, delta, ceiling, expose, categories)
     candidates = _candidates(designs, low, guess, high)
-    chosen, *others = sorted(candidates, key=lambda each: _rank(each, goal))
+    chosen, *alternatives = sorted(candidates, key=lambda candidate: _rank(candidate, goal))
     if len(designs) > 1:
         border = _crossing(designs[0], designs[1])
     else:
         border = threshold(read_ratio(epsilon), read_delta(delta))
     return BinaryChoice(
         chosen,
-        tuple(others),
+        tuple(alternatives),
         float(low),
         float(high),
         float(guess),
         float(border),
         chosen.regret == 0,
-        _why(chosen, others, goal, (low, guess, high), border),
-        _note(chosen, epsilon, delta, guess, ceiling, others),
+        _why(chosen, alternatives, goal, (low, guess, high), border),
+        _note(chosen, epsilon, delta, guess, ceiling, alternatives),
     )
 
 
@@ -431,12 +440,12 @@ def _shares(
     share: exact.Rational | None, share_range: Sequence[exact.Rational] | None
 ) -> tuple[Fraction, Fraction, Fraction]:
     if share_range is None:
-        ends = (0, 1) if share is None else (share, share)
+        bounds = (0, 1) if share is None else (share, share)
     else:
-        ends = tuple(share_range)  # type: ignore[assignment]  # its length is checked next
-    if len(ends) != 2:
-        raise InvalidRequest(f"the range has {len(ends)} numbers; expected the smallest and the largest share.")
-    low, high = (exact.probability(end, name="share_range") for end in ends)
+        bounds = tuple(share_range)  # type: ignore[assignment]  # its length is checked next
+    if len(bounds) != 2:
+        raise InvalidRequest(f"the range has {len(bounds)} numbers; expected the smallest and the largest share.")
+    low, high = (exact.probability(end, name="share_range") for end in bounds)
     guess = (low + high) / 2 if share is None else exact.probability(share, name="share")
     if not low <= guess <= high:
         raise InvalidRequest(
@@ -458,13 +467,17 @@ def _designs(
     limit = None if ceiling is None else exact.exp_below(exact.positive_epsilon(ceiling, name="ceiling"))
     first = relaxed_warner(epsilon, delta, categories=categories)
     channel = capped_even(ratio, share, limit)
-    known = first.categories
-    designs = [first if channel == first.channel else Design("warner", known, known, channel)]
+    category_labels = first.categories
+    designs = [first if channel == first.channel else Design("warner", category_labels, category_labels, channel)]
     if expose and share:
-        designs += [exposing_binary(share, telling=name, categories=known) for name in reversed(known)]
+        designs += [
+            exposing_binary(share, telling=name, categories=category_labels) for name in reversed(category_labels)
+        ]
     elif limit is not None and share and limit * (1 - share) > ratio + share:
         channel = corner(ratio, share, limit)
-        designs += [Design("capped_binary", known, known, turned(channel, number)) for number in (1, 0)]
+        designs += [
+            Design("capped_binary", category_labels, category_labels, turned(channel, number)) for number in (1, 0)
+        ]
     return designs
 
 
@@ -472,54 +485,55 @@ def _candidates(designs: Sequence[Design], low: Fraction, guess: Fraction, high:
     curves = [Curve.of(design.channel) for design in designs]
 
     def regret(curve: Curve, share: Fraction) -> Fraction:
-        return curve.at(share) - min(other.at(share) for other in curves)
+        return curve.at(share) - min(rival.at(share) for rival in curves)
 
-    found = []
+    candidates = []
     for design, curve in zip(designs, curves, strict=True):
         # A largest difference of straight lines is at an end of the range.
-        most, at = max((regret(curve, share), share) for share in (low, high))
-        found.append(
+        max_regret, worst_share = max((regret(curve, share), share) for share in (low, high))
+        candidates.append(
             Candidate(
                 design,
                 float(curve.at(guess)),
                 float(curve.worst(low, high)),
-                float(most),
-                float(at),
+                float(max_regret),
+                float(worst_share),
                 design.parity == math.inf,
             )
         )
-    return found
+    return candidates
 
 
 def _crossing(even: Design, lopsided: Design) -> Fraction:
     """Return the share at which the two variances are equal."""
-    one, two = Curve.of(even.channel), Curve.of(lopsided.channel)
-    return (one.c - two.c) / (two.b - one.b)
+    even_curve, lopsided_curve = Curve.of(even.channel), Curve.of(lopsided.channel)
+    return (even_curve.c - lopsided_curve.c) / (lopsided_curve.b - even_curve.b)
 
 
 def _why(
     chosen: Candidate,
-    others: Sequence[Candidate],
+    alternatives: Sequence[Candidate],
     goal: str,
     shares: tuple[Fraction, Fraction, Fraction],
     border: Fraction,
 ) -> str:
     low, guess, high = map(float, shares)
-    where = f"a share of {guess:.4g}" if low == high else f"shares from {low:.4g} to {high:.4g}"
-    if not others:
+    share_text = f"a share of {guess:.4g}" if low == high else f"shares from {low:.4g} to {high:.4g}"
+    if not alternatives:
         return (
             "At every share it has the smallest variance of all designs whose parity is at most its own, "
             f"{chosen.variance:.6g} per respondent at {guess:.4g}."
         )
-    best = others[0]
+    best = alternatives[0]
     lopsided = f"A lopsided design wins where the rarer answer has a share below {float(border):.4g}."
     if chosen.regret == 0:
         return (
-            f"For {where} it is the best of {len(others) + 1} candidates, with a variance of {chosen.variance:.6g} per "
+            f"For {share_text} it is the best of {len(alternatives) + 1} candidates, with a variance of "
+            f"{chosen.variance:.6g} per "
             f"respondent at {guess:.4g}; the runner-up, {best}, has {best.variance:.6g}. {lopsided}"
         )
     return (
-        f"For {where} no candidate is always best; this one is best {_GOALS[goal]}, with a variance of "
+        f"For {share_text} no candidate is always best; this one is best {_GOALS[goal]}, with a variance of "
         f"{chosen.variance:.6g} per respondent at {guess:.4g} and {chosen.worst:.6g} at worst. If the share is "
         f"{chosen.regret_at:.4g} it costs {chosen.regret:.6g} more than the best there; the runner-up, {best}, would "
         f"cost up to {best.regret:.6g} more, at {best.regret_at:.4g}. {lopsided}"
@@ -532,7 +546,7 @@ def _note(
     delta: exact.Rational,
     guess: Fraction,
     ceiling: exact.Rational | None,
-    others: Sequence[Candidate],
+    alternatives: Sequence[Candidate],
 ) -> str:
     share = read_delta(delta)
     if chosen.exposes:
@@ -543,7 +557,7 @@ def _note(
         )
     m = min(guess, 1 - guess)
     g = threshold(read_ratio(epsilon), share)
-    if not share or g <= m or any(each.exposes for each in others):
+    if not share or g <= m or any(alternative.exposes for alternative in alternatives):
         return ""
     return (
         f"A design with a variance of {float(m / share - m * m):.6g} at {float(guess):.4g} was left out, because it "

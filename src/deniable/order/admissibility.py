@@ -62,9 +62,9 @@ class Admissibility:
     def __str__(self) -> str:
         if not self.flaws:
             return f"admissible at γ = {exact.shown(self.gamma)}"
-        told = [flaw.problem for flaw in self.flaws[:SHOWN_FLAWS]]
-        rest = [f"… and {len(self.flaws) - SHOWN_FLAWS:,} more."] if len(self.flaws) > SHOWN_FLAWS else []
-        return "\n".join([f"not admissible at γ = {exact.shown(self.gamma)}:", *told, *rest])
+        problems = [flaw.problem for flaw in self.flaws[:SHOWN_FLAWS]]
+        omitted = [f"… and {len(self.flaws) - SHOWN_FLAWS:,} more."] if len(self.flaws) > SHOWN_FLAWS else []
+        return "\n".join([f"not admissible at γ = {exact.shown(self.gamma)}:", *problems, *omitted])
 
 
 def admissible(
@@ -96,11 +96,11 @@ def admissible(
     """
     channel = channel_of(design)
     limit = read_gamma(channel, gamma)
-    least = limit / (1 + exact.rational(slack, name="slack"))
+    min_parity = limit / (1 + exact.rational(slack, name="slack"))
     names = design.symbols if isinstance(design, Design) else None
     levels, flaws = list(_levels(channel)), []
     for group, values in levels:
-        problem = _problem(values, limit, least)
+        problem = _problem(values, limit, min_parity)
         if problem:
             name = repr(names[group[0]]) if names is not None else exact.shown(group[0])
             parity = exact.ratio(max(values), min(values))
@@ -168,15 +168,15 @@ def alike(channel: Dense) -> dict[tuple[int, ...], list[int]]:
     return groups
 
 
-def _problem(values: set[Fraction], gamma: Fraction, least: Fraction) -> str:
+def _problem(values: set[Fraction], gamma: Fraction, min_parity: Fraction) -> str:
     parity = exact.ratio(max(values), min(values))
-    told = exact.shown(parity)
+    parity_text = exact.shown(parity)
     if parity > gamma:
-        return f"parity {told} > γ; expected at most γ. It is less private than was asked for."
+        return f"parity {parity_text} > γ; expected at most γ. It is less private than was asked for."
     if parity == 1:
         return "parity 1; expected exactly γ (C1). It says nothing about the answer and can be left out."
-    if parity < least:
-        return f"parity {told} < γ; expected exactly γ (C1). Another response can give way to it until it is γ."
+    if parity < min_parity:
+        return f"parity {parity_text} < γ; expected exactly γ (C1). Another response can give way to it until it is γ."
     if len(values) > 2:
         return f"{len(values)} different probabilities; expected 2 (C2). It can be split into responses that tell more."
     return ""
@@ -238,7 +238,7 @@ def unchanged(design: Design | Channel, shares: Sequence[exact.Rational] | None 
     if shares is None and isinstance(channel, Diagonal):
         return channel.probability(0, given=0)
     size = channel.answers
-    weights = [exact.probability(each, name="a share") for each in shares] if shares else [Fraction(1, size)] * size
+    weights = [exact.probability(share, name="a share") for share in shares] if shares else [Fraction(1, size)] * size
     if len(weights) != size or sum(weights) != 1:
         raise InvalidNumber(f"the shares do not fit; expected {size} numbers that sum to exactly 1.")
     return sum((weight * channel.probability(j, given=j) for j, weight in enumerate(weights)), Fraction(0))
@@ -322,10 +322,10 @@ class _Work:
         self.garbling = Dense.of(_identity(channel.responses))
         self.steps: list[str] = []
 
-    def take(self, step: Improvement, told: str) -> None:
+    def take(self, step: Improvement, recipe: str) -> None:
         if step.channel != self.channel:
             self.channel, self.garbling = step.channel, self.garbling.after(step.garbling)
-            self.steps.append(told)
+            self.steps.append(recipe)
 
 
 def _repair_rows(work: _Work, gamma: Fraction, split: str) -> None:
@@ -344,10 +344,10 @@ def merge(channel: Dense) -> Improvement:
     """Add up proportional rows and drop those that never occur (Remark 5.1)."""
     merged, groups = channel.merged()
     garbling = [[Fraction(0)] * len(groups) for _ in channel.weights]
-    for at, group in enumerate(groups):
+    for group_index, group in enumerate(groups):
         together = sum(sum(channel.weights[i]) for i in group)
         for i in group:
-            garbling[i][at] = Fraction(sum(channel.weights[i]), together)
+            garbling[i][group_index] = Fraction(sum(channel.weights[i]), together)
     return Improvement(merged, Dense.of(garbling))
 
 
@@ -358,9 +358,9 @@ def drop_constant(channel: Dense) -> Improvement:
     if constant is None:
         return Improvement(channel, Dense.of(_identity(len(rows))))
     d = rows[constant][0]
-    rest = [i for i in range(len(rows)) if i != constant]
-    better = [[cell / (1 - d) for cell in rows[i]] for i in rest]
-    garbling = [[d if i == constant else (1 - d) * (i == kept) for kept in rest] for i in range(len(rows))]
+    remaining_rows = [i for i in range(len(rows)) if i != constant]
+    better = [[cell / (1 - d) for cell in rows[i]] for i in remaining_rows]
+    garbling = [[d if i == constant else (1 - d) * (i == row) for row in remaining_rows] for i in range(len(rows))]
     return Improvement(Dense.of(better), Dense.of(garbling))
 
 
@@ -378,21 +378,21 @@ def raise_parity(channel: Dense, gamma: exact.Rational, row: int, partner: int) 
     """
     limit = exact.rational(gamma, name="gamma")
     rows = list(rows_of(channel))
-    one, two = rows[row], rows[partner]
+    first, second = rows[row], rows[partner]
     room = [
-        (limit * one[low] - one[high]) / drop
+        (limit * first[low] - first[high]) / drop
         for low, high in product(range(channel.answers), repeat=2)
-        if (drop := limit * two[low] - two[high]) > 0
+        if (drop := limit * second[low] - second[high]) > 0
     ]
     xi = 1 + min(room, default=Fraction(0))
-    raised = tuple(a + (1 - xi) * b for a, b in zip(one, two, strict=True))
+    raised = tuple(a + (1 - xi) * b for a, b in zip(first, second, strict=True))
     if row == partner or xi < 1 or not any(raised):
         raise InvalidDesign(
             f"response {row} cannot be raised with the help of {partner}; expected two different rows of parity up to "
             "γ that are not proportional.",
             "Merge proportional rows first.",
         )
-    rows[row], rows[partner] = raised, tuple(xi * cell for cell in two)
+    rows[row], rows[partner] = raised, tuple(xi * cell for cell in second)
     garbling = [list(unit) for unit in _identity(len(rows))]
     garbling[row][partner], garbling[partner][partner] = 1 - 1 / xi, 1 / xi
     return xi, Improvement(Dense.of(rows), Dense.of(garbling))
@@ -484,7 +484,7 @@ SPLITS: dict[str, Callable[[Sequence[Fraction]], list[tuple[tuple[int, ...], Fra
 
 def _check_count(rows: Table) -> None:
     middle = [sum(min(row) < cell < max(row) for cell in row) for row in rows]
-    count = sum(2**each for each in middle)
+    count = sum(2**n_values for n_values in middle)
     if count > MOST_RESPONSES:
         worst = middle.index(max(middle))
         raise InvalidDesign(

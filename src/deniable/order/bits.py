@@ -31,21 +31,21 @@ class Bit(NamedTuple):
 
     def sends(self, bit: int, true: int) -> Fraction:
         """Return the probability of a bit, given the true bit."""
-        one = self.hit if true else self.stray
-        return one if bit else 1 - one
+        p_one = self.hit if true else self.stray
+        return p_one if bit else 1 - p_one
 
     def after(self, fine: Bit) -> Bit:
         """Return the bit that comes out when a finer one is sent through this one."""
-        return Bit(*(self.hit * each + self.stray * (1 - each) for each in fine))
+        return Bit(*(self.hit * p + self.stray * (1 - p) for p in fine))
 
     def raised(self, fine: Bit) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
         """Return the probability that a finer bit is 1, by what this one made of it and then by the true bit."""
-        zero, one = ((self._raised(fine, old, 0), self._raised(fine, old, 1)) for old in (0, 1))
-        return zero, one
+        zero, p_one = ((self._raised(fine, old, 0), self._raised(fine, old, 1)) for old in (0, 1))
+        return zero, p_one
 
     def _raised(self, fine: Bit, old: int, true: int) -> Fraction:
-        zero, one = (self.sends(old, new) * fine.sends(new, true) for new in (0, 1))
-        return one / (zero + one) if zero + one else Fraction(0)  # a pair that never occurs: any value will do
+        zero, p_one = (self.sends(old, new) * fine.sends(new, true) for new in (0, 1))
+        return p_one / (zero + p_one) if zero + p_one else Fraction(0)  # a pair that never occurs: any value will do
 
 
 def bit_garbling(coarse: Bit, fine: Bit) -> Bit | None:
@@ -61,9 +61,9 @@ def bit_garbling(coarse: Bit, fine: Bit) -> Bit | None:
     gap = fine.hit - fine.stray
     if not gap:
         return Bit(coarse.hit, coarse.hit) if coarse.hit == coarse.stray else None
-    one = (coarse.hit * (1 - fine.stray) - coarse.stray * (1 - fine.hit)) / gap
+    p_one = (coarse.hit * (1 - fine.stray) - coarse.stray * (1 - fine.hit)) / gap
     zero = (coarse.stray * fine.hit - coarse.hit * fine.stray) / gap
-    return Bit(one, zero) if 0 <= one <= 1 and 0 <= zero <= 1 else None
+    return Bit(p_one, zero) if 0 <= p_one <= 1 and 0 <= zero <= 1 else None
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ class BitByBit(Step):
     @cached_property
     def each(self) -> Bit:
         """C for one bit."""
-        found = bit_garbling(Bit.of(self.old), Bit.of(self.new))
-        assert found is not None, "the bits are ordered"
-        return found
+        probabilities = bit_garbling(Bit.of(self.old), Bit.of(self.new))
+        assert probabilities is not None, "the bits are ordered"
+        return probabilities
 
     @cached_property
     def raised(self) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
@@ -91,11 +91,11 @@ class BitByBit(Step):
         return self.each.raised(Bit.of(self.new))
 
     def garbling(self, old: int, new: int) -> Fraction:
-        one, zero = self.each
+        p_one, zero = self.each
         size, ones = self.new.size, new.bit_count()
-        kept, gained = (old & new).bit_count(), (old & ~new).bit_count()
+        n_kept, gained = (old & new).bit_count(), (old & ~new).bit_count()
         return math.prod(
-            (one**kept, (1 - one) ** (ones - kept), zero**gained, (1 - zero) ** (size - ones - gained)),
+            (p_one**n_kept, (1 - p_one) ** (ones - n_kept), zero**gained, (1 - zero) ** (size - ones - gained)),
             start=Fraction(1),
         )
 
@@ -115,8 +115,10 @@ class BitByBit(Step):
 
     @property
     def recipe(self) -> str:
-        one, zero = (exact.shown(each) for each in self.each)
-        return f"make every bit by itself: 1 with probability {one} where the response has a 1, {zero} where it has a 0"
+        p_one, zero = (exact.shown(p) for p in self.each)
+        return (
+            f"make every bit by itself: 1 with probability {p_one} where the response has a 1, {zero} where it has a 0"
+        )
 
     def composes(self, high: Step, direct: Step) -> bool:
         if not (isinstance(high, BitByBit) and isinstance(direct, BitByBit)):
@@ -131,12 +133,18 @@ class BitByBit(Step):
 
 
 def toss_by_pairs(
-    size: int, one: int, two: int, chances: Sequence[Sequence[Fraction]], source: chance.Source = chance.SYSTEM
+    size: int,
+    first_mask: int,
+    second_mask: int,
+    chances: Sequence[Sequence[Fraction]],
+    source: chance.Source = chance.SYSTEM,
 ) -> int:
     """Draw independent bits, each 1 with a chance that depends on a bit of `one`, and then on a bit of `two`."""
     every = (1 << size) - 1
     classes = [
-        (a & b, chances[i][j]) for i, a in ((1, one), (0, every & ~one)) for j, b in ((1, two), (0, every & ~two))
+        (a & b, chances[i][j])
+        for i, a in ((1, first_mask), (0, every & ~first_mask))
+        for j, b in ((1, second_mask), (0, every & ~second_mask))
     ]
     return toss(size, classes, source)
 
@@ -146,20 +154,20 @@ def toss(size: int, classes: Sequence[tuple[int, Fraction]], source: chance.Sour
 
     Why: the i-th coin is a bit's first 1 with probability 2^-i, so that the digits add up to exactly the probability.
     """
-    words, drawn, undecided = -(-size // 64), 0, (1 << size) - 1
+    words, bits, undecided = -(-size // 64), 0, (1 << size) - 1
     heads = [(mask, *digits(probability)) for mask, probability in classes]
-    for place in reversed(range(DIGITS)):
+    for digit in reversed(range(DIGITS)):
         now = chance.bits(words, source) & undecided
         undecided ^= now
         for mask, head, _ in heads:
-            if head >> place & 1:
-                drawn |= now & mask
+            if head >> digit & 1:
+                bits |= now & mask
     while undecided:
         lowest = undecided & -undecided
-        rest = next(rest for mask, _, rest in heads if mask & lowest)
-        drawn |= lowest * chance.happens(rest, source)
+        remainder = next(remainder for mask, _, remainder in heads if mask & lowest)
+        bits |= lowest * chance.happens(remainder, source)
         undecided ^= lowest
-    return drawn
+    return bits
 
 
 def draw_bits(size: int, bit: Bit, true: int, source: chance.Source = chance.SYSTEM) -> int:

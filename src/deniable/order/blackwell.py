@@ -100,7 +100,7 @@ class Order(Rendered):
     first_from_second: Garbling | Separation
 
 
-def compare(one: Design | Channel, two: Design | Channel) -> Order:
+def compare(first: Design | Channel, second: Design | Channel) -> Order:
     """Say which of two designs tells more, with the garblings, or the proofs that there are none.
 
     Raises:
@@ -112,7 +112,7 @@ def compare(one: Design | Channel, two: Design | Channel) -> Order:
         >>> compare(k_ary(4, epsilon=2), k_ary(4, epsilon=1)).relation
         'finer'
     """
-    down, up = garbling(two, one), garbling(one, two)
+    down, up = garbling(second, first), garbling(first, second)
     names = {(True, True): "equal", (True, False): "finer", (False, True): "coarser", (False, False): "incomparable"}
     return Order(names[bool(down), bool(up)], down, up)
 
@@ -136,15 +136,16 @@ def garbling(coarse: Design | Channel, fine: Design | Channel) -> Garbling | Sep
         >>> bool(garbling(k_ary(4, p="3/4"), k_ary(4, p="1/2")))
         False
     """
-    one, two = channel_of(coarse), channel_of(fine)
-    known = [each.categories for each in (coarse, fine) if isinstance(each, Design)]
-    if one.answers != two.answers or (len(known) == 2 and not same_labels(*known)):
+    coarse_channel, fine_channel = channel_of(coarse), channel_of(fine)
+    label_lists = [design.categories for design in (coarse, fine) if isinstance(design, Design)]
+    if coarse_channel.answers != fine_channel.answers or (len(label_lists) == 2 and not same_labels(*label_lists)):
         raise Incompatible(
-            f"the designs are about {one.answers:,} and {two.answers:,} answers, or call them differently; "
+            f"the designs are about {coarse_channel.answers:,} and {fine_channel.answers:,} answers, or call them "
+            "differently; "
             "expected the same answers in the same order."
         )
-    found = find_step(one, two)
-    return Garbling(found) if isinstance(found, Step) else found
+    step = find_step(coarse_channel, fine_channel)
+    return Garbling(step) if isinstance(step, Step) else step
 
 
 def find_step(old: Channel, new: Channel) -> Step | Separation:
@@ -153,14 +154,14 @@ def find_step(old: Channel, new: Channel) -> Step | Separation:
     Raises:
         InvalidRequest, InvalidDesign: no closed form, and too large for a linear program in exact numbers.
     """
-    known: Step | Separation | None = closed(old, new)
-    if known is None:
-        known = by_parity(old, new)
-    if known is None:
-        known = _by_factors(old, new)
-    if known is None:
-        known = _by_sets(old, new)
-    return by_tables(old, new) if known is None else known
+    closed_step: Step | Separation | None = closed(old, new)
+    if closed_step is None:
+        closed_step = by_parity(old, new)
+    if closed_step is None:
+        closed_step = _by_factors(old, new)
+    if closed_step is None:
+        closed_step = _by_sets(old, new)
+    return by_tables(old, new) if closed_step is None else closed_step
 
 
 def by_parity(old: Channel, new: Channel) -> Separation | None:
@@ -179,47 +180,47 @@ def by_parity(old: Channel, new: Channel) -> Separation | None:
     return Separation({response: tuple(pays)}, earned, Fraction(0), "bet on the answer that a response points to most")
 
 
-def _by_factors(*ends: Channel) -> Step | Separation | None:
+def _by_factors(*channels: Channel) -> Step | Separation | None:
     """Compare factor by factor.
 
     Why: factors that are garbled one by one garble the product. Conversely, a garbling of the product garbles a
     factor, when the other factors are drawn for some fixed answers and what comes out of them is forgotten.
     """
-    products = [channel for channel in ends if isinstance(channel, Product)]
-    if len(products) < len(ends) or len({tuple(f.answers for f in each.factors) for each in products}) > 1:
+    products = [channel for channel in channels if isinstance(channel, Product)]
+    if len(products) < len(channels) or len({tuple(f.answers for f in product.factors) for product in products}) > 1:
         return None
     old, new = products
     steps: list[Step] = []
     for number, pair in enumerate(zip(old.factors, new.factors, strict=True)):
-        found = find_step(*pair)
-        if isinstance(found, Separation):
-            return _lifted(found, old, number)
-        steps.append(found)
+        step = find_step(*pair)
+        if isinstance(step, Separation):
+            return _lifted(step, old, number)
+        steps.append(step)
     return Factors(old, new, tuple(steps))
 
 
-def _lifted(found: Separation, old: Product, factor: int) -> Separation:
+def _lifted(separation: Separation, old: Product, factor: int) -> Separation:
     """Play a factor's game in the product: it pays where all other answers are 0, whatever else is named."""
-    answers = [each.answers for each in old.factors]
-    responses = [each.responses for each in old.factors]
+    answers = [factor.answers for factor in old.factors]
+    responses = [factor.responses for factor in old.factors]
     lifted: dict[int, Row] = {}
     if math.prod(answers) * math.prod(responses) > _MOST_PAYOFFS:
-        return Separation(lifted, found.coarse, found.fine, found.game)
-    for i, pay in found.payoffs.items():
+        return Separation(lifted, separation.coarse, separation.fine, separation.game)
+    for i, pay in separation.payoffs.items():
         row = [Fraction(0)] * math.prod(answers)
         for j, value in enumerate(pay):
             row[join([j if f == factor else 0 for f in range(len(answers))], answers)] = value
         lifted.update({r: tuple(row) for r in range(old.responses) if split(r, responses)[factor] == i})
-    return Separation(lifted, found.coarse, found.fine, found.game)
+    return Separation(lifted, separation.coarse, separation.fine, separation.game)
 
 
 def _by_sets(old: Channel, new: Channel) -> Step | Separation | None:
     """Compare the sets that both send, if they do; a single category is a set of one."""
-    found: Step | Separation | None = through_sets(old, new, by_sizes)
-    if isinstance(found, Separation) and as_sets(old) is not old:
-        payoffs = {members.bit_length() - 1: pay for members, pay in found.payoffs.items()}
-        return replace(found, payoffs=payoffs)
-    return found
+    step: Step | Separation | None = through_sets(old, new, by_sizes)
+    if isinstance(step, Separation) and as_sets(old) is not old:
+        payoffs = {members.bit_length() - 1: pay for members, pay in step.payoffs.items()}
+        return replace(step, payoffs=payoffs)
+    return step
 
 
 def by_sizes(old: Sets, new: Sets) -> Nested | Separation:
@@ -236,8 +237,10 @@ def by_sizes(old: Sets, new: Sets) -> Nested | Separation:
         >>> by_sizes(Subset(4, 2, 3, 5), Subset(4, 1, 3, 5)).shares
         (SetShare(coarse=2, fine=1, near=Fraction(5, 7), apart=Fraction(2, 7), free=Fraction(0, 1)),)
     """
-    coarse, fine = ([size for size in each.sizes if each.weight(size)] for each in (old, new))
-    bits = max(each.weight(t).denominator.bit_length() for each, sizes in ((old, coarse), (new, fine)) for t in sizes)
+    coarse, fine = ([size for size in mixture.sizes if mixture.weight(size)] for mixture in (old, new))
+    bits = max(
+        mixture.weight(t).denominator.bit_length() for mixture, sizes in ((old, coarse), (new, fine)) for t in sizes
+    )
     too_large = InvalidRequest(
         f"comparing sets of {len(coarse)} with sets of {len(fine)} sizes is too large to decide in exact numbers; "
         "expected about 30 of each, fewer where weights are long.",
@@ -245,13 +248,13 @@ def by_sizes(old: Sets, new: Sets) -> Nested | Separation:
     )
     if (2 * len(coarse) + len(fine)) ** 3 * bits > _MOST_WORK:
         raise too_large
-    found = decide(_mixing_of_sizes(old, new, coarse, fine), too_large=too_large, most_pivoted=_MOST_WORK)
-    if not isinstance(found, Feasible):
-        flat, extra = found.multipliers[: len(coarse)], found.multipliers[len(coarse) :]
+    solution = decide(_mixing_of_sizes(old, new, coarse, fine), too_large=too_large, most_pivoted=_MOST_WORK)
+    if not isinstance(solution, Feasible):
+        flat, extra = solution.multipliers[: len(coarse)], solution.multipliers[len(coarse) :]
         return _game_of_sizes(old, new, dict(zip(coarse, zip(flat, extra, strict=True), strict=True)))
-    ways = zip(found.point[::2], found.point[1::2], strict=True)
+    masses = zip(solution.point[::2], solution.point[1::2], strict=True)
     pairs = [(s, t) for s in coarse for t in fine]
-    shares = [SetShare(s, t, near, apart, Fraction(0)) for (s, t), (near, apart) in zip(pairs, ways, strict=True)]
+    shares = [SetShare(s, t, near, far, Fraction(0)) for (s, t), (near, far) in zip(pairs, masses, strict=True)]
     return Nested(old, new, tuple(share for share in shares if share.near or share.apart))
 
 
@@ -262,15 +265,15 @@ def _mixing_of_sizes(old: Sets, new: Sets, coarse: Sequence[int], fine: Sequence
     """
     count, weights = len(coarse), [old.weight(s) for s in coarse]
     columns = [
-        {at: new.weight(t), count + at: new.weight(t) * held}
-        for at, s in enumerate(coarse)
+        {size_index: new.weight(t), count + size_index: new.weight(t) * p_held}
+        for size_index, s in enumerate(coarse)
         for t in fine
-        for held in held_by_ways(new, s, t)
+        for p_held in held_by_ways(new, s, t)
     ]
-    places = [at for _ in coarse for at in range(len(fine)) for _ in ("near", "apart")]
+    fine_indices = [fine_index for _ in coarse for fine_index in range(len(fine)) for _ in ("near", "apart")]
     holding = [weight * old.inclusion(s) for s, weight in zip(coarse, weights, strict=True)]
     free = [weight * Fraction(s, old.size) for s, weight in zip(coarse, weights, strict=True)]
-    return Mixing(columns, places, (*weights, *holding), (*weights, *free), places_may_err=True)
+    return Mixing(columns, fine_indices, (*weights, *holding), (*weights, *free), places_may_err=True)
 
 
 def _game_of_sizes(old: Sets, new: Sets, pays: Mapping[int, tuple[Fraction, Fraction]]) -> Separation:
@@ -282,11 +285,11 @@ def _game_of_sizes(old: Sets, new: Sets, pays: Mapping[int, tuple[Fraction, Frac
     highest = max(max(a, a + b) for a, b in pays.values())
     pays = {s: ((a - lowest) / (highest - lowest), b / (highest - lowest)) for s, (a, b) in pays.items()}
     earned = sum((old.weight(s) * (a + b * old.inclusion(s)) for s, (a, b) in pays.items()), Fraction(0))
-    sent = [t for t in new.sizes if new.weight(t)]
+    fine_sizes = [t for t in new.sizes if new.weight(t)]
     best = sum(
         (
-            new.weight(t) * max(a + b * held for s, (a, b) in pays.items() for held in held_by_ways(new, s, t))
-            for t in sent
+            new.weight(t) * max(a + b * p_held for s, (a, b) in pays.items() for p_held in held_by_ways(new, s, t))
+            for t in fine_sizes
         ),
         Fraction(0),
     )
@@ -302,10 +305,10 @@ def _game_of_sizes(old: Sets, new: Sets, pays: Mapping[int, tuple[Fraction, Frac
 
 def _told(pays: Mapping[int, tuple[Fraction, Fraction]]) -> str:
     if len(pays) > 1:
-        told = (
+        clauses = (
             f"a set of {s} pays {float(a):.4g} and {float(b):+.4g} if it holds the answer" for s, (a, b) in pays.items()
         )
-        return f"name a set: {'; '.join(told)}"
+        return f"name a set: {'; '.join(clauses)}"
     ((size, (_, extra)),) = pays.items()
     return f"name a set of {size} categories that {'holds' if extra > 0 else 'does not hold'} the answer"
 
@@ -316,22 +319,26 @@ def by_tables(old: Channel, new: Channel) -> Tabulated | Separation:
     Raises:
         InvalidDesign, InvalidRequest: too large.
     """
-    one, two = old.dense(), new.dense()
-    ours, theirs = _merged(one), _merged(two)
-    found = _eliminated(ours.rows, theirs.rows)
-    if found is None:
-        found = _by_program(ours.rows, theirs.rows)
-    if isinstance(found, dict):
+    coarse_table, fine_table = old.dense(), new.dense()
+    ours, theirs = _merged(coarse_table), _merged(fine_table)
+    mixing_rows = _eliminated(ours.rows, theirs.rows)
+    if mixing_rows is None:
+        mixing_rows = _by_program(ours.rows, theirs.rows)
+    if isinstance(mixing_rows, dict):
         # A response that never occurs must not pay more than the others where all of them pay something.
-        spare = 0 if len(found) == len(ours.rows) else None
-        named = {i: ours.places.get(i, spare) for i in range(one.responses)}
-        proof = separation({i: found[place] for i, place in named.items() if place in found}, one, two)
+        spare = 0 if len(mixing_rows) == len(ours.rows) else None
+        group_of_row = {i: ours.places.get(i, spare) for i in range(coarse_table.responses)}
+        proof = separation(
+            {i: mixing_rows[group] for i, group in group_of_row.items() if group in mixing_rows},
+            coarse_table,
+            fine_table,
+        )
         assert proof is not None, "a separation of merged rows separates the rows themselves"
         return proof
-    columns = [theirs.places.get(u, 0) for u in range(two.responses)]
+    columns = [theirs.places.get(u, 0) for u in range(fine_table.responses)]
     cells = [
-        [found[ours.places[i]][u] * ours.shares[i] if i in ours.places else Fraction(0) for u in columns]
-        for i in range(one.responses)
+        [mixing_rows[ours.places[i]][u] * ours.shares[i] if i in ours.places else Fraction(0) for u in columns]
+        for i in range(coarse_table.responses)
     ]
     step = Tabulated(old, new, Dense.of(cells))
     assert step.verify(), "the garbling gives back the coarse channel exactly"
@@ -360,8 +367,12 @@ def _merged(channel: Dense) -> _Merged:
     rows = [tuple(map(sum, zip(*(channel.weights[i] for i in group), strict=True))) for group in groups]
     return _Merged(
         tuple(tuple(Fraction(weight, channel.total) for weight in row) for row in rows),
-        {i: at for at, group in enumerate(groups) for i in group},
-        {i: Fraction(sum(channel.weights[i]), sum(rows[at])) for at, group in enumerate(groups) for i in group},
+        {i: group_index for group_index, group in enumerate(groups) for i in group},
+        {
+            i: Fraction(sum(channel.weights[i]), sum(rows[group_index]))
+            for group_index, group in enumerate(groups)
+            for i in group
+        },
     )
 
 
@@ -379,10 +390,10 @@ def _by_program(ours: Table, theirs: Table) -> Table | dict[int, Row]:
     means = [sum(row, Fraction(0)) / k for row in ours]
     target = tuple(cell for row in ours for cell in row)
     mixing = Mixing(columns, [*range(n)] * len(ours), target, tuple(mean for mean in means for _ in range(k)))
-    found = decide(mixing, too_large=too_large, most_pivoted=MOST_PIVOTED)
-    if isinstance(found, Feasible):
-        return tuple(found.point[i * n : (i + 1) * n] for i in range(len(ours)))
-    return {i: found.multipliers[i * k : (i + 1) * k] for i in range(len(ours))}
+    solution = decide(mixing, too_large=too_large, most_pivoted=MOST_PIVOTED)
+    if isinstance(solution, Feasible):
+        return tuple(solution.point[i * n : (i + 1) * n] for i in range(len(ours)))
+    return {i: solution.multipliers[i * k : (i + 1) * k] for i in range(len(ours))}
 
 
 def _eliminated(ours: Table, theirs: Table) -> Table | dict[int, Row] | None:
@@ -395,19 +406,19 @@ def _eliminated(ours: Table, theirs: Table) -> Table | dict[int, Row] | None:
     if width > answers:
         return None
     columns = [
-        (*(row[j] for row in theirs), *(row[j] for row in ours), *(Fraction(j == at) for at in range(answers)))
+        (*(row[j] for row in theirs), *(row[j] for row in ours), *(Fraction(j == column) for column in range(answers)))
         for j in range(answers)
     ]
     reduced = reduce(integers(columns), width)
     if len(reduced.columns) < width:
         return None
-    ends = slice(width, width + len(ours))
+    inverse_columns = slice(width, width + len(ours))
     for row in reduced.rows[width:]:
-        for i, value in enumerate(row[ends]):
+        for i, value in enumerate(row[inverse_columns]):
             if value:
                 return {i: tuple(Fraction(cell) * (1 if value > 0 else -1) for cell in row[width + len(ours) :])}
     for u, row in enumerate(reduced.rows[:width]):
-        for i, value in enumerate(row[ends]):
+        for i, value in enumerate(row[inverse_columns]):
             if Fraction(value, reduced.pivot) < 0:
                 return {i: tuple(Fraction(-cell, reduced.pivot) for cell in row[width + len(ours) :])}
         assert row[u] == reduced.pivot

@@ -40,8 +40,8 @@ def closed(old: Channel, new: Channel) -> Step | None:
     """
     if old.answers != new.answers:
         return None
-    known = (type(old), type(new)) in FORMS
-    return _looked_up(old, new) if known else through_sets(old, new, _looked_up)
+    has_form = (type(old), type(new)) in FORMS
+    return _looked_up(old, new) if has_form else through_sets(old, new, _looked_up)
 
 
 def step_to_body(step: Step) -> dict[str, Any]:
@@ -51,11 +51,11 @@ def step_to_body(step: Step) -> dict[str, Any]:
 
 def through_sets(old: Channel, new: Channel, find: Callable[[Any, Any], Found | None]) -> Step | Found | None:
     """Look for a step between the sets that two channels send, a single category being a set of one; else None."""
-    one, two = as_sets(old), as_sets(new)
-    if not (one.sizes and two.sizes):
+    coarse, fine = as_sets(old), as_sets(new)
+    if not (coarse.sizes and fine.sizes):
         return None
-    found = find(one, two)
-    return Recoded(old, new, found) if isinstance(found, Step) and not (one is old and two is new) else found
+    step = find(coarse, fine)
+    return Recoded(old, new, step) if isinstance(step, Step) and not (coarse is old and fine is new) else step
 
 
 def _looked_up(old: Channel, new: Channel) -> Step | None:
@@ -74,7 +74,7 @@ def keep_or_fresh(old: TwoLevel, new: TwoLevel) -> KeepOrFresh | None:
 
 
 def _quotient(old: TwoLevel, new: TwoLevel) -> Fraction | None:
-    coarse, fine = (each.hit_rate - each.stray_rate for each in (old, new))
+    coarse, fine = (channel.hit_rate - channel.stray_rate for channel in (old, new))
     return coarse / fine if fine else Fraction(1) if old == new else None
 
 
@@ -83,8 +83,8 @@ def _diagonals(old: Diagonal, new: Diagonal) -> Step | None:
     share = _quotient(old, new)
     if share is None or share >= 0 or share * (new.size - 1) < -1:
         return keep_or_fresh(old, new)
-    other = (1 - share) / new.size
-    return Crossed(old, new, Diagonal(new.size, *whole_weights([share + other, other])))
+    p_other = (1 - share) / new.size
+    return Crossed(old, new, Diagonal(new.size, *whole_weights([share + p_other, p_other])))
 
 
 def _nested(old: Subset, new: Sets) -> Step | None:
@@ -102,11 +102,11 @@ def bit_by_bit(old: Bits, new: Bits, *, kind: type[BitByBit] = BitByBit) -> Step
 
 
 def _products(old: Product, new: Product) -> Step | None:
-    if [each.answers for each in old.factors] != [each.answers for each in new.factors]:
+    if [factor.answers for factor in old.factors] != [factor.answers for factor in new.factors]:
         return None
-    steps = [closed(one, two) for one, two in zip(old.factors, new.factors, strict=True)]
-    found = tuple(step for step in steps if step is not None)
-    return Factors(old, new, found) if len(found) == len(steps) else None
+    steps = [closed(coarse, fine) for coarse, fine in zip(old.factors, new.factors, strict=True)]
+    factor_steps = tuple(step for step in steps if step is not None)
+    return Factors(old, new, factor_steps) if len(factor_steps) == len(steps) else None
 
 
 FORMS: dict[tuple[type[Channel], type[Channel]], Callable[[Any, Any], Step | None]] = {

@@ -53,8 +53,8 @@ def subsets_ordered(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: ex
         >>> subsets_ordered(6, 2, 3, 1, 4), subsets_ordered(6, 2, 3, 1, 5)
         (False, True)
     """
-    held, cap = subset_inclusion(k, t1, gamma1, t2, gamma2)
-    return held <= cap
+    p_held, cap = subset_inclusion(k, t1, gamma1, t2, gamma2)
+    return p_held <= cap
 
 
 def subset_inclusion(
@@ -69,8 +69,10 @@ def subset_inclusion(
         >>> subset_inclusion(6, 2, 3, 1, 4)
         (Fraction(3, 5), Fraction(5, 9))
     """
-    one, two = _read_gamma(k, t1, gamma1), _read_gamma(k, t2, gamma2)
-    return t1 * one / (t1 * one + k - t1), (min(t1, t2) * (two - 1) + t1) / (t2 * two + k - t2)
+    first_bound, second_bound = _read_gamma(k, t1, gamma1), _read_gamma(k, t2, gamma2)
+    return t1 * first_bound / (t1 * first_bound + k - t1), (min(t1, t2) * (second_bound - 1) + t1) / (
+        t2 * second_bound + k - t2
+    )
 
 
 def subset_garbling(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational) -> SubsetGarbling | None:
@@ -88,8 +90,8 @@ def subset_garbling(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: ex
 
 
 def _subset(k: int, t: int, gamma: exact.Rational) -> Subset:
-    held = t * _read_gamma(k, t, gamma)
-    share = held / (held + k - t)
+    expected_held = t * _read_gamma(k, t, gamma)
+    share = expected_held / (expected_held + k - t)
     return Subset(k, t, share.numerator, share.denominator)
 
 
@@ -144,14 +146,14 @@ def bridge_weight(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exac
         >>> bridge_weight(6, 2, 3, 1, 4)
         Fraction(2, 5)
     """
-    held, cap = subset_inclusion(k, t1, gamma1, t2, gamma2)
-    _, most = subset_inclusion(k, t1, gamma1, t1, gamma2)
-    if held > most:
+    p_held, cap = subset_inclusion(k, t1, gamma1, t2, gamma2)
+    _, max_held = subset_inclusion(k, t1, gamma1, t1, gamma2)
+    if p_held > max_held:
         raise NotOrdered(
             f"γ falls from {exact.shown(gamma1)} to {exact.shown(gamma2)}; expected a stage that reveals more.",
             "What is out cannot be taken back: choose a larger ε.",
         )
-    return (held - cap) / (most - cap) if held > cap else Fraction(0)
+    return (p_held - cap) / (max_held - cap) if p_held > cap else Fraction(0)
 
 
 def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
@@ -172,7 +174,7 @@ def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
         (4, 3, 3, 2, 2, 2)
     """
     ratios = [exact.rational(gamma, name="gamma") for gamma in gammas]
-    if not ratios or ratios[0] <= 1 or any(one > two for one, two in pairwise(ratios)):
+    if not ratios or ratios[0] <= 1 or any(first > second for first, second in pairwise(ratios)):
         raise InvalidRequest("the γ = e^ε of the stages do not rise from above 1; expected them to.")
     if k > _MOST_SIZES:
         raise InvalidRequest(
@@ -181,30 +183,30 @@ def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
         )
     risks = [[(k - 1) / subset_information(k, t, gamma) for t in range(1, k)] for gamma in ratios]
     best, choices = risks[0], list[list[int]]()
-    for number, (one, two) in enumerate(pairwise(ratios), start=1):
-        before = _window_minima(k, one, two, best)
+    for number, (first, second) in enumerate(pairwise(ratios), start=1):
+        before = _window_minima(k, first, second, best)
         choices.append(before)
-        best = [risk + best[at] for risk, at in zip(risks[number], before, strict=True)]
-    at = min(range(k - 1), key=lambda t: best[t])
-    total, sizes = best[at], [at + 1]
+        best = [risk + best[previous] for risk, previous in zip(risks[number], before, strict=True)]
+    size_index = min(range(k - 1), key=lambda t: best[t])
+    total, sizes = best[size_index], [size_index + 1]
     for before in reversed(choices):
-        at = before[at]
-        sizes.append(at + 1)
+        size_index = before[size_index]
+        sizes.append(size_index + 1)
     return Sizes(tuple(reversed(sizes)), total)
 
 
-def _window_minima(k: int, one: Fraction, two: Fraction, risks: Sequence[Fraction]) -> list[int]:
+def _window_minima(k: int, gamma1: Fraction, gamma2: Fraction, risks: Sequence[Fraction]) -> list[int]:
     """Return for each t₂ the t₁ with the smallest risk that it can follow, both counted from t = 1 on.
 
     Both ends of the window rise with t₂, so that a queue of candidates with rising risks serves all of them in turn.
     """
-    found: list[int] = []
+    minima: list[int] = []
     queue: deque[int] = deque()
     entered = 0
     for t in range(1, k):
         # t₁ is at most t₂(γ₂ − 1)/(γ₁ − 1), and at least k − (k − t₂)(1 − 1/γ₂)/(1 − 1/γ₁).
-        last = min(k - 1, int(t * (two - 1) / (one - 1)))
-        first = k - int((k - t) * (1 - 1 / two) / (1 - 1 / one))
+        last = min(k - 1, int(t * (gamma2 - 1) / (gamma1 - 1)))
+        first = k - int((k - t) * (1 - 1 / gamma2) / (1 - 1 / gamma1))
         while entered < last:
             while queue and risks[queue[-1]] > risks[entered]:
                 queue.pop()
@@ -212,8 +214,8 @@ def _window_minima(k: int, one: Fraction, two: Fraction, risks: Sequence[Fractio
             entered += 1
         while queue[0] < first - 1:
             queue.popleft()
-        found.append(queue[0])
-    return found
+        minima.append(queue[0])
+    return minima
 
 
 def bridge(old: Design, new: Design) -> Design:
@@ -234,14 +236,14 @@ def bridge(old: Design, new: Design) -> Design:
         >>> [round(float(between.channel.weight(t)), 4) for t in (1, 2)]
         [0.6546, 0.3454]
     """
-    found = _blends(_read(old), _read(new))
-    if not found:
+    blends = _blends(_read(old), _read(new))
+    if not blends:
         raise NotOrdered(
             f"ε falls from {exact.shown_above(old.epsilon)} to {exact.shown_above(new.epsilon)}; expected a second "
             "design that reveals more.",
             "What is out cannot be taken back: choose a larger ε.",
         )
-    return _labelled(new, *found)
+    return _labelled(new, *blends)
 
 
 def _read(design: Design) -> Mixture | Subset:
@@ -263,28 +265,28 @@ def nearest(old: Design, new: Design) -> tuple[Design, ...]:
     second with the smallest ε that will do, where its family has a way to tell more; or else the k-ary design with the
     smallest ε.
     """
-    found = _followers(old.channel, new.channel) or _k_ary(old.channel)
-    return tuple(_labelled(new, channel) for channel in found if _follows(old.channel, channel))
+    nearest_channels = _followers(old.channel, new.channel) or _k_ary(old.channel)
+    return tuple(_labelled(new, channel) for channel in nearest_channels if _follows(old.channel, channel))
 
 
 def _followers(old: Channel, new: Channel) -> list[Channel]:
     if same_supports(old, new):
         return [old]
     clearer = _CLEARER.get(type(new))
-    raised = [] if clearer is None else _least(lambda part: clearer(new, part), old, open_end=True)
-    one, two = as_sets(old), as_sets(new)
-    few = all(isinstance(each, Mixture | Subset) for each in (one, two))
-    return [*(_blends(one, two) if few else []), *raised]
+    raised = [] if clearer is None else _least(lambda fraction: clearer(new, fraction), old, open_end=True)
+    coarse, fine = as_sets(old), as_sets(new)
+    are_mixtures = all(isinstance(channel, Mixture | Subset) for channel in (coarse, fine))
+    return [*(_blends(coarse, fine) if are_mixtures else []), *raised]
 
 
 def _blends(old: Any, new: Any) -> list[Channel]:
     """Mix as little as will do of the sizes of one channel of sets into another, all at the other's parity."""
     odds = [new.odds(t) for t in new.sizes if 0 < t < new.size]
-    gamma = max((each for each in odds if isinstance(each, Fraction)), default=Fraction(1))
+    gamma = max((ratio for ratio in odds if isinstance(ratio, Fraction)), default=Fraction(1))
 
-    def blend(part: Fraction) -> Channel:
+    def blend(fraction: Fraction) -> Channel:
         weights: dict[int, Fraction] = {}
-        for channel, share in ((old, part), (new, 1 - part)):
+        for channel, share in ((old, fraction), (new, 1 - fraction)):
             for t in channel.sizes:
                 weights[t] = weights.get(t, Fraction(0)) + share * channel.weight(t)
         return _mixture(old.size, weights, gamma)
@@ -294,16 +296,16 @@ def _blends(old: Any, new: Any) -> list[Channel]:
 
 def _least(build: Callable[[Fraction], Channel], old: Channel, *, open_end: bool = False) -> list[Channel]:
     """Return what is built with the smallest part of 1 that can follow; nothing where no part can."""
-    known = closed(old, build(1 - Fraction(open_end, 1 << _BITS))) is not None
-    follows, whole = (closed, 1 << _BITS) if known else (_follows, 1 << _HALVINGS)
-    low, high = 0, whole - open_end
-    if not follows(old, build(Fraction(high, whole))):
+    has_closed_form = closed(old, build(1 - Fraction(open_end, 1 << _BITS))) is not None
+    follows, resolution = (closed, 1 << _BITS) if has_closed_form else (_follows, 1 << _HALVINGS)
+    low, high = 0, resolution - open_end
+    if not follows(old, build(Fraction(high, resolution))):
         return []
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if follows(old, build(Fraction(middle, whole))) else (middle, high)
-    found = build(Fraction(high, whole))
-    return [found] if found.parity != math.inf else []
+        low, high = (low, middle) if follows(old, build(Fraction(middle, resolution))) else (middle, high)
+    least = build(Fraction(high, resolution))
+    return [least] if least.parity != math.inf else []
 
 
 def _follows(old: Channel, new: Channel) -> bool:
@@ -315,10 +317,12 @@ def _follows(old: Channel, new: Channel) -> bool:
 
 def _mixture(k: int, weights: dict[int, Fraction], gamma: Fraction) -> Channel:
     """Write a mixture of sizes at one parity in weights of 2^64; those inside are rounded towards privacy."""
-    whole = {t: int(weight * chance.TOTAL) for t, weight in weights.items()}
-    whole[max(whole, key=lambda t: whole[t])] += chance.TOTAL - sum(whole.values())
-    parts = tuple(Part(t, weight, inside(k, t, gamma)) for t, weight in sorted(whole.items()) if weight)
-    return Mixture(k, parts, chance.TOTAL)
+    integer_weights = {t: int(weight * chance.TOTAL) for t, weight in weights.items()}
+    integer_weights[max(integer_weights, key=lambda t: integer_weights[t])] += chance.TOTAL - sum(
+        integer_weights.values()
+    )
+    components = tuple(Part(t, weight, inside(k, t, gamma)) for t, weight in sorted(integer_weights.items()) if weight)
+    return Mixture(k, components, chance.TOTAL)
 
 
 def _k_ary(old: Channel) -> list[Channel]:
@@ -335,30 +339,30 @@ def _k_ary(old: Channel) -> list[Channel]:
     return [Diagonal(k, gamma.numerator, gamma.denominator)] if isinstance(gamma, Fraction) and gamma > 1 else []
 
 
-def _clearer_diagonal(channel: Diagonal, part: Fraction) -> Channel:
-    same = _moved(channel.probability(0, given=0), part)
+def _clearer_diagonal(channel: Diagonal, fraction: Fraction) -> Channel:
+    same = _moved(channel.probability(0, given=0), fraction)
     return Diagonal(channel.size, same * (channel.size - 1), chance.TOTAL - same)
 
 
-def _clearer_subset(channel: Subset, part: Fraction) -> Channel:
-    return Subset(channel.size, channel.ones, _moved(channel.inclusion(channel.ones), part), chance.TOTAL)
+def _clearer_subset(channel: Subset, fraction: Fraction) -> Channel:
+    return Subset(channel.size, channel.ones, _moved(channel.inclusion(channel.ones), fraction), chance.TOTAL)
 
 
-def _clearer_mixture(channel: Mixture, part: Fraction) -> Channel:
+def _clearer_mixture(channel: Mixture, fraction: Fraction) -> Channel:
     odds = [channel.odds(t) for t in channel.sizes if 0 < t < channel.size]
-    gamma = max((each for each in odds if isinstance(each, Fraction)), default=Fraction(1))
-    return _mixture(channel.size, {t: channel.weight(t) for t in channel.sizes}, gamma / (1 - part))
+    gamma = max((ratio for ratio in odds if isinstance(ratio, Fraction)), default=Fraction(1))
+    return _mixture(channel.size, {t: channel.weight(t) for t in channel.sizes}, gamma / (1 - fraction))
 
 
-def _clearer_bits(channel: Bits, part: Fraction) -> Channel:
+def _clearer_bits(channel: Bits, fraction: Fraction) -> Channel:
     up, down = (channel.total, 0) if channel.hit >= channel.stray else (0, channel.total)
-    hit, stray = (own + int((end - own) * part) for own, end in ((channel.hit, up), (channel.stray, down)))
+    hit, stray = (weight + int((end - weight) * fraction) for weight, end in ((channel.hit, up), (channel.stray, down)))
     return Bits(channel.size, hit, stray, channel.total, channel.sized)
 
 
-def _moved(probability: Fraction, part: Fraction) -> int:
+def _moved(probability: Fraction, fraction: Fraction) -> int:
     """Move a probability a part of the way to 1; return it as a weight of 2^64, rounded down."""
-    return int((probability + (1 - probability) * part) * chance.TOTAL)
+    return int((probability + (1 - probability) * fraction) * chance.TOTAL)
 
 
 _CLEARER: dict[type[Channel], Callable[[Any, Fraction], Channel]] = {

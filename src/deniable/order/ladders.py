@@ -63,10 +63,10 @@ class Relaxation:
         old, new = self.step.old, self.step.new
         check_cells(old.responses * new.responses * new.answers)
         ratios: list[exact.Ratio] = []
-        for one in range(old.responses):
-            senders = [x for x in range(new.answers) if old.probability(one, given=x)]
-            for two in range(new.responses):
-                row = [self.step.kernel(two, old=one, given=x) for x in senders]
+        for old_response in range(old.responses):
+            senders = [x for x in range(new.answers) if old.probability(old_response, given=x)]
+            for new_response in range(new.responses):
+                row = [self.step.kernel(new_response, old=old_response, given=x) for x in senders]
                 ratios.append(exact.ratio(max(row), min(row)) if row else Fraction(1))
         return max(ratios)
 
@@ -128,8 +128,8 @@ class Ladder(AnyDesign):
         Raises:
             Incompatible: no stage of this ladder.
         """
-        for number, each in enumerate(self.designs):
-            if each.hash == design:
+        for number, stage_design in enumerate(self.designs):
+            if stage_design.hash == design:
                 return number
         raise Incompatible(
             f"the design {quoted(design, 30)} is no stage of this ladder; expected one of its {len(self)}.",
@@ -179,12 +179,12 @@ class Ladder(AnyDesign):
 
     def probability(self, history: Sequence[int], *, given: int) -> Fraction:
         """Return the probability of the responses of all stages, by number, as the open-ended mode draws them."""
-        found = self.designs[0].channel.probability(history[0], given=given)
+        p_history = self.designs[0].channel.probability(history[0], given=given)
         for step, old, new in zip(self.steps, history, history[1:], strict=False):
-            if not found:
+            if not p_history:
                 break
-            found *= step.kernel(new, old=old, given=given)
-        return found
+            p_history *= step.kernel(new, old=old, given=given)
+        return p_history
 
     def _cells(self) -> int:
         answers = self.designs[0].channel.answers
@@ -193,12 +193,12 @@ class Ladder(AnyDesign):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Ladder:
         designs = tuple(
-            Design.from_body(documents.field({"design": each}, "design", dict))
-            for each in documents.field(body, "designs", list)
+            Design.from_body(documents.field({"design": entry}, "design", dict))
+            for entry in documents.field(body, "designs", list)
         )
-        steps = [documents.field({"step": each}, "step", dict) for each in documents.field(body, "steps", list)]
+        steps = [documents.field({"step": entry}, "step", dict) for entry in documents.field(body, "steps", list)]
         pairs = zip(steps, designs, designs[1:], strict=False)
-        return cls(designs, tuple(step_from_body(each, old.channel, new.channel) for each, old, new in pairs))
+        return cls(designs, tuple(step_from_body(entry, old.channel, new.channel) for entry, old, new in pairs))
 
     def to_body(self) -> dict[str, Any]:
         """Return the designs, and of the steps what does not follow from them; each is verified anew when read."""
@@ -235,11 +235,12 @@ def check_alike(old: Design, new: Design) -> None:
     """
     check_categories(old)
     check_categories(new)
-    one, two = old.categories, new.categories
-    if same_labels(one, two):
+    old_labels, new_labels = old.categories, new.categories
+    if same_labels(old_labels, new_labels):
         return
     raise Incompatible(
-        f"the designs ask for {len(one):,} and {len(two):,} categories, or call them differently; expected the same "
+        f"the designs ask for {len(old_labels):,} and {len(new_labels):,} categories, or call them differently; "
+        "expected the same "
         "ones in the same order."
     )
 
@@ -280,10 +281,12 @@ def step_from_body(body: Mapping[str, Any], old: Channel, new: Channel) -> Step:
     return step
 
 
-def _factors(body: Mapping[str, Any], *ends: Channel) -> Step | None:
-    parts = [documents.field({"step": each}, "step", dict) for each in documents.field(body, "steps", list)]
-    products = [channel for channel in ends if isinstance(channel, Product) and len(channel.factors) == len(parts)]
-    if len(products) < len(ends):
+def _factors(body: Mapping[str, Any], *channels: Channel) -> Step | None:
+    step_bodies = [documents.field({"step": entry}, "step", dict) for entry in documents.field(body, "steps", list)]
+    products = [
+        channel for channel in channels if isinstance(channel, Product) and len(channel.factors) == len(step_bodies)
+    ]
+    if len(products) < len(channels):
         return None
     old, new = products
-    return Factors(old, new, tuple(map(step_from_body, parts, old.factors, new.factors)))
+    return Factors(old, new, tuple(map(step_from_body, step_bodies, old.factors, new.factors)))

@@ -50,11 +50,11 @@ def integers(rows: Iterable[Sequence[Fraction]]) -> Integers:
         >>> integers([(Fraction(1, 2), Fraction(1, 3))])
         [[3, 2]]
     """
-    whole = []
+    integer_rows = []
     for row in rows:
         common = math.lcm(*(cell.denominator for cell in row))
-        whole.append([int(cell * common) for cell in row])
-    return whole
+        integer_rows.append([int(cell * common) for cell in row])
+    return integer_rows
 
 
 def reduce(rows: Integers, width: int) -> Reduced:
@@ -67,22 +67,22 @@ def reduce(rows: Integers, width: int) -> Reduced:
     columns: list[int] = []
     pivot = 1
     for column in range(width):
-        at = len(columns)
-        found = next((i for i in range(at, len(work)) if work[i][column]), None)
-        if found is None:
+        pivot_row = len(columns)
+        candidate = next((i for i in range(pivot_row, len(work)) if work[i][column]), None)
+        if candidate is None:
             continue
-        work[at], work[found] = work[found], work[at]
-        pivot = exchange(work, at, column, pivot)
+        work[pivot_row], work[candidate] = work[candidate], work[pivot_row]
+        pivot = exchange(work, pivot_row, column, pivot)
         columns.append(column)
     return Reduced(work, pivot, tuple(columns))
 
 
-def exchange(work: Integers, at: int, column: int, pivot: int) -> int:
+def exchange(work: Integers, pivot_row: int, column: int, pivot: int) -> int:
     """Make one entry the only one in its column and return it, the new pivot; `pivot` is the one before."""
-    head = work[at]
+    head = work[pivot_row]
     new = head[column]
     for i, row in enumerate(work):
-        if i != at:
+        if i != pivot_row:
             factor = row[column]
             work[i] = [(new * a - factor * b) // pivot for a, b in zip(row, head, strict=True)]
     return new
@@ -137,8 +137,8 @@ def feasible(
     ]
     order = list(dict.fromkeys([*first, *range(width)]))
     work = [
-        [*(int(row[j] * scale) for j in order), *(int(i == at) for i in range(height)), int(value * scale)]
-        for at, (row, value, scale) in enumerate(zip(rows, right, scales, strict=True))
+        [*(int(row[j] * scale) for j in order), *(int(i == row_index) for i in range(height)), int(value * scale)]
+        for row_index, (row, value, scale) in enumerate(zip(rows, right, scales, strict=True))
     ]
     # The last row holds how much the sum of the errors falls with each unknown; errors themselves never come back.
     work.append([sum(column) for column in zip(*work, strict=True)])
@@ -150,9 +150,9 @@ def feasible(
         errors = [Fraction(work[-1][width + i], pivot) for i in range(height)]
         return Infeasible(tuple((1 + error) * scale for error, scale in zip(errors, scales, strict=True)))
     point = [Fraction(0)] * width
-    for at, column in enumerate(basis):
+    for row_index, column in enumerate(basis):
         if column < width:
-            point[order[column]] = Fraction(work[at][-1], pivot)
+            point[order[column]] = Fraction(work[row_index][-1], pivot)
     return Feasible(tuple(point))
 
 
@@ -202,10 +202,10 @@ class Mixing:
     def equations(self, unknowns: Sequence[int]) -> list[list[Fraction]]:
         """Write the equations out for some of the unknowns."""
         rows = [[Fraction(0)] * len(unknowns) for _ in range(self.height)]
-        for at, unknown in enumerate(unknowns):
-            rows[len(self.target) + self.places[unknown]][at] = Fraction(1)
+        for index, unknown in enumerate(unknowns):
+            rows[len(self.target) + self.places[unknown]][index] = Fraction(1)
             for coordinate, value in self.columns[unknown].items():
-                rows[coordinate][at] = value
+                rows[coordinate][index] = value
         return rows
 
     def wins(self, payoffs: Row) -> bool:
@@ -214,9 +214,9 @@ class Mixing:
         Why: they do if the target is paid more than the best option at every place.
         """
         best: dict[int, Fraction] = {}
-        for place, column in zip(self.places, self.columns, strict=True):
-            paid = sum((payoffs[at] * value for at, value in column.items()), Fraction(0))
-            best[place] = max(best.get(place, paid), paid)
+        for place_index, column in zip(self.places, self.columns, strict=True):
+            paid = sum((payoffs[row_index] * value for row_index, value in column.items()), Fraction(0))
+            best[place_index] = max(best.get(place_index, paid), paid)
         return dot(payoffs, self.target) > sum(best.values())
 
 
@@ -232,13 +232,13 @@ def decide(mixing: Mixing, *, too_large: InvalidRequest, most_pivoted: int) -> F
         InvalidRequest: too large.
     """
     errors, likely, payoffs = _in_floats(mixing, mixing.target)
-    found = _won(mixing, payoffs) if errors > _CLOSE else _solved(mixing, likely)
-    if found is None:
+    solution = _won(mixing, payoffs) if errors > _CLOSE else _solved(mixing, likely)
+    if solution is None:
         # Too close to call in floats: the game that is won a little beyond the target may be won here, by a hair.
         beyond = [cell + (cell - middle) * _BEYOND for cell, middle in zip(mixing.target, mixing.middle, strict=True)]
-        found = _won(mixing, _in_floats(mixing, beyond)[2])
-    if found is not None:
-        return found
+        solution = _won(mixing, _in_floats(mixing, beyond)[2])
+    if solution is not None:
+        return solution
     width = len(mixing.columns)
     if mixing.height * (width + mixing.height) > most_pivoted:
         raise too_large
@@ -253,9 +253,11 @@ def _in_floats(mixing: Mixing, target: Sequence[Fraction]) -> tuple[float, list[
     from scipy.sparse import coo_array, eye_array, hstack
 
     height, width, depth = mixing.height, len(mixing.columns), len(target)
-    cells = [(at, j, float(value)) for j, column in enumerate(mixing.columns) for at, value in column.items()]
+    cells = [
+        (row_index, j, float(value)) for j, column in enumerate(mixing.columns) for row_index, value in column.items()
+    ]
     rows, columns, values = zip(
-        *cells, *((depth + place, j, 1.0) for j, place in enumerate(mixing.places)), strict=True
+        *cells, *((depth + place_index, j, 1.0) for j, place_index in enumerate(mixing.places)), strict=True
     )
     table: Any = coo_array((values, (rows, columns)), shape=(height, width))
     loose = height if mixing.places_may_err else depth
@@ -283,15 +285,15 @@ def _solved(mixing: Mixing, likely: Sequence[int]) -> Feasible | None:
     """Solve for the unknowns that floats find positive; None where that is not exactly a solution."""
     if not likely or mixing.height * len(likely) > MOST_CELLS:
         return None
-    part = solve(mixing.equations(likely), mixing.right)
-    if part is None or min(part) < 0:
+    values = solve(mixing.equations(likely), mixing.right)
+    if values is None or min(values) < 0:
         return None
     point = [Fraction(0)] * len(mixing.columns)
-    for at, value in zip(likely, part, strict=True):
-        point[at] = value
+    for index, value in zip(likely, values, strict=True):
+        point[index] = value
     return Feasible(tuple(point))
 
 
-def dot(one: Sequence[Fraction], two: Sequence[Fraction]) -> Fraction:
+def dot(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
     """Return the sum of the products."""
-    return sum((a * b for a, b in zip(one, two, strict=True)), Fraction(0))
+    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))

@@ -43,10 +43,10 @@ def relax(old: Design, new: Design) -> Relaxation:
         (Fraction(9, 10), Fraction(3, 5))
     """
     check_alike(old, new)
-    found = find_step(old.channel, new.channel)
-    if isinstance(found, Separation):
-        raise _not_ordered(old, new, found)
-    return Relaxation(old, new, found)
+    step = find_step(old.channel, new.channel)
+    if isinstance(step, Separation):
+        raise _not_ordered(old, new, step)
+    return Relaxation(old, new, step)
 
 
 def ladder(designs: Iterable[Design]) -> Ladder:
@@ -64,8 +64,8 @@ def ladder(designs: Iterable[Design]) -> Ladder:
     """
     require(isinstance(designs, Iterable), designs, "what a ladder is made of", "designs, from coarse to fine")
     stages = tuple(designs)
-    for each in stages:
-        require(hasattr(each, "hash"), each, "a stage", "a design")
+    for stage in stages:
+        require(hasattr(stage, "hash"), stage, "a stage", "a design")
     if not stages:
         raise InvalidRequest("there are no stages; expected at least one design.")
     steps = tuple(relax(old, new).step for old, new in pairwise(stages))
@@ -103,8 +103,8 @@ def best_ladder(categories: Labels, epsilons: Sequence[exact.Rational]) -> Ladde
         >>> [design.channel.ones for design in best_ladder(10, [0.4, 0.7, 1.1, 1.8, 2.3])]
         [4, 3, 2, 1, 1]
     """
-    known = labels.read(categories)
-    k = len(known)
+    category_labels = labels.read(categories)
+    k = len(category_labels)
     gammas = [exact.exp_below(exact.positive_epsilon(epsilon)) for epsilon in epsilons]
     sizes = best_sizes(k, gammas).sizes
     channels: list[Subset] = []
@@ -112,10 +112,10 @@ def best_ladder(categories: Labels, epsilons: Sequence[exact.Rational]) -> Ladde
         weight = inside(k, t, gamma)
         if channels:
             # How often a set of t that is as near to the next stage's set as it can be holds the answer.
-            held, _ = held_by_ways(channels[-1], t, channels[-1].ones)
-            weight = min(weight, int(chance.TOTAL * held))
+            p_held, _ = held_by_ways(channels[-1], t, channels[-1].ones)
+            weight = min(weight, int(chance.TOTAL * p_held))
         channels.append(Subset(k, t, weight, chance.TOTAL))
-    return ladder(Design("subset", known, Bitstrings(k), channel) for channel in reversed(channels))
+    return ladder(Design("subset", category_labels, Bitstrings(k), channel) for channel in reversed(channels))
 
 
 def family_ladder(family: str, categories: Labels, epsilons: Sequence[exact.Rational], **options: Any) -> Ladder:
@@ -134,7 +134,7 @@ def family_ladder(family: str, categories: Labels, epsilons: Sequence[exact.Rati
     if family == "subset" and not options:
         return best_ladder(categories, epsilons)
     try:
-        return ladder(FAMILIES[family].build(categories=categories, epsilon=each, **options) for each in epsilons)
+        return ladder(FAMILIES[family].build(categories=categories, epsilon=epsilon, **options) for epsilon in epsilons)
     except TypeError:
         raise InvalidRequest(
             f"{family} does not take categories, an ε and {', '.join(map(repr, options)) or 'nothing else'}; expected "
@@ -152,5 +152,5 @@ def _not_ordered(old: Design, new: Design, proof: Separation) -> NotOrdered:
     near = nearest(old, new)
     if not near:
         return NotOrdered(problem, "Take a design of the first one's family with a larger ε.", proof=proof)
-    told = ", or ".join(f"{design!r}" for design in near)
-    return NotOrdered(problem, f"What can follow: {told}.", proof=proof, nearest=near)
+    alternatives = ", or ".join(f"{design!r}" for design in near)
+    return NotOrdered(problem, f"What can follow: {alternatives}.", proof=proof, nearest=near)

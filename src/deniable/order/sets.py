@@ -39,9 +39,9 @@ class PickPlan(NamedTuple):
     sums: tuple[int, ...]
 
     @classmethod
-    def of(cls, ways: Sequence[tuple[Pick, Fraction]]) -> PickPlan:
+    def of(cls, picks: Sequence[tuple[Pick, Fraction]]) -> PickPlan:
         """Return the plan that takes each way with its probability."""
-        return cls(tuple(pick for pick, _ in ways), running([probability for _, probability in ways]))
+        return cls(tuple(pick for pick, _ in picks), running([probability for _, probability in picks]))
 
 
 def most_picks(plans: Mapping[Hashable, PickPlan]) -> int:
@@ -63,11 +63,11 @@ def pick_some(pool: int, count: int, source: chance.Source) -> int:
     if not count:
         return 0
     members = [j for j in range(pool.bit_length()) if pool >> j & 1]
-    drawn: set[int] = set()
-    for at in range(len(members) - count, len(members)):
-        pick = chance.below(at + 1, source)
-        drawn.add(at if pick in drawn else pick)
-    return sum(1 << members[number] for number in drawn)
+    members_drawn: set[int] = set()
+    for index in range(len(members) - count, len(members)):
+        pick = chance.below(index + 1, source)
+        members_drawn.add(index if pick in members_drawn else pick)
+    return sum(1 << members[number] for number in members_drawn)
 
 
 class SetShare(NamedTuple):
@@ -100,15 +100,15 @@ class Nested(Step):
 
     def garbling(self, old: int, new: int) -> Fraction:
         s, t, k = old.bit_count(), new.bit_count(), self.new.size
-        share = next((each for each in self.shares if (each.coarse, each.fine) == (s, t)), None)
+        share = next((share for share in self.shares if (share.coarse, share.fine) == (s, t)), None)
         if share is None:
             return Fraction(0)
         common = (old & new).bit_count()
-        found = share.free / math.comb(k, s)
+        probability = share.free / math.comb(k, s)
         for mass, shared in ((share.near, most(s, t)), (share.apart, least(s, t, k))):
             if common == shared:
-                found += mass / (math.comb(t, shared) * math.comb(k - t, s - shared))
-        return found
+                probability += mass / (math.comb(t, shared) * math.comb(k - t, s - shared))
+        return probability
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
         return self._drawn(self.downwards[new.bit_count()], self.most_down, new, 0, source)
@@ -118,16 +118,18 @@ class Nested(Step):
         plan = self.upwards[old.bit_count(), bool(old >> given & 1)]
         return self._drawn(plan, self.most_up, old, 1 << given, source)
 
-    def _drawn(self, plan: PickPlan, most: int, known: int, own: int, source: chance.Source) -> int:
+    def _drawn(self, plan: PickPlan, max_picked: int, known_set: int, own_bit: int, source: chance.Source) -> int:
         """Choose how to draw, then draw from the set that is known and from the rest; the answer apart from both."""
         pick = plan.picks[chance.choose(plan.sums, source)]
-        others = every(self.new.size) & ~own
+        other_bits = every(self.new.size) & ~own_bit
         if pick.free:
-            found = pick_some(others, pick.within, source)
+            picked = pick_some(other_bits, pick.within, source)
         else:
-            found = pick_some(known & others, pick.within, source) | pick_some(others & ~known, pick.beyond, source)
-        chance.spare(most - pick.within - pick.beyond, source)
-        return found | (own if pick.inside else 0)
+            picked = pick_some(known_set & other_bits, pick.within, source) | pick_some(
+                other_bits & ~known_set, pick.beyond, source
+            )
+        chance.spare(max_picked - pick.within - pick.beyond, source)
+        return picked | (own_bit if pick.inside else 0)
 
     def ways(self, size: int, *, held: bool) -> list[tuple[Pick, Fraction]]:
         """Return all ways to a finer set from a coarser one of this size that holds the answer or not.
@@ -136,28 +138,28 @@ class Nested(Step):
         the answer outside of the finer set before it is inside.
         """
         return [
-            (_pick_above(each.fine, shared, inside=inside, held=held), mass * part)
-            for each in self.shares
-            if each.coarse == size
-            for mass, shared in self._masses(each)
+            (_pick_above(share.fine, shared, inside=inside, held=held), mass * p_meets)
+            for share in self.shares
+            if share.coarse == size
+            for mass, shared in self._masses(share)
             for inside in (False, True)
-            if (part := self._meets(each, shared, inside=inside, held=held))
+            if (p_meets := self._meets(share, shared, inside=inside, held=held))
         ]
 
     def _chance_of_size(self, size: int, *, held: bool) -> Fraction:
         """Return the probability of a coarser set of this size that holds the answer, or of one that does not."""
-        own = self.old.inclusion(size)
-        return self.old.weight(size) * (own if held else 1 - own)
+        p_included = self.old.inclusion(size)
+        return self.old.weight(size) * (p_included if held else 1 - p_included)
 
     def _masses(self, share: SetShare) -> Iterator[tuple[Fraction, int | None]]:
         s, t = share.coarse, share.fine
-        ways = (share.near, most(s, t)), (share.apart, least(s, t, self.new.size)), (share.free, None)
-        yield from (way for way in ways if way[0])
+        masses = (share.near, most(s, t)), (share.apart, least(s, t, self.new.size)), (share.free, None)
+        yield from (entry for entry in masses if entry[0])
 
     def _meets(self, share: SetShare, shared: int | None, *, inside: bool, held: bool) -> Fraction:
         """Return P(finer set of this size, x inside or not)·P(a coarser set drawn so holds x or not)."""
-        own = self.new.inclusion(share.fine)
-        weight = self.new.weight(share.fine) * (own if inside else 1 - own)
+        p_included = self.new.inclusion(share.fine)
+        weight = self.new.weight(share.fine) * (p_included if inside else 1 - p_included)
         if not weight:
             return Fraction(0)
         holds = chance_held(self.new.size, share.coarse, share.fine, shared, inside=inside)
@@ -177,9 +179,11 @@ class Nested(Step):
     def upwards(self) -> Mapping[Hashable, PickPlan]:
         """How to upgrade, by the size of the coarser set and whether it holds the answer."""
         table: dict[Hashable, PickPlan] = {}
-        for size, held in product(self.old.sizes, (False, True)):
-            if whole := self._chance_of_size(size, held=held):
-                table[size, held] = PickPlan.of([(pick, mass / whole) for pick, mass in self.ways(size, held=held)])
+        for size, is_held in product(self.old.sizes, (False, True)):
+            if p_size := self._chance_of_size(size, held=is_held):
+                table[size, is_held] = PickPlan.of(
+                    [(pick, mass / p_size) for pick, mass in self.ways(size, held=is_held)]
+                )
         return table
 
     @cached_property
@@ -187,45 +191,47 @@ class Nested(Step):
         """How to degrade, by the size of the finer set."""
         table: dict[Hashable, PickPlan] = {}
         for size in self.new.sizes:
-            shares = [each for each in self.shares if each.fine == size]
-            ways = [(_pick_below(each.coarse, shared), mass) for each in shares for mass, shared in self._masses(each)]
-            if ways:
-                table[size] = PickPlan.of(ways)
+            shares = [share for share in self.shares if share.fine == size]
+            picks = [
+                (_pick_below(share.coarse, shared), mass) for share in shares for mass, shared in self._masses(share)
+            ]
+            if picks:
+                table[size] = PickPlan.of(picks)
         return table
 
     def verify(self) -> bool:
         """Compare, for each coarser size, how often it comes out, and how often it then holds the answer."""
-        if any(min(each.near, each.apart, each.free) < 0 for each in self.shares):
+        if any(min(share.near, share.apart, share.free) < 0 for share in self.shares):
             return False
-        sent = [size for size in self.new.sizes if self.new.weight(size)]
-        if any(sum(sum(each[2:]) for each in self.shares if each.fine == t) != 1 for t in sent):
+        fine_sizes = [size for size in self.new.sizes if self.new.weight(size)]
+        if any(sum(sum(share[2:]) for share in self.shares if share.fine == t) != 1 for t in fine_sizes):
             return False
         return all(
-            self._chance_of_size(size, held=held) == sum(mass for _, mass in self.ways(size, held=held))
-            for size, held in product(self.old.sizes, (False, True))
+            self._chance_of_size(size, held=is_held) == sum(mass for _, mass in self.ways(size, held=is_held))
+            for size, is_held in product(self.old.sizes, (False, True))
         )
 
     @property
     def recipe(self) -> str:
         return "; ".join(
-            f"from a set of {each.fine} make "
+            f"from a set of {share.fine} make "
             + ", ".join(
-                f"{way} with probability {exact.shown(mass)}"
-                for way, mass in zip(_told(each, self.new.size), each[2:], strict=True)
+                f"{description} with probability {exact.shown(mass)}"
+                for description, mass in zip(_told(share, self.new.size), share[2:], strict=True)
                 if mass
             )
-            for each in self.shares
+            for share in self.shares
         )
 
     def to_body(self) -> dict[str, Any]:
-        return {"kind": "nested", "shares": [[each.coarse, each.fine, *map(str, each[2:])] for each in self.shares]}
+        return {"kind": "nested", "shares": [[share.coarse, share.fine, *map(str, share[2:])] for share in self.shares]}
 
     @classmethod
     def from_body(cls, body: Any, old: Sets, new: Sets) -> Nested:
         """Read what `to_body` wrote."""
         rows = documents.field(body, "shares", list)
         try:
-            shares = [SetShare(int(s), int(t), *map(exact.rational, rest)) for s, t, *rest in rows]
+            shares = [SetShare(int(s), int(t), *map(exact.rational, masses)) for s, t, *masses in rows]
         except (TypeError, ValueError, OverflowError):
             raise UnreadableFile("the shares of a step are not whole sizes and three fractions.") from None
         return cls(old, new, tuple(shares))
@@ -241,33 +247,33 @@ def one_size(old: Subset, new: Sets) -> tuple[SetShare, ...] | None:
     Why: the near and the apart way hold the answer most and least often; what lies between can be mixed, nothing else.
     """
     k, s = old.size, old.ones
-    wanted, even = old.inclusion(s), Fraction(s, k)
-    sent = [t for t in new.sizes if new.weight(t)]
-    rises = wanted > even
-    best = {t: _better(new, s, t, rises=rises) for t in sent}
-    reached = sum((new.weight(t) * held for t, (_, held) in best.items()), Fraction(0))
-    if (wanted > reached) if rises else (wanted < reached):
+    target, even = old.inclusion(s), Fraction(s, k)
+    even_share = [t for t in new.sizes if new.weight(t)]
+    rises = target > even
+    best = {t: _better(new, s, t, rises=rises) for t in even_share}
+    reached = sum((new.weight(t) * p_held for t, (_, p_held) in best.items()), Fraction(0))
+    if (target > reached) if rises else (target < reached):
         return None
-    beta = (wanted - even) / (reached - even) if wanted != even else Fraction(0)
+    beta = (target - even) / (reached - even) if target != even else Fraction(0)
     shares = ((t, beta if near else Fraction(0), Fraction(0) if near else beta) for t, (near, _) in best.items())
-    return tuple(SetShare(s, t, near, apart, 1 - beta) for t, near, apart in shares)
+    return tuple(SetShare(s, t, near, far, 1 - beta) for t, near, far in shares)
 
 
 def _better(new: Sets, s: int, t: int, *, rises: bool) -> tuple[bool, Fraction]:
     """Say whether being near or keeping apart holds the answer more often (less often), and how often."""
-    near, apart = held_by_ways(new, s, t)
-    return (True, near) if (near >= apart) == rises else (False, apart)
+    near, far = held_by_ways(new, s, t)
+    return (True, near) if (near >= far) == rises else (False, far)
 
 
 def held_by_ways(new: Sets, s: int, t: int) -> tuple[Fraction, Fraction]:
     """Return how often a coarser set of s, near to or apart from a finer one of t, holds the answer."""
-    own, k = new.inclusion(t), new.size
-    sides = [(part, inside) for part, inside in ((own, True), (1 - own, False)) if part]
-    near, apart = (
-        sum((part * chance_held(k, s, t, shared, inside=inside) for part, inside in sides), Fraction(0))
+    p_included, k = new.inclusion(t), new.size
+    cases = [(p, inside) for p, inside in ((p_included, True), (1 - p_included, False)) if p]
+    near, far = (
+        sum((p * chance_held(k, s, t, shared, inside=inside) for p, inside in cases), Fraction(0))
         for shared in (most(s, t), least(s, t, k))
     )
-    return near, apart
+    return near, far
 
 
 def chance_held(k: int, s: int, t: int, shared: int | None, *, inside: bool) -> Fraction:

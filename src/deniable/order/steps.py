@@ -73,13 +73,13 @@ class Step(ABC):
         Raises:
             InvalidResponse: it is; the message does not tell the answer.
         """
-        known = self.old.probability(old, given=given) if 0 <= old < self.old.responses else 0
-        if not known:
+        p_old = self.old.probability(old, given=given) if 0 <= old < self.old.responses else 0
+        if not p_old:
             raise InvalidResponse(
                 "the earlier response is none that this respondent can have sent; expected the one that was kept.",
                 "An answer and its responses belong together; do not mix those of two people or two questions.",
             )
-        return Fraction(known)
+        return Fraction(p_old)
 
     @property
     def recipe(self) -> str:
@@ -95,7 +95,7 @@ class Step(ABC):
             return None
         coarse, fine = range(self.old.responses), range(self.new.responses)
         spare = [Fraction(self.old.possible(i)) for i in coarse]
-        even = [each / sum(spare) for each in spare]
+        even = [weight / sum(spare) for weight in spare]
         columns = [[self.garbling(i, u) for i in coarse] if self.new.possible(u) else even for u in fine]
         return Dense.of(list(zip(*columns, strict=True)))
 
@@ -166,14 +166,14 @@ class KeepOrFresh(Step):
         return self.share * self.new.probability(old, given=given) / self.chance_of(old, given)
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        kept = chance.happens(self.share, source)
-        other = self.base.draw(0, source)
-        return new if kept else other
+        is_kept = chance.happens(self.share, source)
+        fresh = self.base.draw(0, source)
+        return new if is_kept else fresh
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        kept = chance.happens(self.retention(old, given), source)
+        is_kept = chance.happens(self.retention(old, given), source)
         fresh = self.new.draw(given, source)
-        return old if kept else fresh
+        return old if is_kept else fresh
 
     def verify(self) -> bool:
         """Compare P₁ with share·P₂ + (1 − share)·u.
@@ -192,8 +192,8 @@ class KeepOrFresh(Step):
 
     def _comes_out(self, response: int, given: int) -> bool:
         level = (1 - self.share) * self.base.probability(response, given=0)
-        kept = self.share * self.new.probability(response, given=given)
-        return self.old.probability(response, given=given) == kept + level
+        p_kept = self.share * self.new.probability(response, given=given)
+        return self.old.probability(response, given=given) == p_kept + level
 
     @property
     def recipe(self) -> str:
@@ -205,8 +205,8 @@ class KeepOrFresh(Step):
         if self.share == 1 or not isinstance(self.base, Diagonal):
             return super().written()
         size = self.new.responses
-        other = (1 - self.share) / size
-        return Diagonal(size, *whole_weights([self.share + other, other]))
+        p_other = (1 - self.share) / size
+        return Diagonal(size, *whole_weights([self.share + p_other, p_other]))
 
     def composes(self, high: Step, direct: Step) -> bool:
         """Compare the shares; where the fresh responses are not all drawn alike, go through them."""
@@ -220,11 +220,11 @@ class KeepOrFresh(Step):
         """Keep the finer one, go to the coarser one, or draw from the base: the three ways in which both came."""
         if not isinstance(high, KeepOrFresh):
             return super().between(high, coarse, fine, source)
-        kept = high.share * self.garbling(coarse, fine)
+        p_kept = high.share * self.garbling(coarse, fine)
         moved = (1 - high.share) * high.base.probability(coarse, given=0) * self.share
         fresh = (1 - high.share) * (1 - self.share) * self.base.probability(coarse, given=0)
-        way = chance.choose(running([kept, moved, fresh]), source)
-        return (fine, coarse, high.base.draw(0, source))[way]
+        origin = chance.choose(running([p_kept, moved, fresh]), source)
+        return (fine, coarse, high.base.draw(0, source))[origin]
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ class Tabulated(Step):
     def sums(self, old: int, given: int) -> tuple[int, ...]:
         """Return the running sums of C[old | u]·P₂[u | given] over all finer responses u, as whole numbers."""
         pairs = zip(self.channel.weights[old], self.fine.weights, strict=True)
-        return tuple(accumulate(kept * row[given] for kept, row in pairs))
+        return tuple(accumulate(weight * row[given] for weight, row in pairs))
 
     def verify(self) -> bool:
         return self.channel.answers == self.fine.responses and self.channel.after(self.fine) == self.coarse
@@ -282,20 +282,20 @@ class Factors(Step):
     steps: tuple[Step, ...]
 
     def garbling(self, old: int, new: int) -> Fraction:
-        parts = zip(self.steps, self.old.split_response(old), self.new.split_response(new), strict=True)
-        return math.prod((step.garbling(i, u) for step, i, u in parts), start=Fraction(1))
+        factor_moves = zip(self.steps, self.old.split_response(old), self.new.split_response(new), strict=True)
+        return math.prod((step.garbling(i, u) for step, i, u in factor_moves), start=Fraction(1))
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        parts = zip(self.steps, self.new.split_response(new), strict=True)
-        return _join(self.old, [step.degrade(u, source) for step, u in parts])
+        factor_moves = zip(self.steps, self.new.split_response(new), strict=True)
+        return _join(self.old, [step.degrade(u, source) for step, u in factor_moves])
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        parts = zip(self.steps, self.old.split_response(old), self.new.split_answer(given), strict=True)
-        return _join(self.new, [step.upgrade(i, x, source) for step, i, x in parts])
+        factor_moves = zip(self.steps, self.old.split_response(old), self.new.split_answer(given), strict=True)
+        return _join(self.new, [step.upgrade(i, x, source) for step, i, x in factor_moves])
 
     def verify(self) -> bool:
-        parts = zip(self.old.factors, self.new.factors, strict=True)
-        fit = [(step.old, step.new) for step in self.steps] == list(parts)
+        channels = zip(self.old.factors, self.new.factors, strict=True)
+        fit = [(step.old, step.new) for step in self.steps] == list(channels)
         return fit and all(step.verify() for step in self.steps)
 
     @property
@@ -303,21 +303,23 @@ class Factors(Step):
         return "make each factor's response from the other's"
 
     def written(self) -> Channel | None:
-        parts = [step.written() for step in self.steps]
-        return Product(tuple(part for part in parts if part)) if all(parts) else None
+        factor_sentences = [step.written() for step in self.steps]
+        return Product(tuple(sentence for sentence in factor_sentences if sentence)) if all(factor_sentences) else None
 
     def composes(self, high: Step, direct: Step) -> bool:
         if not (isinstance(high, Factors) and isinstance(direct, Factors)):
             return super().composes(high, direct)
-        return all(low.composes(*two) for low, *two in zip(self.steps, high.steps, direct.steps, strict=True))
+        return all(
+            low.composes(*finer_steps) for low, *finer_steps in zip(self.steps, high.steps, direct.steps, strict=True)
+        )
 
     def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
         """Every factor by itself, the first one first."""
         if not isinstance(high, Factors):
             return super().between(high, coarse, fine, source)
-        ends = zip(self.old.split_response(coarse), high.new.split_response(fine), strict=True)
-        parts = zip(self.steps, high.steps, ends, strict=True)
-        return _join(self.new, [low.between(above, i, u, source) for low, above, (i, u) in parts])
+        endpoints = zip(self.old.split_response(coarse), high.new.split_response(fine), strict=True)
+        factor_moves = zip(self.steps, high.steps, endpoints, strict=True)
+        return _join(self.new, [low.between(above, i, u, source) for low, above, (i, u) in factor_moves])
 
     def to_body(self) -> dict[str, Any]:
         return {"kind": "factors", "steps": [step.to_body() for step in self.steps]}
@@ -347,30 +349,32 @@ class Crossed(Step):
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
         self.chance_of(old, given)
-        named = (given,) if old == given else (given, old)
-        weights = tuple(self._weight(old, u, given) for u in named)
-        return self._one_of(named, weights, self.channel.other * self.new.other, source)
+        special = (given,) if old == given else (given, old)
+        weights = tuple(self._weight(old, u, given) for u in special)
+        return self._one_of(special, weights, self.channel.other * self.new.other, source)
 
     def _weight(self, old: int, new: int, given: int) -> int:
-        kept = self.channel.same if old == new else self.channel.other
-        return kept * (self.new.same if new == given else self.new.other)
+        weight = self.channel.same if old == new else self.channel.other
+        return weight * (self.new.same if new == given else self.new.other)
 
-    def _one_of(self, named: tuple[int, ...], weights: tuple[int, ...], other: int, source: chance.Source) -> int:
-        others = self.new.size - len(named)
-        at = chance.choose(tuple(accumulate((*weights, others * other))), source)
+    def _one_of(
+        self, special: tuple[int, ...], weights: tuple[int, ...], other_weight: int, source: chance.Source
+    ) -> int:
+        n_others = self.new.size - len(special)
+        choice = chance.choose(tuple(accumulate((*weights, n_others * other_weight))), source)
         # Also where nothing else is left, or two answers would take a word less when the response is not the answer.
-        pick = chance.below(max(others, 1), source)
-        for each in sorted(named):
-            pick += pick >= each
-        return named[at] if at < len(named) else pick
+        pick = chance.below(max(n_others, 1), source)
+        for response in sorted(special):
+            pick += pick >= response
+        return special[choice] if choice < len(special) else pick
 
     def verify(self) -> bool:
         return self.channel @ self.new == self.old
 
     @property
     def recipe(self) -> str:
-        kept = exact.shown(self.channel.probability(0, given=0))
-        return f"keep the response with probability {kept}, else draw one of the others evenly"
+        p_kept = exact.shown(self.channel.probability(0, given=0))
+        return f"keep the response with probability {p_kept}, else draw one of the others evenly"
 
     def written(self) -> Channel:
         return self.channel
@@ -393,19 +397,19 @@ class Recoded(Step):
         return as_sets(self.old) is not self.old, as_sets(self.new) is not self.new
 
     def garbling(self, old: int, new: int) -> Fraction:
-        one, two = self._singles
-        return self.step.garbling(1 << old if one else old, 1 << new if two else new)
+        is_old_single, is_new_single = self._singles
+        return self.step.garbling(1 << old if is_old_single else old, 1 << new if is_new_single else new)
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        one, two = self._singles
-        drawn = self.step.degrade(1 << new if two else new, source)
-        return drawn.bit_length() - 1 if one else drawn
+        is_old_single, is_new_single = self._singles
+        response = self.step.degrade(1 << new if is_new_single else new, source)
+        return response.bit_length() - 1 if is_old_single else response
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        one, two = self._singles
+        is_old_single, is_new_single = self._singles
         self.chance_of(old, given)
-        drawn = self.step.upgrade(1 << old if one else old, given, source)
-        return drawn.bit_length() - 1 if two else drawn
+        response = self.step.upgrade(1 << old if is_old_single else old, given, source)
+        return response.bit_length() - 1 if is_new_single else response
 
     def verify(self) -> bool:
         return (self.step.old, self.step.new) == (as_sets(self.old), as_sets(self.new)) and self.step.verify()
@@ -459,9 +463,9 @@ def _check_triples(cells: int) -> None:
 
 def whole_weights(probabilities: Iterable[Fraction]) -> list[int]:
     """Return the smallest whole weights with these proportions that their common denominator gives."""
-    known = list(probabilities)
-    common = math.lcm(*(each.denominator for each in known))
-    return [int(each * common) for each in known]
+    fractions = list(probabilities)
+    common = math.lcm(*(fraction.denominator for fraction in fractions))
+    return [int(fraction * common) for fraction in fractions]
 
 
 def running(probabilities: Iterable[Fraction]) -> tuple[int, ...]:

@@ -152,8 +152,8 @@ class Book:
 
     def question(self, name: str) -> QuestionRow | None:
         """Return a question by its name."""
-        found = self.tables.rows("SELECT id, name, about, budget FROM release_question WHERE name = ?", name)
-        return QuestionRow(*found[0]) if found else None
+        rows = self.tables.rows("SELECT id, name, about, budget FROM release_question WHERE name = ?", name)
+        return QuestionRow(*rows[0]) if rows else None
 
     def questions(self) -> list[QuestionRow]:
         """Return all questions in the order in which they came."""
@@ -166,12 +166,12 @@ class Book:
         Raises:
             InvalidRequest: there is none of this name.
         """
-        found = self.question(name)
-        if found is None:
+        question = self.question(name)
+        if question is None:
             raise InvalidRequest(
                 f"there is no question {quoted(name, 60)} in this {self.kind}; expected one that was answered."
             )
-        return found
+        return question
 
     def add_question(self, name: str, about: Staged, budget: str | None) -> QuestionRow:
         """Enter a question."""
@@ -186,12 +186,16 @@ class Book:
         statement = "SELECT id, design, parity FROM release_stage WHERE question = ? ORDER BY place"
         return [StageRow(*row) for row in self.tables.rows(statement, question)]
 
-    def add_stage(self, question: int, place: int, design: Staged) -> StageRow:
+    def add_stage(self, question: int, position: int, design: Staged) -> StageRow:
         """Put a stage at a place, and move those behind it up."""
         self._add_design(design)
-        self.tables.run("UPDATE release_stage SET place = place + 1 WHERE question = ? AND place >= ?", question, place)
+        self.tables.run(
+            "UPDATE release_stage SET place = place + 1 WHERE question = ? AND place >= ?", question, position
+        )
         row = StageRow(self._next("release_stage"), design.hash, str(design.parity))
-        self.tables.insert("release_stage", ("id", "design", "parity", "question", "place"), [(*row, question, place)])
+        self.tables.insert(
+            "release_stage", ("id", "design", "parity", "question", "place"), [(*row, question, position)]
+        )
         self._seal([_stage_entry(*row, question)])
         return row
 
@@ -224,10 +228,10 @@ class Book:
         Raises:
             InvalidRequest: another one was drawn with before.
         """
-        known = self.steps(question).get(pair)
-        if known is None:
+        stored_step = self.steps(question).get(pair)
+        if stored_step is None:
             self.tables.insert("release_step", ("question", "coarse", "fine", "body"), [(question, *pair, body)])
-        elif known != body:
+        elif stored_step != body:
             raise InvalidRequest(
                 "these stages were drawn by another step for others; expected one step for all respondents.",
                 "Take the same ladder as before.",
@@ -243,8 +247,8 @@ class Book:
     def answers(self, question: int, respondents: Sequence[str]) -> list[int | None]:
         """Return the number of each respondent's answer; None where it was erased, or never kept."""
         statement = "SELECT respondent, answer FROM release_answer WHERE question = ?"
-        found = dict(self._rows_of(statement, respondents, question))
-        return [None if found[name] is None else int(found[name], 16) for name in respondents]
+        stored = dict(self._rows_of(statement, respondents, question))
+        return [None if stored[name] is None else int(stored[name], 16) for name in respondents]
 
     def secret(self, question: int, respondent: str) -> bytes:
         """Return what a respondent's draws are made with, as far as it is kept."""
@@ -270,7 +274,7 @@ class Book:
 
     def erase(self, respondents: Sequence[str], question: int, when: str) -> None:
         """Erase answers, secrets and what is not out, of one question or of every one, and note the withdrawal."""
-        each = [(name, question, question) for name in respondents]
+        keys = [(name, question, question) for name in respondents]
         waiting = (
             "SELECT respondent, stage, response FROM release_response JOIN release_stage ON stage = id "
             "WHERE released = 0 AND (question = ? OR ? = 0)"
@@ -282,12 +286,12 @@ class Book:
         self._seal((_withdrawal_entry(name, question, when) for name in respondents), gone)
         self.tables.each(
             "UPDATE release_answer SET answer = NULL, secret = NULL WHERE respondent = ? AND (question = ? OR ? = 0)",
-            each,
+            keys,
         )
         self.tables.each(
             "DELETE FROM release_response WHERE released = 0 AND respondent = ? AND stage IN "
             "(SELECT id FROM release_stage WHERE question = ? OR ? = 0)",
-            each,
+            keys,
         )
         self.tables.insert(
             "release_withdrawal", ("respondent", "question", "at"), ((name, question, when) for name in respondents)
@@ -324,11 +328,11 @@ class Book:
             "SELECT respondent, question, place FROM release_response JOIN release_stage ON stage = id "
             "WHERE released = ?"
         )
-        found: dict[str, dict[int, int]] = {}
-        for name, question, place in self._rows_of(statement, respondents, 1):
-            own = found.setdefault(name, {})
-            own[question] = max(place, own.get(question, 0))
-        return found
+        positions: dict[str, dict[int, int]] = {}
+        for name, question, position in self._rows_of(statement, respondents, 1):
+            person_positions = positions.setdefault(name, {})
+            person_positions[question] = max(position, person_positions.get(question, 0))
+        return positions
 
     def spent(self) -> dict[int, exact.Ratio]:
         """Return for each question the parity of the finest stage that is out for anybody."""
@@ -410,8 +414,8 @@ class Book:
     def record(self, kind: str, question: int, name: str) -> str | None:
         """Return what was noted under a name."""
         statement = "SELECT body FROM release_record WHERE kind = ? AND question = ? AND name = ?"
-        found = self.tables.value(statement, kind, question, name)
-        return None if found is None else str(found)
+        rows = self.tables.value(statement, kind, question, name)
+        return None if rows is None else str(rows)
 
     def put_record(self, kind: str, question: int, name: str, body: str) -> None:
         """Note something under a name, in the place of what was there."""
@@ -452,15 +456,15 @@ class Book:
             raise UnreadableFile(f"the file of this {self.kind} is damaged.", "Restore it from a copy.")
         history, spent = self.receipts(), self.spent()
         verify(history)
-        counted = {receipt.question: receipt.epsilon_after for receipt in history}
+        epsilons = {receipt.question: receipt.epsilon_after for receipt in history}
         entered = {(receipt.question, receipt.design) for receipt in history}
         for row in self.questions():
             stages, out = self.stages(row.id), self.out(row.id)
-            if any((row.name, each.design) not in entered for each in stages if each.id in out):
+            if any((row.name, stage.design) not in entered for stage in stages if stage.id in out):
                 raise UnreadableFile(f"a stage of {quoted(row.name, 60)} is out without a receipt.")
-            if out and counted[row.name] != exact.log_above(spent[row.id]):
+            if out and epsilons[row.name] != exact.log_above(spent[row.id]):
                 raise UnreadableFile(f"what was spent on {quoted(row.name, 60)} is not what the history counts.")
-            if any(self.stored_design(each.design).hash != each.design for each in stages):
+            if any(self.stored_design(stage.design).hash != stage.design for stage in stages):
                 raise UnreadableFile(f"the design of a stage of {quoted(row.name, 60)} was exchanged.")
         if history and history[-1].total_after != exact.log_above(together(spent.values())):
             raise UnreadableFile("what was spent in all is not what the history counts.")
@@ -476,8 +480,8 @@ class Book:
         if respondents is None:
             return self.tables.rows(statement, *values)
         if len(respondents) > _NAMED_RESPONDENTS:
-            wanted = set(respondents)
-            return [row for row in self.tables.rows(statement, *values) if row[0] in wanted]
+            wanted_names = set(respondents)
+            return [row for row in self.tables.rows(statement, *values) if row[0] in wanted_names]
         return self.tables.rows_among(f"{statement} AND respondent", respondents, *values)
 
     def _next(self, table: str) -> int:
@@ -499,14 +503,16 @@ class Bookkeeper(Closable):
         return f"{type(self).__name__}({self.database.name})"
 
     @classmethod
-    def _database(cls, where: str | os.PathLike[str]) -> Database:
-        return db.open_database(where, cls.KIND, settings=db.DURABLE, patience=cls.PATIENCE, one_writer=True)
+    def _database(cls, location: str | os.PathLike[str]) -> Database:
+        return db.open_database(location, cls.KIND, settings=db.DURABLE, patience=cls.PATIENCE, one_writer=True)
 
     @classmethod
-    def _created(cls, where: str | os.PathLike[str], budget: exact.Rational | None, source: chance.Source) -> Database:
+    def _created(
+        cls, location: str | os.PathLike[str], budget: exact.Rational | None, source: chance.Source
+    ) -> Database:
         """Make a database with an empty book in it."""
         limit, name = Budget.of(budget).written, source.read(16).hex()
-        database = cls._database(where)
+        database = cls._database(location)
         try:
             if isinstance(database, SqliteFile):
                 database.make()
@@ -525,17 +531,17 @@ class Bookkeeper(Closable):
         return database
 
     @classmethod
-    def _opened(cls, where: str | os.PathLike[str]) -> Database:
+    def _opened(cls, location: str | os.PathLike[str]) -> Database:
         """Open what `_created` made."""
-        database, how = cls._database(where), f"{cls.__name__}.create()"
-        if isinstance(database, SqliteFile) and not Path(where).is_file():
-            raise UnreadableFile(f"there is no {cls.KIND} at {where}.", f"Make one first: {how}.")
+        database, how = cls._database(location), f"{cls.__name__}.create()"
+        if isinstance(database, SqliteFile) and not Path(location).is_file():
+            raise UnreadableFile(f"there is no {cls.KIND} at {location}.", f"Make one first: {how}.")
         try:
             with database.transaction(write=False) as tables:
                 if not tables.has("release_book") or tables.value("SELECT kind FROM release_book") != cls.KIND:
                     raise UnreadableFile(f"{database.name} is not a {cls.KIND}.", f"Open what {how} made.")
-                known = applied(tables, PART)
-            if known != {each.name for each in MIGRATIONS}:
+                applied_names = applied(tables, PART)
+            if applied_names != {migration.name for migration in MIGRATIONS}:
                 with database.transaction() as tables:
                     migrate(tables, PART, MIGRATIONS)
         except BaseException:
@@ -575,8 +581,8 @@ class Bookkeeper(Closable):
 # What is sealed, each as a text of its own. Names come last: they may hold anything.
 
 
-def _book_entry(id_: str, kind: str, budget: str | None, made: str) -> str:
-    return f"book\0{id_}\0{kind}\0{budget}\0{made}"
+def _book_entry(id_: str, kind: str, budget: str | None, created: str) -> str:
+    return f"book\0{id_}\0{kind}\0{budget}\0{created}"
 
 
 def _question_entry(id_: int, name: str, about: str, budget: str | None) -> str:
@@ -595,13 +601,13 @@ def _out_entry(stage: int, respondent: str) -> str:
     return f"out\0{stage}\0{respondent}"
 
 
-def _withdrawal_entry(respondent: str, question: int, at: str) -> str:
-    return f"withdrawal\0{question}\0{at}\0{respondent}"
+def _withdrawal_entry(respondent: str, question: int, time: str) -> str:
+    return f"withdrawal\0{question}\0{time}\0{respondent}"
 
 
 def _sum(entries: Iterable[str]) -> int:
     digest, read = hashlib.sha256, int.from_bytes
-    return sum(read(digest(each.encode(errors="surrogatepass")).digest(), "big") for each in entries) % _SEALS
+    return sum(read(digest(entry.encode(errors="surrogatepass")).digest(), "big") for entry in entries) % _SEALS
 
 
 def now() -> str:

@@ -45,14 +45,14 @@ class Worth:
         return exact.log_above(self.parity)
 
 
-def worth(ladder: Ladder, held: Iterable[int]) -> Worth:
+def worth(ladder: Ladder, stages: Iterable[int]) -> Worth:
     """Return what buyers of some stages of a ladder know together.
 
     Guarantee: computed from the law by which the responses are drawn, in exact numbers.
 
     Args:
         ladder: the stages that are sold.
-        held: the numbers of the stages that the coalition holds, counted from 0.
+        stages: the numbers of the stages that the coalition holds, counted from 0.
 
     Raises:
         InvalidRequest: no stage, or one that the ladder does not have.
@@ -65,51 +65,55 @@ def worth(ladder: Ladder, held: Iterable[int]) -> Worth:
         (Fraction(2, 1), True)
     """
     require(isinstance(ladder, Ladder), ladder, "what is sold", "a ladder of stages, as dn.ladder() returns")
-    known = list(held) if isinstance(held, Iterable) else [held]
-    require(all(isinstance(each, int) for each in known), held, "what is held", "numbers of stages, counted from 0")
-    stages = sorted(set(known))
-    if not stages or not 0 <= stages[0] <= stages[-1] < len(ladder):
-        raise InvalidRequest(f"the stages held are {stages}; expected some of 0 to {len(ladder) - 1}.")
-    best = stages[-1]
+    stage_numbers = list(stages) if isinstance(stages, Iterable) else [stages]
+    require(
+        all(isinstance(number, int) for number in stage_numbers), stages, "stages", "numbers of stages, counted from 0"
+    )
+    held = sorted(set(stage_numbers))
+    if not held or not 0 <= held[0] <= held[-1] < len(ladder):
+        raise InvalidRequest(f"the stages held are {held}; expected some of 0 to {len(ladder) - 1}.")
+    best = held[-1]
     alone = ladder.designs[best].parity
-    law = _law(ladder, stages)
+    law = _law(ladder, held)
     if law is None:
-        proved = all(step.verify() for step in ladder.steps[stages[0] : best])
+        proved = all(step.verify() for step in ladder.steps[held[0] : best])
         return Worth(best, alone if proved else float("inf"), alone, proved, gone_through=False)
     parity = max(exact.ratio(max(row), min(row)) for row in law.values())
     rows = _rows(ladder.designs[best].channel)
-    same = all(_proportional(row, rows[seen[-1]]) for seen, row in law.items())
+    same = all(_proportional(row, rows[history[-1]]) for history, row in law.items())
     return Worth(best, parity, alone, same, gone_through=True)
 
 
 def _law(ladder: Ladder, stages: list[int]) -> Law | None:
     """Write out the law of the responses held, from the finest downwards; None where it is too large."""
     finest = ladder.designs[stages[-1]].channel
-    most = _MOST_HISTORIES // finest.answers
-    if finest.responses > most:
+    max_rows = _MOST_HISTORIES // finest.answers
+    if finest.responses > max_rows:
         return None
     law: Law = {(r,): row for r, row in _rows(finest).items()}
     # The first response is that of the stage just reached; it stays if somebody holds it, else it is summed out.
     for number in reversed(range(stages[0], stages[-1])):
         step = ladder.steps[number]
-        if step.old.responses > most or len(law) * len(sent(step.old)) > most:
+        if step.old.responses > max_rows or len(law) * len(sent(step.old)) > max_rows:
             return None
         law = _down(law, step, keep=number + 1 in stages)
     return law
 
 
 def _down(law: Law, step: Step, *, keep: bool) -> Law:
-    found: Law = {}
+    law_below: Law = {}
     shares = {
         new: [(old, share) for old in sent(step.old) if (share := step.garbling(old, new))]
-        for new in {seen[0] for seen in law}
+        for new in {history[0] for history in law}
     }
-    for seen, row in law.items():
-        for old, share in shares[seen[0]]:
-            key = (old, *(seen if keep else seen[1:]))
-            part = [share * each for each in row]
-            found[key] = part if key not in found else [a + b for a, b in zip(found[key], part, strict=True)]
-    return found
+    for history, row in law.items():
+        for old, share in shares[history[0]]:
+            key = (old, *(history if keep else history[1:]))
+            joint = [share * p for p in row]
+            law_below[key] = (
+                joint if key not in law_below else [a + b for a, b in zip(law_below[key], joint, strict=True)]
+            )
+    return law_below
 
 
 def _rows(channel: Channel) -> dict[int, list[Fraction]]:
@@ -117,6 +121,6 @@ def _rows(channel: Channel) -> dict[int, list[Fraction]]:
     return {r: row for r, row in rows.items() if any(row)}
 
 
-def _proportional(one: list[Fraction], two: list[Fraction]) -> bool:
-    at = next(number for number, each in enumerate(two) if each)
-    return bool(one[at]) and all(a * two[at] == b * one[at] for a, b in zip(one, two, strict=True))
+def _proportional(left: list[Fraction], right: list[Fraction]) -> bool:
+    index = next(number for number, value in enumerate(right) if value)
+    return bool(left[index]) and all(a * right[index] == b * left[index] for a, b in zip(left, right, strict=True))

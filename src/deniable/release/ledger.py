@@ -56,8 +56,8 @@ class DerivedBytes:
             block.update(self._blocks.to_bytes(8, "little"))
             self._blocks += 1
             self._bytes += block.digest(_BLOCK)
-        piece, self._bytes = self._bytes[:count], self._bytes[count:]
-        return piece
+        chunk, self._bytes = self._bytes[:count], self._bytes[count:]
+        return chunk
 
 
 def finite(epsilon: float) -> float | None:
@@ -135,7 +135,7 @@ class Standing:
             "left": self.left,
             "answer_kept": self.answer_kept,
             "withdrawn": self.withdrawn,
-            "stages": [{**asdict(each), "epsilon": finite(each.epsilon)} for each in self.stages],
+            "stages": [{**asdict(stage), "epsilon": finite(stage.epsilon)} for stage in self.stages],
         }
 
 
@@ -168,9 +168,9 @@ class Status:
         Raises:
             InvalidRequest: there is none of this name.
         """
-        for each in self.questions:
-            if each.question == name:
-                return each
+        for question_standing in self.questions:
+            if question_standing.question == name:
+                return question_standing
         raise InvalidRequest(f"there is no question {quoted(name, 60)} in this ledger; expected one that was answered.")
 
     def to_body(self) -> dict[str, Any]:
@@ -180,7 +180,7 @@ class Status:
             "spent": finite(self.epsilon),
             "budget": self.budget,
             "left": self.left,
-            "questions": [each.to_body() for each in self.questions],
+            "questions": [question.to_body() for question in self.questions],
         }
 
 
@@ -313,11 +313,11 @@ class Ledger(Bookkeeper):
                     "An answer is given once: a second one would be drawn for anew, and be paid for again.",
                 )
             row = book.add_question(question, design, limit)
-            kept = keep or not isinstance(about, Ladder)
+            is_kept = keep or not isinstance(about, Ladder)
             # What a draw from the answer was made with tells the answer, next to its response: erased together.
-            secret = self._source.read(2 * SECRET if kept else SECRET)
+            secret = self._source.read(2 * SECRET if is_kept else SECRET)
             planned = (about, _planned(about, number, self._source)) if isinstance(about, Ladder) else None
-            enter(book, row, {OWNER: number}, kept=kept, secret=secret, planned=planned)
+            enter(book, row, {OWNER: number}, is_kept=is_kept, secret=secret, planned=planned)
 
     def release(self, question: str, stage: Staged | int | None = None, *, to: str = "") -> Released:
         """Release a stage of a question: what this returns may leave.
@@ -379,17 +379,17 @@ def release(
         )
     design = _waiting(book, row) if stage is None else chosen(book, book.stages(row.id), stage)
     before = book.spent()
-    drawn = release_stage(book, row, design, [OWNER], _draw)[OWNER]
+    stage_release = release_stage(book, row, design, [OWNER], _draw)[OWNER]
     earlier = book.receipts_of(row.id, design=design.hash, holder=to) if kind == "release" else []
     receipt = earlier[0] if earlier else book.append(kind, row, before, design=design.hash, holder=to, details=details)
-    return Released(Response(design.hash, design.symbols[drawn.response]), receipt, not drawn.released)
+    return Released(Response(design.hash, design.symbols[stage_release.response]), receipt, not stage_release.released)
 
 
 def _waiting(book: Book, row: QuestionRow) -> Staged:
     """Return the first stage that is drawn and not out."""
-    drawn = book.drawn(row.id, [OWNER])
+    drawn_stages = book.drawn(row.id, [OWNER])
     for stage in book.stages(row.id):
-        if OWNER in drawn[stage.id] and not drawn[stage.id][OWNER].released:
+        if OWNER in drawn_stages[stage.id] and not drawn_stages[stage.id][OWNER].released:
             return book.design(stage.design)
     raise InvalidRequest("no stage is waiting; expected the design of another one.")
 
@@ -399,9 +399,12 @@ def _draw(book: Book, row: QuestionRow, group: SameNeighbours) -> list[int]:
     secret = book.secret(row.id, OWNER)
     half = secret[SECRET:] if group.place.finest else secret[:SECRET]
     assert len(half) == SECRET, "what draws are made with was erased"
-    coarser, finer = (next(iter(each), None) for each in (group.coarser, group.finer))
+    coarser, finer = (next(iter(neighbours), None) for neighbours in (group.coarser, group.finer))
     around = ((group.below, coarser), (group.above, finer))
-    context = [group.design.hash, *(None if each is None else (each.hash, f"{number:x}") for each, number in around)]
+    context = [
+        group.design.hash,
+        *(None if design is None else (design.hash, f"{number:x}") for design, number in around),
+    ]
     answer = next(iter(group.answers), None)
     source = DerivedBytes(half, context)
     return [group.place.draw(group.design, answer, coarser=coarser, finer=finer, source=source)]
@@ -423,13 +426,13 @@ def _status(book: Book) -> Status:
 
 
 def _standing(book: Book, row: QuestionRow, spent: exact.Ratio) -> Standing:
-    drawn, budget = book.drawn(row.id, [OWNER]), Budget.read(row.budget)
+    drawn_stages, budget = book.drawn(row.id, [OWNER]), Budget.read(row.budget)
     stages = []
-    for each in book.stages(row.id):
-        if OWNER in drawn[each.id]:
-            design, (response, out) = book.design(each.design), drawn[each.id][OWNER]
+    for stage in book.stages(row.id):
+        if OWNER in drawn_stages[stage.id]:
+            design, (response, out) = book.design(stage.design), drawn_stages[stage.id][OWNER]
             symbol = design.symbols[response] if out else None
-            stages.append(Stage(each.design, design.epsilon, out, symbol, book.holders(row.id, each.design)))
+            stages.append(Stage(stage.design, design.epsilon, out, symbol, book.holders(row.id, stage.design)))
     return Standing(
         question=row.name,
         stages=tuple(stages),

@@ -77,41 +77,46 @@ class Prices(HashedDocument):
         for problem in self._detours():
             raise InvalidRequest(problem, "Raise or lower one of these prices; or leave upgrades to the difference.")
 
-    def due(self, held: int, wanted: int) -> Fraction:
+    def due(self, stage_held: int, stage_wanted: int) -> Fraction:
         """Return what somebody who holds a stage (−1 for none) pays for another one; what is coarser costs nothing.
 
         Raises:
             InvalidRequest: there is no such stage.
         """
-        if not NOTHING <= held < len(self.ladder) or not 0 <= wanted < len(self.ladder):
-            raise InvalidRequest(f"there is no stage {wanted}; expected 0 to {len(self.ladder) - 1}.")
-        if wanted <= held:
+        if not NOTHING <= stage_held < len(self.ladder) or not 0 <= stage_wanted < len(self.ladder):
+            raise InvalidRequest(f"there is no stage {stage_wanted}; expected 0 to {len(self.ladder) - 1}.")
+        if stage_wanted <= stage_held:
             return Fraction(0)
-        price = Fraction(self.prices[wanted])
-        if held == NOTHING:
+        price = Fraction(self.prices[stage_wanted])
+        if stage_held == NOTHING:
             return price
-        return Fraction(self.upgrades.get((held, wanted), price - Fraction(self.prices[held])))
+        return Fraction(self.upgrades.get((stage_held, stage_wanted), price - Fraction(self.prices[stage_held])))
 
     def _detours(self) -> Iterator[str]:
         """Yield each trade that is cheaper by a detour."""
         stages = range(NOTHING, len(self.ladder))
-        for held, one, two in ((a, b, c) for a in stages for b, c in combinations(range(a + 1, len(self.ladder)), 2)):
-            if self.due(held, one) > self.due(held, two):
+        for stage_held, middle, last in (
+            (a, b, c) for a in stages for b, c in combinations(range(a + 1, len(self.ladder)), 2)
+        ):
+            if self.due(stage_held, middle) > self.due(stage_held, last):
                 yield (
-                    f"from {_named(held)}, stage {one} costs {self.due(held, one)} and the finer stage {two} only "
-                    f"{self.due(held, two)}; expected prices that rise."
+                    f"from {_named(stage_held)}, stage {middle} costs {self.due(stage_held, middle)} and the finer "
+                    f"stage {last} only "
+                    f"{self.due(stage_held, last)}; expected prices that rise."
                 )
-        for held, one, two in combinations(stages, 3):
-            at_once, detour = self.due(held, two), self.due(held, one) + self.due(one, two)
+        for stage_held, middle, last in combinations(stages, 3):
+            at_once, detour = self.due(stage_held, last), self.due(stage_held, middle) + self.due(middle, last)
             if detour < at_once:
                 yield (
-                    f"from {_named(held)}, stage {two} costs {at_once}, and by way of stage {one} only {detour}; "
+                    f"from {_named(stage_held)}, stage {last} costs {at_once}, and by way of stage {middle} only "
+                    f"{detour}; "
                     "expected no detour to be cheaper."
                 )
-            if self.due(one, two) > at_once:
+            if self.due(middle, last) > at_once:
                 yield (
-                    f"stage {two} costs {self.due(one, two)} for who holds stage {one}, and only {at_once} for who "
-                    f"holds {_named(held)}; expected that holding more never costs more."
+                    f"stage {last} costs {self.due(middle, last)} for who holds stage {middle}, and only {at_once} "
+                    "for who "
+                    f"holds {_named(stage_held)}; expected that holding more never costs more."
                 )
 
     def to_body(self) -> dict[str, Any]:
@@ -134,8 +139,8 @@ class Prices(HashedDocument):
         return cls(ladder, prices, upgrades, documents.field(body, "currency", str))
 
 
-def _named(held: int) -> str:
-    return "nothing" if held == NOTHING else f"stage {held}"
+def _named(stage_held: int) -> str:
+    return "nothing" if stage_held == NOTHING else f"stage {stage_held}"
 
 
 @dataclass(frozen=True)
@@ -273,23 +278,23 @@ class Market:
             if design is None:
                 raise InvalidRequest(f"there is no stage {stage} on offer; expected 0 to {len(prices.ladder) - 1}.")
             agreed = _agreed(book, row, buyer, design)
-            held = _held(book, row, prices, buyer)
-            price = prices.due(held, stage)
+            stage_held = _held(book, row, prices, buyer)
+            price = prices.due(stage_held, stage)
             details = {"price": str(price), "currency": prices.currency, "purpose": agreed.purpose}
-            if held != NOTHING:
-                details["from"] = prices.ladder.designs[held].hash
+            if stage_held != NOTHING:
+                details["from"] = prices.ladder.designs[stage_held].hash
             again = book.receipts_of(row.id, design=design.hash, holder=buyer)
             released = release(book, question, design, buyer, kind="release" if again else "sale", details=details)
-        return Sale(released.response, released.receipt, price, None if held == NOTHING else held)
+        return Sale(released.response, released.receipt, price, None if stage_held == NOTHING else stage_held)
 
     def holders(self, question: str) -> dict[str, int]:
         """Return the finest stage that each buyer holds."""
         with self._ledger.transaction() as book:
             row = book.known(question)
             prices = _offered(book, row)
-            buyers = {each.holder for each in book.receipts_of(row.id)}
-            found = {buyer: _held(book, row, prices, buyer) for buyer in sorted(buyers)}
-        return {buyer: stage for buyer, stage in found.items() if stage != NOTHING}
+            buyers = {receipt.holder for receipt in book.receipts_of(row.id)}
+            stage_of_buyer = {buyer: _held(book, row, prices, buyer) for buyer in sorted(buyers)}
+        return {buyer: stage for buyer, stage in stage_of_buyer.items() if stage != NOTHING}
 
     def withdraw(self, question: str) -> Withdrawal:
         """Stop all further sales of a question; see `Ledger.withdraw` for what that undoes, and what it cannot undo."""
@@ -337,5 +342,5 @@ def _agreed(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent
 def _held(book: Book, row: QuestionRow, prices: Prices, buyer: str) -> int:
     """Return the finest stage on offer that a buyer holds."""
     numbers = {design.hash: number for number, design in enumerate(prices.ladder)}
-    owned = (each.design for each in book.receipts_of(row.id, holder=buyer))
+    owned = (receipt.design for receipt in book.receipts_of(row.id, holder=buyer))
     return max((numbers.get(design, NOTHING) for design in owned), default=NOTHING)

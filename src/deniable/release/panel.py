@@ -81,7 +81,7 @@ class Panel(Bookkeeper):
     @classmethod
     def create(
         cls,
-        where: str | os.PathLike[str],
+        location: str | os.PathLike[str],
         *,
         budget: exact.Rational | None = None,
         source: chance.Source = chance.SYSTEM,
@@ -97,17 +97,17 @@ class Panel(Bookkeeper):
             InvalidRequest: there is one already.
             MissingExtra: an address, and psycopg is not installed.
         """
-        return cls(cls._created(where, budget, source))
+        return cls(cls._created(location, budget, source))
 
     @classmethod
-    def open(cls, where: str | os.PathLike[str]) -> Panel:
+    def open(cls, location: str | os.PathLike[str]) -> Panel:
         """Open a panel.
 
         Raises:
             UnreadableFile: there is none, or it is damaged or of another version.
             MissingExtra: an address, and psycopg is not installed.
         """
-        return cls(cls._opened(where))
+        return cls(cls._opened(location))
 
     def answer(
         self,
@@ -146,7 +146,7 @@ class Panel(Bookkeeper):
                     f"{len(twice):,} of these respondents have answered already, or have withdrawn; expected others."
                 )
             planned = (about, _draw_planned(about, list(numbers.values()))) if isinstance(about, Ladder) else None
-            enter(book, row, numbers, kept=keep or planned is None, planned=planned)
+            enter(book, row, numbers, is_kept=keep or planned is None, planned=planned)
 
     def release(
         self, question: str, stage: Design | int, *, respondents: Sequence[str] | None = None, to: str = ""
@@ -172,21 +172,24 @@ class Panel(Bookkeeper):
                 raise InvalidRequest(f"{design!r} is no design of categories; expected one.")
             names = _asked_for(book, row, respondents)
             before = book.spent()
-            drawn = release(book, row, design, names, _draw)
-            fresh = sum(not each.released for each in drawn.values())
+            releases = release(book, row, design, names, _draw)
+            fresh = sum(not release.released for release in releases.values())
             details = {"respondents": str(len(names)), "fresh": str(fresh)}
             receipt = book.append("release", row, before, design=design.hash, holder=to, details=details)
-        responses = design.channel.coding.pack([each.response for each in drawn.values()])
-        return Releases(design, tuple(drawn), responses, receipt, fresh)
+        responses = design.channel.coding.pack([release.response for release in releases.values()])
+        return Releases(design, tuple(releases), responses, receipt, fresh)
 
     def tallies(self, question: str) -> StageTallies:
         """Return the counts of a question: of each stage that is out, and of everybody at the finest response."""
         with self.transaction(write=False) as book:
             row = book.known(question)
-            stages, drawn = book.stages(row.id), book.drawn(row.id, _asked_for(book, row, None))
+            stages, drawn_stages = book.stages(row.id), book.drawn(row.id, _asked_for(book, row, None))
             designs = [book.design(stage.design) for stage in stages]
-        out = [{name: each.response for name, each in drawn[stage.id].items() if each.released} for stage in stages]
-        return _count_stages([each for each in designs if isinstance(each, Design)], out)
+        out = [
+            {name: release.response for name, release in drawn_stages[stage.id].items() if release.released}
+            for stage in stages
+        ]
+        return _count_stages([design for design in designs if isinstance(design, Design)], out)
 
     def withdraw(self, respondents: Sequence[str]) -> int:
         """Stop releases for respondents, and erase their answers and what is not out; return how many were withdrawn.
@@ -211,13 +214,13 @@ def _read_answers(design: Design, answers: Mapping[str, str]) -> list[int]:
     Raises:
         InvalidAnswer: not one of the categories; only the row is told.
     """
-    found = []
+    numbers = []
     for row, answer in enumerate(answers.values()):
         try:
-            found.append(design.category_number(answer))
+            numbers.append(design.category_number(answer))
         except InvalidAnswer as error:
             raise InvalidAnswer(f"the answer at index {row:,}: {error.problem}", error.hint) from None
-    return found
+    return numbers
 
 
 def _question(book: Book, name: str, design: Design, budget: str | None) -> QuestionRow:
@@ -253,13 +256,13 @@ def _asked_for(book: Book, row: QuestionRow, respondents: Sequence[str] | None) 
 
 def _count_stages(designs: Sequence[Design], out: Sequence[Mapping[str, int]]) -> StageTallies:
     """Count the responses of each stage, by respondent, and everybody once."""
-    seen, finest, done = [], [], set[str]()
+    observed, finest, counted_names = [], [], set[str]()
     for design, responses in zip(reversed(designs), reversed(out), strict=True):
-        first = {name: each for name, each in responses.items() if name not in done}
-        seen.append(tally(design, design.channel.coding.pack(list(responses.values()))))
+        first = {name: response for name, response in responses.items() if name not in counted_names}
+        observed.append(tally(design, design.channel.coding.pack(list(responses.values()))))
         finest.append(tally(design, design.channel.coding.pack(list(first.values()))))
-        done |= set(first)
-    return StageTallies(ladder(designs), tuple(reversed(seen)), tuple(reversed(finest)))
+        counted_names |= set(first)
+    return StageTallies(ladder(designs), tuple(reversed(observed)), tuple(reversed(finest)))
 
 
 def _draw(book: Book, row: QuestionRow, group: SameNeighbours) -> list[int]:  # noqa: ARG001 - as every `Draw`
@@ -279,16 +282,16 @@ def _upwards(group: SameNeighbours) -> list[int]:
 
 
 def _downwards(group: SameNeighbours) -> list[int]:
-    design, above, place = group.design, group.above, group.place
+    design, above, position = group.design, group.above, group.place
     assert isinstance(design, Design)
     assert isinstance(above, Design)
-    assert place.above is not None
-    if place.below is None:
-        coarsened = Raiser(Relaxation(design, above, place.above)).degrade(above.channel.coding.pack(group.finer))
+    assert position.above is not None
+    if position.below is None:
+        coarsened = Raiser(Relaxation(design, above, position.above)).degrade(above.channel.coding.pack(group.finer))
         return design.channel.coding.unpack(coarsened)
     source = Keystream()
     pairs = zip(group.coarser, group.finer, strict=True)
-    return [place.below.between(place.above, coarse, fine, source) for coarse, fine in pairs]
+    return [position.below.between(position.above, coarse, fine, source) for coarse, fine in pairs]
 
 
 def _draw_planned(ladder: Ladder, answers: Sequence[int]) -> list[list[int]]:

@@ -92,7 +92,7 @@ class Budget:
         gap = Fraction(self.limit) / Fraction(spent) if spent != math.inf else Fraction(1)
         return max(0.0, -exact.log_above(1 / gap))
 
-    def check(self, needed: exact.Ratio, what: str) -> None:
+    def check(self, needed: exact.Ratio, subject: str) -> None:
         """Refuse to spend more than the budget; rationals are compared.
 
         Raises:
@@ -101,13 +101,13 @@ class Budget:
         if needed <= self.limit:
             return
         assert self.epsilon is not None
-        allowed, wanted = float(self.epsilon), exact.log_above(needed)
+        allowed, needed_epsilon = float(self.epsilon), exact.log_above(needed)
         excess = math.inf if needed == math.inf else exact.log_above(Fraction(needed) / Fraction(self.limit))
         raise OverBudget(
-            f"this release would spend ε = {exact.shown_above(wanted)} in all on {what}; expected at most "
+            f"this release would spend ε = {exact.shown_above(needed_epsilon)} in all on {subject}; expected at most "
             f"{allowed:.6g}, which is {excess:.3g} less. Nothing was released.",
-            f"Ask for a coarser stage: at most ε = {allowed:.6g} may be spent on {what}.",
-            needed=wanted,
+            f"Ask for a coarser stage: at most ε = {allowed:.6g} may be spent on {subject}.",
+            needed=needed_epsilon,
             budget=allowed,
             excess=excess,
         )
@@ -120,12 +120,12 @@ def together(parities: Iterable[exact.Ratio]) -> exact.Ratio:
         >>> together([Fraction(3), Fraction(3, 2)]), together([])
         (Fraction(9, 2), Fraction(1, 1))
     """
-    found = Fraction(1)
-    for each in parities:
-        if each == math.inf:
+    product = Fraction(1)
+    for factor in parities:
+        if factor == math.inf:
             return math.inf
-        found *= Fraction(each)
-    return found
+        product *= Fraction(factor)
+    return product
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +165,8 @@ class Receipt(HashedDocument):
 
     def __post_init__(self) -> None:
         # One that cannot be read again would close its ledger for good.
-        named = (*(getattr(self, name) for name in _TEXTS), *self.details, *self.details.values())
-        if not all(isinstance(each, str) for each in named):
+        texts = (*(getattr(self, name) for name in _TEXTS), *self.details, *self.details.values())
+        if not all(isinstance(text, str) for text in texts):
             raise InvalidRequest("a name or another fact for the receipt is no text; expected text.")
 
     @classmethod
@@ -174,11 +174,11 @@ class Receipt(HashedDocument):
         details = documents.field(body, "details", dict)
         texts = {name: documents.field(body, name, str) for name in _TEXTS}
         amounts = {name: _amount(body, name) for name in _AMOUNTS}
-        known = {name: documents.field(details, name, str) for name in details}
+        detail_texts = {name: documents.field(details, name, str) for name in details}
         if texts["kind"] not in KINDS:
             raise UnreadableFile(f"the receipt is of kind {quoted(texts['kind'])}; expected one of {', '.join(KINDS)}.")
         fields: dict[str, Any] = {**texts, **amounts}
-        return cls(number=documents.whole(body, "number"), details=known, **fields)
+        return cls(number=documents.whole(body, "number"), details=detail_texts, **fields)
 
     def to_body(self) -> dict[str, Any]:
         return {
@@ -249,11 +249,12 @@ def verify(receipts: Sequence[Receipt], *, holding: Iterable[Receipt] = ()) -> N
         if receipt.epsilon_before != before or receipt.total_before != total or not rises:
             raise UnreadableFile(f"the amounts of receipt {number:,} do not follow from those before it.")
         spent[receipt.question], total, link = receipt.epsilon_after, receipt.total_after, receipt.hash
-    known = {receipt.hash for receipt in receipts}
-    for held in holding:
-        if held.hash not in known:
+    hashes = {receipt.hash for receipt in receipts}
+    for held_receipt in holding:
+        if held_receipt.hash not in hashes:
             raise Incompatible(
-                f"receipt {held.number:,} of the ledger {held.ledger:.12} is not in this history; expected it to be.",
+                f"receipt {held_receipt.number:,} of the ledger {held_receipt.ledger:.12} is not in this history; "
+                "expected it to be.",
                 "The history was written anew, or belongs to another ledger.",
             )
 
@@ -273,10 +274,10 @@ def read(text: str | bytes, *, holding: Iterable[Receipt] = ()) -> tuple[Receipt
         Incompatible: a receipt that somebody holds is not in this history.
     """
     try:
-        whole = text if isinstance(text, str) else text.decode()
+        content = text if isinstance(text, str) else text.decode()
     except UnicodeDecodeError:
         raise UnreadableFile("this is no text; expected a history.", "Take a file that `receipts` wrote.") from None
-    lines = [line for line in whole.split("\n") if line.strip()]
+    lines = [line for line in content.split("\n") if line.strip()]
     if not lines or '"schema": "deniable/receipts/' not in lines[-1]:
         raise UnreadableFile(
             "the last line does not close this history; it was cut off.", "Write or download the whole file again."

@@ -90,27 +90,27 @@ def place(design: Staged, stages: Sequence[Staged], *, find: Find | None = None)
         InvalidRequest: it lies between two stages whose step does not lead through it.
     """
     find = find or step
-    for each in stages[-1:]:
-        check_same(each, design)
-    at = len(stages)
+    for stage in stages[-1:]:
+        check_same(stage, design)
+    position = len(stages)
     below: Step | None = None
-    while at and below is None:
-        below = find(stages[at - 1], design)
-        at -= below is None
-    if at == len(stages):
-        return Place(at, below, None)
-    above = find(design, stages[at])
+    while position and below is None:
+        below = find(stages[position - 1], design)
+        position -= below is None
+    if position == len(stages):
+        return Place(position, below, None)
+    above = find(design, stages[position])
     if above is None:
-        raise _not_in_line(design, stages[at])
+        raise _not_in_line(design, stages[position])
     if below is not None:
-        whole = find(stages[at - 1], stages[at])
-        if whole is None or not below.composes(above, whole):
+        step_across = find(stages[position - 1], stages[position])
+        if step_across is None or not below.composes(above, step_across):
             raise InvalidRequest(
                 f"{design!r} lies between two stages that are out, but they were not drawn through it; expected a "
                 "design of their own family.",
                 "Plan the whole ladder beforehand, or release stages in rising order.",
             )
-    return Place(at, below, above)
+    return Place(position, below, above)
 
 
 def check_same(old: Staged, new: Staged) -> None:
@@ -130,8 +130,8 @@ def check_same(old: Staged, new: Staged) -> None:
 def step(old: Staged, new: Staged) -> Step | None:
     """Return the relaxation from one design to another, or None where there is none."""
     # What is known in closed form needs no search.
-    found = closed(old.channel, new.channel) or find_step(old.channel, new.channel)
-    return found if isinstance(found, Step) else None
+    found_step = closed(old.channel, new.channel) or find_step(old.channel, new.channel)
+    return found_step if isinstance(found_step, Step) else None
 
 
 def remembered(bodies: Mapping[tuple[str, str], str]) -> Find:
@@ -143,14 +143,14 @@ def remembered(bodies: Mapping[tuple[str, str], str]) -> Find:
         bodies: what `remember` wrote, by the hashes of the coarser and the finer design.
     """
 
-    known: dict[tuple[str, str], Step | None] = {}
+    steps: dict[tuple[str, str], Step | None] = {}
 
     def find(old: Staged, new: Staged) -> Step | None:
         pair = (old.hash, new.hash)
-        if pair not in known:
+        if pair not in steps:
             body = bodies.get(pair)
-            known[pair] = step(old, new) if body is None else step_from_body(json.loads(body), old.channel, new.channel)
-        return known[pair]
+            steps[pair] = step(old, new) if body is None else step_from_body(json.loads(body), old.channel, new.channel)
+        return steps[pair]
 
     return find
 
@@ -204,7 +204,7 @@ def enter(
     row: QuestionRow,
     answers: Mapping[str, int],
     *,
-    kept: bool,
+    is_kept: bool,
     secret: bytes | None = None,
     planned: tuple[Ladder, Sequence[Sequence[int]]] | None = None,
 ) -> None:
@@ -213,12 +213,12 @@ def enter(
     Raises:
         InvalidRequest: the ladder's steps are not those by which stages of others were drawn.
     """
-    book.add_answers(row.id, [(name, number if kept else None) for name, number in answers.items()], secret)
+    book.add_answers(row.id, [(name, number if is_kept else None) for name, number in answers.items()], secret)
     if planned is None:
         return
     ladder, columns = planned
-    for (old, new), each in zip(pairwise(ladder.designs), ladder.steps, strict=True):
-        book.add_step(row.id, (old.hash, new.hash), remember(each))
+    for (old, new), step in zip(pairwise(ladder.designs), ladder.steps, strict=True):
+        book.add_step(row.id, (old.hash, new.hash), remember(step))
     for design, responses in zip(ladder.designs, columns, strict=True):
         _, stage = _place_of(book, row, design)
         book.add_responses(stage.id, zip(answers, responses, strict=True), released=False)
@@ -248,30 +248,32 @@ def release(book: Book, row: QuestionRow, design: Staged, names: Sequence[str], 
         NotOrdered, Incompatible: the design cannot be compared with a stage of this question.
         InvalidRequest: it lies between two stages that somebody holds, and they were not drawn through it.
     """
-    at, stage = _place_of(book, row, design)
-    _check_budgets(book, row, stage, at, names)
-    drawn = book.drawn(row.id, names)
-    found = dict(drawn[stage.id])
-    book.mark_released(stage.id, [name for name, each in found.items() if not each.released])
-    lacking = [name for name in names if name not in found]
+    position, stage = _place_of(book, row, design)
+    _check_budgets(book, row, stage, position, names)
+    drawn_stages = book.drawn(row.id, names)
+    releases = dict(drawn_stages[stage.id])
+    book.mark_released(stage.id, [name for name, release in releases.items() if not release.released])
+    lacking = [name for name in names if name not in releases]
     if lacking:
-        for group in _groups(book, row, design, stage, lacking, drawn):
+        for group in _groups(book, row, design, stage, lacking, drawn_stages):
             responses = list(zip(group.names, draw(book, row, group), strict=True))
             book.add_responses(stage.id, responses, released=True)
-            found.update((name, Drawn(response, released=False)) for name, response in responses)
-    return {name: found[name] for name in names}
+            releases.update((name, Drawn(response, released=False)) for name, response in responses)
+    return {name: releases[name] for name in names}
 
 
 def _place_of(book: Book, row: QuestionRow, design: Staged) -> tuple[int, StageRow]:
     """Return where a design stands among the stages of a question; put it there if it is new."""
     stages = book.stages(row.id)
-    for at, each in enumerate(stages):
-        if each.design == design.hash:
-            return at, each
+    for position, candidate in enumerate(stages):
+        if candidate.design == design.hash:
+            return position, candidate
     if row.about != design.hash:
         check_same(book.design(row.about), design)
-    at = _position(design, [book.design(each.design) for each in stages], remembered(book.steps(row.id)))
-    return at, book.add_stage(row.id, at, design)
+    position = _position(
+        design, [book.design(other_stage.design) for other_stage in stages], remembered(book.steps(row.id))
+    )
+    return position, book.add_stage(row.id, position, design)
 
 
 def _position(design: Staged, designs: Sequence[Staged], find: Find) -> int:
@@ -280,39 +282,46 @@ def _position(design: Staged, designs: Sequence[Staged], find: Find) -> int:
     Raises:
         NotOrdered: it cannot be compared with one of them.
     """
-    at = len(designs)
-    while at and find(designs[at - 1], design) is None:
-        at -= 1
-    if at < len(designs) and find(design, designs[at]) is None:
-        raise _not_in_line(design, designs[at])
-    return at
+    position = len(designs)
+    while position and find(designs[position - 1], design) is None:
+        position -= 1
+    if position < len(designs) and find(design, designs[position]) is None:
+        raise _not_in_line(design, designs[position])
+    return position
 
 
-def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, at: int, names: Sequence[str]) -> None:
+def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, position: int, names: Sequence[str]) -> None:
     """Refuse a stage that would spend too much on anybody.
 
     Raises:
         OverBudget: it would; the error says for how many, and by how much at most.
     """
-    budget, own, needed = book.budget(), Budget.read(row.budget), parity(stage.parity)
-    if budget.epsilon is None and own.epsilon is None:
+    budget, question_budget, needed = book.budget(), Budget.read(row.budget), parity(stage.parity)
+    if budget.epsilon is None and question_budget.epsilon is None:
         return
     reached = book.reached(names)
     # Who has a finer response already spends nothing.
-    spending = [name for name in names if reached.get(name, {}).get(row.id, -1) < at]
+    spending = [name for name in names if reached.get(name, {}).get(row.id, -1) < position]
     if not spending:
         return
     whom = "".format if book.kind == "ledger" else ", for {:,} respondents".format
-    own.check(needed, f"the question {quoted(row.name, 60)}{whom(len(spending))}")
+    question_budget.check(needed, f"the question {quoted(row.name, 60)}{whom(len(spending))}")
     if budget.epsilon is None:
         return
-    parities = {each.id: [parity(stage.parity) for stage in book.stages(each.id)] for each in book.questions()}
-    others = Counter(
-        tuple(sorted((question, place) for question, place in reached.get(name, {}).items() if question != row.id))
+    parities = {
+        question.id: [parity(stage.parity) for stage in book.stages(question.id)] for question in book.questions()
+    }
+    positions_of_others = Counter(
+        tuple(
+            sorted((question, position) for question, position in reached.get(name, {}).items() if question != row.id)
+        )
         for name in spending
     )
-    spent = {each: together([*(parities[question][place] for question, place in each), needed]) for each in others}
-    beyond = sum(others[each] for each, amount in spent.items() if amount > budget.limit)
+    spent = {
+        positions: together([*(parities[question][position] for question, position in positions), needed])
+        for positions in positions_of_others
+    }
+    beyond = sum(positions_of_others[positions] for positions, amount in spent.items() if amount > budget.limit)
     budget.check(max(spent.values()), f"all questions together{whom(beyond)}")
 
 
@@ -322,37 +331,38 @@ def _groups(
     design: Staged,
     stage: StageRow,
     names: Sequence[str],
-    drawn: Mapping[int, Mapping[str, Drawn]],
+    drawn_stages: Mapping[int, Mapping[str, Drawn]],
 ) -> Iterator[SameNeighbours]:
     """Yield respondents by the neighbours of a stage that they hold; note the steps that lead there."""
     stages, find = book.stages(row.id), remembered(book.steps(row.id))
-    for (low, high), members in _by_neighbours(stages, stage, names, drawn).items():
-        below, above = (None if each is None else book.design(each.design) for each in (low, high))
-        found = place(design, [each for each in (below, above) if each is not None], find=find)
-        if below is not None and found.below is not None:
-            book.add_step(row.id, (below.hash, design.hash), remember(found.below))
-        if above is not None and found.above is not None:
-            book.add_step(row.id, (design.hash, above.hash), remember(found.above))
+    for (low, high), members in _by_neighbours(stages, stage, names, drawn_stages).items():
+        below, above = (None if neighbour is None else book.design(neighbour.design) for neighbour in (low, high))
+        placement = place(design, [neighbour for neighbour in (below, above) if neighbour is not None], find=find)
+        if below is not None and placement.below is not None:
+            book.add_step(row.id, (below.hash, design.hash), remember(placement.below))
+        if above is not None and placement.above is not None:
+            book.add_step(row.id, (design.hash, above.hash), remember(placement.above))
         coarser, finer = (
-            [] if each is None else [drawn[each.id][name].response for name in members] for each in (low, high)
+            [] if neighbour is None else [drawn_stages[neighbour.id][name].response for name in members]
+            for neighbour in (low, high)
         )
-        answers = _kept_answers(book, row, members) if found.finest else []
-        yield SameNeighbours(design, found, members, below, above, coarser, finer, answers)
+        answers = _kept_answers(book, row, members) if placement.finest else []
+        yield SameNeighbours(design, placement, members, below, above, coarser, finer, answers)
 
 
 def _by_neighbours(
-    stages: Sequence[StageRow], stage: StageRow, names: Sequence[str], drawn: Mapping[int, Mapping[str, Drawn]]
+    stages: Sequence[StageRow], stage: StageRow, names: Sequence[str], drawn_stages: Mapping[int, Mapping[str, Drawn]]
 ) -> dict[tuple[StageRow | None, StageRow | None], list[str]]:
     """Return respondents by the stages next below and next above a stage that they hold."""
-    at = stages.index(stage)
-    lower = [(each, drawn[each.id]) for each in reversed(stages[:at])]
-    higher = [(each, drawn[each.id]) for each in stages[at + 1 :]]
-    found: dict[tuple[StageRow | None, StageRow | None], list[str]] = {}
+    position = stages.index(stage)
+    lower = [(other_stage, drawn_stages[other_stage.id]) for other_stage in reversed(stages[:position])]
+    higher = [(other_stage, drawn_stages[other_stage.id]) for other_stage in stages[position + 1 :]]
+    names_by_neighbours: dict[tuple[StageRow | None, StageRow | None], list[str]] = {}
     for name in names:
-        low = next((each for each, held in lower if name in held), None)
-        high = next((each for each, held in higher if name in held), None)
-        found.setdefault((low, high), []).append(name)
-    return found
+        low = next((other_stage for other_stage, releases in lower if name in releases), None)
+        high = next((other_stage for other_stage, releases in higher if name in releases), None)
+        names_by_neighbours.setdefault((low, high), []).append(name)
+    return names_by_neighbours
 
 
 def _kept_answers(book: Book, row: QuestionRow, names: Sequence[str]) -> list[int]:
@@ -361,13 +371,17 @@ def _kept_answers(book: Book, row: QuestionRow, names: Sequence[str]) -> list[in
     Raises:
         NotAllowed: some were erased, or never kept.
     """
-    known = book.answers(row.id, names)
-    kept = [number for number in known if number is not None]
-    if len(kept) < len(known):
-        whose = "answer was" if book.kind == "ledger" else f"answers of {len(known) - len(kept):,} respondents were"
+    answers = book.answers(row.id, names)
+    kept_answers = [number for number in answers if number is not None]
+    if len(kept_answers) < len(answers):
+        whose = (
+            "answer was"
+            if book.kind == "ledger"
+            else f"answers of {len(answers) - len(kept_answers):,} respondents were"
+        )
         raise NotAllowed(
             f"the {whose} erased or not kept, and this stage is finer than all that were drawn; expected a coarser "
             "one.",
             "Nothing beyond the stages that were drawn can be released any more.",
         )
-    return kept
+    return kept_answers

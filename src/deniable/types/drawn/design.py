@@ -231,7 +231,7 @@ class DrawnDesign(AnyDesign):
 
     def __repr__(self) -> str:
         return (
-            f"drawn_items({labels.shown(self.attributes, most=5)}; {self.each} for each, "
+            f"drawn_items({labels.shown(self.attributes, max_shown=5)}; {self.each} for each, "
             f"ε = {exact.shown_above(self.epsilon, 4)})"
         )
 

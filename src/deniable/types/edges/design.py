@@ -79,7 +79,7 @@ class EdgeDesign(ItemDesign):
 
     def __repr__(self) -> str:
         epsilon = exact.shown_above(self.epsilon, 4)
-        return f"one_edge({labels.shown(self.items, most=5)}; {self.choice.name}, ε = {epsilon})"
+        return f"one_edge({labels.shown(self.items, max_shown=5)}; {self.choice.name}, ε = {epsilon})"
 
 
 def one_edge(

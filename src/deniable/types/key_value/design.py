@@ -246,7 +246,7 @@ class KeyValueDesign(ItemDesign):
         }
 
     def __repr__(self) -> str:
-        return f"{self.name}({labels.shown(self.items, most=5)}; ε = {exact.shown_above(self.epsilon, 4)})"
+        return f"{self.name}({labels.shown(self.items, max_shown=5)}; ε = {exact.shown_above(self.epsilon, 4)})"
 
 
 def _read_names(body: Mapping[str, Any]) -> Sequence[str]:
