@@ -121,7 +121,6 @@ _HOMES = {
             "correlation",
         ),
         "estimates.regression": (
-            "Effects",
             "Regression",
             "regress",
         ),
@@ -135,6 +134,7 @@ _HOMES = {
             "Combined",
             "Mixed",
         ),
+        "estimates.statistics": ("Statistic",),
         "estimates.testing": ("HypothesisTest",),
         "order.admissibility": (
             "admissible",

@@ -88,7 +88,6 @@ from deniable.estimates.groups import GroupedEstimate as GroupedEstimate
 from deniable.estimates.measures import Correlation as Correlation
 from deniable.estimates.measures import TableMeasure as TableMeasure
 from deniable.estimates.measures import correlation as correlation
-from deniable.estimates.regression import Effects as Effects
 from deniable.estimates.regression import Regression as Regression
 from deniable.estimates.regression import regress as regress
 from deniable.estimates.sampling import Replicates as Replicates
@@ -100,6 +99,7 @@ from deniable.estimates.scrambled.designs import scrambled as scrambled
 from deniable.estimates.scrambled.estimates import ScrambledMean as ScrambledMean
 from deniable.estimates.stages import Combined as Combined
 from deniable.estimates.stages import Mixed as Mixed
+from deniable.estimates.statistics import Statistic as Statistic
 from deniable.estimates.testing import HypothesisTest as HypothesisTest
 from deniable.order.admissibility import admissible as admissible
 from deniable.order.admissibility import repair as repair

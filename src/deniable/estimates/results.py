@@ -1,7 +1,7 @@
-"""The one shape of every result: what was estimated, how sure it is, and how it is told to people and programs.
+"""The base class of every result: estimates with their covariance, intervals, tests, tables and JSON.
 
-Shares, combined stages, decks, items, edges, strings and means answer the same questions under the same names, those
-that statsmodels' users know: `params`, `bse`, `cov_params()`, `conf_int()`, `summary()`, `to_frame()`, `plot()`.
+Shares, combined stages, decks, items, edges, strings and means have the same members under the names that users of
+statsmodels know: `params`, `bse`, `cov_params()`, `conf_int()`, `summary()`, `to_frame()`, `plot()`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,24 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
+from dataclasses import dataclass, field
+from functools import partial, wraps
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast
+
+import numpy as np
 
 from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, UnreadableFile, quoted, require, require_options
-from deniable.estimates.covariances import Matrix
-from deniable.estimates.intervals import Interval, one_of, quantile
+from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
+from deniable.estimates.intervals import Interval, one_of, quantile, recovered
 from deniable.rendering import MOST_ROWS, Rendered, Sheet, data_frame, to_csv, to_text
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from deniable.estimates.testing import HypothesisTest
 
 Columns: TypeAlias = tuple[tuple[str, ...], ...]
 SCHEMA = "result"
@@ -80,7 +85,14 @@ class Row:
     high: float
 
 
-AnyRow_co = TypeVar("AnyRow_co", bound=Row, covariant=True)
+RowType: TypeAlias = type[Row]
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    AnyRow_co = TypeVarWithDefault("AnyRow_co", bound=Row, covariant=True, default=Row)
+else:
+    AnyRow_co = TypeVar("AnyRow_co", bound=Row, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +205,98 @@ def _checked(function: Method) -> Method:
 
 
 _ASKED_BY_LEVEL = ("conf_int", "summary", "to_frame", "to_json", "plot")
-_FEW = 3  # numbers that are told in a line
+_MAX_LISTED = 3  # numbers that are printed in a line
+
+Bounds: TypeAlias = tuple[Vector, Vector]
+"""The lower and the upper end of each interval, in the order of `params`."""
+
+IntervalMethod: TypeAlias = Callable[[float], Bounds]
+"""The bounds of all intervals at a confidence level; adjustments for several intervals were made before."""
 
 
-class Result(Rendered, ABC):
-    """What every estimate answers. A result is a frozen value: equal where all that it tells is equal."""
+class IntervalRequest(NamedTuple):
+    """Which intervals a summary shows.
+
+    Attributes:
+        level: the confidence level.
+        method: the interval method; None for the default.
+        simultaneous: whether all intervals together have this level.
+    """
+
+    level: float = 0.95
+    method: str | None = None
+    simultaneous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The text and the counts of a summary, without its rows.
+
+    Attributes:
+        title: what was estimated, from how many people, and how.
+        quantity: what the numbers are: "share", "degree", "mean" and so on.
+        method: how the numbers were estimated.
+        respondents: the number of responses counted.
+        epsilon: the largest privacy loss of a respondent; infinite where nothing is promised.
+        missing: the number of people who sent nothing.
+        notes: what is needed to read the numbers; the cost of privacy first.
+        interval: the name of the intervals, where it is not that of their method.
+    """
+
+    title: str
+    quantity: str
+    method: str
+    respondents: int
+    epsilon: float
+    missing: int = 0
+    notes: tuple[str, ...] = ()
+    interval: str = ""
+
+
+class Constructor(NamedTuple):
+    """How a result of one type is read from JSON.
+
+    Attributes:
+        result: its class.
+        construct: a function of the source and of the design.
+    """
+
+    result: type[Result]
+    construct: Callable[[Mapping[str, Any], Any], Result]
+
+
+_CONSTRUCTORS: dict[str, Constructor] = {}
+"""The constructors by the type's name in JSON."""
+
+
+def read_type(name: str, result: type[Result]) -> Callable[[Construct], Construct]:
+    """Return a decorator that lets a function read the results of one type from JSON.
+
+    Args:
+        name: the type's name in JSON.
+        result: the class of what the function returns.
+    """
+
+    def register(construct: Construct) -> Construct:
+        _CONSTRUCTORS[name] = Constructor(result, construct)
+        return construct
+
+    return register
+
+
+Construct = TypeVar("Construct", bound=Callable[[Mapping[str, Any], Any], Any])
+
+
+class Result(Rendered, ABC, Generic[AnyRow_co]):
+    """Estimated numbers with their covariance. A result is a frozen value: equal if all its contents are equal.
+
+    A type of result gives its numbers (`params`, `cov_params`), its interval methods and its description. Everything
+    else is defined here, once: standard errors, intervals, contrasts, tests, tables, JSON and pictures. The confidence
+    level, its adjustment for simultaneous intervals and the degrees of freedom are applied here alone.
+    """
 
     type: ClassVar[str]
-    """The type's name in JSON."""
+    """The type's name in JSON; a field, where one class has several."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -209,56 +305,126 @@ class Result(Rendered, ABC):
                 setattr(cls, name, _checked(vars(cls)[name]))
         if "__repr__" not in vars(cls):
             cls.__repr__ = Result.__repr__  # type: ignore[method-assign]  # before a dataclass writes out all that it holds
+        if isinstance(vars(cls).get("type"), str):
+            _CONSTRUCTORS[cls.type] = Constructor(cls, cls._remade)
 
     def __str__(self) -> str:
         return str(self.summary())
 
     def __repr__(self) -> str:
-        told = [repr(self.design)] if hasattr(self, "design") and self.design is not None else []
+        parts = [repr(self.design)] if hasattr(self, "design") and self.design is not None else []
         n = getattr(self, "respondents", None)
-        told += [f"{n:,} respondent{'' if n == 1 else 's'}"] if isinstance(n, int) else []
+        parts += [f"{n:,} respondent{'' if n == 1 else 's'}"] if isinstance(n, int) else []
         params = self.params
-        few = ", ".join(f"{name} = {value:.4g}" for name, value in list(params.items())[:_FEW])
-        told += [few + (f", … ({len(params):,} in all)" if len(params) > _FEW else "")] if params else []
-        return f"{type(self).__name__}({'; '.join(told)})"
+        numbers = ", ".join(f"{name} = {value:.4g}" for name, value in list(params.items())[:_MAX_LISTED])
+        parts += [numbers + (f", … ({len(params):,} in all)" if len(params) > _MAX_LISTED else "")] if params else []
+        return f"{type(self).__name__}({'; '.join(parts)})"
+
+    # What a type of result defines
 
     @property
     @abstractmethod
     def params(self) -> dict[str, float]:
         """Each estimated number by name."""
 
-    @property
-    @abstractmethod
-    def bse(self) -> dict[str, float]:
-        """The standard error of each number by name."""
-
     @abstractmethod
     def cov_params(self) -> Matrix:
         """Return the covariance matrix of the numbers, in the order of `params`."""
 
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the covariance; infinite where it is known from very many people."""
+        return math.inf
+
+    @property
     @abstractmethod
+    def warnings(self) -> tuple[Caution, ...]:
+        """What calls for care, as data."""
+
+    def _interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return the interval methods by name; the first is the default."""
+        return {name: partial(self._bounds_around, name) for name in AROUND}
+
+    def _n_intervals(self) -> int:
+        """Return how many intervals can miss separately: two shares that sum to 1 are one."""
+        return max(len(self.params), 1)
+
+    def _describe(self, request: IntervalRequest) -> Description:
+        """Return the title, the notes and the counts of the summary."""
+        raise NotImplementedError
+
+    @property
+    def _row_type(self) -> RowType:
+        """The rows of the summary."""
+        return Row
+
+    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002 - there are none
+        """Return the further columns of the summary by field of the row, in the order of `params`."""
+        return {}
+
+    def _shown_rows(self) -> Sequence[int] | None:
+        """Return the indices of the numbers that the summary shows, in their order; None for all."""
+        return None
+
+    @property
+    @abstractmethod
+    def _design_hash(self) -> str: ...
+
+    @abstractmethod
+    def _source(self) -> dict[str, Any]:
+        """Return what the constructor needs besides the design."""
+
+    @classmethod
+    def _remade(cls, source: Mapping[str, Any], design: Any) -> Any:
+        """Construct the result from its source; where a class has several types, `read_type` registers a function."""
+        raise NotImplementedError
+
+    # What is defined for all types
+
+    @property
+    def bse(self) -> dict[str, float]:
+        """The standard error of each number by name."""
+        with np.errstate(invalid="ignore"):
+            errors = np.sqrt(np.maximum(np.diagonal(self.cov_params()), 0.0))
+        return dict(zip(self.params, errors.tolist(), strict=True))
+
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
     ) -> dict[str, Interval]:
         """Return an interval for each number by name.
 
         Args:
-            level: how often such an interval holds the truth.
-            method: of the interval; by default the one that suits the result.
-            simultaneous: let all intervals together hold with this level (Bonferroni).
+            level: the confidence level: how often such an interval covers the truth.
+            method: the interval method; by default the first one of the result's type.
+            simultaneous: let all intervals together have this level (Bonferroni).
 
         Raises:
-            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
+            InvalidRequest: a level outside (0, 1), or a method that this result does not have.
         """
+        confidence = one_of(self._n_intervals() if simultaneous else 1, level)
+        lows, highs = self._bounds(method, confidence)
+        return dict(zip(self.params, map(Interval, lows.tolist(), highs.tolist()), strict=True))
 
-    @abstractmethod
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
-        """Return a table with intervals, with what has to be known to read it, and with what calls for care."""
+    def _bounds(self, method: str | None, confidence: float) -> Bounds:
+        """Return the bounds of all intervals, each with this confidence level."""
+        methods = self._interval_methods()
+        chosen = self._default_interval if method is None else method
+        if chosen not in methods:
+            raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(methods)}.")
+        return methods[chosen](confidence)
+
+    def _bounds_around(self, method: str, confidence: float) -> Bounds:
+        """Return value ± a multiple of the standard error."""
+        return bounds_around(self._values(), vector(list(self.bse.values())), method, confidence, self.df)
 
     @property
-    @abstractmethod
-    def warnings(self) -> tuple[Caution, ...]:
-        """What calls for care, as data."""
+    def _default_interval(self) -> str:
+        """The interval method that is used by default."""
+        return next(iter(self._interval_methods()))
+
+    def _values(self) -> Vector:
+        """Return the numbers in the order of `params`."""
+        return vector(list(self.params.values()))
 
     def interval(self, name: str, *, level: float = 0.95, method: str | None = None) -> Interval:
         """Return the interval of one number.
@@ -269,9 +435,109 @@ class Result(Rendered, ABC):
         require_options(texts={"name": name})
         intervals = self.conf_int(level=level, method=method)
         if name not in intervals:
-            some = ", ".join(map(repr, list(intervals)[:5]))
-            raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {some:.200}.")
+            raise self._unknown(name)
         return intervals[name]
+
+    def _unknown(self, name: object) -> InvalidRequest:
+        """Return the error about a name that has no number."""
+        some = ", ".join(map(repr, list(self.params)[:5]))
+        return InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {some:.200}.")
+
+    def contrast(self, weights: Mapping[str, float]) -> Contrast:
+        """Return a weighted sum of the numbers, such as {"often": 1, "never": -1}, with its standard error.
+
+        Raises:
+            InvalidRequest: a name that was not estimated, or a weight that is not a finite number.
+        """
+        combination = self._combination(weights)
+        error = math.sqrt(self._variance(combination))
+        bounds = partial(self._contrast_bounds, combination)
+        return Contrast(dict(weights), float(combination @ self._values()), error, bounds, self.df)
+
+    def _combination(self, weights: Mapping[str, float]) -> Vector:
+        """Return the weights of a contrast in the order of `params`."""
+        require(isinstance(weights, Mapping), weights, "the contrast", 'weights by name, such as {"yes": 1, "no": -1}')
+        names = {name: index for index, name in enumerate(self.params)}
+        combination = np.zeros(len(names))
+        for name, weight in weights.items():
+            if not isinstance(weight, Real) or not math.isfinite(weight):
+                raise InvalidRequest(f"a weight is {quoted(weight)}; expected a finite number.")
+            if name not in names:
+                raise self._unknown(name)
+            combination[names[name]] = weight
+        return combination
+
+    def _variance(self, combination: Vector) -> float:
+        """Return the variance of a linear combination of the numbers."""
+        return max(self._contrast_covariance().between(combination, combination), 0.0)
+
+    def _contrast_covariance(self) -> Covariance:
+        """Return the covariance in the form in which contrasts read it."""
+        return Full(self.cov_params())
+
+    def _contrast_bounds(self, combination: Vector, confidence: float) -> Interval:
+        return recovered(self._values(), self._contrast_covariance(), combination, self._bounds(None, confidence))
+
+    def test(self, hypothesis: str | Sequence[str]) -> HypothesisTest:
+        """Test linear hypotheses about the numbers with Wald's test.
+
+        Implements: W = (R·x − r)′(R·V·R′)⁻¹(R·x − r), against F with the degrees of freedom of V, or against χ² where
+        these are infinite. With one hypothesis it is the test of the summary.
+
+        Args:
+            hypothesis: such as "x1 = x2", "age = 0, female = 0", or names of numbers that are 0 together. Names with
+                brackets stand in backticks: "`C(region)[T.north]` = 0".
+
+        Raises:
+            InvalidRequest: something that is not a hypothesis about these numbers.
+            NotEstimable: hypotheses that say the same twice, or more of them than there are degrees of freedom.
+        """
+        from deniable.estimates.hypotheses import wald_hypotheses
+
+        return wald_hypotheses(hypothesis, self.params, self.cov_params(), self.df)
+
+    def summary(
+        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+    ) -> Summary[AnyRow_co]:
+        """Return a table with intervals, with what is needed to read it, and with what calls for care."""
+        full = self._summarize(IntervalRequest(level, method, simultaneous))
+        shown = self._shown_rows()
+        if shown is None:
+            return full
+        rows = tuple(full.rows[index] for index in shown)
+        return dataclasses.replace(full, rows=rows, left_out=len(full.rows) - len(rows))
+
+    def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> Summary[AnyRow_co]:
+        """Return the summary with every number in it, in the order of `params`."""
+        if self._shown_rows() is None:
+            return self.summary(level=level, method=method, simultaneous=simultaneous)
+        return self._summarize(IntervalRequest(level, method, simultaneous))
+
+    def _summarize(self, request: IntervalRequest) -> Summary[AnyRow_co]:
+        """Return the summary of all numbers, in the order of `params`."""
+        level, method, simultaneous = request
+        intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+        description = self._describe(request)
+        facts = {field.name: getattr(description, field.name) for field in dataclasses.fields(description)}
+        facts["interval"] = description.interval or method or self._default_interval
+        return Summary(
+            **facts,
+            rows=self._summary_rows(intervals, self._row_columns(request)),
+            warnings=self.warnings,
+            level=level,
+            simultaneous=simultaneous,
+        )
+
+    def _summary_rows(
+        self, intervals: Mapping[str, Interval], further: Mapping[str, Sequence[Any]]
+    ) -> tuple[AnyRow_co, ...]:
+        """Return the rows of a summary: name, estimate, error, the two ends, and further columns by field."""
+        row_type = self._row_type
+        names = [field.name for field in dataclasses.fields(row_type)[len(dataclasses.fields(Row)) :]]
+        lows, highs = [bounds.low for bounds in intervals.values()], [bounds.high for bounds in intervals.values()]
+        columns = [self.params, self.params.values(), self.bse.values(), lows, highs]
+        columns += [further[name] for name in names if name in further]
+        return cast("tuple[AnyRow_co, ...]", tuple(map(row_type, *columns)))
 
     @_checked
     def to_frame(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> pd.DataFrame:
@@ -283,11 +549,11 @@ class Result(Rendered, ABC):
             MissingExtra: pandas is not installed.
         """
         rows = self._whole(level=level, method=method, simultaneous=simultaneous).rows
-        made = data_frame([dataclasses.asdict(row) for row in rows]).set_index("name")
+        frame = data_frame([dataclasses.asdict(row) for row in rows]).set_index("name")
         for name, values in self._joined_names().items():
-            if name not in made.columns and len(values) == len(made):
-                made[name] = values
-        return made
+            if name not in frame.columns and len(values) == len(frame):
+                frame[name] = values
+        return frame
 
     def _joined_names(self) -> dict[str, list[Any]]:
         """Return what the names of rows are joined from, column by column; empty where they are not."""
@@ -312,16 +578,12 @@ class Result(Rendered, ABC):
         }
         return documents.seal(SCHEMA, _finite(body), indent=indent)
 
-    def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> Summary[Row]:
-        """Return the summary with every number in it, in the order of `params`."""
-        return self.summary(level=level, method=method, simultaneous=simultaneous)
-
     @classmethod
     def from_json(cls, text: str | bytes, design: Any) -> Self:
-        """Read a result: it is made again from the counts and choices in the file.
+        """Read a result: it is constructed from the counts and choices in the file.
 
         Args:
-            text: what `to_json` wrote.
+            text: what `to_json` returned.
             design: what the responses were drawn with; None for a result that names none.
 
         Raises:
@@ -329,31 +591,20 @@ class Result(Rendered, ABC):
             Incompatible: it belongs to another design.
         """
         body = documents.unseal(SCHEMA, text)
-        if body.get("type") != cls.type:
-            raise UnreadableFile(f"this is a result of the type {quoted(body.get('type'))}; expected {cls.type!r}.")
+        names = [name for name, constructor in _CONSTRUCTORS.items() if issubclass(constructor.result, cls)]
+        name = body.get("type")
+        if name not in names:
+            expected = ", ".join(map(repr, names))
+            raise UnreadableFile(f"this is a result of the type {quoted(name)}; expected {expected}.")
         require(design is None or hasattr(design, "hash"), design, "the design", "what the responses were drawn with")
-        known = "" if design is None else design.hash
-        if body.get("design") != known:
+        expected = "" if design is None else design.hash
+        if body.get("design") != expected:
             raise Incompatible(
                 f"the result belongs to the design {body.get('design')!s:.19}…; expected "
-                f"{f'{known:.19}…' if known else 'none'}.",
+                f"{f'{expected:.19}…' if expected else 'none'}.",
                 "Hand over the design that the responses were drawn with.",
             )
-        made: Self = cls._remade(documents.field(body, "source", dict), design)
-        return made
-
-    @property
-    @abstractmethod
-    def _design_hash(self) -> str: ...
-
-    @abstractmethod
-    def _source(self) -> dict[str, Any]:
-        """Return what `_remade` needs besides the design."""
-
-    @classmethod
-    @abstractmethod
-    def _remade(cls, source: Mapping[str, Any], design: Any) -> Any:
-        """Make the result again."""
+        return cast("Self", _CONSTRUCTORS[name].construct(documents.field(body, "source", dict), design))
 
     @_checked
     def plot(self, *, level: float = 0.95, method: str | None = None, title: str = "", dark: bool = False) -> Figure:
@@ -383,6 +634,93 @@ class Result(Rendered, ABC):
 
     def _identity(self) -> str:
         return documents.digest(_finite({"type": self.type, "design": self._design_hash, "source": self._source()}))
+
+
+for _name in _ASKED_BY_LEVEL:  # which `__init_subclass__` does for subclasses
+    if not hasattr(vars(Result)[_name], "__wrapped__"):
+        setattr(Result, _name, _checked(vars(Result)[_name]))
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A weighted sum of numbers, or the difference of two such sums of different people.
+
+    Attributes:
+        weights: the weight of each number named.
+        value: the weighted sum.
+        error: its standard error.
+        recovered: its interval from those of the single numbers, for a confidence level.
+        df: the degrees of freedom of the standard error.
+    """
+
+    weights: Mapping[str, float]
+    value: float
+    error: float
+    recovered: Callable[[float], Interval] = field(repr=False, compare=False)
+    df: float = math.inf
+
+    def interval(self, *, level: float = 0.95, method: str | None = None) -> Interval:
+        """Return an interval: "recovered" from those of the numbers (the default), "normal" or "chebyshev".
+
+        Raises:
+            InvalidRequest: another method, or a level outside (0, 1).
+        """
+        confidence = one_of(1, level)
+        if method in (None, "recovered"):
+            return self.recovered(confidence)
+        low, high = bounds_around(vector([self.value]), vector([self.error]), method, confidence, self.df)
+        return Interval(float(low[0]), float(high[0]))
+
+    def __sub__(self, other: Contrast) -> Contrast:
+        """Return the difference from the same contrast among other people, who responded independently.
+
+        Implements: [New98]'s interval for two shares, for any two contrasts.
+
+        Raises:
+            InvalidRequest: a contrast with other weights.
+
+        Example:
+            >>> import deniable as dn
+            >>> tallies = (dn.Tally(dn.warner(epsilon=3), counts) for counts in ([75, 25], [90, 10]))
+            >>> men, women = map(dn.estimate, tallies)
+            >>> more = men.contrast({"yes": 1}) - women.contrast({"yes": 1})
+            >>> round(more.value, 3), [round(end, 3) for end in more.interval()]
+            (0.166, [0.049, 0.28])
+        """
+        if dict(self.weights) != dict(other.weights):
+            raise InvalidRequest("the contrasts have different weights; expected the same, of two groups of people.")
+        error = math.hypot(self.error, other.error)
+        bounds = partial(_difference_bounds, self, other)
+        return Contrast(self.weights, self.value - other.value, error, bounds, min(self.df, other.df))
+
+
+def _difference_bounds(first: Contrast, second: Contrast, confidence: float) -> Interval:
+    lows, highs = np.array([first.recovered(confidence), second.recovered(confidence)]).T
+    independent = Full(np.eye(2))  # different people: nothing is correlated
+    return recovered(vector([first.value, second.value]), independent, vector([1.0, -1.0]), (lows, highs))
+
+
+AROUND = ("normal", "chebyshev")
+"""The interval methods that every number with a standard error has."""
+
+
+def bounds_around(values: Vector, errors: Vector, method: str, confidence: float, df: float = math.inf) -> Bounds:
+    """Return value ± a multiple of the standard error.
+
+    Args:
+        values: the numbers.
+        errors: their standard errors.
+        method: "normal", with Student's quantile for few degrees of freedom, or "chebyshev" for any distribution.
+        confidence: the level of each interval.
+        df: the degrees of freedom of the errors.
+
+    Raises:
+        InvalidRequest: another method.
+    """
+    if method not in AROUND:
+        raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(AROUND)}.")
+    factor = quantile(confidence, df) if method == "normal" else (1 - confidence) ** -0.5
+    return values - factor * errors, values + factor * errors
 
 
 def around(

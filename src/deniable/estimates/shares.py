@@ -18,14 +18,14 @@ from deniable.channel import Sets
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile, quoted, require
 from deniable.estimates import simplex
-from deniable.estimates.covariances import Full, Matrix, Vector, vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import METHODS as INTERVALS
 from deniable.estimates.intervals import Basis, Ends, Interval, default, one_of, recovered, sampled
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.linear import Linear
 from deniable.estimates.plausible import IMPLAUSIBLE, few, implausible
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
+from deniable.estimates.results import Caution, Columns, Contrast, Result, Row, Summary
 from deniable.estimates.rows import SentSets
 from deniable.estimates.sensitivity import SHARES, Sensitivity, sensitivity
 from deniable.estimates.supported import customary
@@ -248,59 +248,6 @@ def combined(weights: Mapping[str, float], size: int, number: Callable[[str], in
             raise InvalidRequest(f"a weight is {quoted(weight)}; expected a finite number.")
         found[number(name)] = weight
     return found
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """A weighted sum of shares, or the difference of two such sums of different people.
-
-    Attributes:
-        weights: the weight of each category named.
-        value: the weighted sum of the estimated shares.
-        error: its standard error.
-        recovered: its interval from those of the single shares, for a level.
-    """
-
-    weights: Mapping[str, float]
-    value: float
-    error: float
-    recovered: Callable[[float], Interval] = field(repr=False, compare=False)
-
-    def interval(self, *, level: float = 0.95, method: str | None = None) -> Interval:
-        """Return an interval: "recovered" from those of the shares (the default), or around the value.
-
-        Raises:
-            InvalidRequest: a method besides "recovered", "normal" and "chebyshev", or a level outside (0, 1).
-        """
-        if method in (None, "recovered"):
-            return self.recovered(one_of(1, level))
-        return around({"": self.value}, {"": self.error}, level=level, method=method)[""]
-
-    def __sub__(self, other: Contrast) -> Contrast:
-        """Return by how much more it is than among other people, who responded independently.
-
-        Implements: [New98]'s interval for two shares, for any two contrasts.
-
-        Raises:
-            InvalidRequest: a contrast with other weights.
-
-        Example:
-            >>> from deniable.designs import warner
-            >>> men, women = (estimate(Tally(warner(epsilon=3), counts)) for counts in ([75, 25], [90, 10]))
-            >>> more = men.contrast({"yes": 1}) - women.contrast({"yes": 1})
-            >>> round(more.value, 3), [round(end, 3) for end in more.interval()]
-            (0.166, [0.049, 0.28])
-        """
-        if dict(self.weights) != dict(other.weights):
-            raise InvalidRequest("the contrasts have different weights; expected the same, of two groups of people.")
-        error = math.hypot(self.error, other.error)
-        return Contrast(self.weights, self.value - other.value, error, partial(_difference_ends, self, other))
-
-
-def _difference_ends(one: Contrast, two: Contrast, confidence: float) -> Interval:
-    own = np.array([one.recovered(confidence), two.recovered(confidence)]).T
-    apart = Full(np.eye(2))  # different people: nothing goes together
-    return recovered(vector([one.value, two.value]), apart, vector([1.0, -1.0]), (own[0], own[1]))
 
 
 METHODS = ("inversion", "likelihood", "customary")

@@ -20,8 +20,8 @@ from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, recovered, wilson
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
-from deniable.estimates.results import Caution, Result, Summary, around, told_method
-from deniable.estimates.shares import Contrast, ShareRow, combined, read_shares, sampled_fraction
+from deniable.estimates.results import Caution, Contrast, Result, Summary, around, told_method
+from deniable.estimates.shares import ShareRow, combined, read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
 from deniable.estimates.summary import below_zero, cost, reference, rests_on, worth
 from deniable.estimates.weighing import Contribution

@@ -1,16 +1,18 @@
-"""What a test of a hypothesis has found: one shape for all of them."""
+"""Tests of hypotheses: one class for their results, and the reference distributions of their statistics."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import chi2
-from scipy.stats import f as f_law
+from scipy.stats import f as f_distribution
 
 from deniable.errors import NotEstimable
 
-__all__ = ["THAT", "HypothesisTest", "against_chi_square", "likelihood_ratio", "sampled_wald", "wald"]
+__all__ = ["THAT", "HypothesisTest", "against_chi_square", "likelihood_ratio", "wald", "wald_test"]
 
 THAT = "Test that "
 """How a hypothesis begins, so that nobody reads it as what was found."""
@@ -94,41 +96,46 @@ def likelihood_ratio(hypothesis: str, log_ratio: float, df: int, *, at_border: i
     return against_chi_square(hypothesis, "likelihood", max(2 * log_ratio, 0.0), df, at_border=at_border)
 
 
-def wald(away: Any, covariance: Any) -> tuple[float, int]:
-    """Return d′·V⁺·d and the rank of V: how far numbers are from 0, for their covariance."""
-    numbers, spread = np.asarray(away, np.float64), np.asarray(covariance, np.float64)
-    sizes, directions = np.linalg.eigh((spread + spread.T) / 2)
-    told = sizes > _RANK * max(float(sizes[-1]), 1e-300)
-    turned = (numbers @ directions[:, told]) / np.sqrt(sizes[told])
-    return float(turned @ turned), int(told.sum())
+def wald(distance: ArrayLike, covariance: ArrayLike) -> tuple[float, int]:
+    """Return Wald's statistic d′·V⁺·d and the rank of V."""
+    numbers, matrix = np.asarray(distance, np.float64), np.asarray(covariance, np.float64)
+    variances, directions = np.linalg.eigh((matrix + matrix.T) / 2)
+    positive = variances > _RANK * max(float(variances[-1]), 1e-300)
+    standardized = (numbers @ directions[:, positive]) / np.sqrt(variances[positive])
+    return float(standardized @ standardized), int(positive.sum())
 
 
-def sampled_wald(hypothesis: str, away: Any, covariance: Any, degrees: int) -> HypothesisTest:
-    """Return the test that several numbers are 0, whose covariance is known with few degrees of freedom.
+def wald_test(hypothesis: str, distance: ArrayLike, covariance: ArrayLike, df: float) -> HypothesisTest:
+    """Return Wald's test that several numbers are 0, against F, or against χ² with infinite degrees of freedom.
 
-    Implements: Wald's statistic W = d′·V⁺·d as F = W·(m − q + 1)/(m·q), with q the rank of V and m its degrees of
-    freedom [KG90]; with one number it is Student's test.
+    Implements: W = d′·V⁺·d as F = W·(m − q + 1)/(m·q), with q the rank of V and m its degrees of freedom [KG90]; with
+    one number it is Student's test. As m grows F·q becomes W, which follows χ² with q degrees of freedom.
 
     Args:
         hypothesis: what is tested.
-        away: the numbers.
-        covariance: theirs, between clusters.
-        degrees: clusters less strata.
+        distance: the numbers.
+        covariance: theirs.
+        df: the degrees of freedom of the covariance, such as clusters less strata; infinite where it is known.
 
     Raises:
-        NotEstimable: more numbers than the clusters can tell.
+        NotEstimable: more numbers than degrees of freedom.
 
     Example:
-        >>> print(sampled_wald("Test that x = 0", [2.0], [[1.0]], 10))
+        >>> print(wald_test("Test that x = 0", [2.0], [[1.0]], 10))
         Test that x = 0: F = 4.00 with 1 and 10 degrees of freedom, p = 0.0734
+        >>> print(wald_test("Test that x = 0", [2.0], [[1.0]], math.inf))
+        Test that x = 0: Wald's χ² = 4.00 with 1 degree of freedom, p = 0.0455
     """
-    squares, rank = wald(away, covariance)
-    below = degrees - rank + 1
-    if rank > 1 and rank >= degrees:  # clusters, and not the numbers, say how many directions are seen
+    statistic, rank = wald(distance, covariance)
+    if math.isinf(df):
+        return against_chi_square(hypothesis, "Wald", statistic, rank)
+    below = int(df) - rank + 1
+    if rank > 1 and rank >= df:  # clusters, and not the numbers, limit how many directions have a variance
         raise NotEstimable(
-            f"{rank} numbers are tested with {degrees} degrees of freedom: there are too few clusters.",
+            f"{rank} numbers are tested with {df:g} degrees of freedom: there are too few clusters.",
             "Test fewer numbers, such as one category by its name.",
         )
-    statistic = squares * below / (degrees * rank) if rank else 0.0
-    p_value = float(f_law.sf(statistic, rank, below)) if rank else 1.0
-    return HypothesisTest(hypothesis, "Wald", statistic, rank, p_value, below=below if rank else 0)
+    if not rank:
+        return HypothesisTest(hypothesis, "Wald", 0.0, 0, 1.0)
+    f = statistic * below / (df * rank)
+    return HypothesisTest(hypothesis, "Wald", f, rank, float(f_distribution.sf(f, rank, below)), below=below)

@@ -13,7 +13,7 @@ from scipy.stats import binom, multinomial
 import deniable as dn
 from deniable.errors import InvalidRequest
 from deniable.estimates.intervals import profiled_sum, quantile
-from deniable.estimates.shares import Contrast
+from deniable.estimates.results import Contrast
 
 DESIGN = dn.warner(epsilon=4)
 LADDER = dn.ladder([dn.warner(epsilon=1), DESIGN])

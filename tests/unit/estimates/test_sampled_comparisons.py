@@ -13,7 +13,7 @@ from scipy.stats import t as student
 import deniable as dn
 from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile
-from deniable.estimates.testing import sampled_wald
+from deniable.estimates.testing import wald_test
 
 FORCED = dn.forced_response("2/3", "1/6", "1/6")
 THREE = dn.k_ary(["never", "once", "often"], epsilon=3)
@@ -106,12 +106,12 @@ def test_few_clusters_cannot_tell_many_numbers() -> None:
     four = dn.estimate(rows, sampling=dn.Sampling(clusters=VILLAGE % 4), by=REGION).homogeneity("often")
     assert (four.df, four.below) == (2, 2)
     assert any("too few clusters" in note for note in found.summary().notes)
-    assert sampled_wald("nothing", [0.0], [[0.0]], 3).p_value == 1
+    assert wald_test("nothing", [0.0], [[0.0]], 3).p_value == 1
 
 
 def test_the_law_of_several_differences_is_an_f() -> None:
     """Hotelling's: with V from m degrees of freedom, W·(m − q + 1)/(m·q) follows F(q, m − q + 1)."""
-    test = sampled_wald("x = y = 0", [1.0, -2.0], [[1.0, 0.0], [0.0, 4.0]], 10)
+    test = wald_test("x = y = 0", [1.0, -2.0], [[1.0, 0.0], [0.0, 4.0]], 10)
     assert test.statistic == pytest.approx(2 * 9 / 20)
     assert test.p_value == pytest.approx(f_law.sf(0.9, 2, 9))
     assert str(test) == "x = y = 0: F = 0.90 with 2 and 9 degrees of freedom, p = 0.44"

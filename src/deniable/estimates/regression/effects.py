@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -12,11 +13,12 @@ from scipy.special import expit, logit
 from deniable import documents
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.intervals import Interval, one_of, quantile
+from deniable.estimates.intervals import one_of, quantile
 from deniable.estimates.regression.columns import held, to_pandas
-from deniable.estimates.regression.fitted import CoefficientRow, Regression, Sample
+from deniable.estimates.regression.fitted import CoefficientRow, Regression, Sample, z_columns
 from deniable.estimates.regression.outcomes import OutcomeLaw
-from deniable.estimates.results import Caution, Result, Summary, around
+from deniable.estimates.results import Caution, Description, RowType
+from deniable.estimates.statistics import Model, Statistic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,21 +36,23 @@ class _Change(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Effects(Result):
+class Effects(Model):
     """Average marginal effects of covariates on the probability of answers.
 
     Attributes:
         names: the covariates, with more than two answers also the answer.
-        values: by how much a probability changes on average.
+        values: the average change of a probability.
         covariance: of these changes, by the delta method.
         formula: that of the regression.
         respondents: how many rows it has.
         design: the hash of its design; empty where rows have several.
         epsilon: the most that a respondent has revealed.
         cautions: what calls for care in the regression.
+        degrees: the degrees of freedom of the regression's covariance.
     """
 
     type: ClassVar = "effects"
+    row_type: ClassVar[RowType] = CoefficientRow
 
     names: tuple[str, ...]
     values: Vector = field(repr=False)
@@ -58,63 +62,45 @@ class Effects(Result):
     design: str = field(repr=False)
     epsilon: float = field(repr=False)
     cautions: tuple[Caution, ...] = field(repr=False)
+    degrees: float = math.inf
 
     @property
-    def params(self) -> dict[str, float]:
-        return dict(zip(self.names, self.values.tolist(), strict=True))
-
-    @property
-    def bse(self) -> dict[str, float]:
-        errors = np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
-        return dict(zip(self.names, errors.tolist(), strict=True))
-
-    def cov_params(self) -> Matrix:
-        return self.covariance.copy()
+    def df(self) -> float:
+        return self.degrees
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         return self.cautions
 
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        events = len(self.names) if simultaneous else 1
-        return around(self.params, self.bse, level=level, method=method, events=events)
+    @property
+    def design_hash(self) -> str:
+        return self.design
 
-    def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> Summary[CoefficientRow]:
-        from scipy.stats import norm
+    @property
+    def params(self) -> dict[str, float]:
+        return dict(zip(self.names, self.values.tolist(), strict=True))
 
-        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = self.values / np.array(list(self.bse.values()))
-        return Summary(
+    def covariance_matrix(self) -> Matrix:
+        return self.covariance
+
+    def row_columns(self) -> Mapping[str, Sequence[float]]:
+        return z_columns(self.values, np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0)), self.df)
+
+    def describe(self) -> Description:
+        return Description(
             title=f"average effects in {self.formula}; {self.respondents:,} respondents",
             quantity="change in share",
-            rows=tuple(
-                CoefficientRow(name, value, self.bse[name], *ends[name], float(far), float(2 * norm.sf(abs(far))))
-                for (name, value), far in zip(self.params.items(), z, strict=True)
-            ),
+            method="delta",
+            respondents=self.respondents,
+            epsilon=self.epsilon,
             notes=(
                 "The change in the share when a numeric column is one unit larger, or when a level replaces the one "
                 "that the formula compares with; averaged over the rows.",
             ),
-            warnings=self.warnings,
-            level=level,
-            interval=method or "normal",
-            simultaneous=simultaneous,
-            method="delta",
-            respondents=self.respondents,
-            missing=0,
-            epsilon=self.epsilon,
         )
 
-    @property
-    def _design_hash(self) -> str:
-        return self.design
-
-    def _source(self) -> dict[str, Any]:
+    def to_source(self) -> dict[str, Any]:
+        degrees = {"degrees": int(self.df)} if math.isfinite(self.df) else {}
         return {
             "names": list(self.names),
             "values": self.values.tolist(),
@@ -122,11 +108,11 @@ class Effects(Result):
             "formula": self.formula,
             "respondents": self.respondents,
             "epsilon": self.epsilon,
-            "cautions": [[each.code, each.text] for each in self.cautions],
-        }
+            "cautions": [[caution.code, caution.text] for caution in self.warnings],
+        } | degrees
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Any) -> Effects:
+    def from_source(cls, source: Mapping[str, Any], design: Any) -> Effects:
         try:
             return cls(
                 tuple(map(str, documents.field(source, "names", list))),
@@ -137,12 +123,13 @@ class Effects(Result):
                 "" if design is None else design.hash,
                 np.inf if source["epsilon"] is None else float(source["epsilon"]),
                 tuple(Caution(str(code), str(text)) for code, text in source["cautions"]),
+                float(source.get("degrees", math.inf)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise UnreadableFile(f"these are no effects that can be read: {error!s:.100}.") from None
 
 
-def average_effects(found: Regression) -> Effects:
+def average_effects(found: Regression) -> Statistic[Effects]:
     """Return the average marginal effects of a regression, with errors by the delta method.
 
     Raises:
@@ -161,15 +148,18 @@ def average_effects(found: Regression) -> Effects:
             f"the formula {quoted(found.formula, 60)} has no covariates; expected one, to see what it changes."
         )
     jacobian = np.array(slopes)
-    return Effects(
-        tuple(names),
-        np.array(values),
-        jacobian @ found.covariance @ jacobian.T,
-        found.formula,
-        found.respondents,
-        found._design_hash,
-        max(design.epsilon for _, design in found.designs),
-        found.warnings,
+    return Statistic(
+        Effects(
+            tuple(names),
+            np.array(values),
+            jacobian @ found.covariance @ jacobian.T,
+            found.formula,
+            found.respondents,
+            found._design_hash,
+            max(design.epsilon for _, design in found.designs),
+            found.warnings,
+            found.df,
+        )
     )
 
 
@@ -245,7 +235,7 @@ def predictions(found: Regression, data: Any, level: float) -> pd.DataFrame:
     there = frame[list(sample.covariates.variables)].notna().all(axis=1).to_numpy()
     shares, slopes = _shares(found, sample, sample.covariates.matrix(frame[there]))
     errors = np.sqrt(np.maximum(np.einsum("ijp,pq,ijq->ij", slopes, found.covariance, slopes, optimize=True), 0.0))
-    wide = quantile(one_of(1, level))
+    wide = quantile(one_of(1, level), found.df)
     low, high = shares - wide * errors, shares + wide * errors
     if found.family not in ("linear", "normal"):  # on the logit's scale
         near = np.clip(shares, 1e-12, 1 - 1e-12)

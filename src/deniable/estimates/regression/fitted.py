@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,26 +15,36 @@ from scipy.stats import norm, t
 
 from deniable import documents, exact
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted, require
+from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.regression.climbing import highest
 from deniable.estimates.regression.columns import Covariates
 from deniable.estimates.regression.evidence import Evidence
 from deniable.estimates.regression.models import RowLikelihood, SampledLikelihood
 from deniable.estimates.regression.sandwiches import ERRORS, inverted
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around, words_of
+from deniable.estimates.results import (
+    AROUND,
+    Bounds,
+    Caution,
+    Columns,
+    Description,
+    IntervalMethod,
+    IntervalRequest,
+    Result,
+    Row,
+    RowType,
+    bounds_around,
+    words_of,
+)
 from deniable.estimates.sampling import Sampling, sandwich
 from deniable.estimates.summary import rests_on
-from deniable.estimates.testing import THAT, HypothesisTest, against_chi_square, likelihood_ratio
+from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from deniable.estimates.regression.effects import Effects
-
-METHODS = ("normal", "t", "chebyshev", "profile")
-"""The intervals of coefficients."""
+    from deniable.estimates.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +61,14 @@ class CoefficientRow(Row):
 
     z: float
     p_value: float
+
+
+def z_columns(values: Vector, errors: Vector, df: float) -> dict[str, list[float]]:
+    """Return the columns of `CoefficientRow`: value over standard error, and its two-sided p-value by Student's t."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = values / errors
+    tails = t.sf(np.abs(z), df) if math.isfinite(df) else norm.sf(np.abs(z))
+    return {"z": z.tolist(), "p_value": (2 * tails).tolist()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +99,7 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class Regression(Result):
+class Regression(Result[CoefficientRow]):
     """A regression on randomized responses.
 
     Attributes:
@@ -152,76 +171,55 @@ class Regression(Result):
         """The answers; coefficients of a regression with more than two compare the others with the first."""
         return self.designs[0][1].categories
 
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        """Return an interval for each coefficient; that of a deviation of intercepts never begins below 0.
+    @property
+    def df(self) -> float:
+        return self.degrees if self.errors == "sampling" else math.inf
 
-        A deviation that is 0 has no error, and an interval by "profile" alone.
+    def _interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return "normal" ("t" with `sampling=`, where it is the default), "chebyshev" and "profile".
 
-        Args:
-            level: how often such an interval holds the truth.
-            method: "normal" (the default), "t" with as many degrees of freedom as clusters less strata (the default
-                with `sampling=`), "chebyshev", or "profile": all values whose likelihood is not much below the best,
-                which needs the rows and holds also where a coefficient runs off.
-            simultaneous: let all intervals together hold with this level (Bonferroni).
-
-        Raises:
-            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
+        A profile interval holds all values whose likelihood is not much below the best. It needs the rows, and covers
+        also where a coefficient runs off. A standard deviation of intercepts that is 0 has no standard error and an
+        interval by "profile" alone; an interval of a standard deviation never begins below 0.
         """
-        chosen = method or self._interval
-        events = len(self.names) if simultaneous else 1
-        if chosen == "profile":
-            from deniable.estimates.regression.profiles import profile_intervals
+        methods: dict[str, IntervalMethod] = {name: partial(self._positive_bounds, name) for name in AROUND}
+        methods["profile"] = self._profile_bounds
+        if self.degrees < 1:
+            return methods
+        student = partial(self._positive_bounds, "normal", df=self.degrees)
+        return {"t": student, **methods} if self.errors == "sampling" else {**methods, "t": student}
 
-            return profile_intervals(self, one_of(events, level))
-        if chosen == "t":
-            if self.degrees < 1:
-                raise InvalidRequest('the interval method is "t", and there is no sample; expected sampling=.')
-            wide = float(t.ppf(0.5 + one_of(events, level) / 2, self.degrees))
-            bse = self.bse
-            ends = {
-                name: Interval(each - wide * bse[name], each + wide * bse[name]) for name, each in self.params.items()
-            }
-            return _none_below_0(ends)
-        if chosen not in METHODS:
-            raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(METHODS)}.")
-        return _none_below_0(around(self.params, self.bse, level=level, method=chosen, events=events))
+    def _positive_bounds(self, method: str, confidence: float, df: float = math.inf) -> Bounds:
+        """Return value ± a multiple of the standard error; deviations of intercepts are never negative."""
+        lows, highs = bounds_around(self.values, vector(list(self.bse.values())), method, confidence, df)
+        deviations = np.array([is_group_deviation(name) for name in self.names])
+        return np.where(deviations, np.maximum(lows, 0.0), lows), highs
+
+    def _profile_bounds(self, confidence: float) -> Bounds:
+        from deniable.estimates.regression.profiles import profile_bounds
+
+        return profile_bounds(self, confidence)
 
     @property
-    def _interval(self) -> str:
-        return "t" if self.errors == "sampling" else "normal"
+    def _row_type(self) -> RowType:
+        return CoefficientRow
 
-    def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> Summary[CoefficientRow]:
-        """Return a table as statsmodels prints it: coefficient, standard error, z, P>|z| and the interval."""
-        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = self.values / np.array(list(self.bse.values()))
-        tail = t(self.degrees) if self._interval == "t" else norm()
-        rows = tuple(
-            CoefficientRow(name, value, self.bse[name], *ends[name], float(far), float(2 * tail.sf(abs(far))))
-            for (name, value), far in zip(self.params.items(), z, strict=True)
-        )
-        epsilon = max(design.epsilon for _, design in self.designs)
+    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002 - z has no level
+        return z_columns(self.values, vector(list(self.bse.values())), self.df)
+
+    def _describe(self, request: IntervalRequest) -> Description:  # noqa: ARG002 - the text has no level
         asked = ", ".join(
             f"{f'{name}: ' if name else ''}{words_of(design.name)}, ε = {exact.shown_above(design.epsilon, 4)}"
             for name, design in self.designs
         )
-        return Summary(
+        return Description(
             title=f"{self.formula} by {self.family}; {asked}; {self.respondents:,} respondents",
             quantity="coefficient",
-            rows=rows,
-            notes=self._notes(),
-            warnings=self.warnings,
-            level=level,
-            interval=method or self._interval,
-            simultaneous=simultaneous,
             method=self.family,
             respondents=self.respondents,
+            epsilon=max(design.epsilon for _, design in self.designs),
             missing=sum(self.dropped.values()),
-            epsilon=epsilon,
+            notes=self._notes(),
         )
 
     def _notes(self) -> tuple[str, ...]:
@@ -272,31 +270,6 @@ class Regression(Result):
         fit = self._rows()
         return fit.sample.likelihood.scores(fit.sample.theta) @ fit.scale
 
-    def test(self, hypothesis: str | Sequence[str]) -> HypothesisTest:
-        """Test linear hypotheses about the coefficients with Wald's test.
-
-        Args:
-            hypothesis: such as "x1 = x2", "age = 0, female = 0", or names of coefficients that are 0 together. Names
-                with brackets stand in backticks: "`C(region)[T.north]` = 0".
-
-        Raises:
-            InvalidRequest: something that is no hypothesis about these coefficients.
-            NotEstimable: hypotheses that say the same twice.
-        """
-        from deniable.estimates.regression.hypotheses import constraints
-
-        words = isinstance(hypothesis, Sequence) and all(isinstance(each, str) for each in hypothesis)
-        require(words, hypothesis, "the hypothesis", 'text such as "age = 0", or names of coefficients')
-        given = [hypothesis] if isinstance(hypothesis, str) else hypothesis
-        told = THAT + ", ".join(f"{each} = 0" if each in self.names else each for each in given)
-        matrix, right = constraints(hypothesis, self.names)
-        apart = matrix @ self.values - right
-        spread = matrix @ self.covariance @ matrix.T
-        if np.linalg.matrix_rank(matrix) < len(matrix):
-            raise NotEstimable("some of the hypotheses follow from the others; expected each to say something new.")
-        statistic = float(apart @ np.linalg.solve(spread, apart))
-        return against_chi_square(told, "Wald", statistic, len(matrix))
-
     def compare(self, other: Regression) -> HypothesisTest:
         """Test this regression against one with fewer terms, or with more, by the ratio of their likelihoods.
 
@@ -339,7 +312,7 @@ class Regression(Result):
         """What the regression is called beside another: its formula, and its groups."""
         return f"{self.formula} with intercepts of {self.groups:,} groups" if self.groups else self.formula
 
-    def effects(self) -> Effects:
+    def effects(self) -> Statistic[Effects]:
         """Return what each covariate changes on average: the average marginal effects.
 
         For a number, the slope of the probability, on average over the rows; for 0 and 1, what 1 instead of 0 changes;
@@ -540,14 +513,6 @@ def is_group_deviation(name: str) -> bool:
         [True, True, False]
     """
     return name.rpartition(": ")[2] == GROUP_DEVIATION
-
-
-def _none_below_0(ends: Mapping[str, Interval]) -> dict[str, Interval]:
-    """Return intervals of which those of deviations of intercepts begin at 0 or above."""
-    return {
-        name: Interval(0.0, each.high) if is_group_deviation(name) and each.low < 0 else each
-        for name, each in ends.items()
-    }
 
 
 def scales(names: Sequence[str], theta: Vector) -> Vector:

@@ -9,7 +9,6 @@ from scipy.stats import chi2
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.intervals import Interval
 from deniable.estimates.regression.climbing import highest
 from deniable.estimates.regression.fitted import (
     ERROR_DEVIATION,
@@ -19,6 +18,7 @@ from deniable.estimates.regression.fitted import (
     shown_values,
 )
 from deniable.estimates.regression.models import Likelihood, SampledLikelihood, Slope
+from deniable.estimates.results import Bounds
 
 _HALVINGS = 60
 _FARTHEST = 60.0  # on the scale of a predictor: beyond it every probability is 0 or 1
@@ -48,31 +48,33 @@ class _OneHeld(Likelihood):
         return np.delete(self.whole.scores(self._filled(theta)), self.at, axis=1)
 
 
-def profile_intervals(found: Regression, confidence: float) -> dict[str, Interval]:
-    """Return for each coefficient all values with 2(l − l_profile) within the quantile of χ²; an end may be infinite.
+def profile_bounds(fit: Regression, confidence: float) -> Bounds:
+    """Return for each coefficient the range with 2(l − l_profile) within the quantile of χ²; a bound may be infinite.
 
     Raises:
         InvalidRequest: no rows, weights, or no likelihood.
     """
-    if found.sampled or np.isnan(found.log_likelihood):
+    if fit.sampled or np.isnan(fit.log_likelihood):
         raise InvalidRequest(
             'the interval method is "profile", which needs a likelihood without weights; expected "normal".'
         )
-    sample = found._rows().sample
+    sample = fit._rows().sample
     allowed = float(chi2.ppf(confidence, 1)) / 2
-    ends = {}
-    for at, name in enumerate(found.names):
-        reach = (sample.theta[at] if is_group_deviation(name) else np.inf, np.inf)  # σ and −σ are one model
+    bounds = []
+    for index, name in enumerate(fit.names):
+        reach = (sample.theta[index] if is_group_deviation(name) else np.inf, np.inf)  # σ and −σ are one model
         sides = [
-            _end(sample.likelihood, sample.theta, found.log_likelihood - allowed, at, sign, most)
+            _end(sample.likelihood, sample.theta, fit.log_likelihood - allowed, index, sign, most)
             for sign, most in zip((-1, 1), reach, strict=True)
         ]
-        shown = [
-            float(shown_values([name], np.array([each]))[0]) if np.isfinite(each) else _edge(name, each)
-            for each in sides
-        ]
-        ends[name] = Interval(*shown)
-    return ends
+        bounds.append(
+            [
+                float(shown_values([name], np.array([side]))[0]) if np.isfinite(side) else _edge(name, side)
+                for side in sides
+            ]
+        )
+    lows, highs = np.array(bounds).T
+    return lows, highs
 
 
 def _edge(name: str, end: float) -> float:

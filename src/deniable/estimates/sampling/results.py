@@ -29,12 +29,12 @@ from deniable.estimates.differences import (
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.plausible import IMPLAUSIBLE
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
+from deniable.estimates.results import Caution, Columns, Contrast, Result, Row, Summary, words_of
 from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
 from deniable.estimates.sensitivity import SHARES, ReadWith, Sensitivity, Share, breakdown_sentence, curves
-from deniable.estimates.shares import Contrast, combined
+from deniable.estimates.shares import combined
 from deniable.estimates.summary import below_zero, rests_on
-from deniable.estimates.testing import HypothesisTest, sampled_wald
+from deniable.estimates.testing import HypothesisTest, wald_test
 from deniable.order.ladders import Ladder
 
 _UNKNOWN = "a number could not be estimated in every group; expected the name of one that was."
@@ -263,7 +263,7 @@ class SampledEstimate(Result):
         spread = weights @ self.covariance @ weights.T
         if not (np.isfinite(apart).all() and np.isfinite(spread).all()):
             raise NotEstimable(_UNKNOWN)
-        return sampled_wald(ALIKE, apart, spread, int(self.degrees.min()))
+        return wald_test(ALIKE, apart, spread, int(self.degrees.min()))
 
     def pairwise(self) -> Differences:
         """Return by how much each group differs from each other one, with p-values adjusted for their number.
@@ -315,7 +315,7 @@ class SampledEstimate(Result):
     def _comparison(self, title: str, weights: Vector) -> Compared:
         apart = self.contrast({self.names[at]: float(weights[at]) for at in np.flatnonzero(weights).tolist()})
         spread = np.array([[apart.error**2]])
-        p_value = sampled_wald(title, [apart.value], spread, int(self.degrees[weights != 0].min())).p_value
+        p_value = wald_test(title, [apart.value], spread, int(self.degrees[weights != 0].min())).p_value
         return Compared(title, apart.value, apart.error, p_value, apart)
 
     def _check_groups(self) -> None:

@@ -26,7 +26,7 @@ from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import linear_of
 from deniable.estimates.simplex import projection
 from deniable.estimates.summary import known_sentences
-from deniable.estimates.testing import HypothesisTest, sampled_wald
+from deniable.estimates.testing import HypothesisTest, wald_test
 from deniable.tallies.responses import Responses
 
 __all__ = ["SampledTable", "sampled_table"]
@@ -105,7 +105,7 @@ class SampledTable(AnswerTable):
         )
         lines = slopes[:-1, :-1].reshape(-1, rows * columns)
         spread = lines @ self.cov_params() @ lines.T
-        return sampled_wald("Test of independence", away[:-1, :-1].reshape(-1), spread, self._degrees)
+        return wald_test("Test of independence", away[:-1, :-1].reshape(-1), spread, self._degrees)
 
     def summary(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False

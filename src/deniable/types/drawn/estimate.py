@@ -22,7 +22,7 @@ from deniable.estimates.cross_tables import Grid
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.plausible import IMPLAUSIBLE
-from deniable.estimates.results import Caution, Result, Row, Summary, around, told_method
+from deniable.estimates.results import Caution, Contrast, Result, Row, Summary, around, told_method
 from deniable.estimates.sampling import (
     Asked,
     RowValues,
@@ -32,7 +32,7 @@ from deniable.estimates.sampling import (
     estimate_values,
     row_values,
 )
-from deniable.estimates.shares import Contrast, Estimate, ShareRow, combined, fitted, sampled_fraction
+from deniable.estimates.shares import Estimate, ShareRow, combined, fitted, sampled_fraction
 from deniable.tallies.reading import packed_rows
 from deniable.tallies.responses import Responses
 from deniable.types.drawn.count import DrawnTally

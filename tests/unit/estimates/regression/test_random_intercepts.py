@@ -134,7 +134,7 @@ def test_deviations_on_the_border_are_named() -> None:
     for row in found.summary().rows[-2:]:
         assert np.isnan([row.error, row.low, row.high]).all()
     assert np.isfinite(found.test("`1: x` = 0").p_value)
-    assert np.isfinite(found.effects().values).all()
+    assert np.isfinite(list(found.effects().params.values())).all()
     again = dn.Regression.from_json(found.to_json(), design)
     assert str(again.summary()) == str(found.summary())
     [caution] = [each for each in found.warnings if each.code == "border"]

@@ -10,7 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import statsmodels.api as sm
+from scipy.special import logit
 from scipy.stats import chi2
+from scipy.stats import t as student
 
 import deniable as dn
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable
@@ -555,3 +557,40 @@ def test_two_answers_by_least_squares_give_the_estimated_shares() -> None:
     ]
     assert found.params["Intercept"] == pytest.approx(shares[0])
     assert found.params["old"] == pytest.approx(shares[1] - shares[0])
+
+
+def test_a_sample_of_few_clusters_has_one_reference_distribution() -> None:
+    """The p-value of one coefficient is the same in `test` and in the summary; effects and predictions use t, too."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=240)
+    rows = {"sent": (rng.random(240) < 0.3 + 0.1 * (x > 0)).astype(int), "x": x}
+    sample = dn.Sampling(clusters=np.arange(240) % 8)
+    fit = dn.regress("sent ~ x", rows, design=dn.warner(epsilon=3), sampling=sample)
+    assert fit.df == 7
+    summary = {row.name: row for row in fit.summary().rows}
+    test = fit.test("x = 0")
+    assert test.p_value == pytest.approx(summary["x"].p_value, rel=1e-12)
+    assert (test.df, test.below) == (1, 7)
+    assert test.statistic == pytest.approx(summary["x"].z ** 2)
+
+    effects = fit.effects()
+    row = effects.summary().rows[0]
+    assert effects.df == 7
+    assert row.high - row.estimate == pytest.approx(student.ppf(0.975, 7) * row.error)
+    assert row.p_value == pytest.approx(2 * student.sf(abs(row.z), 7))
+    assert type(effects).from_json(effects.to_json(), fit.designs[0][1]).summary() == effects.summary()
+    assert effects.test("x = 0").p_value == pytest.approx(row.p_value)
+
+    predicted = fit.predict().iloc[0]
+    share = predicted["estimate"]
+    width = student.ppf(0.975, 7) * predicted["error"] / (share * (1 - share))
+    assert logit(predicted["high"]) - logit(share) == pytest.approx(width)
+
+
+def test_without_a_sample_wald_tests_use_chi_square() -> None:
+    rng = np.random.default_rng(9)
+    rows = {"sent": rng.integers(2, size=200), "x": rng.normal(size=200), "y": rng.normal(size=200)}
+    fit = dn.regress("sent ~ x + y", rows, design=dn.warner(epsilon=3))
+    both = fit.test(["x", "y"])
+    assert (both.df, both.below) == (2, 0)
+    assert both.p_value == pytest.approx(chi2.sf(both.statistic, 2))
