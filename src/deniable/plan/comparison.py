@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from deniable import exact
-from deniable.designs import Deck, Design
+from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, require
-from deniable.plan.variances import Population, Shares, variance
+from deniable.plan.variances import Population, variance
 from deniable.rendering import Rendered, Sheet, shown_number
+from deniable.types import find_operation, operation
+from deniable.types.categories.plan import ComparedPrivacy, Shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Comparison(Rendered):
 
 
 def compare(
-    designs: Mapping[str, Design | Deck] | Sequence[Design | Deck],
+    designs: Mapping[str, AnyDesign] | Sequence[AnyDesign],
     n: int,
     *,
     shares: Shares | None = None,
@@ -114,7 +116,8 @@ def compare(
     """
     require(isinstance(designs, Mapping | Sequence), designs, "what is compared", "designs, or designs by name")
     for design in designs.values() if isinstance(designs, Mapping) else designs:
-        require(isinstance(design, Design | Deck), design, "what is compared", "designs, or designs by name")
+        is_comparable = find_operation(design, "compared_privacy") is not None
+        require(is_comparable, design, "what is compared", "designs, or designs by name")
     named = dict(designs) if isinstance(designs, Mapping) else _names(designs)
     if not named:
         raise InvalidRequest("there are no designs to compare; expected at least one.")
@@ -127,17 +130,21 @@ def compare(
     return Comparison(n, tuple(sorted(lines, key=lambda line: line.variance)))
 
 
-def _line(name: str, design: Design | Deck, value: float, least: float) -> ComparedDesign:
+def _line(name: str, design: AnyDesign, value: float, least: float) -> ComparedDesign:
     ratio = value / least if least > 0 else math.inf if value > 0 else 1.0
-    if isinstance(design, Deck):
-        return ComparedDesign(name, design.epsilon_alone, design.epsilon_collector, value, ratio, design.guarantee)
-    return ComparedDesign(name, design.epsilon, design.epsilon, value, ratio, design.caveat)
+    privacy = _privacy(design)
+    return ComparedDesign(name, privacy.epsilon, privacy.epsilon_collector, value, ratio, privacy.note)
 
 
-def _names(designs: Sequence[Design | Deck]) -> dict[str, Design | Deck]:
-    named: dict[str, Design | Deck] = {}
+def _names(designs: Sequence[AnyDesign]) -> dict[str, AnyDesign]:
+    named: dict[str, AnyDesign] = {}
     for design in designs:
-        name = f"deck {design.counts}" if isinstance(design, Deck) else design.name
-        number = sum(known == name or known.startswith(f"{name} #") for known in named)
+        name = _privacy(design).name
+        number = sum(label == name or label.startswith(f"{name} #") for label in named)
         named[f"{name} #{number + 1}" if number else name] = design
     return named
+
+
+def _privacy(design: AnyDesign) -> ComparedPrivacy:
+    privacy: ComparedPrivacy = operation(design, "compared_privacy")(design)
+    return privacy

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
-from deniable.designs import Deck, Design
+from deniable.designs import AnyDesign, Deck, Design
 from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.covariances import Vector
 from deniable.estimates.inverses import left_inverse
@@ -24,17 +23,14 @@ from deniable.plan.amounts import check_amount
 from deniable.plan.sizes import first_for_good, smallest
 from deniable.plan.variances import (
     MOST_RESPONDENTS,
-    Goal,
     Population,
-    VarianceCurve,
     between,
     fraction,
     variance_curve,
     whole,
 )
-
-MOST_TALLIES = 50_000
-"""Tallies that are summed over, in a hundredth of a second."""
+from deniable.types import find_operation
+from deniable.types.categories.plan import DecidingResponse, Goal, VarianceCurve
 
 AROUND = 40
 """Numbers of respondents on both sides of the normal test's that are looked at for the exact test of an estimate."""
@@ -219,7 +215,7 @@ class _ToTellApart:
         """Say whether the exact test is to be taken with n respondents."""
         if method not in (None, "exact", "normal"):
             raise InvalidRequest(f"the method is {quoted(method)}; expected exact or normal.")
-        can = population is None and (self._chances is not None or few_tallies(self.design, n))
+        can = population is None and (self._chances is not None or has_few_tallies(self.design, n))
         if method == "exact" and not can:
             raise InvalidRequest(
                 "the exact test needs independent respondents, and one response that decides on the share (two answers "
@@ -271,44 +267,16 @@ class _ToTellApart:
         return None if counted is None else (counted.chance(self.true), counted.chance(self.null))
 
 
-class DecidingResponse(NamedTuple):
-    """The one response whose count decides on a category's share.
-
-    Attributes:
-        stray: how often those send it who are not of the category.
-        hit: how often those do who are.
-    """
-
-    stray: float
-    hit: float
-
-    @property
-    def gap(self) -> float:
-        """By how much more often the category's own people send it; negative where the others do."""
-        return self.hit - self.stray
-
-    def chance(self, share: float) -> float:
-        """How often it is sent altogether, at a share of the category."""
-        return self.stray + self.gap * share
-
-
-def deciding_response(design: Design | Deck, category: str) -> DecidingResponse | None:
+def deciding_response(design: AnyDesign, category: str) -> DecidingResponse | None:
     """Return the response that decides on a category's share; None where more than one does."""
-    if isinstance(design, Deck):
-        return None
-    channel = design.channel
-    if not channel.exchangeable and (channel.answers, channel.responses) != (2, 2):
-        return None
-    own = design.category_number(category)
-    hit, stray = (float(channel.probability(own, given=each)) for each in (own, int(own == 0)))
-    return DecidingResponse(stray, hit)
+    find = find_operation(design, "deciding_response")
+    return None if find is None else find(design, category)
 
 
-def few_tallies(design: Design | Deck, n: int) -> bool:
-    """Say whether a design for two answers has so few tallies of n responses that all of them are looked at."""
-    if isinstance(design, Deck) or design.channel.answers != 2 or not design.channel.own_cells:
-        return False
-    return math.comb(n + design.channel.responses - 1, n) <= MOST_TALLIES
+def has_few_tallies(design: AnyDesign, n: int) -> bool:
+    """Return whether a design for two answers has so few tallies of n responses that all of them are summed over."""
+    count = find_operation(design, "has_few_tallies")
+    return count is not None and bool(count(design, n))
 
 
 def law_of_estimate(design: Design, n: int, category: str, share: float) -> tuple[Vector, Vector]:

@@ -14,7 +14,8 @@ from deniable.estimates import best_split
 from deniable.plan.detection import normal_above, read_category, read_share, shares_around
 from deniable.plan.planned import Line, Planned, percent
 from deniable.plan.sizes import smallest
-from deniable.plan.variances import MOST_RESPONDENTS, Goal, between, variance_curve, whole
+from deniable.plan.variances import MOST_RESPONDENTS, between, variance_curve, whole
+from deniable.types.categories.plan import Goal
 
 _NORMAL = NormalDist()
 

@@ -13,7 +13,6 @@ from deniable.designs import Design
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.sensitivity import KINDS
 from deniable.plan.detection import (
-    DecidingResponse,
     deciding_response,
     normal_above,
     reached,
@@ -23,6 +22,7 @@ from deniable.plan.detection import (
 )
 from deniable.plan.planned import Line, Planned, percent
 from deniable.plan.variances import between, variance, whole
+from deniable.types.categories.plan import DecidingResponse
 
 _NORMAL = NormalDist()
 

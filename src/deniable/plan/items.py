@@ -16,9 +16,11 @@ from deniable.designs.labels import Labels, Numbered
 from deniable.errors import InvalidDesign, InvalidRequest, quoted
 from deniable.plan.chooser import optimal
 from deniable.plan.planned import more_people
-from deniable.plan.variances import Shares, SharesOfItems, variance
+from deniable.plan.variances import variance
 from deniable.rendering import Rendered, Sheet, shown_number
+from deniable.types.categories.plan import Shares
 from deniable.types.drawn.design import DrawnDesign, drawn_items
+from deniable.types.drawn.plan import SharesOfItems
 
 ITEM_GOALS = ("shares", "associations")
 """What can be wished for of several questions; `optimal_items` tells what each one means."""

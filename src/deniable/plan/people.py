@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from deniable.designs import Design, NumberDesign, direct
+from deniable.designs import Design, direct
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Vector
 from deniable.estimates.intervals import quantile
-from deniable.plan.amounts import check_amount, mean_width, people_for_mean
+from deniable.plan.amounts import check_amount, has_mean, mean_width, people_for_mean
 from deniable.plan.detection import (
-    DecidingResponse,
     deciding_response,
     detection_limit,
     read_category,
@@ -25,6 +24,7 @@ from deniable.plan.detection import (
 from deniable.plan.planned import Line, Planned, percent
 from deniable.plan.sizes import first_for_good, sample_size, width
 from deniable.plan.variances import between, whole
+from deniable.types.categories.plan import DecidingResponse
 
 _POWERS = (0.5, 0.8, 0.9, 0.95)
 _MOST_COUNTED = 10_000_000  # respondents whose every count is looked at, in a few seconds
@@ -80,7 +80,7 @@ def how_many(
         1713
     """
     if within is not None:
-        if not isinstance(design, NumberDesign) or (share, width, power, category) != (None,) * 4:
+        if not has_mean(design) or (share, width, power, category) != (None,) * 4:
             raise InvalidRequest(
                 "a mean within so much was asked for; expected a design for numbers, and no share, width or power.",
                 "Designs for numbers are built with number_design(low, high, epsilon=…).",
@@ -215,7 +215,7 @@ def how_wide(
         >>> round(how_wide(warner(epsilon=1), 1000, share=0.2).value, 3)
         0.129
     """
-    if isinstance(design, NumberDesign) and (share, assurance, category) == (None,) * 3:
+    if has_mean(design) and (share, assurance, category) == (None,) * 3:
         return mean_width(design, n, sd, level)
     check_amount(design, share, category)
     if share is None or sd is not None:

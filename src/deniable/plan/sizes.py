@@ -9,28 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import exact
-from deniable.designs import Deck, Design
+from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import quantile
 from deniable.plan.variances import (
     MOST_RESPONDENTS,
-    Goal,
     Population,
-    Shares,
-    SharesOfItems,
     between,
     fraction,
     variance_curve,
     whole,
 )
-from deniable.types.drawn.design import DrawnDesign
+from deniable.types.categories.plan import Goal, Shares
+from deniable.types.drawn.plan import SharesOfItems
 
 _SAME = 1e-12  # a variance that is this close to what was asked for is equal to it, but for rounding
 
 
 def sample_size(
-    design: Design | DrawnDesign,
+    design: AnyDesign,
     *,
     variance: float | None = None,
     margin: float | None = None,
@@ -81,7 +79,7 @@ def sample_size(
 
 
 def width(
-    design: Design | Deck | DrawnDesign,
+    design: AnyDesign,
     n: int,
     *,
     level: float = 0.95,

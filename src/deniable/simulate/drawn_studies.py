@@ -18,9 +18,8 @@ from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Written
 from deniable.plan import Planned, power, variance, width
 from deniable.plan.detection import (
-    DecidingResponse,
     deciding_response,
-    few_tallies,
+    has_few_tallies,
     law_of_estimate,
     read_category,
     read_share,
@@ -29,6 +28,7 @@ from deniable.plan.detection import (
 from deniable.plan.planned import Line, percent
 from deniable.plan.variances import between, whole
 from deniable.simulate.laws import Counts, repeated, tallies
+from deniable.types.categories.plan import DecidingResponse
 
 Numbers = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ class _Study:
             many = above == (self.counted.gap > 0)
             chances = binom.sf(yes - 1, self.n, chance) if many else binom.cdf(yes, self.n, chance)
             return np.asarray(chances <= self.tail)
-        if self.exact and few_tallies(self.design, self.n):
+        if self.exact and has_few_tallies(self.design, self.n):
             law, chances = law_of_estimate(self.design, self.n, self.category, self.null)
             first = np.searchsorted(law, values - 1e-8) if above else np.searchsorted(law, values + 1e-8)
             below = np.concatenate([[0.0], np.cumsum(chances)])[

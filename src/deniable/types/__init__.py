@@ -44,6 +44,12 @@ FILES: dict[str, str] = {
     "caveats": "claims",
     "labelled_design": "claims",
     "claimed_parts": "claims",
+    "variance_curve": "plan",
+    "compared_privacy": "plan",
+    "deciding_response": "plan",
+    "has_few_tallies": "plan",
+    "mean_variance": "plan",
+    "largest_deviation": "plan",
 }
 """Name of an operation → the file of each folder that defines it."""
 

@@ -12,7 +12,7 @@ import deniable as dn
 from deniable import plan
 from deniable.errors import InvalidRequest
 from deniable.estimates import covariance
-from deniable.plan.amounts import mean_variance
+from deniable.types.numbers.plan import mean_variance
 from tests.support.commands import done, run
 from tests.support.seeded import seeded
 
