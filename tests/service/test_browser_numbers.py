@@ -127,7 +127,7 @@ def test_the_analyst_is_told_mean_deviation_and_quantiles(running: Running) -> N
         symbol = dn.respond(DESIGN, amount, source=source).symbol
         running.store.add([Submission(entry.id, source.read(16), None, (Sent(0, 0, DESIGN.symbol_number(symbol)),))])
     running.store.close("amount")
-    found = results.read(running.store, running.store.survey("amount"), 0)
+    found = results.read(running.store.shown(running.store.survey("amount").id, 0))
     assert [row.name for row in found.numbers] == [
         "mean", "sd", "quantile 0.1", "quantile 0.25", "median", "quantile 0.75", "quantile 0.9",
     ]  # fmt: skip

@@ -94,10 +94,10 @@ def test_the_analyst_sees_margins_and_the_table_with_its_test(running: Running) 
         number = DESIGN.symbol_number(dn.respond(DESIGN, answer, source=source).symbol)
         running.store.add([Submission(entry.id, source.read(16), None, (Sent(0, 0, number),))])
     running.store.close("together")
-    found = results.read(running.store, running.store.survey("together"), 0)
+    found = results.read(running.store.shown(running.store.survey("together").id, 0))
     assert [each.text for each in found.margins] == ["Do you smoke?", "Which animal is it?"]
     assert found.margins[0].labels == ("No", "Yes")
-    tally = running.store.tallies(entry.id, 0, shown=True)
+    tally = running.store.shown(entry.id, 0).everybody.tally
     table = dn.cross_table(tally)
     assert [row.estimate for row in found.margins[0].rows] == pytest.approx(table.row_totals.tolist())
     [pair] = found.pairs

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from deniable.collector.small_cells import check_stored, counts_shown, groups_shown, groups_stored
+from deniable.collector.small_cells import check_stored, counts_shown, groups_stored
 from deniable.collector.store import Entry, Store
 from deniable.errors import NotAllowed
 from deniable.files.columns import DESIGN, RESPONSE
@@ -48,8 +48,9 @@ def write_complete(store: Store, entry: Entry, question: int, kind: str, file: I
     Raises:
         NotAllowed: the survey has not ended, or it was opened again and too few have come since.
     """
-    counts_shown(store, entry, question)
-    stages = store.stages_complete(entry.id, question)
+    shown = store.shown(entry.id, question)
+    counts_shown(shown)
+    stages = shown.complete_stages
     if not stages:
         raise NotAllowed(
             "responses are given out when a survey has ended and all of them are counted in what is shown; expected "
@@ -57,7 +58,7 @@ def write_complete(store: Store, entry: Entry, question: int, kind: str, file: I
             "Read the counts, which have all that an estimate needs, or ask whoever runs the collector: "
             "`deniable survey export`.",
         )
-    groups = set(groups_shown(store, entry, question)) & store.groups_complete(entry.id, question)
+    groups = shown.complete_groups.intersection(shown.large_groups)
     _write(store, entry, question, kind, file, groups, stages)
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from functools import lru_cache
 
 import numpy as np
 
 from deniable.attacks import doubts, fabricated, swing
-from deniable.collector.small_cells import counts_shown, groups_shown
-from deniable.collector.store import Entry, Store
-from deniable.designs import NumberDesign
+from deniable.collector.small_cells import counts_shown
+from deniable.collector.store import ShownCounts, ShownQuestion
+from deniable.designs import Design, NumberDesign
 from deniable.errors import InvalidRequest, NotAllowed, NotEstimable
 from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, plausible, stages
 from deniable.estimates.differences import REST
@@ -20,13 +20,15 @@ from deniable.estimates.groups import GroupedEstimate
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
 from deniable.report import words
-from deniable.survey import Question
+from deniable.survey import Survey
 from deniable.tallies import Tally, marginal
 from deniable.tallies.groups import GroupedTally
 from deniable.tallies.stages import StageTallies
 from deniable.types.numbers.estimate import NumberEstimate
 
 LEVEL = 0.95
+_CACHED_DESIGNS = 256  # whose sentences are kept: they do not change
+
 MOST_TABLED = 4
 """Questions answered together of which each two are set against each other: six tables."""
 
@@ -189,50 +191,50 @@ class ArmResult:
     differences: tuple[ShareDifference, ...]
 
 
-def read(store: Store, entry: Entry, question: int, group: int | None = None) -> Results:
+def read(shown: ShownQuestion, group: int | None = None) -> Results:
     """Return the results of a question.
 
     Raises:
         NotAllowed: too few responses, or a group that is hidden.
     """
-    counts = counts_shown(store, entry, question, group)
-    asked, estimate = entry.survey.questions[question], _estimated(counts)
+    counts = counts_shown(shown, group)
+    question, estimate = shown.question, _estimate(counts.tally)
     summary = estimate.summary(level=LEVEL)
-    shares = _shares(asked, entry.survey.language, summary, estimate)
+    shares = _share_results(shown, summary, estimate)
     numbers = _numbers(estimate)
     return Results(
         respondents=summary.respondents,
         level=LEVEL,
         method=summary.method,
         epsilon=summary.epsilon,
-        sentence=_sentence(shares, numbers, asked.check),
+        sentence=_sentence(shares, numbers, question.check),
         shares=shares,
         notes=numbers.notes if numbers else summary.notes,
-        protection=_protection(asked),
-        device=(*words.frequencies(asked.designs[-1]), *words.odds(asked.designs[-1])),
-        signals=(*_fabricated(store, entry, question, counts, group), *_compliance(estimate)),
+        protection=_protection(question.designs, staged=question.ladder is not None),
+        device=_device_sentences(question.designs[-1]),
+        signals=(*_fabrication_signals(counts), *_compliance_signals(estimate)),
         stages=_stages(estimate),
         numbers=numbers.rows if numbers else (),
-        margins=_margins(asked, entry.survey.language, estimate),
+        margins=_margins(shown, estimate),
         pairs=_pairs(estimate),
     )
 
 
-def groups(store: Store, entry: Entry, question: int) -> tuple[GroupResult, ...]:
+def groups(shown: ShownQuestion) -> tuple[GroupResult, ...]:
     """Return the groups that may be shown and can be estimated; the others are left out."""
-    asked, results = entry.survey.questions[question], []
-    for number in groups_shown(store, entry, question):
+    results = []
+    for number, counts in shown.groups.items():
         try:
-            estimate = _estimated(store.tallies(entry.id, question, number, shown=True))
+            estimate = _estimate(counts.tally)
         except NotEstimable:
             continue
-        shares = _shares(asked, entry.survey.language, estimate.summary(level=LEVEL), estimate)
+        shares = _share_results(shown, estimate.summary(level=LEVEL), estimate)
         numbers = _numbers(estimate)
         results.append(
             GroupResult(
-                entry.survey.groups[number],
-                _counts(estimate).respondents,
-                _sentence(shares, numbers, asked.check),
+                shown.entry.survey.groups[number],
+                counts.tally.respondents,
+                _sentence(shares, numbers, shown.question.check),
                 shares,
                 numbers.rows if numbers else (),
             )
@@ -240,85 +242,82 @@ def groups(store: Store, entry: Entry, question: int) -> tuple[GroupResult, ...]
     return tuple(results)
 
 
-def compared(store: Store, entry: Entry, question: int) -> tuple[str, ...]:
+def compared(shown: ShownQuestion) -> tuple[str, ...]:
     """Return whether the groups that are shown differ, and which of them differ from the rest; nothing for one group.
 
     Each is told of shares, with p-values adjusted for the number of groups. Hidden groups are in none of it.
     """
-    asked = entry.survey.questions[question]
-    tallies = {
-        entry.survey.groups[number]: store.tallies(entry.id, question, number, shown=True)
-        for number in groups_shown(store, entry, question)
-    }
-    if len(tallies) < 2 or asked.ladder or isinstance(asked.design, NumberDesign):
+    question, survey = shown.question, shown.entry.survey
+    tallies = {survey.groups[number]: counts.tally for number, counts in shown.groups.items()}
+    if len(tallies) < 2 or question.ladder or isinstance(question.design, NumberDesign):
         return ()
     try:
-        found = GroupedEstimate(GroupedTally(asked.design, tallies))
-        apart = found.against_rest()
+        estimates = GroupedEstimate(GroupedTally(question.design, tallies))
+        differences = estimates.against_rest()
     except (NotEstimable, InvalidRequest):
         return ()
-    labels = asked.labels(entry.survey.language)
-    told = [f"{found.homogeneity()}."]
-    for name, value in apart.params.items():
-        if apart.adjusted[name] <= 1 - LEVEL:
+    labels = question.labels(survey.language)
+    sentences = [f"{estimates.homogeneity()}."]
+    for name, value in differences.params.items():
+        if differences.adjusted[name] <= 1 - LEVEL:
             group, _, category = name.partition(f" − {REST} · ")
-            low, high = apart.interval(name, level=LEVEL)
-            label = labels[asked.design.category_number(category)]
-            told.append(
+            low, high = differences.interval(name, level=LEVEL)
+            label = labels[question.design.category_number(category)]
+            sentences.append(
                 f"{group}, {label}: {_points(value, '+')} points against the other groups "
-                f"({_points(low)} … {_points(high)}; adjusted p = {apart.adjusted[name]:.2g})."
+                f"({_points(low)} … {_points(high)}; adjusted p = {differences.adjusted[name]:.2g})."
             )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def _points(share: float, sign: str = "") -> str:
     return f"{100 * share:{sign}.1f}".replace("-", "−")
 
 
-def comparisons(store: Store, entry: Entry, question: int) -> tuple[ArmResult, ...]:
+def compared_questions(survey: Survey, question: int) -> tuple[int, ...]:
+    """Return the indices of the questions that ask the same as one of them, of other people."""
+    name, compare = survey.questions[question].name, survey.questions[question].compare
+    return tuple(
+        number for number, other in enumerate(survey.questions) if other.name == compare or other.compare == name
+    )
+
+
+def comparisons(shown: ShownQuestion, others: Iterable[ShownQuestion]) -> tuple[ArmResult, ...]:
     """Compare a question with those that ask the same of other people, by what is shown of each."""
-    survey = entry.survey
-    asked = survey.questions[question]
-    others = [each for each in survey.questions if each.name == asked.compare or each.compare == asked.name]
-    return tuple(_compared(store, entry, question, survey.number(other.name)) for other in others)
+    return tuple(_compare_arms(shown, other) for other in others)
 
 
-def _compared(store: Store, entry: Entry, question: int, number: int) -> ArmResult:
-    asked, other = (entry.survey.questions[each] for each in (question, number))
+def _compare_arms(shown: ShownQuestion, other: ShownQuestion) -> ArmResult:
+    question = other.question
     try:
-        own, beside = (_estimated(counts_shown(store, entry, each)) for each in (question, number))
+        first, second = (_estimate(counts_shown(arm).tally) for arm in (shown, other))
     except (NotAllowed, NotEstimable):
-        return ArmResult(other.name, other.design.name, 0, ())
-    found = []
-    for category, label in zip(asked.design.categories, asked.labels(entry.survey.language), strict=True):
-        more = own.contrast({category: 1.0}) - beside.contrast({category: 1.0})
-        found.append(ShareDifference(label, more.value, more.error, *more.interval(level=LEVEL)))
-    return ArmResult(other.name, other.design.name, _counts(beside).respondents, tuple(found))
+        return ArmResult(question.name, question.design.name, 0, ())
+    differences = []
+    labels = shown.question.labels(shown.entry.survey.language)
+    for category, label in zip(shown.question.design.categories, labels, strict=True):
+        contrast = first.contrast({category: 1.0}) - second.contrast({category: 1.0})
+        bounds = contrast.interval(level=LEVEL)
+        differences.append(ShareDifference(label, contrast.value, contrast.error, *bounds))
+    respondents = other.everybody.tally.respondents
+    return ArmResult(question.name, question.design.name, respondents, tuple(differences))
 
 
-def days(store: Store, entry: Entry, question: int) -> tuple[tuple[date, int], ...]:
-    """Return how many responses came on each day that has ended."""
-    return tuple((day, count) for day, count in store.days(entry.id, question) if day < store.today())
-
-
-def _estimated(counts: Tally | StageTallies) -> Estimate | Combined:
+def _estimate(counts: Tally | StageTallies) -> Estimate | Combined:
     return combine(counts) if isinstance(counts, StageTallies) else fitted(counts)
 
 
-def _counts(estimate: Estimate | Combined) -> Tally | StageTallies:
-    return estimate.tallies if isinstance(estimate, Combined) else estimate.tally
-
-
-def _shares(
-    asked: Question, language: str, summary: Summary[ShareRow], estimate: Estimate | Combined
+def _share_results(
+    shown: ShownQuestion, summary: Summary[ShareRow], estimate: Estimate | Combined
 ) -> tuple[CategoryResult, ...]:
     subject = estimate if isinstance(estimate, Combined) else estimate.tally
     try:
-        moved = [swing(subject, share) for share in FAKES]
+        intervals = [swing(subject, share) for share in FAKES]
     except NotEstimable:  # a design for which the bound is not known
-        moved = []
-    rows = enumerate(zip(asked.labels(language), summary.rows, strict=True))
-    return tuple(CategoryResult(label, row, tuple(ends[j] for ends in moved)) for j, (label, row) in rows)
+        intervals = []
+    labels = shown.question.labels(shown.entry.survey.language)
+    rows = enumerate(zip(labels, summary.rows, strict=True))
+    return tuple(CategoryResult(label, row, tuple(fakes[j] for fakes in intervals)) for j, (label, row) in rows)
 
 
 def _numbers(estimate: Estimate | Combined) -> Summary[Row] | None:
@@ -328,20 +327,25 @@ def _numbers(estimate: Estimate | Combined) -> Summary[Row] | None:
     return NumberEstimate(estimate).summary(level=LEVEL)
 
 
-def _margins(asked: Question, language: str, estimate: Estimate | Combined) -> tuple[MarginResult, ...]:
+def _margins(shown: ShownQuestion, estimate: Estimate | Combined) -> tuple[MarginResult, ...]:
     """Return each of several questions that were answered together by itself, with its own words if it has any."""
     if isinstance(estimate, Combined) or not estimate.design.factors:
         return ()
-    texts = asked.texts[language].parts
-    labels = asked.part_labels(language) if texts else [tuple(each.categories) for _, each in estimate.design.factors]
+    question, language = shown.question, shown.entry.survey.language
+    texts = question.texts[language].parts
+    attributes = estimate.design.attributes
+    names = [part.text for part in texts] if texts else attributes
+    labels = (
+        question.part_labels(language) if texts else [tuple(part.categories) for _, part in estimate.design.factors]
+    )
     return tuple(
         MarginResult(
             attribute,
-            texts[at].text if texts else attribute,
-            labels[at],
+            name,
+            categories,
             fitted(marginal(estimate.tally, attribute)).summary(level=LEVEL).rows,
         )
-        for at, attribute in enumerate(estimate.design.attributes)
+        for attribute, name, categories in zip(attributes, names, labels, strict=True)
     )
 
 
@@ -349,16 +353,16 @@ def _pairs(estimate: Estimate | Combined) -> tuple[PairResult, ...]:
     """Return the table of each two of several questions; of very many, or with very many cells, none."""
     if isinstance(estimate, Combined) or len(estimate.design.factors) > MOST_TABLED:
         return ()
-    found, names = [], estimate.design.attributes
+    results, names = [], estimate.design.attributes
     for rows, columns in itertools.combinations(range(len(names)), 2):
         table = cross_table(estimate.tally, rows=names[rows], columns=names[columns])
         if table.shares.size > MOST_TABLE_CELLS:
             continue
-        told = table.summary(level=LEVEL)
+        cells = table.summary(level=LEVEL).rows
         width = table.shares.shape[1]
-        cells = [told.rows[at : at + width] for at in range(0, len(told.rows), width)]
-        found.append(PairResult(rows, columns, tuple(cells), table.association_words(level=LEVEL)))
-    return tuple(found)
+        lines = tuple(cells[start : start + width] for start in range(0, len(cells), width))
+        results.append(PairResult(rows, columns, lines, table.association_words(level=LEVEL)))
+    return tuple(results)
 
 
 def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None, check: str = "") -> str:
@@ -367,22 +371,30 @@ def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None, ch
         return words.about_mean(numbers.rows[0])
     if check:
         right = next(share for share in shares if share.row.name == check)
-        told = words.about(right.row, right.label)
-        return f"The right answer: {told[:1].lower()}{told[1:]}"
+        sentence = words.about(right.row, right.label)
+        return f"The right answer: {sentence[:1].lower()}{sentence[1:]}"
     chosen = shares[1] if len(shares) == 2 else max(shares, key=lambda share: share.row.estimate)
     return words.about(chosen.row, chosen.label)
 
 
-def _protection(asked: Question) -> tuple[str, ...]:
-    last = asked.designs[-1]
+@lru_cache(maxsize=_CACHED_DESIGNS)
+def _protection(designs: tuple[Design, ...], *, staged: bool) -> tuple[str, ...]:
+    """Return what a response reveals at most, in sentences; where it is released in stages, of each stage."""
+    last = designs[-1]
     caveat = (last.caveat,) if last.caveat else ()
-    if asked.ladder is None:
+    if not staged:
         return (*words.promise(last), *caveat)
-    promises = [f"Up to stage {number}: {words.promise(design)[0]}" for number, design in enumerate(asked.designs, 1)]
+    promises = [f"Up to stage {number}: {words.promise(design)[0]}" for number, design in enumerate(designs, 1)]
     return (*promises, "All stages together reveal what the finest one reveals, and no more.", *caveat)
 
 
-def _compliance(estimate: Estimate | Combined) -> tuple[Signal, ...]:
+@lru_cache(maxsize=_CACHED_DESIGNS)
+def _device_sentences(design: Design) -> tuple[str, ...]:
+    """Return what people send, answer by answer."""
+    return (*words.frequencies(design), *words.odds(design))
+
+
+def _compliance_signals(estimate: Estimate | Combined) -> tuple[Signal, ...]:
     rate = plausible.RATE if isinstance(estimate, Estimate) else stages.RATE
     return tuple(
         Signal("compliance", capital(doubt.text), rate)
@@ -401,18 +413,15 @@ def _stages(estimate: Estimate | Combined) -> tuple[StageResult, ...]:
     )
 
 
-def _fabricated(
-    store: Store, entry: Entry, question: int, counts: Tally | StageTallies, group: int | None
-) -> tuple[Signal, ...]:
+def _fabrication_signals(counts: ShownCounts) -> tuple[Signal, ...]:
     """Return what looks fabricated, stage by stage; all stages together keep the rate of false alarms."""
-    tallies = counts.seen if isinstance(counts, StageTallies) else (counts,)
+    tallies = getattr(counts.tally, "seen", (counts.tally,))
     signals = []
-    for stage, tally in enumerate(tallies):
-        shapes = store.shapes(entry.id, question, stage, group, shown=True)
-        sizes = {int(ones): int(shapes[ones]) for ones in np.flatnonzero(shapes)} or None
-        where = f"Stage {stage + 1}: " if len(tallies) > 1 else ""
+    for stage, (tally, set_sizes) in enumerate(zip(tallies, counts.set_sizes, strict=True), 1):
+        sizes = {int(size): int(set_sizes[size]) for size in np.flatnonzero(set_sizes)} or None
+        prefix = f"Stage {stage}: " if len(tallies) > 1 else ""
         signals += [
-            Signal("fabricated", f"{where}{capital(doubt.what)}", fabricated.RATE)
+            Signal("fabricated", f"{prefix}{capital(doubt.what)}", fabricated.RATE)
             for doubt in doubts(tally, sizes=sizes, rate=fabricated.RATE / len(tallies))
         ]
     return tuple(signals)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from deniable.collector import results
-from deniable.collector.store import Store, open_store
+from deniable.collector.store import Entry, Store, open_store
 from deniable.estimates import estimate
 from deniable.estimates.stages import combine
 from deniable.tallies import Tally
@@ -34,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 def test_results_are_those_of_the_estimate(store: Store) -> None:
     entry = store.survey("working-life")
-    found = results.read(store, entry, 0)
+    found = results.read(store.shown(entry.id, 0))
     counts = store.tallies(entry.id, 0)
     assert isinstance(counts, Tally)
     told = estimate(counts).summary()
@@ -53,12 +53,12 @@ def test_results_are_those_of_the_estimate(store: Store) -> None:
 
 
 def test_of_no_and_yes_the_sentence_tells_yes(store: Store) -> None:
-    assert "“Yes”" in results.read(store, store.survey("working-life"), 1).sentence
+    assert "“Yes”" in results.read(store.shown(store.survey("working-life").id, 1)).sentence
 
 
 def test_stages_are_combined(store: Store) -> None:
     entry = store.survey("working-life")
-    found = results.read(store, entry, 2)
+    found = results.read(store.shown(entry.id, 2))
     counts = store.tallies(entry.id, 2)
     assert isinstance(counts, StageTallies)
     combined = combine(counts)
@@ -70,9 +70,9 @@ def test_stages_are_combined(store: Store) -> None:
 
 
 def test_groups_are_told_only_where_they_may_be(store: Store) -> None:
-    told = results.groups(store, store.survey("working-life"), 0)
+    told = results.groups(store.shown(store.survey("working-life").id, 0))
     assert [(each.name, each.respondents) for each in told] == [("office", 900), ("field", 600)]
-    assert [each.name for each in results.groups(store, store.survey("small"), 0)] == ["north"]
+    assert [each.name for each in results.groups(store.shown(store.survey("small").id, 0))] == ["north"]
 
 
 def test_groups_that_are_shown_are_compared_and_no_others(tmp_path: Path) -> None:
@@ -84,8 +84,8 @@ def test_groups_that_are_shown_are_compared_and_no_others(tmp_path: Path) -> Non
     filled.ask(store, entry, 0, [1] * 25)
     store.close("small")
     entry = store.survey("small")
-    assert [each.name for each in results.groups(store, entry, 0)] == ["north", "south"]
-    told = results.compared(store, entry, 0)
+    assert [each.name for each in results.groups(store.shown(entry.id, 0))] == ["north", "south"]
+    told = results.compared(store.shown(entry.id, 0))
     assert told[0].startswith("Test that all groups are alike: χ² = ")
     assert [each.partition(",")[0] for each in told[1:]] == ["north", "south"]
     assert "points against the other groups" in told[1]
@@ -94,21 +94,21 @@ def test_groups_that_are_shown_are_compared_and_no_others(tmp_path: Path) -> Non
 
 
 def test_one_group_and_stages_are_not_compared(store: Store) -> None:
-    assert results.compared(store, store.survey("small"), 0) == ()
-    assert results.compared(store, store.survey("working-life"), 2) == ()
+    assert results.compared(store.shown(store.survey("small").id, 0)) == ()
+    assert results.compared(store.shown(store.survey("working-life").id, 2)) == ()
 
 
 def test_days_are_counts_of_those_that_have_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     entry, today = store.survey("working-life"), store.today()
-    assert results.days(store, entry, 0) == ()
+    assert store.shown(entry.id, 0).days == ()
     monkeypatch.setattr(store, "today", lambda: today + timedelta(days=2))
-    days = results.days(store, entry, 0)
+    days = store.shown(entry.id, 0).days
     assert sum(count for _, count in days) == 1500
     assert abs((datetime.now(UTC).date() - days[-1][0]).days) <= 1
 
 
 def test_results_travel_as_json(store: Store) -> None:
-    found = results.read(store, store.survey("working-life"), 2)
+    found = results.read(store.shown(store.survey("working-life").id, 2))
     told = msgspec.json.decode(msgspec.json.encode(found))
     assert told["shares"][0]["row"]["estimate"] == found.shares[0].row.estimate
     assert told["shares"][0]["fakes"][0] == list(found.shares[0].fakes[0])
@@ -124,10 +124,10 @@ def test_fabricated_sets_and_shares_below_nobody_are_signalled(tmp_path: Path) -
     filled.add(store, entry, 2, [np.packbits(bits, axis=1, bitorder="little")])
     filled.add(store, entry, 0, [np.array([0] * 900 + [1] * 100)])
     store.close("small")
-    found = results.read(store, entry, 2).signals
+    found = results.read(store.shown(entry.id, 2)).signals
     assert {each.kind for each in found} == {"fabricated"}
     assert "A set of 3 was sent by 1,000 of 1,000" in found[0].text
-    kinds = {each.kind for each in results.read(store, entry, 0).signals}
+    kinds = {each.kind for each in results.read(store.shown(entry.id, 0)).signals}
     assert kinds == {"fabricated", "compliance"}
     store.shut()
 
@@ -137,7 +137,9 @@ def test_a_stage_is_named_where_there_are_several(tmp_path: Path) -> None:
     entry = filled.opened(store, small(groups=()))
     filled.add(store, entry, 1, [np.zeros(1000, np.int64)])
     store.close("small")
-    assert results.read(store, entry, 1).signals[0].text.startswith("Stage 1: 'red' was sent by 1,000 of 1,000")
+    assert (
+        results.read(store.shown(entry.id, 1)).signals[0].text.startswith("Stage 1: 'red' was sent by 1,000 of 1,000")
+    )
     store.shut()
 
 
@@ -151,23 +153,29 @@ def test_a_design_without_a_known_bound_has_results_all_the_same(tmp_path: Path)
     entry = filled.opened(store, small(groups=(), questions=(question("odd", stages),)))
     filled.ask(store, entry, 0, [0, 0, 1] * 100)
     store.close("small")
-    found = results.read(store, entry, 0)
+    found = results.read(store.shown(entry.id, 0))
     assert found.respondents == 300
     assert all(each.fakes == () for each in found.shares)
     store.shut()
+
+
+def compared(store: Store, entry: Entry, number: int) -> tuple[results.ArmResult, ...]:
+    """Compare a question with those that ask the same."""
+    others = results.compared_questions(entry.survey, number)
+    return results.comparisons(store.shown(entry.id, number), [store.shown(entry.id, other) for other in others])
 
 
 def test_arms_are_compared_by_what_is_shown_of_each(tmp_path: Path) -> None:
     store = open_store(tmp_path / "arms.db")
     entry = filled.opened(store, replace(ARMS, minimum=2))
     filled.ask(store, entry, 1, [1] * 300 + [0] * 300)
-    (waiting,) = results.comparisons(store, entry, 1)
+    (waiting,) = compared(store, entry, 1)
     assert (waiting.question, waiting.design, waiting.differences) == ("again", "direct", ())
     filled.ask(store, entry, 2, [1] * 60 + [0] * 240)
     filled.ask(store, entry, 3, [1] * 450 + [0] * 150)
-    (found,) = results.comparisons(store, entry, 1)
-    (back,) = results.comparisons(store, entry, 2)
-    own, other = (estimate(store.tallies(entry.id, each, shown=True)) for each in (1, 2))
+    (found,) = compared(store, entry, 1)
+    (back,) = compared(store, entry, 2)
+    own, other = (estimate(store.shown(entry.id, each).everybody.tally) for each in (1, 2))
     assert found.respondents == other.tally.respondents
     for row, mirrored, category in zip(found.differences, back.differences, own.design.categories, strict=True):
         assert row.value == pytest.approx(own.params[category] - other.params[category])
@@ -175,8 +183,8 @@ def test_arms_are_compared_by_what_is_shown_of_each(tmp_path: Path) -> None:
         assert row.low < row.value < row.high
         assert mirrored.value == pytest.approx(-row.value)
     assert [row.label for row in found.differences] == ["No", "Yes"]
-    assert results.comparisons(store, entry, 0) == ()
-    right = results.read(store, entry, 3)
+    assert compared(store, entry, 0) == ()
+    right = results.read(store.shown(entry.id, 3))
     assert right.sentence.startswith("The right answer: ")
     assert "okapi" in right.sentence
     store.shut()

@@ -26,11 +26,11 @@ from deniable.collector.pages.render import render
 from deniable.collector.refusals import Refused
 from deniable.collector.results import FAKES, ArmResult, CategoryResult, GroupResult, Results, capital
 from deniable.collector.settings import Collector
-from deniable.collector.small_cells import counts_shown, published
-from deniable.collector.store import Entry, Store, Token
+from deniable.collector.small_cells import counts_shown
+from deniable.collector.store import Entry, ShownQuestion, ShownReader, Store, Token
+from deniable.collector.store.base import Invitations
 from deniable.errors import NotAllowed, NotEstimable
 from deniable.files.cells import safe_cell
-from deniable.survey import Question
 
 _TITLE = 76  # letters in a line of a figure's title
 
@@ -185,8 +185,12 @@ Build = Callable[[Request, Store], Page]
 
 def overview(store: Store, token: Token) -> OverviewPage:
     """Return the overview for whoever holds a token: all surveys, or the one that the token is for."""
-    entries = [entry for entry in store.surveys() if token.survey in ("", entry.survey.name)]
-    return OverviewPage(tuple(_survey_line(store, entry) for entry in entries))
+
+    def read(reader: ShownReader) -> list[list[ShownQuestion]]:
+        entries = [entry for entry in reader.surveys() if token.survey in ("", entry.survey.name)]
+        return [_read_questions(reader, entry) for entry in entries]
+
+    return OverviewPage(tuple(map(_survey_line, store.read_shown(read))))
 
 
 def survey_page(store: Store, name: str) -> SurveyResultsPage:
@@ -195,9 +199,14 @@ def survey_page(store: Store, name: str) -> SurveyResultsPage:
     Raises:
         NoSuchSurvey: there is none of this name.
     """
-    entry = store.survey(name)
+
+    def read(reader: ShownReader) -> tuple[list[ShownQuestion], Invitations]:
+        entry = reader.survey(name)
+        return _read_questions(reader, entry), reader.invitations(entry.id)
+
+    questions, invitations = store.read_shown(read)
+    entry = questions[0].entry
     survey = entry.survey
-    invited = store.invitations(name) if survey.admission == "invitation" else (0, 0)
     facts = SurveyFacts(
         name=name,
         title=survey.texts[survey.language].title,
@@ -205,14 +214,19 @@ def survey_page(store: Store, name: str) -> SurveyResultsPage:
         pilot=survey.pilot,
         survey=survey.hash,
         admission=survey.admission,
-        invited=invited[0],
-        invitations_used=invited[1],
+        invited=invitations.made,
+        invitations_used=invitations.used,
         minimum=survey.minimum,
         opens=survey.opens,
         closes=survey.closes,
-        questions=tuple(_question_line(store, entry, number) for number in range(len(survey.questions))),
+        questions=tuple(map(_question_line, questions)),
     )
     return SurveyResultsPage(facts)
+
+
+def _read_questions(reader: ShownReader, entry: Entry) -> list[ShownQuestion]:
+    """Read all questions of a survey, without groups."""
+    return [reader.question(entry.id, number, groups=()) for number in range(len(entry.survey.questions))]
 
 
 def question_page(store: Store, name: str, question: str, group: str = "") -> QuestionPage:
@@ -222,32 +236,38 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         NoSuchSurvey: there is no survey of this name.
         InvalidRequest: there is no such question or group.
     """
-    entry = store.survey(name)
-    survey, number = entry.survey, entry.survey.number(question)
-    asked = survey.questions[number]
+
+    def read(reader: ShownReader) -> tuple[ShownQuestion, list[ShownQuestion]]:
+        entry = reader.survey(name)
+        number = entry.survey.number(question)
+        others = () if group else results.compared_questions(entry.survey, number)
+        return reader.question(entry.id, number), [reader.question(entry.id, other, groups=()) for other in others]
+
+    shown, others = store.read_shown(read)
+    survey = shown.entry.survey
     selected = survey.group(group) if group else None
-    result, why = _results(store, entry, number, selected)
-    groups = results.groups(store, entry, number)
+    result, why = _results(shown, selected)
+    groups = results.groups(shown)
     facts = QuestionFacts(
         survey=name,
         pilot=survey.pilot,
         question=question,
-        text=_text(entry, asked),
+        text=_text(shown),
         group=group,
         results=result,
         why=why,
         groups=groups,
-        compared=results.compared(store, entry, number),
-        hidden=tuple(name for name in survey.groups if name not in {shown.name for shown in groups}),
-        comparisons=() if group else results.comparisons(store, entry, number),
-        next_step=store.next_step(entry.id, number, selected),
-        complete=bool(store.stages_complete(entry.id, number)),
-        days=results.days(store, entry, number),
+        compared=results.compared(shown),
+        hidden=tuple(name for name in survey.groups if name not in {line.name for line in groups}),
+        comparisons=results.comparisons(shown, others),
+        next_step=shown.next_step(selected),
+        complete=bool(shown.complete_stages),
+        days=shown.days,
     )
     chart, table = None, largest(result.shares, lambda share: share.row.estimate) if result else ()
     if result:
         chart = shares_chart([share.row for share in result.shares], [share.label for share in result.shares])
-    about = "ladder" if asked.ladder else "design"
+    about = "ladder" if shown.question.ladder else "design"
     title = survey.texts[survey.language].title
     return QuestionPage(facts, title, chart, tuple(table), days_chart(facts.days), about, results.FAKES)
 
@@ -260,12 +280,12 @@ def figure_file(store: Store, name: str, question: str, group: str = "") -> str:
         InvalidRequest: there is no such question or group.
     """
     page = question_page(store, name, question, group)
-    found = page.facts.results
-    if found is None or page.chart is None:
+    result = page.facts.results
+    if result is None or page.chart is None:
         raise NotAllowed(f"there is no figure yet: {page.facts.why[:1].lower()}{page.facts.why[1:]}")
-    of = f"{group}, " if group else ""
-    drawn = f", the {len(page.chart.lines)} largest shares" if page.chart.left_out else ""
-    facts = f"{of}{found.respondents:,} respondents, {100 * found.level:g}% intervals{drawn}"
+    prefix = f"{group}, " if group else ""
+    selection = f", the {len(page.chart.lines)} largest shares" if page.chart.left_out else ""
+    facts = f"{prefix}{result.respondents:,} respondents, {100 * result.level:g}% intervals{selection}"
     return render(FigureFile(tuple(textwrap.wrap(page.facts.text, _TITLE)), facts, page.chart))
 
 
@@ -285,9 +305,14 @@ def tally_file(store: Store, name: str, question: str, group: str = "") -> str:
         NotAllowed: they are not shown.
         InvalidRequest: there is no such question or group.
     """
-    entry = store.survey(name)
-    number = entry.survey.group(group) if group else None
-    return counts_shown(store, entry, entry.survey.number(question), number).to_json(indent=2)
+
+    def read(reader: ShownReader) -> tuple[ShownQuestion, int | None]:
+        entry = reader.survey(name)
+        number = entry.survey.group(group) if group else None
+        groups = () if number is None else (number,)
+        return reader.question(entry.id, entry.survey.number(question), groups), number
+
+    return counts_shown(*store.read_shown(read)).tally.to_json(indent=2)
 
 
 def about_file(store: Store, name: str, question: str) -> str:
@@ -299,44 +324,44 @@ def about_file(store: Store, name: str, question: str) -> str:
     return store.survey(name).survey.question(question).about.to_json(indent=2)
 
 
-def _survey_line(store: Store, entry: Entry) -> SurveyLine:
+def _survey_line(questions: Sequence[ShownQuestion]) -> SurveyLine:
+    entry = questions[0].entry
     survey = entry.survey
-    counts = [published(store, entry, number).respondents for number in range(len(survey.questions))]
     return SurveyLine(
         survey.name,
         survey.texts[survey.language].title,
         entry.state,
         survey.pilot,
         len(survey.questions),
-        max(counts),
+        max(shown.everybody.tally.respondents for shown in questions),
         survey.opens,
         survey.closes,
     )
 
 
-def _question_line(store: Store, entry: Entry, number: int) -> QuestionLine:
-    asked = entry.survey.questions[number]
-    result, why = _results(store, entry, number, None)
+def _question_line(shown: ShownQuestion) -> QuestionLine:
+    question = shown.question
+    result, why = _results(shown, None)
     return QuestionLine(
-        name=asked.name,
-        text=_text(entry, asked),
+        name=question.name,
+        text=_text(shown),
         respondents=result.respondents if result else 0,
-        epsilon=asked.designs[-1].epsilon,
-        stages=asked.stages,
+        epsilon=question.designs[-1].epsilon,
+        stages=question.stages,
         sentence=result.sentence if result else why,
         warnings=len(result.signals) if result else 0,
     )
 
 
-def _results(store: Store, entry: Entry, number: int, group: int | None) -> tuple[Results | None, str]:
+def _results(shown: ShownQuestion, group: int | None) -> tuple[Results | None, str]:
     try:
-        return results.read(store, entry, number, group), ""
+        return results.read(shown, group), ""
     except (NotAllowed, NotEstimable) as error:
         return None, capital(error.problem)
 
 
-def _text(entry: Entry, asked: Question) -> str:
-    return asked.texts[entry.survey.language].text
+def _text(shown: ShownQuestion) -> str:
+    return shown.question.texts[shown.entry.survey.language].text
 
 
 def to_csv(page: Page) -> str:
@@ -348,17 +373,24 @@ def to_csv(page: Page) -> str:
     return out.getvalue()
 
 
-def _result_rows(group: str, found: Results | GroupResult) -> Iterator[Sequence[Any]]:
-    for row in found.numbers:
+def _result_rows(group: str, result: Results | GroupResult) -> Iterator[Sequence[Any]]:
+    for row in result.numbers:
         name, *numbers = astuple(row)
-        yield [group, found.respondents, name, name, *numbers]
-    yield from _category_rows(group, found.respondents, found.shares)
+        yield [group, result.respondents, name, name, *numbers]
+    yield from _category_rows(group, result.respondents, result.shares)
 
 
 def _category_rows(group: str, respondents: int, shares: Iterable[CategoryResult]) -> Iterator[Sequence[Any]]:
     for share in shares:
         category, *numbers = astuple(share.row)
-        yield [group, respondents, category, share.label, *numbers, *(end for ends in share.fakes for end in ends)]
+        yield [
+            group,
+            respondents,
+            category,
+            share.label,
+            *numbers,
+            *(bound for bounds in share.fakes for bound in bounds),
+        ]
 
 
 def _overview(request: Request, store: Store) -> Page:

@@ -15,12 +15,13 @@ from deniable.collector.monitoring import log_event
 from deniable.collector.refusals import Refused
 from deniable.collector.routes.table import Call, Endpoint
 from deniable.collector.small_cells import counts_shown
+from deniable.collector.store import ShownQuestion, ShownReader
 from deniable.errors import NotAllowed, NotEstimable
 
 
 async def get_tallies(call: Call) -> dict[str, Any]:
     """Return the counts of every question as they are written to a file; null for those that are not shown."""
-    return await _by_question(call, lambda *place: json.loads(counts_shown(*place).to_json()))
+    return await _by_question(call, lambda shown, group: json.loads(counts_shown(shown, group).tally.to_json()))
 
 
 async def get_estimates(call: Call) -> dict[str, Any]:
@@ -47,22 +48,27 @@ async def get_export(call: Call) -> StreamingResponse:
     return StreamingResponse(exports.pieces(file), media_type=exports.FORMATS[kind], headers=headers)
 
 
-async def _by_question(call: Call, step: Callable[..., Any]) -> dict[str, Any]:
-    """Run a step for each question, in a thread."""
+async def _by_question(call: Call, step: Callable[[ShownQuestion, int | None], Any]) -> dict[str, Any]:
+    """Run a step for each question as analysts are shown it, all read in one transaction, in a thread."""
     fielded = await call.collector.surveys.find(call.part("name"))
     name = call.request.query_params.get("group")
     group = fielded.group(name)
+    groups = () if group is None else (group,)
+    survey = fielded.survey
+
+    def read(reader: ShownReader) -> list[ShownQuestion]:
+        return [reader.question(fielded.entry.id, number, groups) for number in range(len(survey.questions))]
 
     def run() -> dict[str, Any]:
         by_name: dict[str, Any] = {}
-        for number, question in enumerate(fielded.survey.questions):
+        for shown in call.collector.store.read_shown(read):
             try:
-                by_name[question.name] = step(call.collector.store, fielded.entry, number, group)
+                by_name[shown.question.name] = step(shown, group)
             except (NotAllowed, NotEstimable):
-                by_name[question.name] = None
+                by_name[shown.question.name] = None
         return by_name
 
-    about = {"survey": fielded.survey.hash, "pilot": fielded.survey.pilot, "group": name}
+    about = {"survey": survey.hash, "pilot": survey.pilot, "group": name}
     return {**about, "questions": await asyncio.to_thread(run)}
 
 

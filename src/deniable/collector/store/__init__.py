@@ -18,6 +18,7 @@ from deniable.collector.store.base import (
     Token,
 )
 from deniable.collector.store.rewriting import SHARE
+from deniable.collector.store.shown import ShownCounts, ShownQuestion, ShownReader
 from deniable.collector.store.store import Store
 from deniable.db import SHARED, SqliteFile, open_database
 
@@ -30,6 +31,9 @@ __all__ = [
     "NotStored",
     "Outcome",
     "Sent",
+    "ShownCounts",
+    "ShownQuestion",
+    "ShownReader",
     "Store",
     "StoreFailed",
     "Submission",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -22,6 +23,8 @@ from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.tallies import Tally
 
 Vector: TypeAlias = NDArray[np.int64]
+Stages: TypeAlias = list[dict[str, Vector]]
+"""The counts of each stage of a question, seen and raised."""
 
 SEEN, RAISED = "seen", "raised"
 
@@ -157,7 +160,7 @@ def write(tables: Tables, table: str, counter: Counter, vector: Vector) -> None:
 
 def read(
     tables: Tables, table: str, survey: int, question: int, layouts: Iterable[CountedDesign], group: int | None
-) -> list[dict[str, Vector]]:
+) -> Stages:
     """Return the counts of each stage in a table, seen and raised; of one group, or of all together."""
     found = [{which: np.zeros(layout.size, np.int64) for which in (SEEN, RAISED)} for layout in layouts]
     every = f"SELECT stage, which, piece, counts FROM {table} WHERE survey = ? AND question = ?"
@@ -166,3 +169,9 @@ def read(
         vector, start = found[stage][which], piece * _PIECE
         vector[start : start + _PIECE] += np.frombuffer(counts, _STORED)
     return found
+
+
+def days(tables: Tables, survey: int, question: int) -> list[tuple[date, int]]:
+    """Return how many responses came on each day (UTC), also those that were withdrawn later."""
+    statement = "SELECT day, responses FROM day WHERE survey = ? AND question = ? ORDER BY day"
+    return [(date.fromisoformat(day), number) for day, number in tables.rows(statement, survey, question)]

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 from deniable.collector.store import counts
 from deniable.collector.store.base import Entry
-from deniable.collector.store.counts import RAISED, SEEN, SIZE, Counter, Vector
+from deniable.collector.store.counts import RAISED, SEEN, SIZE, Counter, Stages, Vector
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Tables
 
@@ -39,7 +39,32 @@ class Cell(NamedTuple):
 
 
 Sizes: TypeAlias = Mapping[Cell, int]
-Stages: TypeAlias = list[dict[str, Vector]]
+
+_FEWEST_RESPONSES = 2  # below them an estimate has no standard error
+
+
+class CellSizes(NamedTuple):
+    """The number of responses in each cell of a question: stored, in the upcoming copy, and in the one shown."""
+
+    stored: Sizes
+    upcoming: Sizes
+    shown: Sizes
+
+    def totals(self, stage: int) -> tuple[int, int]:
+        """Return how many responses of a stage are stored, and how many are shown."""
+        stored, shown = (
+            sum(size for cell, size in sizes.items() if cell.stage == stage) for sizes in (self.stored, self.shown)
+        )
+        return stored, shown
+
+    def shown_in(self, group: int) -> int:
+        """Return how many respondents of a group are shown."""
+        return self.shown.get(Cell(0, group), 0)
+
+
+def read_sizes(tables: Tables, known: KnownSurvey, question: int) -> CellSizes:
+    """Return the sizes of all cells of a question."""
+    return CellSizes(*(_sizes(tables, table, known, question) for table in (LIVE, UPCOMING, PUBLISHED)))
 
 
 def step(tables: Tables, known: KnownSurvey, question: int) -> None:
@@ -74,20 +99,24 @@ def least(known: KnownSurvey, question: int) -> list[int]:
     return [max(known.entry.survey.minimum, layout.pieces) for layout in known.columns[question].layouts]
 
 
-def next_step(tables: Tables, known: KnownSurvey, question: int, group: int | None) -> int:
-    """Return how many responses there are at the next step, at least; it cannot come before."""
-    upcoming, shown = (_sizes(tables, table, known, question) for table in (UPCOMING, PUBLISHED))
-    copied = shown if _ended_before(shown) else upcoming
-    sizes = [size for cell, size in copied.items() if cell.stage == 0 and group in (None, cell.group)]
-    return sum(sizes) + least(known, question)[0] * (1 if sizes else 2)  # the first copy is the upcoming one
+def next_step(sizes: CellSizes, step: int, group: int | None) -> int:
+    """Return the smallest number of responses at which analysts are shown more.
+
+    Args:
+        sizes: of the question's cells.
+        step: how many people make a step of the first stage.
+        group: of one group; None for everybody.
+    """
+    copied = sizes.shown if _ended_before(sizes.shown) else sizes.upcoming
+    groups = [size for cell, size in copied.items() if cell.stage == 0 and group in (None, cell.group)]
+    return sum(groups) + step * (1 if groups else 2)  # the first copy is the upcoming one
 
 
-def publish(tables: Tables, known: KnownSurvey, question: int) -> None:
+def publish(tables: Tables, known: KnownSurvey, question: int, sizes: CellSizes) -> None:
     """Show all that is stored of a survey that has ended."""
-    stored, shown = (_sizes(tables, table, known, question) for table in (LIVE, PUBLISHED))
-    stages, minimum = finishing(tables, known, question), known.entry.survey.minimum
-    if not _ended_before(shown):
-        for group, reached in _apart(stored, shown, stages, minimum).items():
+    stages, minimum = finishing(sizes, known, question), known.entry.survey.minimum
+    if not _ended_before(sizes.shown):
+        for group, reached in _apart(sizes.stored, sizes.shown, stages, minimum).items():
             live, told = (_read(tables, table, known, question, group) for table in (LIVE, PUBLISHED))
             told = _caught_up(told, live, reached)
             if _possible(told):
@@ -103,24 +132,20 @@ def publish(tables: Tables, known: KnownSurvey, question: int) -> None:
     _write(tables, PUBLISHED, known, question, REST, left)
 
 
-def due(tables: Tables, known: KnownSurvey, question: int, today: date) -> bool:
+def is_due(sizes: CellSizes, known: KnownSurvey, question: int, today: date) -> bool:
     """Say whether a survey has ended, and something of a question is to be shown that is not."""
-    return ended(known.entry, today) and finishing(tables, known, question) > 0
+    return ended(known.entry, today) and finishing(sizes, known, question) > 0
 
 
-def finishing(tables: Tables, known: KnownSurvey, question: int) -> int:
+def finishing(sizes: CellSizes, known: KnownSurvey, question: int) -> int:
     """Return how many stages of a survey that has ended are to be shown whole, and are not: those of enough people.
 
     When it ends for the first time, these are all that have had a step, also where so many have withdrawn that few are
     new. When it was opened again, at least as many as the minimum are new.
     """
-    stored, shown = (_sizes(tables, table, known, question) for table in (LIVE, PUBLISHED))
-    before, minimum = _ended_before(shown), known.entry.survey.minimum
-    totals = (
-        [sum(size for cell, size in sizes.items() if cell.stage == stage) for sizes in (stored, shown)]
-        for stage in range(len(known.columns[question].layouts))
-    )
-    enough = (there - told >= minimum or (told > 0 and not before) for there, told in totals)
+    before, minimum = _ended_before(sizes.shown), known.entry.survey.minimum
+    totals = map(sizes.totals, range(len(known.columns[question].layouts)))
+    enough = (stored - shown >= minimum or (shown > 0 and not before) for stored, shown in totals)
     return sum(takewhile(bool, enough))
 
 
@@ -167,23 +192,21 @@ def _possible(stages: Iterable[Mapping[str, Vector]]) -> bool:
     return all((each[SEEN] >= each[RAISED]).all() for each in stages)
 
 
-def stages_complete(tables: Tables, known: KnownSurvey, question: int, today: date) -> int:
-    """Return of how many stages all is shown that is stored, and no more of it will come."""
-    if not ended(known.entry, today):
-        return 0
-    stored, shown = (_sizes(tables, table, known, question) for table in (LIVE, PUBLISHED))
-    totals = [
-        [sum(size for cell, size in sizes.items() if cell.stage == stage) for sizes in (stored, shown)]
-        for stage in range(len(known.columns[question].layouts))
-    ]
-    return next((stage for stage, (there, told) in enumerate(totals) if there > told), len(totals))
+def complete_stages(sizes: CellSizes, stages: int) -> int:
+    """Return how many stages of an ended survey, of so many, are shown whole: no more of them will come."""
+    totals = [sizes.totals(stage) for stage in range(stages)]
+    return next((stage for stage, (stored, shown) in enumerate(totals) if stored > shown), stages)
 
 
-def groups_complete(tables: Tables, known: KnownSurvey, question: int) -> frozenset[int]:
+def complete_groups(sizes: CellSizes) -> frozenset[int]:
     """Return the groups of which all is shown that is stored."""
-    stored, shown = (_sizes(tables, table, known, question) for table in (LIVE, PUBLISHED))
-    behind = {cell.group for cell, size in stored.items() if size > shown.get(cell, 0)}
-    return frozenset(cell.group for cell in stored if cell.group not in behind)
+    behind = {cell.group for cell, size in sizes.stored.items() if size > sizes.shown.get(cell, 0)}
+    return frozenset(cell.group for cell in sizes.stored if cell.group not in behind)
+
+
+def fewest_shown(entry: Entry) -> int:
+    """Return the smallest number of respondents whose counts are shown."""
+    return max(entry.survey.minimum, _FEWEST_RESPONSES)
 
 
 def ended(entry: Entry, today: date) -> bool:

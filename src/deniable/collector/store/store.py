@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from deniable.collector import signing
 from deniable.collector.store import columns, counts, credentials, packs, published, schema, surveys
@@ -19,7 +19,6 @@ from deniable.collector.store.base import (
     Entry,
     Erasure,
     Exchange,
-    Invitations,
     NotStored,
     Outcome,
     Sent,
@@ -28,9 +27,9 @@ from deniable.collector.store.base import (
     Token,
     today,
 )
-from deniable.collector.store.counts import RAISED, SEEN, Vector
 from deniable.collector.store.responses import NOBODY, Desk, withdraw
 from deniable.collector.store.rewriting import SHARE, Rewriter, rewrite
+from deniable.collector.store.shown import PublicationDue, ShownQuestion, ShownReader
 from deniable.collector.store.sieve import Sieves
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Database, Tables, migrate
@@ -42,6 +41,8 @@ from deniable.tallies.stages import StageTallies
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_Value = TypeVar("_Value")
 
 _PROBE, _PROBE_BYTES = "probe", 1 << 15  # what is written to see whether anything can be
 
@@ -271,66 +272,40 @@ class Store:
             ]
         return tuple(sorted(found))
 
-    def publish(self, survey: int, question: int) -> None:
-        """Let analysts be shown all that is stored of a question, where the survey has ended and they are not yet."""
-        with self.transaction(write=False) as tables:
-            if not published.due(tables, self._survey(tables, survey), question, self.today()):
-                return
-        with self.transaction() as tables:
-            known = _among(self._locked(tables, {survey}), survey)
-            if published.due(tables, known, question, self.today()):
-                published.publish(tables, known, question)
+    def read_shown(self, read: Callable[[ShownReader], _Value]) -> _Value:
+        """Read what analysts are shown in one transaction; in two at the first look after a survey has ended.
 
-    def next_step(self, survey: int, question: int, group: int | None = None) -> int:
-        """Return how many responses there are, of everybody or in a group, when analysts are shown more; or more."""
-        with self.transaction(write=False) as tables:
-            return published.next_step(tables, self._survey(tables, survey), question, group)
+        Args:
+            read: called with what reads, and once more where something was due to be published; returns values.
+        """
+        today = self.today()
+        try:
+            with self.transaction(write=False) as tables:
+                return read(ShownReader(tables, self._survey, today, writes=False))
+        except PublicationDue:
+            with self.transaction() as tables:
+                return read(ShownReader(tables, self._survey, today, writes=True))
 
-    def stages_complete(self, survey: int, question: int) -> int:
-        """Return of how many stages of a question analysts are shown all that is stored, and no more will come."""
-        with self.transaction(write=False) as tables:
-            return published.stages_complete(tables, self._survey(tables, survey), question, self.today())
+    def shown(self, survey: int, question: int) -> ShownQuestion:
+        """Return a question as analysts are shown it, with all groups that may be shown."""
+        return self.read_shown(lambda reader: reader.question(survey, question))
 
-    def groups_complete(self, survey: int, question: int) -> frozenset[int]:
-        """Return the groups of which analysts are shown all that is stored."""
-        with self.transaction(write=False) as tables:
-            return published.groups_complete(tables, self._survey(tables, survey), question)
-
-    def tallies(
-        self, survey: int, question: int, group: int | None = None, *, shown: bool = False
-    ) -> Tally | StageTallies:
-        """Return the counts of a question: `StageTallies` where it has a ladder.
+    def tallies(self, survey: int, question: int, group: int | None = None) -> Tally | StageTallies:
+        """Return the counts of all that is stored of a question: `StageTallies` where it has a ladder.
 
         Args:
             survey: the number of the survey.
             question: the number of the question.
             group: the number of a group; None for everybody.
-            shown: whether to count what analysts are shown (`store.published`), and not all that is stored.
         """
         with self.transaction(write=False) as tables:
             column = self._survey(tables, survey).columns[question]
-            stages = counts.read(tables, _table(shown=shown), survey, question, column.layouts, group)
-        pairs = list(zip(column.layouts, stages, strict=True))
-        seen = tuple(layout.tally(vectors[SEEN]) for layout, vectors in pairs)
-        if column.question.ladder is None:
-            return seen[0]
-        finest = tuple(layout.tally(vectors[SEEN] - vectors[RAISED]) for layout, vectors in pairs)
-        return StageTallies(column.question.ladder, seen, finest)
-
-    def shapes(
-        self, survey: int, question: int, stage: int = 0, group: int | None = None, *, shown: bool = False
-    ) -> Vector:
-        """Return how many responses held 0, 1, 2 … categories; empty unless responses are sets of categories."""
-        with self.transaction(write=False) as tables:
-            layouts = self._survey(tables, survey).columns[question].layouts
-            found = counts.read(tables, _table(shown=shown), survey, question, layouts, group)
-        return layouts[stage].shapes(found[stage][SEEN])
+            return column.tally(counts.read(tables, published.LIVE, survey, question, column.layouts, group))
 
     def days(self, survey: int, question: int) -> list[tuple[date, int]]:
         """Return how many responses came on each day (UTC), also those that were withdrawn later."""
-        statement = "SELECT day, responses FROM day WHERE survey = ? AND question = ? ORDER BY day"
         with self.transaction(write=False) as tables:
-            return [(date.fromisoformat(day), number) for day, number in tables.rows(statement, survey, question)]
+            return counts.days(tables, survey, question)
 
     def export(
         self, survey: int, question: int, *, groups: Collection[int] = (), stages: int | None = None
@@ -356,11 +331,6 @@ class Store:
         """
         with self.transaction() as tables:
             return credentials.invite(tables, surveys.number(tables, name), count)
-
-    def invitations(self, name: str) -> Invitations:
-        """Return how many invitations a survey has, and how many were used."""
-        with self.transaction(write=False) as tables:
-            return credentials.invitations(tables, surveys.number(tables, name))
 
     def exchange(self, name: str, code: str, blinded: int) -> int:
         """Return the blind signature that an invitation buys, once.
@@ -498,10 +468,6 @@ class Store:
             known = replace(known, entry=known.entry._replace(state=state, signature=signature))
         self._surveys[number] = known
         return known
-
-
-def _table(*, shown: bool) -> str:
-    return published.PUBLISHED if shown else published.LIVE
 
 
 def _among(known: dict[int, KnownSurvey], survey: int) -> KnownSurvey:

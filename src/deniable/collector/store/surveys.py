@@ -12,7 +12,7 @@ import numpy as np
 from deniable.channel.coding import Rows
 from deniable.collector.signing import SigningKey
 from deniable.collector.store.base import KEY, Entry, NoSuchSurvey, State
-from deniable.collector.store.counts import CountedDesign
+from deniable.collector.store.counts import RAISED, SEEN, CountedDesign, Stages, Vector
 from deniable.collector.store.packs import ID
 from deniable.collector.store.schema import TABLES
 from deniable.db import Tables
@@ -20,6 +20,8 @@ from deniable.errors import Incompatible, NotAllowed, quoted
 from deniable.survey import Keys, Question, Survey
 from deniable.survey.signed import AuthorSignature
 from deniable.survey.survey import PILOT
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
 
 HELD = tuple(table for table, columns in TABLES.items() if "survey" in columns and table != "token")
 """The tables whose rows belong to a survey, by its number; tokens name theirs."""
@@ -40,6 +42,19 @@ class Column:
     @cached_property
     def _start(self) -> hashlib._Hash:
         return hashlib.sha256(f"{self.survey}\0{self.question.name}\0".encode())
+
+    def tally(self, stages: Stages) -> Tally | StageTallies:
+        """Return the counts of all stages as a tally: `StageTallies` where the question has a ladder."""
+        pairs = list(zip(self.layouts, stages, strict=True))
+        seen = tuple(layout.tally(vectors[SEEN]) for layout, vectors in pairs)
+        if self.question.ladder is None:
+            return seen[0]
+        finest = tuple(layout.tally(vectors[SEEN] - vectors[RAISED]) for layout, vectors in pairs)
+        return StageTallies(self.question.ladder, seen, finest)
+
+    def set_sizes(self, stages: Stages) -> tuple[Vector, ...]:
+        """Return for each stage how many responses held 0, 1, 2 … categories; empty unless responses are sets."""
+        return tuple(layout.shapes(vectors[SEEN]) for layout, vectors in zip(self.layouts, stages, strict=True))
 
     def id(self, key: bytes) -> bytes:
         """Return the id of a respondent's responses to this question.

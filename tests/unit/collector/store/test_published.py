@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector.store import Batch, Entry, Sent, Store, Submission
-from deniable.collector.store.published import Cell, _apart, _stepping
+from deniable.collector.store import Batch, Entry, Sent, Store, Submission, counts
+from deniable.collector.store.published import PUBLISHED, Cell, _apart, _stepping
+from deniable.collector.store.surveys import KnownSurvey
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 from tests.support.surveys import small
@@ -35,23 +36,32 @@ def send(store: Store, entry: Entry, count: int, code: int = 0, group: int | Non
     return keys
 
 
+def published_counts(store: Store, entry: Entry, question: int, group: int | None) -> Tally | StageTallies:
+    """Return the published counts of a group, large enough to be shown or not; None for everybody."""
+    everybody = store.shown(entry.id, question).everybody.tally
+    if group is None:
+        return everybody
+    column = KnownSurvey.of(entry).columns[question]
+    with store.transaction(write=False) as tables:
+        return column.tally(counts.read(tables, PUBLISHED, entry.id, question, column.layouts, group))
+
+
 def look(store: Store, entry: Entry, group: int | None = None) -> list[int]:
     """Return the counts that are shown of the first question."""
-    store.publish(entry.id, 0)
-    found = store.tallies(entry.id, 0, group, shown=True)
+    found = published_counts(store, entry, 0, group)
     assert isinstance(found, Tally)
     return [int(each) for each in found.counts]
 
 
 def test_what_is_shown_lags_one_whole_step_behind(store: Store, entry: Entry) -> None:
     send(store, entry, 9, 0)
-    assert (look(store, entry), store.next_step(entry.id, 0)) == ([0, 0], 10)
+    assert (look(store, entry), store.shown(entry.id, 0).next_step()) == ([0, 0], 10)
     send(store, entry, 1, 1)
-    assert (look(store, entry), store.next_step(entry.id, 0)) == ([5, 0], 15), "without the last five"
+    assert (look(store, entry), store.shown(entry.id, 0).next_step()) == ([5, 0], 15), "without the last five"
     send(store, entry, 4, 1)
     assert look(store, entry) == [5, 0]
     send(store, entry, 1, 1)
-    assert (look(store, entry), store.next_step(entry.id, 0)) == ([9, 1], 20)
+    assert (look(store, entry), store.shown(entry.id, 0).next_step()) == ([9, 1], 20)
 
 
 @pytest.mark.parametrize("people", [5, 9, 10, 14])
@@ -67,7 +77,7 @@ def test_all_is_shown_at_the_end_and_never_fewer_than_the_minimum_are_new(
     rises = [after - before for before, after in pairwise(told)]
     assert all(rise == 0 or rise >= MINIMUM for rise in rises), told
     assert told[-1] == people
-    assert store.stages_complete(entry.id, 0) == 1
+    assert store.shown(entry.id, 0).complete_stages == 1
 
 
 def test_a_survey_that_ends_by_its_date_shows_all(store: Store) -> None:
@@ -79,7 +89,7 @@ def test_a_survey_that_ends_by_its_date_shows_all(store: Store) -> None:
     assert look(store, entry) == [5, 0]
     store.today = lambda: today + timedelta(days=1)
     assert look(store, entry) == [12, 0]
-    assert store.stages_complete(entry.id, 0) == 1
+    assert store.shown(entry.id, 0).complete_stages == 1
 
 
 def test_fewer_than_the_minimum_are_never_shown(store: Store, entry: Entry) -> None:
@@ -87,7 +97,7 @@ def test_fewer_than_the_minimum_are_never_shown(store: Store, entry: Entry) -> N
     for _ in range(2):
         store.close("small")
         assert look(store, entry) == [0, 0]
-        assert store.stages_complete(entry.id, 0) == 0
+        assert store.shown(entry.id, 0).complete_stages == 0
         store.open("small")
     send(store, entry, 1)
     store.close("small")
@@ -130,7 +140,7 @@ def test_the_result_is_complete_also_where_few_are_new_because_people_withdrew(s
     send(store, entry, 1, 1)
     store.close("small")
     assert look(store, entry) == [6, 1], "two more than before"
-    assert store.stages_complete(entry.id, 0) == 1
+    assert store.shown(entry.id, 0).complete_stages == 1
 
 
 def test_groups_that_are_too_small_are_not_in_the_total_either(store: Store, entry: Entry) -> None:
@@ -149,7 +159,7 @@ def test_a_small_group_is_in_the_total_at_the_end_with_the_last_step_of_another(
     assert look(store, entry) == [12, 2]
     assert look(store, entry, 0) == [5, 0], "seven of the north and two of the south are told together"
     assert look(store, entry, 1) == [0, 0]
-    assert store.groups_complete(entry.id, 0) == frozenset()
+    assert store.shown(entry.id, 0).complete_groups == frozenset()
 
 
 def test_large_groups_are_whole_at_the_end(store: Store, entry: Entry) -> None:
@@ -157,7 +167,7 @@ def test_large_groups_are_whole_at_the_end(store: Store, entry: Entry) -> None:
     send(store, entry, 6, 1, group=1)
     store.close("small")
     assert [look(store, entry, group) for group in (None, 0, 1)] == [[12, 6], [12, 0], [0, 6]]
-    assert store.groups_complete(entry.id, 0) == {0, 1}
+    assert store.shown(entry.id, 0).complete_groups == {0, 1}
 
 
 def test_a_survey_opened_again_shows_more_when_it_has_ended_again_with_enough(store: Store, entry: Entry) -> None:
@@ -170,14 +180,14 @@ def test_a_survey_opened_again_shows_more_when_it_has_ended_again_with_enough(st
         assert look(store, entry) == [7, 0]
         store.close("small")
         assert look(store, entry) == [7, 0], "opening and closing reads nobody"
-        assert store.stages_complete(entry.id, 0) == 0
+        assert store.shown(entry.id, 0).complete_stages == 0
     store.open("small")
     send(store, entry, 1, 1, group=0)
     assert look(store, entry) == [7, 0]
     store.close("small")
     assert look(store, entry) == [7, 5]
     assert look(store, entry, 0) == [7, 0]
-    assert store.stages_complete(entry.id, 0) == 1
+    assert store.shown(entry.id, 0).complete_stages == 1
 
 
 def raised(store: Store, entry: Entry, keys: list[bytes], stages: int, code: int = 0) -> None:
@@ -189,8 +199,7 @@ def raised(store: Store, entry: Entry, keys: list[bytes], stages: int, code: int
 
 def seen(store: Store, entry: Entry) -> list[int]:
     """Return how many are shown at each stage of the question that has some."""
-    store.publish(entry.id, 1)
-    found = store.tallies(entry.id, 1, shown=True)
+    found = store.shown(entry.id, 1).everybody.tally
     assert isinstance(found, StageTallies)
     assert found.respondents == found.seen[0].respondents
     return [each.respondents for each in found.seen]
@@ -211,7 +220,7 @@ def test_stages_lag_a_step_of_their_own_and_end_complete(store: Store, entry: En
     raised(store, entry, people(2), 3)
     store.close("small")
     assert seen(store, entry) == [17, 13, 0], "two are too few for a stage that was never shown"
-    assert store.stages_complete(entry.id, 1) == 2
+    assert store.shown(entry.id, 1).complete_stages == 2
 
 
 def test_a_stage_moves_only_with_the_one_before(store: Store, entry: Entry) -> None:
