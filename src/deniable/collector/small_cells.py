@@ -26,7 +26,7 @@ def counts_shown(shown: ShownQuestion, group: int | None = None) -> ShownCounts:
     counts = shown.everybody if group is None else shown.groups[group]
     least = fewest_shown(entry)
     if counts.tally.respondents < least:
-        needed = least if shown.is_over else max(least, shown.next_step(group))
+        needed = least if shown.is_over else max(least, shown.next_steps[group])
         raise _too_few(entry, shown.number, needed)
     return counts
 

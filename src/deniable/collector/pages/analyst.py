@@ -260,7 +260,7 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         compared=results.compared(shown),
         hidden=tuple(name for name in survey.groups if name not in {line.name for line in groups}),
         comparisons=results.comparisons(shown, others),
-        next_step=shown.next_step(selected),
+        next_step=shown.next_steps[selected],
         complete=bool(shown.complete_stages),
         days=shown.days,
     )

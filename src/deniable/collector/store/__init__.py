@@ -17,8 +17,8 @@ from deniable.collector.store.base import (
     Submission,
     Token,
 )
+from deniable.collector.store.published import ShownCounts, ShownQuestion, ShownReader
 from deniable.collector.store.rewriting import SHARE
-from deniable.collector.store.shown import ShownCounts, ShownQuestion, ShownReader
 from deniable.collector.store.store import Store
 from deniable.db import SHARED, SqliteFile, open_database
 

@@ -13,16 +13,20 @@ So all that was ever shown of a stage, however it is added and subtracted, is ab
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
-from deniable.collector.store import counts
-from deniable.collector.store.base import Entry
+from deniable.collector.store import counts, credentials, surveys
+from deniable.collector.store.base import Entry, Invitations
 from deniable.collector.store.counts import RAISED, SEEN, SIZE, Counter, Stages, Vector
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Tables
+from deniable.survey import Question
+from deniable.tallies import Tally
+from deniable.tallies.stages import StageTallies
 
 LIVE, UPCOMING, PUBLISHED = "tally", "upcoming", "published"
 """The tables of counts: of all that is stored, of what is shown next, and of what is shown."""
@@ -62,16 +66,167 @@ class CellSizes(NamedTuple):
         return self.shown.get(Cell(0, group), 0)
 
 
-def read_sizes(tables: Tables, known: KnownSurvey, question: int) -> CellSizes:
-    """Return the sizes of all cells of a question."""
-    return CellSizes(*(_sizes(tables, table, known, question) for table in (LIVE, UPCOMING, PUBLISHED)))
+def _read_sizes(
+    tables: Tables, known: KnownSurvey, question: int, copies: Sequence[str] = (LIVE, UPCOMING, PUBLISHED)
+) -> CellSizes:
+    """Return the sizes of the cells of a question, in some tables of counts; the others are left empty."""
+    selects = [
+        f"SELECT '{table}', stage, grp, substr(counts, 1, {SIZE}) FROM {table} "
+        "WHERE survey = ? AND question = ? AND which = ? AND piece = 0"
+        for table in copies
+    ]
+    values = [known.entry.id, question, SEEN] * len(copies)
+    sizes: dict[str, dict[Cell, int]] = {LIVE: {}, UPCOMING: {}, PUBLISHED: {}}
+    for table, stage, group, count in tables.rows(" UNION ALL ".join(selects), *values):
+        sizes[table][Cell(stage, group)] = int.from_bytes(count, "little", signed=True)
+    return CellSizes(sizes[LIVE], sizes[UPCOMING], sizes[PUBLISHED])
+
+
+class PublicationDue(Exception):
+    """A survey has ended, and what is stored of a question is not yet shown: that has to be written first."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ShownCounts:
+    """Counts of everybody, or of one group, as analysts are shown them.
+
+    Attributes:
+        tally: the counts; `StageTallies` where the question has a ladder.
+        set_sizes: for each stage how many responses held 0, 1, 2 … categories; empty unless responses are sets.
+    """
+
+    tally: Tally | StageTallies
+    set_sizes: tuple[Vector, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ShownQuestion:
+    """A question as analysts are shown it.
+
+    Attributes:
+        entry: the survey.
+        number: the index of the question.
+        question: the question.
+        everybody: the counts of all respondents.
+        large_groups: the numbers of the groups that may be shown.
+        groups: the counts of those of them that were asked for.
+        next_steps: the smallest number of responses at which more is shown, by group; None for everybody.
+        days: how many responses came on each day that has ended.
+        is_over: whether the survey takes no more responses.
+        complete_stages: of how many stages all is shown that is stored, and no more will come.
+        complete_groups: the groups of which all is shown that is stored.
+    """
+
+    entry: Entry
+    number: int
+    question: Question
+    everybody: ShownCounts
+    large_groups: tuple[int, ...]
+    groups: Mapping[int, ShownCounts]
+    next_steps: Mapping[int | None, int]
+    days: tuple[tuple[date, int], ...]
+    is_over: bool
+    complete_stages: int
+    complete_groups: frozenset[int]
+
+
+class ShownReader:
+    """Reads what analysts are shown, inside one transaction.
+
+    Args:
+        tables: of the transaction.
+        find: returns the survey of a number in its present state.
+        today: the day on which it is read.
+        writes: whether the transaction writes, so that what is due can be
+    """
+
+    def __init__(
+        self, tables: Tables, find: Callable[[Tables, int], KnownSurvey], today: date, *, writes: bool
+    ) -> None:
+        self._tables = tables
+        self._find = find
+        self._today = today
+        self._writes = writes
+        self._known: dict[int, KnownSurvey] = {}
+
+    def surveys(self) -> list[Entry]:
+        """Return all surveys in the order of their names."""
+        numbers = surveys.numbers(self._tables)
+        for number in sorted(numbers):  # as all who write lock them, so that no two wait for each other
+            self._survey(number)
+        return [self._survey(number).entry for number in numbers]
+
+    def survey(self, name: str) -> Entry:
+        """Return a survey by its name.
+
+        Raises:
+            NoSuchSurvey: there is none of this name.
+        """
+        return self._survey(surveys.number(self._tables, name)).entry
+
+    def invitations(self, survey: int) -> Invitations:
+        """Return how many invitations a survey has, and how many were used."""
+        return credentials.invitations(self._tables, survey)
+
+    def question(self, survey: int, number: int, groups: Collection[int] | None = None) -> ShownQuestion:
+        """Return a question as analysts are shown it.
+
+        Args:
+            survey: the number of the survey.
+            number: the index of the question.
+            groups: whose counts are read, as far as they may be shown; None for all groups.
+
+        Raises:
+            PublicationDue: something has to be published, and the transaction does not write.
+        """
+        known = self._survey(survey)
+        entry, steps = known.entry, least(known, number)
+        is_over = entry.standing(self._today) in {"closed", "over"}
+        sizes = self._read_sizes(known, number, publish=is_over)
+        everyone = range(len(entry.survey.groups))
+        large = large_enough([sizes.shown_in(group) for group in everyone], sizes.totals(0)[1], fewest_shown(entry))
+        return ShownQuestion(
+            entry=entry,
+            number=number,
+            question=entry.survey.questions[number],
+            everybody=self._counts(known, number, None),
+            large_groups=large,
+            groups={group: self._counts(known, number, group) for group in large if groups is None or group in groups},
+            next_steps={group: _next_step(sizes, steps[0], group) for group in (None, *everyone)},
+            days=tuple((day, n) for day, n in counts.days(self._tables, survey, number) if day < self._today),
+            is_over=is_over,
+            complete_stages=_complete_stages(sizes, len(steps)) if is_over else 0,
+            complete_groups=_complete_groups(sizes),
+        )
+
+    def _survey(self, number: int) -> KnownSurvey:
+        if number not in self._known:
+            if self._writes:
+                surveys.lock(self._tables, number)
+            self._known[number] = self._find(self._tables, number)
+        return self._known[number]
+
+    def _read_sizes(self, known: KnownSurvey, question: int, *, publish: bool) -> CellSizes:
+        """Return the sizes of a question's cells; of a survey that has ended, after all of it was published."""
+        sizes = _read_sizes(self._tables, known, question)
+        if not publish or not _finishing(sizes, known, question):
+            return sizes
+        if not self._writes:
+            raise PublicationDue
+        _publish(self._tables, known, question, sizes)
+        return _read_sizes(self._tables, known, question)
+
+    def _counts(self, known: KnownSurvey, question: int, group: int | None) -> ShownCounts:
+        column = known.columns[question]
+        stages = counts.read(self._tables, PUBLISHED, known.entry.id, question, column.layouts, group)
+        return ShownCounts(column.tally(stages), column.set_sizes(stages))
 
 
 def step(tables: Tables, known: KnownSurvey, question: int) -> None:
     """Take the steps that are due after responses were stored; none once the survey has ended and was opened again."""
-    stored, upcoming = (_sizes(tables, table, known, question) for table in (LIVE, UPCOMING))
-    stepping = _stepping(stored, upcoming, least(known, question))
-    if not stepping or _ended_before(_sizes(tables, PUBLISHED, known, question)):
+    sizes = _read_sizes(tables, known, question, (LIVE, UPCOMING))
+    stepping = _stepping(sizes.stored, sizes.upcoming, least(known, question))
+    if not stepping or _ended_before(_read_sizes(tables, known, question, (PUBLISHED,)).shown):
         return
     for group, stages in stepping.items():
         live, ahead, shown = (_read(tables, table, known, question, group) for table in (LIVE, UPCOMING, PUBLISHED))
@@ -99,7 +254,7 @@ def least(known: KnownSurvey, question: int) -> list[int]:
     return [max(known.entry.survey.minimum, layout.pieces) for layout in known.columns[question].layouts]
 
 
-def next_step(sizes: CellSizes, step: int, group: int | None) -> int:
+def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
     """Return the smallest number of responses at which analysts are shown more.
 
     Args:
@@ -112,9 +267,9 @@ def next_step(sizes: CellSizes, step: int, group: int | None) -> int:
     return sum(groups) + step * (1 if groups else 2)  # the first copy is the upcoming one
 
 
-def publish(tables: Tables, known: KnownSurvey, question: int, sizes: CellSizes) -> None:
+def _publish(tables: Tables, known: KnownSurvey, question: int, sizes: CellSizes) -> None:
     """Show all that is stored of a survey that has ended."""
-    stages, minimum = finishing(sizes, known, question), known.entry.survey.minimum
+    stages, minimum = _finishing(sizes, known, question), known.entry.survey.minimum
     if not _ended_before(sizes.shown):
         for group, reached in _apart(sizes.stored, sizes.shown, stages, minimum).items():
             live, told = (_read(tables, table, known, question, group) for table in (LIVE, PUBLISHED))
@@ -132,12 +287,7 @@ def publish(tables: Tables, known: KnownSurvey, question: int, sizes: CellSizes)
     _write(tables, PUBLISHED, known, question, REST, left)
 
 
-def is_due(sizes: CellSizes, known: KnownSurvey, question: int, today: date) -> bool:
-    """Say whether a survey has ended, and something of a question is to be shown that is not."""
-    return ended(known.entry, today) and finishing(sizes, known, question) > 0
-
-
-def finishing(sizes: CellSizes, known: KnownSurvey, question: int) -> int:
+def _finishing(sizes: CellSizes, known: KnownSurvey, question: int) -> int:
     """Return how many stages of a survey that has ended are to be shown whole, and are not: those of enough people.
 
     When it ends for the first time, these are all that have had a step, also where so many have withdrawn that few are
@@ -192,13 +342,13 @@ def _possible(stages: Iterable[Mapping[str, Vector]]) -> bool:
     return all((each[SEEN] >= each[RAISED]).all() for each in stages)
 
 
-def complete_stages(sizes: CellSizes, stages: int) -> int:
+def _complete_stages(sizes: CellSizes, stages: int) -> int:
     """Return how many stages of an ended survey, of so many, are shown whole: no more of them will come."""
     totals = [sizes.totals(stage) for stage in range(stages)]
     return next((stage for stage, (stored, shown) in enumerate(totals) if stored > shown), stages)
 
 
-def complete_groups(sizes: CellSizes) -> frozenset[int]:
+def _complete_groups(sizes: CellSizes) -> frozenset[int]:
     """Return the groups of which all is shown that is stored."""
     behind = {cell.group for cell, size in sizes.stored.items() if size > sizes.shown.get(cell, 0)}
     return frozenset(cell.group for cell in sizes.stored if cell.group not in behind)
@@ -209,23 +359,8 @@ def fewest_shown(entry: Entry) -> int:
     return max(entry.survey.minimum, _FEWEST_RESPONSES)
 
 
-def ended(entry: Entry, today: date) -> bool:
-    """Say whether a survey takes no more responses."""
-    return entry.standing(today) in {"closed", "over"}
-
-
 def _ended_before(shown: Sizes) -> bool:
     return any(cell.group == REST for cell in shown)
-
-
-def _sizes(tables: Tables, table: str, known: KnownSurvey, question: int) -> dict[Cell, int]:
-    """Return how many responses each cell has."""
-    statement = (
-        f"SELECT stage, grp, substr(counts, 1, {SIZE}) FROM {table} "
-        "WHERE survey = ? AND question = ? AND which = ? AND piece = 0"
-    )
-    found = tables.rows(statement, known.entry.id, question, SEEN)
-    return {Cell(stage, group): int.from_bytes(count, "little", signed=True) for stage, group, count in found}
 
 
 def _read(tables: Tables, table: str, known: KnownSurvey, question: int, group: int | None) -> Stages:

@@ -27,9 +27,9 @@ from deniable.collector.store.base import (
     Token,
     today,
 )
+from deniable.collector.store.published import PublicationDue, ShownQuestion, ShownReader
 from deniable.collector.store.responses import NOBODY, Desk, withdraw
 from deniable.collector.store.rewriting import SHARE, Rewriter, rewrite
-from deniable.collector.store.shown import PublicationDue, ShownQuestion, ShownReader
 from deniable.collector.store.sieve import Sieves
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Database, Tables, migrate

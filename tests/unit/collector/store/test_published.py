@@ -55,13 +55,13 @@ def look(store: Store, entry: Entry, group: int | None = None) -> list[int]:
 
 def test_what_is_shown_lags_one_whole_step_behind(store: Store, entry: Entry) -> None:
     send(store, entry, 9, 0)
-    assert (look(store, entry), store.shown(entry.id, 0).next_step()) == ([0, 0], 10)
+    assert (look(store, entry), store.shown(entry.id, 0).next_steps[None]) == ([0, 0], 10)
     send(store, entry, 1, 1)
-    assert (look(store, entry), store.shown(entry.id, 0).next_step()) == ([5, 0], 15), "without the last five"
+    assert (look(store, entry), store.shown(entry.id, 0).next_steps[None]) == ([5, 0], 15), "without the last five"
     send(store, entry, 4, 1)
     assert look(store, entry) == [5, 0]
     send(store, entry, 1, 1)
-    assert (look(store, entry), store.shown(entry.id, 0).next_step()) == ([9, 1], 20)
+    assert (look(store, entry), store.shown(entry.id, 0).next_steps[None]) == ([9, 1], 20)
 
 
 @pytest.mark.parametrize("people", [5, 9, 10, 14])
