@@ -62,14 +62,12 @@ ROOMS = {  # in the order in which they are used; a room that is not listed come
 def rooms() -> dict[str, list[tuple[str, str, object]]]:
     """Each room with its public names: as people write them, where they are defined, and what they are."""
     found: dict[str, list[tuple[str, str, object]]] = {room: [] for room in ROOMS}
-    for name, home in deniable._HOMES.items():
-        if home:
-            thing = getattr(deniable, name)
-            found.setdefault(home.partition(".")[0], []).append(
-                (f"dn.{name}", _home(thing, f"deniable.{home}.{name}"), thing)
-            )
+    for name, home in deniable._EXPORTS.items():
+        if home == f"deniable.{name}":
+            found.setdefault(name, []).extend(_namespace(f"dn.{name}", home))
         else:
-            found.setdefault(name, []).extend(_namespace(f"dn.{name}", f"deniable.{name}"))
+            thing = getattr(deniable, name)
+            found.setdefault(home.split(".")[1], []).append((f"dn.{name}", _home(thing, f"{home}.{name}"), thing))
     return {room: names for room, names in found.items() if names}
 
 

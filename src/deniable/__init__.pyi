@@ -1,4 +1,7 @@
-"""What `deniable/__init__.py` offers, for type checkers and editors; at run time names are loaded when first used."""
+"""The list of public names and the modules that define them, for type checkers, editors and `__init__.py`.
+
+`__init__.py` reads it line by line, so each line imports one name, or all names of a module that is such a list itself.
+"""
 
 from deniable import attacks as attacks
 from deniable import criteria as criteria
@@ -21,51 +24,12 @@ from deniable.designs import Deck as Deck
 from deniable.designs import Design as Design
 from deniable.designs import NumberDesign as NumberDesign
 from deniable.designs import Range as Range
-from deniable.designs import binary as binary
-from deniable.designs import capped_binary as capped_binary
-from deniable.designs import christofides as christofides
-from deniable.designs import correlated_question as correlated_question
-from deniable.designs import crosswise as crosswise
-from deniable.designs import devore as devore
-from deniable.designs import direct as direct
-from deniable.designs import disguised as disguised
-from deniable.designs import exposing_binary as exposing_binary
 from deniable.designs import exposure_threshold as exposure_threshold
 from deniable.designs import feasible_binary as feasible_binary
-from deniable.designs import forced_choice as forced_choice
-from deniable.designs import forced_response as forced_response
-from deniable.designs import hadamard as hadamard
-from deniable.designs import hard_garbling as hard_garbling
 from deniable.designs import integer_deck as integer_deck
-from deniable.designs import items as items
-from deniable.designs import k_ary as k_ary
-from deniable.designs import kuk as kuk
-from deniable.designs import local_hashing as local_hashing
-from deniable.designs import mangat as mangat
-from deniable.designs import mangat_singh as mangat_singh
-from deniable.designs import mangat_singh_singh as mangat_singh_singh
-from deniable.designs import mangat_unrelated as mangat_unrelated
-from deniable.designs import matrix as matrix
-from deniable.designs import mirrored as mirrored
-from deniable.designs import mixture as mixture
-from deniable.designs import negative_survey as negative_survey
 from deniable.designs import number_design as number_design
-from deniable.designs import number_sequence as number_sequence
 from deniable.designs import optimal_binary as optimal_binary
-from deniable.designs import product as product
-from deniable.designs import rappor as rappor
-from deniable.designs import relaxed_warner as relaxed_warner
-from deniable.designs import rr3_club as rr3_club
-from deniable.designs import rr3_dagger as rr3_dagger
-from deniable.designs import rr3_ddagger as rr3_ddagger
-from deniable.designs import simmons as simmons
-from deniable.designs import singh_joarder as singh_joarder
-from deniable.designs import subset as subset
-from deniable.designs import triangular as triangular
-from deniable.designs import truncated_rappor as truncated_rappor
-from deniable.designs import unary as unary
-from deniable.designs import warner as warner
-from deniable.designs import window as window
+from deniable.designs.families import *  # noqa: F403 - the list of families
 from deniable.documents import Response as Response
 from deniable.errors import DeniableError as DeniableError
 from deniable.estimates import Caution as Caution

@@ -160,26 +160,6 @@ class FamilyCommands(CommandList, ABC):
         return super().get_command(ctx, cmd_name)
 
 
-PURPOSES = {
-    "Surveys, yes or no, with cards, dice, coins or a spinner": (
-        "warner", "forced_response", "simmons", "devore", "mangat", "mangat_singh", "mangat_singh_singh",
-        "mangat_unrelated", "singh_joarder", "correlated_question", "mirrored", "disguised", "kuk", "christofides",
-        "hard_garbling",
-    ),
-    "Surveys, yes or no, with a harmless question in place of a device": ("crosswise", "triangular", "number_sequence"),
-    "Surveys, three answers or more": ("forced_choice", "negative_survey", "rr3_dagger", "rr3_ddagger", "rr3_club"),
-    "Apps and telemetry, one of few or of many categories": (
-        "k_ary", "subset", "mixture", "unary", "rappor", "truncated_rappor", "hadamard", "local_hashing",
-    ),
-    "Numbers and ordered categories": ("number_design", "window"),
-    "Several questions of one respondent": ("product", "items", "drawn_items", "direct"),
-    "From probabilities of your own, or with a δ": (
-        "binary", "matrix", "relaxed_warner", "capped_binary", "exposing_binary",
-    ),
-}  # fmt: skip
-"""Every family, under what it is for, the best known first."""
-
-
 class Families(FamilyCommands):
     """The registered families of designs for categories, several of them of which some are drawn, and numbers."""
 
@@ -194,7 +174,16 @@ class Families(FamilyCommands):
         _show(design)
 
     def purposes(self) -> Mapping[str, Sequence[str]]:
-        return PURPOSES
+        from deniable.designs import FAMILIES, Purpose, families
+
+        listed = [name for name in vars(families) if name in FAMILIES]
+        added = [name for name in FAMILIES if name not in listed]
+        groups: dict[str, list[str]] = {purpose: [] for purpose in Purpose}
+        for name in [*listed, *added]:
+            groups[FAMILIES[name].purpose].append(name)
+        groups[Purpose.ORDERED].append("number_design")
+        groups[Purpose.ATTRIBUTES].append("drawn_items")
+        return {purpose: names for purpose, names in groups.items() if names}
 
 
 app = typer.Typer(
@@ -300,13 +289,14 @@ def _read_settings(path: Path, names: list[str]) -> dict[str, Any]:
 @guarded
 def list_families(as_json: Json = False) -> None:
     """List all families, each with what it does."""
-    builders = Families(name="design").builders()
-    names = [name for each in PURPOSES.values() for name in each]
+    families = Families(name="design")
+    builders, purposes = families.builders(), families.purposes()
+    names = [name for group in purposes.values() for name in group]
     lines = {name: (inspect.getdoc(builders[name]) or "").splitlines()[0] for name in names}
     if as_json:
         print_json(lines)
         return
-    for title, group in PURPOSES.items():
+    for title, group in purposes.items():
         console().print(f"{title}:", markup=False, style="bold")
         for name in group:
             console().print(f"  {name:<20} {lines[name]}", markup=False, highlight=False, soft_wrap=True)

@@ -1,125 +1,36 @@
 """Step 1: choose a channel. A function for each family, a value for each design."""
 
-from __future__ import annotations
+from types import ModuleType
 
-from deniable.designs.attributes import attribute_epsilons, direct, items, product
-from deniable.designs.cards import Deck, christofides, integer_deck
-from deniable.designs.design import AnyDesign, Design, Factor
-from deniable.designs.labels import Bitstrings, Numbered
-from deniable.designs.many_answers import (
-    forced_choice,
-    forced_response,
-    hadamard,
-    k_ary,
-    local_hashing,
-    matrix,
-    negative_survey,
-)
-from deniable.designs.numbers import NumberDesign, Range, Scale, number_design
-from deniable.designs.ordered import window
-from deniable.designs.registry import FAMILIES, Family, register
-from deniable.designs.sets_of_answers import (
-    best_t,
-    mixture,
-    mixture_risk,
-    rappor,
-    rappor_weights,
-    subset,
-    subset_information,
-    subset_risk,
-    truncated_rappor,
-    unary,
-)
-from deniable.designs.three_answers import rr3_club, rr3_dagger, rr3_ddagger
-from deniable.designs.two_answers import binary, crosswise, simmons, warner
-from deniable.designs.two_answers_named import (
-    correlated_question,
-    devore,
-    disguised,
-    hard_garbling,
-    kuk,
-    mangat,
-    mangat_singh,
-    mangat_singh_singh,
-    mangat_unrelated,
-    mirrored,
-    number_sequence,
-    singh_joarder,
-    triangular,
-)
-from deniable.designs.two_answers_relaxed import (
-    BinaryChoice,
-    capped_binary,
-    exposing_binary,
-    exposure_threshold,
-    feasible_binary,
-    optimal_binary,
-    relaxed_warner,
-)
+from deniable.designs.attributes import attribute_epsilons as attribute_epsilons
+from deniable.designs.cards import Deck as Deck
+from deniable.designs.cards import integer_deck as integer_deck
+from deniable.designs.design import AnyDesign as AnyDesign
+from deniable.designs.design import Design as Design
+from deniable.designs.design import Factor as Factor
+from deniable.designs.families import *  # noqa: F403 - the list of families
+from deniable.designs.labels import Bitstrings as Bitstrings
+from deniable.designs.labels import Numbered as Numbered
+from deniable.designs.numbers import NumberDesign as NumberDesign
+from deniable.designs.numbers import Range as Range
+from deniable.designs.numbers import Scale as Scale
+from deniable.designs.numbers import number_design as number_design
+from deniable.designs.registry import FAMILIES as FAMILIES
+from deniable.designs.registry import Family as Family
+from deniable.designs.registry import Purpose as Purpose
+from deniable.designs.registry import register as register
+from deniable.designs.sets_of_answers import best_t as best_t
+from deniable.designs.sets_of_answers import mixture_risk as mixture_risk
+from deniable.designs.sets_of_answers import rappor_weights as rappor_weights
+from deniable.designs.sets_of_answers import subset_information as subset_information
+from deniable.designs.sets_of_answers import subset_risk as subset_risk
+from deniable.designs.two_answers_relaxed import BinaryChoice as BinaryChoice
+from deniable.designs.two_answers_relaxed import exposure_threshold as exposure_threshold
+from deniable.designs.two_answers_relaxed import feasible_binary as feasible_binary
+from deniable.designs.two_answers_relaxed import optimal_binary as optimal_binary
 
 __all__ = [
-    "FAMILIES",
-    "AnyDesign",
-    "BinaryChoice",
-    "Bitstrings",
-    "Deck",
-    "Design",
-    "Factor",
-    "Family",
-    "NumberDesign",
-    "Numbered",
-    "Range",
-    "Scale",
-    "attribute_epsilons",
-    "best_t",
-    "binary",
-    "capped_binary",
-    "christofides",
-    "correlated_question",
-    "crosswise",
-    "devore",
-    "direct",
-    "disguised",
-    "exposing_binary",
-    "exposure_threshold",
-    "feasible_binary",
-    "forced_choice",
-    "forced_response",
-    "hadamard",
-    "hard_garbling",
-    "integer_deck",
-    "items",
-    "k_ary",
-    "kuk",
-    "local_hashing",
-    "mangat",
-    "mangat_singh",
-    "mangat_singh_singh",
-    "mangat_unrelated",
-    "matrix",
-    "mirrored",
-    "mixture",
-    "mixture_risk",
-    "negative_survey",
-    "number_design",
-    "number_sequence",
-    "optimal_binary",
-    "product",
-    "rappor",
-    "rappor_weights",
-    "register",
-    "relaxed_warner",
-    "rr3_club",
-    "rr3_dagger",
-    "rr3_ddagger",
-    "simmons",
-    "singh_joarder",
-    "subset",
-    "subset_information",
-    "subset_risk",
-    "triangular",
-    "truncated_rappor",
-    "unary",
-    "warner",
-    "window",
+    name
+    for name, value in vars().items()
+    if not name.startswith("_") and value is not ModuleType and not isinstance(value, ModuleType)
 ]

@@ -10,7 +10,7 @@ from deniable.designs import labels
 from deniable.designs.design import Design, Factor
 from deniable.designs.labels import Labels
 from deniable.designs.many_answers import k_ary
-from deniable.designs.registry import register
+from deniable.designs.registry import Purpose, register
 from deniable.designs.two_answers import binary, warner
 from deniable.errors import InvalidDesign, InvalidRequest
 
@@ -40,6 +40,7 @@ def attribute_epsilons(design: Design) -> dict[str, float]:
 @register(
     {"designs": [warner(1), k_ary(["red", "green", "blue"], 1)]},
     {"designs": {"smokes": warner(p="3/4"), "drinks": binary("9/10", "7/10"), "votes": warner(p="2/3")}},
+    purpose=Purpose.ATTRIBUTES,
 )
 def product(designs: Sequence[Design] | Mapping[str, Design]) -> Design:
     """Ask several questions of one respondent, each with its own design, drawn independently.
@@ -94,6 +95,7 @@ _MOST_TABLE_SIDES = 1000  # a table of so many rows and columns is still small
 @register(
     {"categories": ["no", "yes"]},
     {"categories": 3},
+    purpose=Purpose.ATTRIBUTES,
     caveat="Answers are sent as they are; nothing is hidden.",
 )
 def direct(categories: Labels = ("no", "yes")) -> Design:
@@ -126,6 +128,7 @@ def direct(categories: Labels = ("no", "yes")) -> Design:
 @register(
     {"demands": {"gun": 1, "liquor": "1/2"}},
     {"demands": {"gun": "1/2", "liquor": 2, "bread": None}},
+    purpose=Purpose.ATTRIBUTES,
 )
 def items(demands: Mapping[str, exact.Rational | None], *, categories: Labels = ("no", "yes")) -> Design:
     """Ask of each item whether it applies, each with an ε of its own; an item with None is sent as it is.

@@ -13,7 +13,7 @@ from deniable import chance, documents, exact
 from deniable.channel import Dense
 from deniable.designs.design import AnyDesign, Design
 from deniable.designs.labels import Labels, read
-from deniable.designs.registry import register
+from deniable.designs.registry import Purpose, register
 from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile, quoted
 
 
@@ -22,6 +22,7 @@ from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, Unre
     {"epsilon": "1/2"},
     {"cards": ["3/20", "1/4", "3/5"]},
     {"cards": ["1/10", "2/10", "3/10", "4/10"], "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
 )
 def christofides(
     epsilon: exact.Rational | None = None,

@@ -13,7 +13,7 @@ from deniable.channel.two_level import Hadamard, Hashing
 from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Labels, Numbered
-from deniable.designs.registry import register
+from deniable.designs.registry import Purpose, register
 from deniable.errors import InvalidDesign, InvalidRequest
 
 
@@ -23,6 +23,7 @@ from deniable.errors import InvalidDesign, InvalidRequest
     {"categories": 4, "epsilon": 2, "low": True},
     {"categories": 3, "p": "0.7"},
     {"categories": 3, "p": "1/10"},
+    purpose=Purpose.TELEMETRY,
 )
 def k_ary(
     categories: Labels,
@@ -117,6 +118,7 @@ def _from_probability(size: int, p: Fraction) -> Diagonal:
     {"rows": [[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]]},
     {"rows": [[0.5, 0.1], [0.25, 0.25], [0.25, 0.65]]},
     {"rows": [["1/2", 0, "1/3"], ["1/2", "1/2", "1/3"], [0, "1/2", "1/3"]]},
+    purpose=Purpose.EXPLICIT,
 )
 def matrix(
     rows: Sequence[Sequence[exact.Rational]],
@@ -162,6 +164,7 @@ def matrix(
     {"honest": "2/3", "yes": "1/6", "no": "1/6"},
     {"honest": "3/4", "yes": "1/8"},
     {"honest": "1/2", "yes": "2/5", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
 )
 def forced_response(
     honest: exact.Rational,
@@ -217,6 +220,7 @@ def forced_channel(forced: Sequence[Fraction]) -> Dense:
     {"forced": ["1/10", "1/20", "1/10", "3/20"]},
     {"forced": ["1/6", "1/6", "1/6"], "categories": ["never", "once", "often"]},
     {"forced": [0, "1/5", "1/5"]},
+    purpose=Purpose.SEVERAL,
 )
 def forced_choice(forced: Sequence[exact.Rational], *, categories: Labels | None = None) -> Design:
     """Let a device say whether to answer honestly, or which of several categories to say.
@@ -253,7 +257,7 @@ def forced_choice(forced: Sequence[exact.Rational], *, categories: Labels | None
     return Design("forced_choice", category_labels, category_labels, forced_channel(shares))
 
 
-@register({"categories": 4}, {"categories": ["red", "green", "blue"]})
+@register({"categories": 4}, {"categories": ["red", "green", "blue"]}, purpose=Purpose.SEVERAL)
 def negative_survey(categories: Labels) -> Design:
     """Send a category that is not the answer, each of the others evenly.
 
@@ -287,6 +291,7 @@ def negative_survey(categories: Labels) -> Design:
     {"categories": 3, "epsilon": 1},
     {"categories": ["red", "green", "blue", "white", "black"], "epsilon": 2},
     {"categories": 7, "epsilon": "1/2"},
+    purpose=Purpose.TELEMETRY,
 )
 def hadamard(categories: Labels, epsilon: exact.Rational) -> Design:
     """Send a row of a Hadamard matrix, more often one that is +1 in the answer's column.
@@ -339,6 +344,7 @@ MOST_CELLS = 1 << 24
     {"categories": ["red", "green", "blue", "white"], "epsilon": 1, "values": 2},
     {"categories": 7, "epsilon": 2, "values": 3},
     {"categories": 7, "epsilon": 1, "values": 4},
+    purpose=Purpose.TELEMETRY,
 )
 def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | None = None) -> Design:
     """Draw a public hash of the categories, and send it with the hashed answer, randomized.

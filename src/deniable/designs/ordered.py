@@ -10,7 +10,7 @@ from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Labels
 from deniable.designs.many_answers import k_ary
-from deniable.designs.registry import register
+from deniable.designs.registry import Purpose, register
 from deniable.designs.rounding import realize
 from deniable.errors import InvalidDesign, quoted
 
@@ -20,6 +20,7 @@ _MOST_CATEGORIES = 200  # every probability is written out: two rows of them for
 @register(
     {"categories": ["never", "once", "often"], "width": 2, "epsilon": 1},
     {"categories": 5, "width": 3, "epsilon": "1/2"},
+    purpose=Purpose.ORDERED,
 )
 def window(categories: Labels, width: int, epsilon: exact.Rational) -> Design:
     """Send a stretch of ordered categories: one that holds the answer with the largest probability ε allows.

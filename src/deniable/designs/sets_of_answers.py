@@ -14,7 +14,7 @@ from deniable.channel.sets import MOST_COUNTED_APART, Part
 from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Bitstrings, Labels
-from deniable.designs.registry import register
+from deniable.designs.registry import Purpose, register
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted
 
 
@@ -23,6 +23,7 @@ from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted
     {"categories": 3, "epsilon": 1, "t": 2},
     {"categories": 4, "t": 2, "p": "3/4"},
     {"categories": 3, "t": 1, "p": "1/4"},
+    purpose=Purpose.TELEMETRY,
 )
 def subset(
     categories: Labels,
@@ -210,6 +211,7 @@ _MOST_BY_SIZE = 255  # categories: half a megabyte of counts, for which nobody h
     {"categories": 3, "epsilon": 2, "optimized": True},
     {"categories": 3, "p": "2/3", "q": "1/4"},
     {"categories": 3, "p": "1/5", "q": "1/2", "by_size": True},
+    purpose=Purpose.TELEMETRY,
 )
 def unary(
     categories: Labels,
@@ -272,6 +274,7 @@ def unary(
     {"categories": ["red", "green", "blue"], "epsilon": 1},
     {"categories": 3, "f": "1/3"},
     {"categories": 4, "f": "1/4", "by_size": False},
+    purpose=Purpose.TELEMETRY,
 )
 def rappor(
     categories: Labels,
@@ -351,6 +354,7 @@ _PRECISE = Context(prec=60)  # of which 20 digits are needed: weights are rounde
 @register(
     {"categories": ["red", "green", "blue"], "weights": {1: "3/4", 2: "1/4"}, "epsilon": 1},
     {"categories": 3, "weights": [0.1, 0.3, 0.4, 0.2], "epsilon": 2},
+    purpose=Purpose.TELEMETRY,
 )
 def mixture(categories: Labels, weights: Weights, epsilon: exact.Rational) -> Design:
     """Send a set of a random size, each size with its own t-subset design at the same ε.
@@ -380,7 +384,9 @@ def mixture(categories: Labels, weights: Weights, epsilon: exact.Rational) -> De
     return Design("mixture", category_labels, Bitstrings(len(category_labels)), channel).within(epsilon)
 
 
-@register({"categories": ["red", "green", "blue"], "epsilon": 1}, {"categories": 4, "f": "1/3"})
+@register(
+    {"categories": ["red", "green", "blue"], "epsilon": 1}, {"categories": 4, "f": "1/3"}, purpose=Purpose.TELEMETRY
+)
 def truncated_rappor(
     categories: Labels, epsilon: exact.Rational | None = None, *, f: exact.Rational | None = None
 ) -> Design:

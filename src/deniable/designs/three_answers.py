@@ -14,7 +14,7 @@ from deniable.channel import Dense
 from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Labels
-from deniable.designs.registry import register
+from deniable.designs.registry import Purpose, register
 from deniable.designs.rounding import realize
 from deniable.designs.three_answers_best import Club, club, find, optimum
 from deniable.errors import InvalidDesign, InvalidRequest, quoted, require
@@ -28,6 +28,7 @@ Weighting: TypeAlias = Mapping[str, exact.Rational] | Sequence[exact.Rational]
     {"p1": "1/10", "p2": "1/5"},
     {"epsilon": 1},
     {"epsilon": "1/2", "importance": [1, 0, 0], "categories": ["no", "a little", "a lot"]},
+    purpose=Purpose.SEVERAL,
 )
 def rr3_dagger(
     p1: exact.Rational | None = None,
@@ -70,6 +71,7 @@ def rr3_dagger(
     {"p1": "3/4", "p2": "4/5"},
     {"p1": "1/5", "p2": "1/4"},
     {"epsilon": 1, "guess": [0.8, 0.1, 0.1]},
+    purpose=Purpose.SEVERAL,
 )
 def rr3_ddagger(
     p1: exact.Rational | None = None,
@@ -112,8 +114,7 @@ def rr3_ddagger(
     {"p1": "4/5", "p2": "13/20", "q": "7/10"},
     {"p1": 1, "p2": "1/2", "q": 1},
     {"epsilon": 2, "importance": [8, 1, 1], "guess": {"no": 0.8, "a little": 0.15, "a lot": 0.05},
-     "categories": ["no", "a little", "a lot"]},
-)  # fmt: skip
+     "categories": ["no", "a little", "a lot"]}, purpose=Purpose.SEVERAL)  # fmt: skip
 def rr3_club(
     p1: exact.Rational | None = None,
     p2: exact.Rational | None = None,

@@ -10,11 +10,11 @@ from deniable.channel import Dense
 from deniable.designs.design import Design
 from deniable.designs.labels import Labels, read
 from deniable.designs.many_answers import diagonal
-from deniable.designs.registry import register
+from deniable.designs.registry import Purpose, register
 from deniable.errors import InvalidDesign, InvalidRequest
 
 
-@register({"epsilon": 1}, {"p": "7/10"}, {"p": "1/4", "categories": ["never", "ever"]})
+@register({"epsilon": 1}, {"p": "7/10"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
 def warner(
     epsilon: exact.Rational | None = None,
     *,
@@ -52,6 +52,7 @@ def warner(
     {"p00": "9/10", "p11": "7/10"},
     {"p00": "3/5", "p11": "4/5"},
     {"p00": "1/10", "p11": "3/10"},
+    purpose=Purpose.EXPLICIT,
 )
 def binary(p00: exact.Rational, p11: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Build the two-answer design that keeps the first answer with probability p00 and the second with p11.
@@ -109,7 +110,13 @@ UNRELATED_CAVEAT = (
 """What the ε of every design with an unrelated question rests on."""
 
 
-@register({"epsilon": 1}, {"epsilon": 1, "b": "17/20"}, {"p": "7/10", "b": "3/10"}, caveat=UNRELATED_CAVEAT)
+@register(
+    {"epsilon": 1},
+    {"epsilon": 1, "b": "17/20"},
+    {"p": "7/10", "b": "3/10"},
+    purpose=Purpose.DEVICE,
+    caveat=UNRELATED_CAVEAT,
+)
 def simmons(
     epsilon: exact.Rational | None = None,
     *,
@@ -196,7 +203,9 @@ _CAVEAT_CROSSWISE = (
 )
 
 
-@register({"p": "1/4"}, {"p": "2/3", "categories": ["never", "ever"]}, caveat=_CAVEAT_CROSSWISE)
+@register(
+    {"p": "1/4"}, {"p": "2/3", "categories": ["never", "ever"]}, purpose=Purpose.HARMLESS, caveat=_CAVEAT_CROSSWISE
+)
 def crosswise(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Ask whether the answers to the sensitive and to a harmless question are the same or different.
 

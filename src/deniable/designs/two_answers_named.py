@@ -23,7 +23,7 @@ from deniable.channel import Dense, Diagonal
 from deniable.designs.design import Design
 from deniable.designs.labels import Labels, read
 from deniable.designs.many_answers import diagonal
-from deniable.designs.registry import register
+from deniable.designs.registry import Purpose, register
 from deniable.designs.two_answers import UNRELATED_CAVEAT, from_rates, unrelated_channel
 from deniable.errors import InvalidDesign, quoted
 
@@ -46,7 +46,7 @@ def _warner(p: exact.Rational) -> Diagonal:
     return diagonal(2, None, p)
 
 
-@register({"p": "4/5"}, {"p": "1/3", "categories": ["never", "ever"]})
+@register({"p": "4/5"}, {"p": "1/3", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
 def mirrored(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Say whether a statement holds: with probability p "I am a member", else its mirror "I am not a member".
 
@@ -70,7 +70,7 @@ def mirrored(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design
     return _two("mirrored", categories, _warner(p))
 
 
-@register({"p": "4/5"}, {"p": "3/10", "categories": ["never", "ever"]})
+@register({"p": "4/5"}, {"p": "3/10", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
 def disguised(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Name the colour of a card: members draw from a deck with a share p of red cards, the others from one with 1 − p.
 
@@ -97,7 +97,12 @@ def disguised(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Desig
     return _two("disguised", categories, _warner(p), ("black", "red"))
 
 
-@register({"t": "2/5", "p": "7/10"}, {"t": 0, "p": "3/4"}, {"t": "1/2", "p": "1/3", "categories": ["never", "ever"]})
+@register(
+    {"t": "2/5", "p": "7/10"},
+    {"t": 0, "p": "3/4"},
+    {"t": "1/2", "p": "1/3", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
+)
 def mangat_singh(t: exact.Rational, p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Tell the truth with probability t, else use Warner's device with p.
 
@@ -129,7 +134,7 @@ _LISTED = (
 )
 
 
-@register({"p": "1/4"}, {"p": "7/10", "categories": ["never", "ever"]}, caveat=_LISTED)
+@register({"p": "1/4"}, {"p": "7/10", "categories": ["never", "ever"]}, purpose=Purpose.HARMLESS, caveat=_LISTED)
 def number_sequence(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Say whether the sensitive answer is the same as that to a harmless statement about a picked number sequence.
 
@@ -159,6 +164,7 @@ def number_sequence(p: exact.Rational, *, categories: Labels = ("no", "yes")) ->
 @register(
     {"t": "2/5", "p": "7/10", "b": "3/10"},
     {"t": 0, "p": "1/2", "b": "3/4", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
     caveat=UNRELATED_CAVEAT,
 )
 def mangat_unrelated(
@@ -193,7 +199,10 @@ def mangat_unrelated(
 
 
 @register(
-    {"p": "7/10", "b_yes": "1/2", "b_no": "1/5"}, {"p": "1/2", "b_yes": "1/3", "b_no": "2/3"}, caveat=UNRELATED_CAVEAT
+    {"p": "7/10", "b_yes": "1/2", "b_no": "1/5"},
+    {"p": "1/2", "b_yes": "1/3", "b_no": "2/3"},
+    purpose=Purpose.DEVICE,
+    caveat=UNRELATED_CAVEAT,
 )
 def correlated_question(
     p: exact.Rational, b_yes: exact.Rational, b_no: exact.Rational, *, categories: Labels = ("no", "yes")
@@ -230,7 +239,7 @@ def correlated_question(
     return _two("correlated_question", categories, from_rates((1 - p_asked) * no, p_asked + (1 - p_asked) * yes))
 
 
-@register({"p": "2/3"}, {"p": "1/10", "categories": ["never", "ever"]})
+@register({"p": "2/3"}, {"p": "1/10", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
 def mangat(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Let members say yes; the others use Warner's device with p.
 
@@ -256,7 +265,7 @@ def mangat(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     return _two("mangat", categories, _one_sided(1 - exact.probability(p, name="p")))
 
 
-@register({"p": "7/10"}, {"p": "1/4", "categories": ["never", "ever"]})
+@register({"p": "7/10"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
 def devore(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Answer the sensitive question with probability p, else one to which everybody says yes.
 
@@ -287,7 +296,7 @@ _TRIANGULAR = (
 )
 
 
-@register({"p": "1/4"}, {"p": "1/2", "categories": ["never", "ever"]}, caveat=_TRIANGULAR)
+@register({"p": "1/4"}, {"p": "1/2", "categories": ["never", "ever"]}, purpose=Purpose.HARMLESS, caveat=_TRIANGULAR)
 def triangular(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Ask whether neither or at least one of a sensitive and a harmless question is to be answered with yes.
 
@@ -319,7 +328,7 @@ _APPLICATION = (
 )
 
 
-@register({"p": "3/10"}, {"p": "1/5", "categories": ["never", "ever"]}, caveat=_APPLICATION)
+@register({"p": "3/10"}, {"p": "1/5", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE, caveat=_APPLICATION)
 def hard_garbling(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Let the application turn a no into a yes with probability p.
 
@@ -347,7 +356,12 @@ def hard_garbling(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> D
     return _two("hard_garbling", categories, _one_sided(exact.probability(p, name="p")))
 
 
-@register({"p": "3/5", "b": "1/2"}, {"p": "1/2", "b": "1/4", "categories": ["never", "ever"]}, caveat=UNRELATED_CAVEAT)
+@register(
+    {"p": "3/5", "b": "1/2"},
+    {"p": "1/2", "b": "1/4", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
+    caveat=UNRELATED_CAVEAT,
+)
 def mangat_singh_singh(p: exact.Rational, b: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Let members say yes; the others say no with probability p, else they answer an innocuous question.
 
@@ -374,7 +388,7 @@ def mangat_singh_singh(p: exact.Rational, b: exact.Rational, *, categories: Labe
     return _two("mangat_singh_singh", categories, _one_sided(p_drawn))
 
 
-@register({"p": "3/5"}, {"p": "1/4", "categories": ["never", "ever"]})
+@register({"p": "3/5"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
 def singh_joarder(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Use Warner's device with p; a member who would have to say no draws once more.
 
@@ -405,6 +419,7 @@ def singh_joarder(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> D
     {"p1": "4/5", "p2": "3/10"},
     {"p1": "4/5", "p2": "3/10", "draws": 3},
     {"p1": "1/5", "p2": 1, "draws": 2, "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
 )
 def kuk(p1: exact.Rational, p2: exact.Rational, *, draws: int = 1, categories: Labels = ("no", "yes")) -> Design:
     """Count red cards: members draw from a deck with a share p1 of red ones, the others from one with p2.

@@ -13,14 +13,19 @@ from deniable.channel import Channel, Dense, Diagonal
 from deniable.criteria import Relaxed
 from deniable.designs.design import Design
 from deniable.designs.labels import Labels, read
-from deniable.designs.registry import register
+from deniable.designs.registry import Purpose, register
 from deniable.designs.two_answers import binary
 from deniable.errors import InvalidDesign, InvalidRequest, quoted
 
 TWO: Sequence[str] = ("no", "yes")
 
 
-@register({"epsilon": 1, "delta": "1/10"}, {"epsilon": "1/2", "delta": "1/100"}, {"epsilon": 0, "delta": "1/4"})
+@register(
+    {"epsilon": 1, "delta": "1/10"},
+    {"epsilon": "1/2", "delta": "1/100"},
+    {"epsilon": 0, "delta": "1/4"},
+    purpose=Purpose.EXPLICIT,
+)
 def relaxed_warner(epsilon: exact.Rational, delta: exact.Rational = 0, *, categories: Labels = TWO) -> Design:
     """Send the answer with the largest probability that (ε, δ) allows when both answers are treated alike.
 
@@ -54,6 +59,7 @@ def relaxed_warner(epsilon: exact.Rational, delta: exact.Rational = 0, *, catego
 @register(
     {"epsilon": 1, "delta": "1/10", "ceiling": 3},
     {"epsilon": "1/2", "delta": "1/100", "ceiling": 2, "telling": "no"},
+    purpose=Purpose.EXPLICIT,
 )
 def capped_binary(
     epsilon: exact.Rational,
@@ -98,7 +104,7 @@ def capped_binary(
     return design.within(epsilon, read_delta(delta)).within(ceiling)
 
 
-@register({"delta": "1/10"}, {"delta": "1/3", "telling": "no"})
+@register({"delta": "1/10"}, {"delta": "1/3", "telling": "no"}, purpose=Purpose.EXPLICIT)
 def exposing_binary(delta: exact.Rational, *, telling: str | None = None, categories: Labels = TWO) -> Design:
     """Expose a share δ of those with one answer outright, and say nothing about anybody else.
 

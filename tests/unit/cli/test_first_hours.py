@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import deniable as dn
-from deniable.cli.designs import PURPOSES, Families
+from deniable.cli.designs import Families
 from tests.support.commands import done, run
 
 DIE = dn.forced_response(honest="3/4", yes="1/6")
@@ -82,10 +82,11 @@ def test_of_groups_nothing_is_told_twice_and_shares_stay_percentages(folder: Pat
 
 
 def test_every_family_stands_under_one_purpose() -> None:
-    listed = [name for names in PURPOSES.values() for name in names]
+    purposes = Families(name="design").purposes()
+    listed = [name for names in purposes.values() for name in names]
     assert sorted(listed) == sorted(Families(name="design").builders())
     shown = done("design", "-h").stdout
-    assert all(title in shown for title in PURPOSES)
+    assert all(title in shown for title in purposes)
     assert shown.index("warner") < shown.index("Apps and telemetry") < shown.index("k_ary")
 
 
