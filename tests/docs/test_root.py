@@ -30,6 +30,7 @@ LISTED = {
     "locks",
     "mkdocs.yml",
     "mutants",
+    "papers",
     "pyproject.toml",
     "scripts",
     "src",
