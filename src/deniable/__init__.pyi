@@ -84,8 +84,6 @@ from deniable.release.ledger import Ledger as Ledger
 from deniable.release.market import Market as Market
 from deniable.release.market import Prices as Prices
 from deniable.release.panel import Panel as Panel
-from deniable.responses.stages import degrade as degrade
-from deniable.responses.stages import upgrade as upgrade
 from deniable.survey import Codebook as Codebook
 from deniable.survey import HarmlessQuestion as HarmlessQuestion
 from deniable.survey import Question as Question
@@ -125,6 +123,8 @@ from deniable.types.key_value.design import pckv_grr as pckv_grr
 from deniable.types.key_value.design import pckv_ue as pckv_ue
 from deniable.types.key_value.design import vpp as vpp
 from deniable.types.key_value.estimate import KeyValueEstimate as KeyValueEstimate
+from deniable.types.ladder.respond import degrade as degrade
+from deniable.types.ladder.respond import upgrade as upgrade
 from deniable.types.numbers.count import NumberTally as NumberTally
 from deniable.types.numbers.estimate import Mean as Mean
 from deniable.types.numbers.estimate import NumberEstimate as NumberEstimate

@@ -10,11 +10,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from deniable.chance import SYSTEM, Source
 from deniable.errors import InvalidRequest, require, require_options
+from deniable.types import FOLDERS, operation
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign, Deck, Design, NumberDesign
@@ -49,55 +49,6 @@ if TYPE_CHECKING:
     from deniable.types.strings.estimate import Candidates, StringEstimate
 
 __all__ = ["estimate", "respond", "respond_all", "tally"]
-
-# What a design asks for: the functions for one answer, for responses, and for counts; modules below `deniable`.
-_HOMES: dict[str, tuple[str, str, str]] = {
-    "categories": ("responses.respond", "tallies.tally", "estimates.estimate"),
-    "ladder": ("responses.stages.release_planned", "tallies.stages.count_stages", "estimates.stages.combine"),
-    "deck": ("responses.cards.respond_with_card", "tallies.decks.tally", "estimates.decks.estimate_deck"),
-    "key-value": (
-        "types.key_value.respond.respond",
-        "types.key_value.count.tally",
-        "types.key_value.estimate.estimate",
-    ),
-    "edges": ("types.edges.respond.respond", "types.edges.count.tally", "types.edges.estimate.estimate"),
-    "strings": (
-        "types.strings.respond.respond",
-        "types.strings.count.tally",
-        "types.strings.estimate.estimate",
-    ),
-    "numbers": (
-        "types.numbers.respond.respond",
-        "types.numbers.count.tally",
-        "types.numbers.estimate.estimate",
-    ),
-    "drawn items": (
-        "types.drawn.respond.respond",
-        "types.drawn.count.tally",
-        "types.drawn.estimate.estimate",
-    ),
-}
-_VERBS = ("respond", "tally", "estimate")
-_SAMPLED = {  # what a design asks for: who estimates from rows of people that were drawn with a `Sampling`
-    "categories": "estimates.sampling.estimate",
-    "ladder": "estimates.sampling.estimate_stages",
-    "deck": "estimates.sampling.estimate_dealt",
-    "numbers": "estimates.sampling.estimate",
-    "drawn items": "types.drawn.estimate.estimate_sampled",
-    "key-value": "types.key_value.sampling.estimate_sampled",
-    "edges": "types.edges.sampling.estimate_sampled",
-    "strings": "types.strings.sampling.estimate_sampled",
-}
-_IN_ORDER = frozenset(_HOMES) - {"key-value", "edges"}  # whose responses stand in the order of the answers' rows
-_PLAIN = frozenset(_HOMES) - {"deck"}  # which respond to an answer without anything besides
-
-# What to say where something that a type of design needs is not given.
-_NEEDED = {
-    "card": (
-        "a deck is dealt, one card to each of its people; expected the card that this respondent holds.",
-        "Deal it to everybody at once: dn.respond_all(deck, answers). Or pass card=, one of deck.shuffle().",
-    ),
-}
 
 
 @overload
@@ -154,8 +105,8 @@ def respond(
         >>> dn.respond(dn.lpp_club(["tea", "milk"], epsilon=1), {"tea": 0.5}).symbol[2:] in ("tea", "milk")
         True
     """
-    if card is None is cohort and source is SYSTEM and getattr(design, "asks", None) in _PLAIN:
-        return _function(design.asks, "respond")(design, answer)  # type: ignore[no-any-return]  # the quick way
+    if card is None is cohort and source is SYSTEM and getattr(design, "required", None) == {}:
+        return operation(design, "respond")(design, answer)  # type: ignore[no-any-return]  # the quick way
     require(hasattr(source, "read"), source, "the source", "random bytes that can be read")
     options = {"card": card, "cohort": cohort, "source": None if source is SYSTEM else source}
     return _call("respond", design, (design, answer), options)  # type: ignore[no-any-return]
@@ -302,7 +253,7 @@ def respond_all(
         "threads": threads,
         "fast": fast,
     }
-    if getattr(design, "asks", None) not in _HOMES:
+    if getattr(design, "asks", None) not in FOLDERS:
         _refuse_design("respond_all", design)
     require(source is None or hasattr(source, "read"), source, "the source", "random bytes that can be read")
     require(
@@ -318,10 +269,8 @@ def respond_all(
         given = {name: option for name, option in options.items() if option is not None}
         sent = engine.respond_all(design, answers, **given)
     else:
-        from deniable.engines.local.engine import DRAWN
-
-        sent = _checked(DRAWN[design.asks], (design, answers), options)
-    return sent.of_column(answers) if design.asks in _IN_ORDER else sent
+        sent = _checked(operation(design, "respond_all"), (design, answers), options)
+    return sent.of_column(answers) if design.keeps_order else sent
 
 
 @overload
@@ -439,7 +388,7 @@ def _count_all(design: Any, responses: Any, options: dict[str, Any]) -> Any:
 
     if isinstance(design, Responses) and responses is None:
         return _count(design, options)
-    if getattr(design, "asks", None) not in _HOMES:
+    if getattr(design, "asks", None) not in FOLDERS:
         _refuse_design("tally", design)
     if isinstance(responses, Responses):
         responses.check(design)
@@ -665,21 +614,9 @@ def estimate(
 
 def _call(verb: str, design: Any, given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Call the function that a verb is for this design, with the options that were given."""
-    asks = getattr(design, "asks", None)
-    if asks not in _HOMES:
+    if getattr(design, "asks", None) not in FOLDERS:
         _refuse_design(verb, design)
-    return _checked(_function(asks, verb), given, options)
-
-
-def _function(asks: str, verb: str) -> Callable[..., Any]:
-    return _named(_HOMES[asks][_VERBS.index(verb)])
-
-
-@cache
-def _named(place: str) -> Callable[..., Any]:
-    module, _, name = place.rpartition(".")
-    found: Callable[..., Any] = getattr(import_module(f"deniable.{module}"), name)
-    return found
+    return _checked(operation(design, verb), given, options)
 
 
 @cache
@@ -707,7 +644,7 @@ def _used(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping
     require_options(truths={name: used.get(name) for name in ("codes", "fast")})
     for name in list(known)[len(given) :]:
         if known[name] and name not in used:
-            raise InvalidRequest(*_NEEDED[name])
+            raise InvalidRequest(*given[0].required[name])
     return used
 
 
@@ -724,9 +661,7 @@ def _counts_shares(given: object) -> bool:
 
 
 def _count(responses: Responses[Any], options: Mapping[str, Any]) -> Any:
-    from deniable.engines.local.engine import COUNTED
-
-    return _checked(COUNTED[responses.design.asks], (responses,), options)
+    return _checked(operation(responses.design, "count_sent"), (responses,), options)
 
 
 def _count_weighted(design: Any, responses: Any, weights: Any, options: Mapping[str, Any]) -> WeightedTally:
@@ -761,15 +696,15 @@ def _estimate_sampled(given: Any, sampling: Sampling, options: Mapping[str, Any]
         from deniable.estimates.sampling import estimate_devices
 
         return _checked(estimate_devices, (given, sampling), options)  # type: ignore[no-any-return]
-    if not isinstance(given, Responses) or given.design.asks not in _SAMPLED:
+    if not isinstance(given, Responses):
         of = f"responses to a design that asks for {given.design.asks}" if isinstance(given, Responses) else ""
         raise InvalidRequest(
             f"a sampling describes rows, and these are {of or 'a ' + type(given).__name__}; expected responses to a "
-            f"design for {' or '.join(_SAMPLED)}, a row for each person.",
+            f"design for {' or '.join(FOLDERS)}, a row for each person.",
             "Hand over what respond_all() returned, or dn.Responses.of(design, column); of several devices "
             "dn.Responses.of(designs, column, devices=…).",
         )
-    return _checked(_named(_SAMPLED[given.design.asks]), (given, sampling), options)  # type: ignore[no-any-return]
+    return _checked(operation(given.design, "estimate_sampled"), (given, sampling), options)  # type: ignore[no-any-return]
 
 
 def _count_devices(
@@ -798,7 +733,7 @@ def _count_groups(
         )
     sent = design if isinstance(design, Responses) and responses is None else responses
     of = sent.design if sent is design else design
-    if getattr(of, "asks", None) not in _HOMES or sent is None or _is_of_spark(sent):
+    if getattr(of, "asks", None) not in FOLDERS or sent is None or _is_of_spark(sent):
         raise InvalidRequest(
             "groups are counted of a design's responses, row by row; expected both, or Responses alone.",
             "Where rows lie elsewhere, count them there: dn.engines.spark.tally(design, frame, by=column).",
@@ -817,7 +752,7 @@ def _estimate_groups(tally: GroupedTally, options: Mapping[str, Any]) -> Grouped
     from deniable.estimates.groups import estimate_groups
     from deniable.estimates.sampling import estimate_tally
 
-    fit = estimate_tally if tally.weighted else _function(tally.design.asks, "estimate")
+    fit = estimate_tally if tally.weighted else operation(tally.design, "estimate")
     return estimate_groups(tally, **_used(fit, (tally,), options))
 
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import deniable as dn
 from deniable.designs import Design
 from deniable.engines import sql
-from deniable.engines.sql.forms import forms
 from deniable.errors import Incompatible, InvalidResponse
 from deniable.tallies.responses import Responses
 from deniable.tallies.stages import count_stages
+from deniable.types import operation
 from tests.support.registered import registered
 from tests.support.types import TYPES
 from tests.support.warehouses import TABLE, InDuckDB, InPostgres, InSpark, Warehouse, as_labels, stored
@@ -77,7 +77,7 @@ def test_every_registered_design_is_counted_alike(warehouse: Warehouse, labels: 
     """Designs of one form have the same query but for their hash: they stand in one table, and are counted apart."""
     alike: dict[Any, list[Responses[Design]]] = {}
     for each in registered():
-        alike.setdefault(forms(each, labels=labels), []).append(drawn(each, 30))
+        alike.setdefault(operation(each, "forms")(each, labels=labels), []).append(drawn(each, 30))
     for sent in alike.values():
         tables = [(as_labels if labels else stored)(each) for each in sent]
         whose = pa.array([number for number, each in enumerate(sent) for _ in range(len(each))])

@@ -31,7 +31,7 @@ def loaded_by(statement: str) -> set[str]:
         "from deniable.responses import respond",
         "import deniable as dn; dn.respond(dn.warner(1), 'yes').to_json()",
         "import deniable as dn; dn.Design.from_json(dn.k_ary(5, 1).to_json())",
-        "import deniable.responses.stages",
+        "import deniable.types.ladder.respond",
         "import deniable.release.ledger, deniable.release.market",
         "import deniable.client, deniable.survey",
         "import deniable.types.numbers.respond, deniable.types.strings.respond",

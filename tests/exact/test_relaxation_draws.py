@@ -15,7 +15,8 @@ from deniable.designs import Design
 from deniable.order import bits
 from deniable.order.relaxation import ladder, relax
 from deniable.responses import respond
-from deniable.responses.stages import release_planned, upgrade
+from deniable.types.ladder.respond import respond as release_planned
+from deniable.types.ladder.respond import upgrade
 from tests.support.ladders import small
 from tests.support.traces import law
 

@@ -49,7 +49,7 @@ NOT_DRAWN = {
 }
 REACHED = {  # through the verbs, an engine, or the book or device that takes a source once
     "responses.respond": "verbs.respond, categories",
-    "responses.stages.release_planned": "verbs.respond, ladder",
+    "types.ladder.respond.respond": "verbs.respond, ladder",
     "types.drawn.respond.respond": "verbs.respond, drawn items",
     "types.edges.respond.respond": "verbs.respond, edges",
     "types.key_value.respond.respond": "verbs.respond, key-value",
@@ -57,12 +57,12 @@ REACHED = {  # through the verbs, an engine, or the book or device that takes a 
     "types.numbers.respond.level_of": "verbs.respond, numbers",
     "types.numbers.respond.category_of": "client.client.Client",
     "types.strings.respond.respond": "verbs.respond, strings",
-    "engines.local.engine._draw_stages": "verbs.respond_all, ladder",
-    "engines.local.engine._deal": "verbs.respond_all, deck",
-    "engines.local.engine._draw_items": "verbs.respond_all, key-value",
-    "engines.local.engine._draw_strings": "verbs.respond_all, strings",
-    "engines.local.engine._draw_numbers": "verbs.respond_all, numbers",
-    "engines.local.engine._draw_hands": "verbs.respond_all, drawn items",
+    "types.ladder.draw.respond_all": "verbs.respond_all, ladder",
+    "types.deck.draw.respond_all": "verbs.respond_all, deck",
+    "types.key_value.draw.respond_all": "verbs.respond_all, key-value",
+    "types.strings.draw.respond_all": "verbs.respond_all, strings",
+    "types.numbers.draw.respond_all": "verbs.respond_all, numbers",
+    "types.drawn.draw.respond_all": "verbs.respond_all, drawn items",
 }
 ENTRANCES = {
     "chance: secrets.token_bytes(count)": "chance.bits",

@@ -14,7 +14,7 @@ from deniable.chance import ScriptedSource, pick
 from deniable.channel import Bits
 from deniable.designs import Deck, Design
 from deniable.designs.registry import FAMILIES
-from deniable.responses.cards import respond_with_card
+from deniable.types.deck.respond import respond as respond_with_card
 from tests.support import browser, vectors
 from tests.support.draws import assert_counts_follow
 from tests.support.hands import HARD, Counted, around, everybody, planted, scalar

@@ -18,7 +18,7 @@ from deniable.channel.sets import Part
 from deniable.order.ladders import Ladder, Relaxation
 from deniable.order.relaxation import ladder
 from deniable.order.steps import Step
-from deniable.responses.stages import release_planned
+from deniable.types.ladder.respond import respond as release_planned
 from tests.conformance.test_same_bytes_same_relaxations import everybody, planted, relaxations
 from tests.support import browser
 from tests.support.hands import Counted, around

@@ -17,7 +17,7 @@ from deniable.attacks.simulated import generator
 from deniable.chance import Source
 from deniable.designs import Deck, Design
 from deniable.order.relaxation import ladder
-from deniable.responses.cards import respond_with_card
+from deniable.types.deck.respond import respond as respond_with_card
 from deniable.types.strings.design import NoisySampling
 from tests.support import worlds
 from tests.support.worlds import FALSE_ALARM, assert_tallies_follow

@@ -27,9 +27,9 @@ import numpy as np
 from deniable.collector.intake import SubmissionWriter
 from deniable.collector.store import Batch, Entry, NotStored, Sent, Store, StoreFailed, Submission, open_store
 from deniable.responses import respond
-from deniable.responses.stages import release_planned
 from deniable.tallies import tally
 from deniable.tallies.stages import StageTallies
+from deniable.types.ladder.respond import respond as release_planned
 from tests.support.surveys import COLOURS, small
 
 RESPONDENTS = 24  # at work at a time

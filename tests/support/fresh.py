@@ -47,13 +47,14 @@ from deniable.order import bits
 from deniable.order.bits import BitByBit
 from deniable.order.steps import Step, sent
 from deniable.release.panel import Panel
-from deniable.responses import cards, stages
 from deniable.survey import Keys, Link
 from deniable.survey.arms import SurveyArm, draw_arm
+from deniable.types.deck import respond as cards
 from deniable.types.drawn import draw as drawn
 from deniable.types.key_value import draw as key_value
 from deniable.types.key_value import respond as key_value_responses
 from deniable.types.key_value import schemes
+from deniable.types.ladder import respond as stages
 from deniable.types.numbers import draw as numbers
 from deniable.types.strings import draw as strings
 from deniable.types.strings import respond as string_responses
@@ -205,9 +206,9 @@ def one_by_one() -> dict[str, Path_]:
         "types.strings.respond.permanent": lambda: string_responses.permanent(NOISY, BLOOM, "equal", 1),
         "types.strings.respond.sample": lambda: string_responses.sample(NOISY, BLOOM, 5),
         "survey.arms.draw_arm": lambda: draw_arm(ARMS),
-        "responses.stages.upgrade": lambda: stages.upgrade(RUNG, response, "0").symbol,
-        "responses.stages.degrade": lambda: stages.degrade(RUNG, finer).symbol,
-        "responses.cards.deal": lambda: [each.symbol for each in cards.deal(dn.integer_deck(9, 1), ["no"] * 9)],
+        "types.ladder.respond.upgrade": lambda: stages.upgrade(RUNG, response, "0").symbol,
+        "types.ladder.respond.degrade": lambda: stages.degrade(RUNG, finer).symbol,
+        "types.deck.respond.deal": lambda: [each.symbol for each in cards.deal(dn.integer_deck(9, 1), ["no"] * 9)],
         "designs.cards.Deck.shuffle": lambda: dn.integer_deck(9, 1).shuffle(),
         "survey.survey.Survey.draw_hand": lambda: [each.name for each in HANDS.draw_hand()],
         "blind.prepare": blind.prepare,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from deniable.engines.spark.tasks import signed
-from deniable.engines.sql.dialects import DIALECTS
 from deniable.tallies.responses import Responses
+from deniable.tallies.stored.dialects import DIALECTS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

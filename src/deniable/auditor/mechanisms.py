@@ -24,7 +24,7 @@ from deniable.chance import SYSTEM, Source
 from deniable.designs import AnyDesign, Deck
 from deniable.engines import Engine, Local
 from deniable.errors import InvalidRequest
-from deniable.responses.cards import respond_with_card
+from deniable.types.deck.respond import respond as respond_with_card
 
 __all__ = ["Called", "Designed", "Joint", "Mechanism", "draw", "jointly", "mechanism", "of_callable", "of_design"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import isnan
 from threading import Lock
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from deniable.bulk.draws import Draw, prepare
 from deniable.bulk.random_words import Words
 from deniable.chance import Source
 from deniable.channel.coding import Coding, Counts, code_type
-from deniable.designs import Design, Numbered
+from deniable.designs import AnyDesign, Design, Numbered
 from deniable.designs.labels import shown
 from deniable.errors import InvalidAnswer, InvalidRequest, quoted
 from deniable.tallies import Tally, arrow
@@ -27,6 +27,7 @@ from deniable.tallies import tally as tally_any
 from deniable.tallies.responses import Missing, Responses
 
 AnswerCodes: TypeAlias = NDArray[np.integer[Any]]
+Drawn = TypeVar("Drawn", bound=AnyDesign)
 
 _COUNTED = 1 << 22  # codes that a thread counts at a time
 
@@ -193,6 +194,27 @@ def with_zeros(sent: Codes, missing: Missing) -> Codes:
     out = np.zeros((len(missing), *sent.shape[1:]), sent.dtype)
     out[~missing] = sent
     return out
+
+
+def build_responses(design: Drawn, present: Missing, *columns: NDArray[Any]) -> Responses[Drawn]:
+    """Build the responses of all people from the rows that were drawn for those who are present."""
+    if present.all():
+        return Responses(design, dict(zip(design.columns, columns, strict=True)))
+    spread = [with_zeros(column, ~present) for column in columns]
+    return Responses(design, dict(zip(design.columns, spread, strict=True)), ~present)
+
+
+def read_objects(answers: Any) -> list[Any]:
+    """Return a column as Python objects, None where an answer is missing.
+
+    Raises:
+        InvalidAnswer: no list, array or column.
+    """
+    column = arrow.read(answers) if arrow.is_column(answers) or isinstance(answers, np.ndarray) else None
+    if column is None and not is_sequence(answers) and not isinstance(answers, np.ndarray):
+        raise InvalidAnswer(f"the answers are a {type(answers).__name__}; expected a list, an array or a column.")
+    values = list(answers) if column is None else column.to_pylist()
+    return [None if is_absent(value) else value for value in values]
 
 
 def with_gaps(sent: Codes, missing: Missing) -> Codes:

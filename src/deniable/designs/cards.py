@@ -172,6 +172,15 @@ class Deck(AnyDesign):
 
     SCHEMA: ClassVar[str] = "deck"
     asks: ClassVar[str] = "deck"
+    is_numbered: ClassVar[bool] = True
+    is_dealt: ClassVar[bool] = True
+    has_comparable_groups: ClassVar[bool] = False
+    required: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "card": (
+            "a deck is dealt, one card to each of its people; expected the card that this respondent holds.",
+            "Deal it to everybody at once: dn.respond_all(deck, answers). Or pass card=, one of deck.shuffle().",
+        ),
+    }
     counts: tuple[int, ...]
     people: int
     categories: Sequence[str] = ("no", "yes")

@@ -32,19 +32,42 @@ class Factor(NamedTuple):
 
 
 class AnyDesign(Rendered, HashedDocument):
-    """What every type of design has in common: it is named by its hash, says what it asks for, and can be looked at.
+    """What every type of design has in common: it is named by its hash, states its type of question, and can be shown.
 
     Attributes:
-        asks: "categories", "deck", "ladder", "key-value", "edges", "strings", "numbers" or "drawn items"; the verbs
-            look it up.
+        asks: the type of question; `deniable.types.FOLDERS` lists them all.
+        answer_form: how a column holds answers: "labels", "text", "numbers", or "weights" by item.
+        accepts_codes: whether an answer may be the whole number of a category.
+        keeps_order: whether responses stand in the order of the answers.
+        is_streamed: whether an engine draws column after column with a design that it prepares once.
+        is_numbered: whether a column of responses is read one by one, with `response_number`.
+        has_stages: whether there is a column of responses for each stage.
+        is_dealt: whether all people get their device at once, so that nobody draws alone and no group is counted apart.
+        has_comparable_groups: whether the estimates of all groups have the same names.
+        needs_attributes: whether answers are always one column for each attribute.
+        required: what `respond` cannot do without, with the problem and the hint of the error that asks for it.
     """
 
     asks: ClassVar[str]
+    answer_form: ClassVar[str] = "labels"
+    accepts_codes: ClassVar[bool] = False
+    keeps_order: ClassVar[bool] = True
+    is_streamed: ClassVar[bool] = False
+    is_numbered: ClassVar[bool] = False
+    has_stages: ClassVar[bool] = False
+    is_dealt: ClassVar[bool] = False
+    has_comparable_groups: ClassVar[bool] = True
+    needs_attributes: ClassVar[bool] = False
+    required: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
     @property
     def columns(self) -> tuple[str, ...]:
         """What the columns of its `Responses` are called; one for most."""
         return ("response",)
+
+    def device_of(self, column: str) -> AnyDesign:  # noqa: ARG002 - stages have a design for each column
+        """Return the design with which the responses of a column were drawn."""
+        return self
 
     @abstractmethod
     def symbols_in(self, column: str, rows: Any) -> Sequence[object]:
@@ -67,6 +90,8 @@ class Design(AnyDesign):
 
     SCHEMA: ClassVar[str] = "design"
     asks: ClassVar[str] = "categories"
+    accepts_codes: ClassVar[bool] = True
+    is_streamed: ClassVar[bool] = True
     columns: ClassVar[tuple[str, ...]] = ("response",)
     name: str
     categories: Sequence[str]

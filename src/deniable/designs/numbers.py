@@ -122,6 +122,9 @@ class NumberDesign(Design):
     """
 
     asks: ClassVar[str] = "numbers"
+    answer_form: ClassVar[str] = "numbers"
+    accepts_codes: ClassVar[bool] = False
+    is_streamed: ClassVar[bool] = False
     scale: Scale = Scale(Range(Fraction(0), Fraction(1)), 2)
 
     def __post_init__(self) -> None:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from deniable.engines import Engine
     from deniable.tallies.responses import Responses
 
-_CODED = ("categories", "ladder", "drawn items")  # whose answers may be codes
-_WEIGHTED = ("key-value", "edges")  # whose answer is a mapping from items to weights
-
 
 @dataclass(frozen=True)
 class AskedColumns:
@@ -52,7 +49,7 @@ class AskedColumns:
     @property
     def labels(self) -> tuple[str, ...]:
         """Those of them that hold labels or text."""
-        return () if self.design.asks in (*_WEIGHTED, "numbers") else self.answers
+        return self.answers if self.design.answer_form in ("labels", "text") else ()
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -77,9 +74,9 @@ class AskedColumns:
     def drawing(self, engine: Engine, source: Source | None) -> Callable[[Block], Responses[Any]]:
         """Return what draws the responses to block after block."""
         options: dict[str, Any] = {} if source is None else {"source": source}
-        if self.design.asks in _CODED:
+        if self.design.accepts_codes:
             options["codes"] = self._codes()
-        draw = self._stream(engine, options) if self.design.asks == "categories" else self._each(engine, options)
+        draw = self._stream(engine, options) if self.design.is_streamed else self._each(engine, options)
 
         def drawn(block: Block) -> Responses[Any]:
             try:
@@ -118,9 +115,8 @@ class AskedColumns:
         if self.by_attribute:
             return {name: block.table.column(name) for name in self.answers}
         column = block.table.column(self.answers[0])
-        if self.design.asks in _WEIGHTED:
-            return _mappings(column)
-        return _numbers(column) if self.design.asks == "numbers" else column
+        read = _READ_ANSWERS.get(self.design.answer_form)
+        return column if read is None else read(column)
 
     def _codes(self) -> bool | None:
         if self.codes is not None:
@@ -169,19 +165,19 @@ def ask(
     attributes = tuple(getattr(design, "attributes", ()))
     if column is None and not attributes:
         raise InvalidRequest("there is no column of answers; expected its name.")
-    if column is not None and design.asks == "drawn items":
+    if column is not None and design.needs_attributes:
         raise InvalidRequest(
             "the columns are called as the questions are; expected no other column.",
             f"They are {', '.join(attributes)}.",
         )
-    if cohorts is not None and design.asks != "strings":
+    if cohorts is not None and "cohort" not in design.columns:
         raise InvalidRequest("cohorts belong to strings; expected none of them with this design.")
     answers = attributes if column is None else (column,)
     return (AskedColumns(design, answers, "", codes, cohorts, by_attribute=column is None),)
 
 
 def _asked(design: AnyDesign) -> AnyDesign:
-    if design.asks == "deck":
+    if design.is_dealt:
         raise InvalidRequest(
             "a deck is dealt to all of its people at once; expected a design whose respondents draw by themselves.",
             "Deal it in Python: dn.respond_all(deck, answers).",
@@ -243,6 +239,10 @@ def _is_number(text: Any) -> bool:
         return False
 
 
+_READ_ANSWERS: dict[str, Callable[[Any], Any]] = {"weights": _mappings, "numbers": _numbers}
+"""How `answer_form` is read, where columns are not taken as they are."""
+
+
 def _whole_numbers(column: Any) -> Any:
     import pyarrow as pa
 
@@ -258,11 +258,10 @@ def _labels(sent: Responses[Any], name: str) -> Any:
 
     rows = sent.columns[name]
     present = np.ones(len(sent), np.bool_) if sent.missing is None else ~sent.missing
-    stages = sent.design.designs if sent.design.asks == "ladder" else (sent.design,)
-    stage = stages[sent.design.columns.index(name) if len(stages) > 1 else 0]
-    if isinstance(stage, Design):
-        return stage.channel.coding.labels(rows, stage.symbols, present)
-    symbols = iter(stage.symbols_in(name, sent.present()[name]))
+    device = sent.design.device_of(name)
+    if isinstance(device, Design):
+        return device.channel.coding.labels(rows, device.symbols, present)
+    symbols = iter(device.symbols_in(name, sent.present()[name]))
     spread = [next(symbols) if there else None for there in present.tolist()]
     return pa.array(spread, pa.int64() if name == "cohort" else pa.string())
 

@@ -12,9 +12,9 @@ from typing import Any
 from deniable.designs import AnyDesign
 from deniable.engines import sql
 from deniable.engines.sql.connections import count_on
-from deniable.engines.sql.dialects import DIALECTS
 from deniable.engines.sql.queries import Names, several
 from deniable.errors import require
+from deniable.tallies.stored.dialects import DIALECTS
 
 __all__ = ["query", "tally"]
 

@@ -15,9 +15,9 @@ from deniable.db.postgres import tables_on
 from deniable.designs import AnyDesign
 from deniable.engines import sql
 from deniable.engines.sql.connections import count_on
-from deniable.engines.sql.dialects import DIALECTS
 from deniable.engines.sql.queries import Names, several
 from deniable.errors import InvalidRequest, quoted
+from deniable.tallies.stored.dialects import DIALECTS
 
 __all__ = ["query", "tally"]
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidResponse
@@ -20,9 +16,10 @@ from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.tallies.collected import check_columns
 from deniable.tallies.counting import tally as tally_categories
 from deniable.tallies.files import Progress, count_weighted, counted_batches, metadata_key
-from deniable.tallies.groups import GroupedTally, check_groups, tallies_by_values, tally_type
+from deniable.tallies.groups import GroupedTally, check_groups, tallies_by_values
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
+from deniable.types import operation
 
 if TYPE_CHECKING:
     from deniable.engines import Engine
@@ -178,7 +175,7 @@ def _count(engine: Engine, design: AnyDesign, batch: Any, codes: bool | None) ->
     """Count a batch, in its stored form or as labels."""
     columns: dict[str, Any] = {name: _settled(batch.column(name)) for name in design.columns}
     if codes is False or not all(_is_stored(column.type) for column in columns.values()):
-        return _LABELLED[design.asks](engine, design, columns)
+        return operation(design, "count_labels")(design, columns)
     first = columns[design.columns[0]]
     if isinstance(design, Design) and design.channel.coding.ndim == 1:
         if codes is None:
@@ -228,74 +225,6 @@ def _is_stored(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_fixed_size_binary(kind))
 
 
-# Labels
-
-
-def _count_categories(engine: Engine, design: AnyDesign, columns: Mapping[str, Any]) -> Any:
-    return engine.tally(design, columns["response"], codes=False)
-
-
-def _count_numbers(engine: Engine, design: Any, columns: Mapping[str, Any]) -> Any:  # noqa: ARG001 - as the others
-    from deniable.types.numbers.count import tally
-
-    return tally(design, columns["response"], codes=False)
-
-
-def _count_stages(engine: Engine, design: Any, columns: Mapping[str, Any]) -> Any:  # noqa: ARG001
-    from deniable.tallies.stages import count_stages
-
-    return count_stages(design, [column.to_pylist() for column in columns.values()])
-
-
-def _count_strings(engine: Engine, design: Any, columns: Mapping[str, Any]) -> Any:  # noqa: ARG001
-    from deniable.types.strings.count import tally
-    from deniable.types.strings.design import StringResponse
-
-    rows = zip(columns["cohort"].to_pylist(), columns["response"].to_pylist(), strict=True)
-    return tally(
-        design, (None if text is None else StringResponse(design.hash, _cohort(at), str(text)) for at, text in rows)
-    )
-
-
-def _cohort(text: object) -> int:
-    try:
-        return int(str(text))
-    except ValueError:
-        raise InvalidResponse("a cohort is no whole number; expected one beside each response.") from None
-
-
-def _count_items(engine: Engine, design: Any, columns: Mapping[str, Any]) -> Any:
-    sent = columns["response"].to_pylist()
-    items = len(design.items)
-    if design.scheme.KIND == "unary" and all(isinstance(each, str) and len(each) == items for each in sent):
-        letters = np.frombuffer("".join(sent).encode("latin-1", errors="replace"), np.uint8)
-        symbols = _SYMBOLS[letters].reshape(len(sent), items)
-        if symbols.max(initial=0) <= 2:
-            return engine.tally(design, Responses(design, {"response": symbols}))
-    return _count_texts("types.key_value.count", engine, design, columns)
-
-
-def _count_texts(room: str, engine: Engine, design: Any, columns: Mapping[str, Any]) -> Any:  # noqa: ARG001
-    tally = import_module(f"deniable.{room}").tally
-    return tally(design, columns["response"].to_pylist())
-
-
-_SYMBOLS: NDArray[np.uint8] = np.full(256, 9, np.uint8)
-for _number, _mark in enumerate(b"0+-"):
-    _SYMBOLS[_mark] = _number
-
-_LABELLED: dict[str, Callable[[Engine, Any, Mapping[str, Any]], Any]] = {
-    "categories": _count_categories,
-    "ladder": _count_stages,
-    "deck": partial(_count_texts, "tallies.decks"),
-    "key-value": _count_items,
-    "edges": partial(_count_texts, "types.edges.count"),
-    "strings": _count_strings,
-    "numbers": _count_numbers,
-    "drawn items": partial(_count_texts, "types.drawn.count"),
-}
-
-
 def read_tally(text: bytes | str, design: AnyDesign) -> Any:
     """Read a tally of a design, with weights or without.
 
@@ -306,10 +235,10 @@ def read_tally(text: bytes | str, design: AnyDesign) -> Any:
     content = text.encode() if isinstance(text, str) else text
     if isinstance(design, Design) and f'"deniable/{WeightedTally.SCHEMA}/'.encode() in content:
         return WeightedTally.from_json(text, design)
-    return tally_type(design).from_json(text, design)
+    return operation(design, "TALLY").from_json(text, design)
 
 
 def _empty(design: AnyDesign, weights: str | None) -> Any:
     if weights is not None and isinstance(design, Design):
         return WeightedTally.empty(design)
-    return tally_type(design).empty(design)
+    return operation(design, "TALLY").empty(design)

@@ -90,6 +90,8 @@ class Ladder(AnyDesign):
 
     SCHEMA: ClassVar[str] = "ladder"
     asks: ClassVar[str] = "ladder"
+    accepts_codes: ClassVar[bool] = True
+    has_stages: ClassVar[bool] = True
     designs: tuple[Design, ...]
     steps: tuple[Step, ...]
 
@@ -113,8 +115,11 @@ class Ladder(AnyDesign):
     def columns(self) -> tuple[str, ...]:
         return tuple(f"stage_{number}" for number in range(1, len(self) + 1))
 
+    def device_of(self, column: str) -> Design:
+        return self.designs[self.columns.index(column)]
+
     def symbols_in(self, column: str, rows: Any) -> list[str]:
-        return self.designs[self.columns.index(column)].symbols_in(column, rows)
+        return self.device_of(column).symbols_in(column, rows)
 
     def __len__(self) -> int:
         return len(self.designs)

@@ -325,7 +325,7 @@ def check_groups(design: AnyDesign) -> None:
     Raises:
         InvalidRequest: a deck.
     """
-    if design.asks == "deck":
+    if design.is_dealt:
         raise InvalidRequest(
             "a deck is dealt to all of its people at once, and so estimated; expected a design whose respondents draw "
             "by themselves."
@@ -336,7 +336,7 @@ def _rows(design: AnyDesign, responses: Any) -> Any:
     """Return responses in a form that can be cut by rows."""
     if isinstance(responses, Responses | np.ndarray):
         return responses
-    if design.asks == "ladder" or isinstance(responses, str | bytes | Mapping):
+    if design.has_stages or isinstance(responses, str | bytes | Mapping):
         raise InvalidRequest(
             f"the responses are a {type(responses).__name__}; expected a row for each respondent, to be grouped.",
             "Hand over what respond_all() returned, or a column.",

@@ -13,8 +13,6 @@ from deniable.tallies import arrow
 from deniable.tallies.base import response_numbers
 from deniable.tallies.running import Running, Where, absent, at_index
 
-_NUMBERED = ("deck", "drawn items")  # what designs ask for that have one column of numbered responses
-
 
 def read_rows(
     design: AnyDesign, column: Any, *, codes: bool | None = None, where: Where = at_index
@@ -33,7 +31,7 @@ def read_rows(
         InvalidRequest: a design whose rows are no single responses.
     """
     require(hasattr(design, "asks"), design, "the design", "one, first: Responses.of(design, column)")
-    if design.asks in _NUMBERED and codes is None:
+    if design.is_numbered and codes is None:
         return _numbered(design, column)
     if not isinstance(design, Design):
         raise InvalidRequest(

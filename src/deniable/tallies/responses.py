@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 from deniable.designs import AnyDesign, Design
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, counted, require
 from deniable.rendering import data_frame
+from deniable.tallies.base import AdditiveTally
 from deniable.tallies.rows import index_of, name_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["Missing", "Responses"]
+__all__ = ["Missing", "Responses", "add_missing"]
 
 Missing: TypeAlias = NDArray[np.bool_]
 Asked = TypeVar("Asked", bound=AnyDesign)
+Counted = TypeVar("Counted", bound=AdditiveTally[Any])
 
 _DESIGN = b"deniable.design"  # where the metadata of an Arrow table says its design, as in files of responses
 
@@ -270,6 +272,13 @@ class Responses(Generic[Asked]):
         if getattr(self.design, "attributes", ()):
             return self.design.by_attribute(present["response"])  # type: ignore[attr-defined, no-any-return]  # as it has some
         return {name: list(self.design.symbols_in(name, column)) for name, column in present.items()}
+
+
+def add_missing(tally: Counted, responses: Responses[Any]) -> Counted:
+    """Return the tally of the rows that are present with the number of rows that are missing."""
+    if responses.missing is None:
+        return tally
+    return replace(tally, missing=int(responses.missing.sum()))  # type: ignore[call-arg]  # every tally has it
 
 
 def _read_only(column: Any) -> NDArray[Any]:

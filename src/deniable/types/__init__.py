@@ -1,10 +1,10 @@
 """The types of question, and where the operations of each are defined. The only list of types.
 
-A type of question is a folder with the same file names as every other: `design` (what is asked), `respond` (one
-answer, standard library alone), `draw` (many answers), `count` (tallies), `storage` (rows in files and tables),
-`estimate`, `display` (tables and pictures), `claims` (what a certificate states), `plan`, `form` (how an answer is
-typed). A file is loaded when its first operation is asked for, so that a respondent's device loads neither NumPy nor
-an estimator.
+A type of question is a folder with the same file names as every other: `design` (what is asked), `respond` (one answer,
+standard library alone), `draw` (many rows at once), `count` (tallies), `storage` (rows in the tables of databases),
+`estimate`, `sampling` (people with weights), `display` (tables and pictures), `claims` (what a certificate states),
+`plan`, `form` (how an answer is typed). A file is loaded when its first operation is asked for, so that a respondent's
+device loads neither NumPy nor an estimator.
 
 `operation(design, name)` returns the function of that name for the type of the design.
 """
@@ -35,9 +35,16 @@ FOLDERS: dict[str, str] = {
 
 FILES: dict[str, str] = {
     "respond": "respond",
-    "draw_all": "draw",
+    "respond_all": "draw",
+    "count_sent": "draw",
+    "tally_column": "draw",
+    "TALLY": "count",
     "tally": "count",
+    "count_labels": "count",
+    "forms": "storage",
+    "of_cells": "storage",
     "estimate": "estimate",
+    "estimate_sampled": "sampling",
     "DESIGN": "design",
     "known_answers": "design",
     "claims": "claims",
@@ -51,7 +58,20 @@ FILES: dict[str, str] = {
     "mean_variance": "plan",
     "largest_deviation": "plan",
 }
-"""Name of an operation → the file of each folder that defines it."""
+"""Name of an operation → the file of each folder that defines it.
+
+respond(design, answer, *, source) → Response
+respond_all(design, answers, *, source) → Responses; a missing answer gives a missing response
+count_sent(responses) → TALLY, at the speed of arrays
+tally_column(design, column, *, codes) → TALLY, of types whose responses are those of categories
+TALLY, the class of the tallies
+tally(design, responses) → TALLY, of any iterable of responses
+count_labels(design, columns) → TALLY, of columns of text in a file
+forms(design, *, labels) → a `StoredForm` for each column of responses in a table
+of_cells(design, stages, refused) → TALLY, of the cells that a query counted
+estimate(tally) → a result
+estimate_sampled(responses, sampling) → a result, of people with weights
+"""
 
 
 class Typed(Protocol):
@@ -61,7 +81,7 @@ class Typed(Protocol):
     def asks(self) -> str: ...
 
 
-def operation(design: Typed, name: str) -> Callable[..., Any]:
+def operation(design: Typed, name: str) -> Any:
     """Return the operation of this name for the design's type of question."""
     return _operation(design.asks, name)
 
@@ -76,7 +96,7 @@ def find_operation(design: object, name: str) -> Callable[..., Any] | None:
 
 def design_classes() -> list[type[HashedDocument]]:
     """Return the design class of each type of question, in the order of `FOLDERS`."""
-    return [_operation(asks, "DESIGN") for asks in FOLDERS]  # type: ignore[misc]  # a class is what it returns
+    return [_operation(asks, "DESIGN") for asks in FOLDERS]
 
 
 @cache
@@ -87,6 +107,5 @@ def _operation_names(asks: str, file: str) -> frozenset[str]:
 
 
 @cache
-def _operation(asks: str, name: str) -> Callable[..., Any]:
-    function: Callable[..., Any] = getattr(import_module(f"{FOLDERS[asks]}.{FILES[name]}"), name)
-    return function
+def _operation(asks: str, name: str) -> Any:
+    return getattr(import_module(f"{FOLDERS[asks]}.{FILES[name]}"), name)

@@ -12,8 +12,8 @@ import numpy as np
 import deniable as dn
 from deniable import plan
 from deniable.estimates import covariance, deck_variance, estimate_deck, left_inverse, mean_inverse
-from deniable.responses.cards import respond_with_card
 from deniable.tallies.decks import tally as tally_deck
+from deniable.types.deck.respond import respond as respond_with_card
 from tests.golden.runner import document, fractions, quantity
 
 

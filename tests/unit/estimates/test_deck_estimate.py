@@ -13,8 +13,8 @@ from deniable.designs import Deck, christofides, integer_deck, warner
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidNumber, InvalidRequest, InvalidResponse, NotEstimable
 from deniable.estimates import covariance, deck_variance, estimate_deck, mean_inverse
-from deniable.responses.cards import deal
 from deniable.tallies.decks import tally as tally_deck
+from deniable.types.deck.respond import deal
 
 DECK = Deck((34, 10, 56), 100)
 

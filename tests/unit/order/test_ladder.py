@@ -14,7 +14,8 @@ from deniable.errors import Incompatible, InvalidAnswer, InvalidDesign, InvalidR
 from deniable.order.ladders import Ladder, Relaxation
 from deniable.order.relaxation import best_ladder, ladder, relax
 from deniable.responses import respond
-from deniable.responses.stages import degrade, release_planned, upgrade
+from deniable.types.ladder.respond import degrade, upgrade
+from deniable.types.ladder.respond import respond as release_planned
 from tests.support.ladders import small
 from tests.support.seeded import Seeded
 

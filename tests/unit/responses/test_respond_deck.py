@@ -7,7 +7,8 @@ import pytest
 from deniable.chance import Source
 from deniable.designs import Deck
 from deniable.errors import InvalidAnswer, InvalidRequest
-from deniable.responses.cards import deal, respond_with_card
+from deniable.types.deck.respond import deal
+from deniable.types.deck.respond import respond as respond_with_card
 
 SECRET = "a-secret-that-must-not-travel"
 

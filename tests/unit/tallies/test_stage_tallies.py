@@ -8,8 +8,8 @@ from deniable import documents
 from deniable.bulk import gradual
 from deniable.errors import Incompatible, InvalidResponse, UnreadableFile
 from deniable.order.relaxation import ladder
-from deniable.responses.stages import release_planned
 from deniable.tallies.stages import StageTallies, count_stages
+from deniable.types.ladder.respond import respond as release_planned
 from tests.support.ladders import small
 from tests.support.seeded import Seeded
 

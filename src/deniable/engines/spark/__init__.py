@@ -80,7 +80,7 @@ def respond_all(
         MissingExtra: pyspark is not installed.
     """
     _check_pyspark()
-    if design.asks == "deck":
+    if design.is_dealt:
         raise InvalidRequest(
             "a deck is dealt to all of its people at once; expected a design whose respondents draw by themselves.",
             "Deal it on one machine: dn.respond_all(deck, answers).",

@@ -7,10 +7,11 @@ from typing import Any, Protocol
 
 from deniable.designs import AnyDesign
 from deniable.engines.sql.counts import read_counts
-from deniable.engines.sql.forms import COHORT, forms
 from deniable.engines.sql.queries import Names, columns_of, names_of, query, several
 from deniable.errors import InvalidRequest, quoted
 from deniable.files.columns import DESIGN
+from deniable.tallies.stored.forms import COHORT
+from deniable.types import operation
 
 
 class Connected(Protocol):
@@ -76,7 +77,7 @@ def count_on(
 
 def _check_kinds(design: AnyDesign, stored: Sequence[str], kinds: Mapping[str, str], *, labels: bool) -> None:
     expected = []
-    for form in forms(design, labels=labels):
+    for form in operation(design, "forms")(design, labels=labels):
         expected += ["numbers" if name == COHORT else form.KIND for name in form.columns]
     for name, kind in zip(stored, expected, strict=True):
         if kinds[name] != kind:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from deniable.designs import AnyDesign
-from deniable.engines.sql.dialects import DIALECTS, Dialect
-from deniable.engines.sql.forms import SingleCell, StoredForm, StoredLabels, StoredRows, forms
 from deniable.errors import InvalidRequest, quoted
 from deniable.files.columns import DESIGN
+from deniable.tallies.stored.dialects import DIALECTS, Dialect
+from deniable.tallies.stored.forms import SingleCell, StoredForm, StoredLabels, StoredRows
+from deniable.types import operation
 
 Names: TypeAlias = str | Sequence[str]
 """A name, or several."""
@@ -65,10 +66,10 @@ def query(
     source = _CountedTable(
         DIALECTS[dialect], design, several(table), columns_of(design, columns), several(by), checked, reached
     )
-    found = forms(design, labels=labels)
-    if reached is not None and design.asks != "ladder":
+    stored = operation(design, "forms")(design, labels=labels)
+    if reached is not None and not design.has_stages:
         raise InvalidRequest("a column of stages that were reached goes with a ladder; expected none of it.")
-    return "\nUNION ALL\n".join(source.block(form, stage, labels=labels) for stage, form in enumerate(found, 1))
+    return "\nUNION ALL\n".join(source.block(form, stage, labels=labels) for stage, form in enumerate(stored, 1))
 
 
 def names_of(groups: int, *, labels: bool) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from deniable.tallies.base import AdditiveTally, Counts, count_responses, read_o
 from deniable.tallies.margins import as_cells, marginal
 from deniable.types.drawn.design import DrawnDesign, Hand
 
-__all__ = ["DrawnTally", "tally"]
+__all__ = ["TALLY", "DrawnTally", "count_labels", "tally"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,9 @@ class DrawnTally(AdditiveTally[DrawnDesign]):
         return marginal(Tally(together, counts), *attributes)
 
 
+TALLY = DrawnTally
+
+
 def tally(design: DrawnDesign, responses: Any) -> DrawnTally:
     """Count responses, as `deniable.tallies.base.count_responses` takes them.
 
@@ -84,3 +88,8 @@ def tally(design: DrawnDesign, responses: Any) -> DrawnTally:
         [1, 0, 0, 2]
     """
     return DrawnTally(design, *count_responses(design, responses, design.responses))
+
+
+def count_labels(design: DrawnDesign, columns: Mapping[str, Any]) -> DrawnTally:
+    """Count a column of responses, written as text, in a file."""
+    return tally(design, columns["response"].to_pylist())

@@ -69,6 +69,9 @@ class DrawnDesign(AnyDesign):
 
     SCHEMA: ClassVar[str] = "drawn-design"
     asks: ClassVar[str] = "drawn items"
+    accepts_codes: ClassVar[bool] = True
+    is_numbered: ClassVar[bool] = True
+    needs_attributes: ClassVar[bool] = True
     factors: tuple[Factor, ...]
     each: int = 1
 

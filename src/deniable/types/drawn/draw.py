@@ -13,10 +13,30 @@ from deniable.bulk.random_words import below_all
 from deniable.chance import Source
 from deniable.channel.coding import code_type, set_numbers
 from deniable.errors import InvalidAnswer
-from deniable.tallies.responses import Missing
+from deniable.tallies.responses import Missing, Responses, add_missing
+from deniable.types.drawn.count import DrawnTally, tally
 from deniable.types.drawn.design import DrawnDesign
 
-__all__ = ["draw_all", "read_answers"]
+__all__ = ["count_sent", "draw_all", "read_answers", "respond_all"]
+
+
+def respond_all(
+    design: DrawnDesign,
+    answers: Any,
+    *,
+    codes: bool | None = None,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
+) -> Responses[DrawnDesign]:
+    """Draw the attributes of each respondent, then attribute by attribute the responses of those who hold it."""
+    given, present = read_answers(design, answers, codes=codes)
+    return bulk.build_responses(design, present, draw_all(design, given, source=source, threads=threads, fast=fast))
+
+
+def count_sent(responses: Responses[DrawnDesign]) -> DrawnTally:
+    """Count how often each response was sent."""
+    return add_missing(tally(responses.design, responses.present()["response"]), responses)
 
 
 def read_answers(

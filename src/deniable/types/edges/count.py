@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -40,6 +41,9 @@ class EdgeTally(ItemTally[EdgeDesign]):
         return Tally(self.design.choice, self.counts[self.design.item_number(item)])
 
 
+TALLY = EdgeTally
+
+
 def tally(design: EdgeDesign, responses: Any) -> EdgeTally:
     """Count responses, as `deniable.tallies.base.count_responses` takes them.
 
@@ -50,3 +54,8 @@ def tally(design: EdgeDesign, responses: Any) -> EdgeTally:
     """
     counts, missing = count_responses(design, responses, zeros(design).size)
     return EdgeTally(design, counts.reshape(-1, design.width), missing)
+
+
+def count_labels(design: EdgeDesign, columns: Mapping[str, Any]) -> EdgeTally:
+    """Count a column of responses, written as text, in a file."""
+    return tally(design, columns["response"].to_pylist())

@@ -35,6 +35,8 @@ class EdgeDesign(ItemDesign):
 
     SCHEMA: ClassVar[str] = "one-edge-design"
     asks: ClassVar[str] = "edges"
+    answer_form: ClassVar[str] = "weights"
+    keeps_order: ClassVar[bool] = False
     items: Sequence[str]
     choice: Design
     low: ClassVar[Fraction] = WEIGHTS[0]

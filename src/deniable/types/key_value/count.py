@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
@@ -90,6 +91,9 @@ class KeyValueTally(ItemTally[KeyValueDesign]):
         return cls(design, counts, respondents, missing)
 
 
+TALLY = KeyValueTally
+
+
 def tally(design: KeyValueDesign, responses: Any) -> KeyValueTally:
     """Count responses.
 
@@ -156,3 +160,19 @@ def _not_rows(given: NDArray[Any], expected: str) -> InvalidResponse:
     return InvalidResponse(
         f"the responses are an array of shape {given.shape} and type {given.dtype}; expected {expected}"
     )
+
+
+_LETTERS: NDArray[np.uint8] = np.full(256, 9, np.uint8)
+_LETTERS[list(b"0+-")] = range(3)
+
+
+def count_labels(design: KeyValueDesign, columns: Mapping[str, Any]) -> KeyValueTally:
+    """Count a column of responses, written as text, in a file."""
+    texts = columns["response"].to_pylist()
+    items = len(design.items)
+    if design.scheme.KIND == "unary" and all(isinstance(text, str) and len(text) == items for text in texts):
+        letters = np.frombuffer("".join(texts).encode("latin-1", errors="replace"), np.uint8)
+        symbols = _LETTERS[letters].reshape(len(texts), items)
+        if symbols.max(initial=0) <= 2:
+            return tally(design, symbols)
+    return tally(design, texts)

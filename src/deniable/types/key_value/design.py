@@ -175,6 +175,8 @@ class KeyValueDesign(ItemDesign):
 
     SCHEMA: ClassVar[str] = "keyvalue-design"
     asks: ClassVar[str] = "key-value"
+    answer_form: ClassVar[str] = "weights"
+    keeps_order: ClassVar[bool] = False
     name: str
     items: Sequence[str]
     scheme: Scheme

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias, overload
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import chance
 from deniable.bulk.backend import Backend, Whole, choose_backend
+from deniable.bulk.columns import build_responses, is_sequence
 from deniable.bulk.columns import draw_all as draw_codes
 from deniable.bulk.draws import EvenDraw, prepare
 from deniable.bulk.edges import COLUMNS, Edges, read_edges
-from deniable.bulk.random_words import CHUNK, Slot, Slots, WordArray, Words
+from deniable.bulk.random_words import CHUNK, Slot, Slots, WordArray, Words, shuffled
 from deniable.bulk.vectors import rounded
 from deniable.chance import Source
 from deniable.channel.coding import Rows, code_type
 from deniable.errors import InvalidAnswer, InvalidRequest
+from deniable.tallies.responses import Missing, Responses, add_missing
 from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.count import tally as tally_edges
 from deniable.types.edges.design import EdgeDesign
@@ -28,13 +31,80 @@ from deniable.types.key_value.count import tally as tally_key_values
 from deniable.types.key_value.design import KeyValueDesign
 from deniable.types.key_value.schemes import GRID, Direct, Index, Unary
 
-__all__ = ["Edges", "GraphDesign", "GraphTally", "collect", "draw_all", "read_edges"]
+__all__ = ["Edges", "GraphDesign", "GraphTally", "collect", "count_sent", "draw_all", "read_edges", "respond_all"]
 
 GraphDesign: TypeAlias = KeyValueDesign | EdgeDesign
 GraphTally: TypeAlias = KeyValueTally | EdgeTally
+Graph = TypeVar("Graph", KeyValueDesign, EdgeDesign)
 
 _WORD = Slot(1, 1 << 64)  # a draw that takes one word and throws none away
 _HIGHEST = (1 << 64) - 1
+
+
+def respond_all(
+    design: Graph,
+    answers: Any,
+    *,
+    people: Any = None,
+    columns: tuple[str, str, str] = COLUMNS,
+    weight: str = "weight",
+    source: Source | None = None,
+    fast: bool | None = None,
+) -> Responses[Graph]:
+    """Draw from a mapping for each person, in their order; or from a matrix, a graph or a table.
+
+    Where a table does not come with a list of its people, they stand in the order of their first edge, and those
+    without one last, which would reveal what no ε covers: they are shuffled.
+    """
+    draw = partial(draw_all, design, source=source, fast=fast)
+    if is_sequence(answers):
+        present = np.array([answer is not None for answer in answers], np.bool_)
+        mappings = [answer for answer in answers if answer is not None]
+        return build_responses(design, present, draw(_read_mappings(mappings), people=range(len(mappings))))
+    maps = _read_maps(answers)
+    if maps is not None:
+        edges, present = _read_map_edges(maps)
+        return build_responses(design, present, draw(edges, people=range(int(present.sum()))))
+    drawn = draw(answers, people=people, columns=columns, weight=weight)
+    in_order = isinstance(answers, Edges) or type(answers).__module__.partition(".")[0] in ("scipy", "networkx")
+    in_order = in_order or (people is not None and not isinstance(people, int | np.integer))
+    return Responses(design, {"response": drawn if in_order else drawn[shuffled(len(drawn))]})
+
+
+def count_sent(responses: Responses[KeyValueDesign]) -> KeyValueTally:
+    """Count how often each symbol was sent about each item."""
+    return add_missing(tally_key_values(responses.design, responses.present()["response"]), responses)
+
+
+def _read_mappings(people: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return a mapping for each person as a table with a row for each edge."""
+    rows: list[tuple[int, object, object]] = []
+    for person, answer in enumerate(people):
+        if not isinstance(answer, Mapping):
+            raise InvalidAnswer(
+                f"the answer at index {person:,} is a {type(answer).__name__}; expected weights by item, a mapping."
+            )
+        rows.extend((person, item, weight) for item, weight in answer.items())
+    return {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
+
+
+def _read_maps(answers: Any) -> Any | None:
+    """Return a column of Arrow that maps items to weights for each person; None where it is something else."""
+    import pyarrow as pa
+
+    if not isinstance(answers, pa.Array | pa.ChunkedArray) or not pa.types.is_map(answers.type):
+        return None
+    return answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers
+
+
+def _read_map_edges(maps: Any) -> tuple[dict[str, Any], Missing]:
+    """Return maps as a table with a row for each edge, and who has a map; these people are numbered."""
+    present = np.asarray(maps.is_valid())
+    valid = maps.drop_null()
+    offsets = valid.offsets.to_numpy()
+    people = np.repeat(np.arange(len(valid)), np.diff(offsets))
+    items, weights = (part.slice(offsets[0], offsets[-1] - offsets[0]) for part in (valid.keys, valid.items))
+    return dict(zip(COLUMNS, (people, items, weights), strict=True)), present
 
 
 def draw_all(

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from deniable.designs import NumberDesign
 from deniable.tallies import Tally
 from deniable.tallies import tally as count
 
-__all__ = ["NumberTally", "tally"]
+__all__ = ["TALLY", "NumberTally", "count_labels", "tally"]
 
 
 class NumberTally(Tally):
     """How often each stretch of levels was sent; a tally like that of categories, whose design knows the range."""
 
     design: NumberDesign
+
+
+TALLY = NumberTally
 
 
 def tally(design: NumberDesign, responses: Any, *, codes: bool | None = None) -> NumberTally:
@@ -36,3 +40,8 @@ def tally(design: NumberDesign, responses: Any, *, codes: bool | None = None) ->
     """
     counted = count(design, responses, codes=codes)
     return NumberTally(design, counted.counts, counted.missing)
+
+
+def count_labels(design: NumberDesign, columns: Mapping[str, Any]) -> NumberTally:
+    """Count a column of symbols in a file."""
+    return tally(design, columns["response"], codes=False)

@@ -1,4 +1,4 @@
-"""Numbers → levels of their range, many at once."""
+"""Numbers → levels of their range → responses, many at once; and responses → counts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,68 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.bulk.columns import build_responses, draw_all, read_objects
+from deniable.bulk.columns import tally as tally_levels
 from deniable.bulk.random_words import CHUNK, Replay, Words
 from deniable.chance import Source
 from deniable.designs import NumberDesign
 from deniable.errors import InvalidAnswer
+from deniable.tallies import arrow
+from deniable.tallies.responses import Missing, Responses, add_missing
+from deniable.types.numbers.count import NumberTally
 from deniable.types.numbers.respond import level_of, place_of
 
-__all__ = ["round_values"]
+__all__ = ["count_sent", "respond_all", "round_values", "tally_column"]
 
 _SURE = 1e-9
 """A word that is further than this from a value's place between two levels decides, unless the range is narrow."""
+
+
+def respond_all(
+    design: NumberDesign, answers: Any, *, source: Source | None = None, threads: int = 1, fast: bool | None = None
+) -> Responses[NumberDesign]:
+    """Round each number to a level, and draw a response to the level."""
+    values, present = _read_numbers(answers)
+    levels = round_values(design, values, source=source)
+    sent = draw_all(design, levels, codes=True, source=source, threads=threads, fast=fast)
+    return build_responses(design, present, sent)
+
+
+def _read_numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
+    """Return the numbers that are present, and which rows they stand in."""
+    if isinstance(answers, np.ndarray) and answers.dtype.kind in "iuf" and not isinstance(answers, np.ma.MaskedArray):
+        present = ~np.isnan(answers) if answers.dtype.kind == "f" else np.ones(answers.shape, np.bool_)
+        return (answers if present.all() else answers[present]), present
+    if isinstance(answers, np.ma.MaskedArray):
+        return answers.compressed(), ~np.ma.getmaskarray(answers)
+    column = arrow.read(answers) if arrow.is_column(answers) else None
+    if column is not None and _is_number(column.type):
+        present = np.asarray(column.is_valid())
+        numbers, present[present] = _read_numbers(column.drop_null().to_numpy())
+        return numbers, present
+    values = read_objects(answers)
+    present = np.array([value is not None for value in values], np.bool_)
+    return np.array([value for value in values if value is not None] or np.empty(0)), present
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def count_sent(responses: Responses[NumberDesign], *, threads: int = 1, fast: bool | None = None) -> NumberTally:
+    """Count responses by stretch of levels."""
+    tally = tally_column(responses.design, responses.present()["response"], threads=threads, fast=fast)
+    return add_missing(tally, responses)
+
+
+def tally_column(
+    design: NumberDesign, responses: Any, *, codes: bool | None = None, threads: int = 1, fast: bool | None = None
+) -> NumberTally:
+    """Count a column of labels or codes, as `bulk.columns.tally` does for categories."""
+    tally = tally_levels(design, responses, codes=codes, threads=threads, fast=fast)
+    return NumberTally(design, tally.counts, tally.missing)
 
 
 def round_values(design: NumberDesign, values: Any, *, source: Source | None = None) -> NDArray[np.uint8]:

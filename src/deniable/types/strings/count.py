@@ -115,6 +115,9 @@ class NoisyTally(Rendered):
         return ones * one + (1 - ones) * zero + ones * (1 - ones) * gap**2
 
 
+TALLY = StringTally
+
+
 def tally(design: StringDesign, responses: Iterable[StringResponse | None]) -> StringTally:
     """Count responses.
 
@@ -160,3 +163,19 @@ def _freeze(tally: Any, bloom: Bloom, *, most: int) -> None:
         raise InvalidResponse("a count is larger than the number of responses; expected at most that.")
     object.__setattr__(tally, "ones", ones)
     object.__setattr__(tally, "sizes", sizes)
+
+
+def count_labels(design: StringDesign, columns: Mapping[str, Any]) -> StringTally:
+    """Count columns of cohorts and of bits, written as text, in a file."""
+    rows = zip(columns["cohort"].to_pylist(), columns["response"].to_pylist(), strict=True)
+    sent = (
+        None if bits is None else StringResponse(design.hash, _read_cohort(cohort), str(bits)) for cohort, bits in rows
+    )
+    return tally(design, sent)
+
+
+def _read_cohort(text: object) -> int:
+    try:
+        return int(str(text))
+    except ValueError:
+        raise InvalidResponse("a cohort is no whole number; expected one beside each response.") from None

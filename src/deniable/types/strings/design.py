@@ -490,6 +490,8 @@ class StringDesign(AnyDesign):
 
     SCHEMA: ClassVar[str] = "string-design"
     asks: ClassVar[str] = "strings"
+    answer_form: ClassVar[str] = "text"
+    has_comparable_groups: ClassVar[bool] = False
     bloom: Bloom
     channel: Bits
 

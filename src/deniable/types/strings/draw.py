@@ -9,17 +9,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.bulk.columns import build_responses, read_objects
 from deniable.bulk.gradual import upgrade_bits
 from deniable.bulk.random_words import below_all
 from deniable.bulk.steps import toss_rows
 from deniable.chance import Source
 from deniable.channel.coding import Rows
-from deniable.errors import InvalidRequest, InvalidResponse
+from deniable.errors import InvalidAnswer, InvalidRequest, InvalidResponse
+from deniable.tallies.responses import Responses, add_missing
 from deniable.types.strings.count import StringTally
 from deniable.types.strings.design import Bloom, NoisySampling, StringDesign, relax_strings
 from deniable.types.strings.regression import places_of, seeds_of
 
-__all__ = ["Encoded", "count_ones", "draw_cohorts", "encode", "permanent", "respond", "sample", "tally", "upgrade"]
+__all__ = [
+    "Encoded",
+    "count_ones",
+    "count_sent",
+    "draw_cohorts",
+    "encode",
+    "permanent",
+    "respond",
+    "respond_all",
+    "sample",
+    "tally",
+    "upgrade",
+]
 
 _PIECE = 1 << 16
 
@@ -34,6 +48,31 @@ class Encoded(NamedTuple):
 
     cohorts: NDArray[np.int64]
     truths: Rows
+
+
+def respond_all(
+    design: StringDesign, answers: Any, *, cohorts: Any = None, source: Source | None = None, fast: bool | None = None
+) -> Responses[StringDesign]:
+    """Draw a cohort for each string where none is given, and randomize the bits of each string."""
+    texts = read_objects(answers)
+    present = np.array([text is not None for text in texts], np.bool_)
+    wrong = [row for row, text in enumerate(texts) if text is not None and not isinstance(text, str)]
+    if wrong:
+        raise InvalidAnswer(f"the answer at index {wrong[0]:,} is no text; expected a string.")
+    if cohorts is None:
+        drawn = draw_cohorts(design.bloom, len(texts), source=source)
+    else:
+        drawn = np.asarray(cohorts)
+        if len(drawn) != len(texts):
+            raise InvalidRequest(f"there are {len(drawn):,} cohorts and {len(texts):,} answers; expected one for each.")
+    encoded = encode(design.bloom, [text for text in texts if text is not None], drawn[present])
+    return build_responses(design, present, encoded.cohorts, respond(design, encoded, source=source, fast=fast))
+
+
+def count_sent(responses: Responses[StringDesign]) -> StringTally:
+    """Count the ones of each cohort at each place."""
+    present = responses.present()
+    return add_missing(tally(responses.design, present["cohort"], present["response"]), responses)
 
 
 def draw_cohorts(bloom: Bloom, respondents: int, *, source: Source | None = None) -> NDArray[np.int64]:

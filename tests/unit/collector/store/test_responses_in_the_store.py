@@ -32,9 +32,9 @@ from deniable.collector.store.surveys import KnownSurvey
 from deniable.designs import Design, direct, matrix
 from deniable.errors import DeniableError, InvalidRequest, InvalidResponse, NotAllowed, UnreadableFile
 from deniable.order.relaxation import ladder
-from deniable.responses.stages import release_planned
 from deniable.tallies import Tally, tally
 from deniable.tallies.stages import StageTallies
+from deniable.types.ladder.respond import respond as release_planned
 from tests.support.surveys import question, small
 
 SMOKES, COLOUR, APPS = range(3)

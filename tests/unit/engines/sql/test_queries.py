@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.engines import duckdb, postgres, sql
-from deniable.engines.sql.dialects import DIALECTS
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.tallies.stored.dialects import DIALECTS
 from tests.support.types import TYPES
 
 DESIGN = dn.k_ary(["it's", 'a "label"', "; drop"], 1)

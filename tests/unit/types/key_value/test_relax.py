@@ -12,10 +12,10 @@ from deniable.channel import Dense
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidAnswer, InvalidResponse
 from deniable.order.relaxation import relax
-from deniable.responses.stages import upgrade
 from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
 from deniable.types.key_value.respond import NAMES, released, respond, settle, symbol_design
 from deniable.types.key_value.schemes import Index, Unary
+from deniable.types.ladder.respond import upgrade
 from tests.support.positions import script
 from tests.support.seeded import seeded
 

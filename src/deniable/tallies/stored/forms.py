@@ -11,11 +11,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from deniable.designs import AnyDesign, Design
-from deniable.engines.sql.dialects import Dialect
+from deniable.designs import Design
 from deniable.tallies.counts import check_cells
+from deniable.tallies.stored.dialects import Dialect
 
 RESPONSE, COHORT = "response", "cohort"
 """What the columns are called inside a query, whatever they are called in the table."""
@@ -207,48 +207,35 @@ class WrittenPlaces(StoredRows):
         return f"CASE {piece} {' '.join(values)} END"
 
 
-def forms(design: AnyDesign, *, labels: bool) -> tuple[StoredForm, ...]:
-    """Return how the responses of a design lie in a table: a form for each stage, one where there are no stages.
+def code_form(responses: int, *, labels: bool) -> StoredForm:
+    """Return the form of responses that are numbered: their numbers, or their labels."""
+    return StoredLabels() if labels else StoredCodes(responses)
+
+
+def category_form(design: Design, *, labels: bool) -> StoredForm:
+    """Return the form of responses to a design for categories.
 
     Raises:
         InvalidRequest: more cells than a tally keeps.
     """
-    asked: Any = design
-    if asked.asks == "ladder":
-        return tuple(_of_categories(stage, labels=labels) for stage in asked)
-    if asked.asks in ("categories", "numbers"):
-        return (_of_categories(asked, labels=labels),)
-    if asked.asks == "strings":
-        return (_rows(asked.bloom.bits, labels=labels, cohorts=asked.bloom.cohorts),)
-    if asked.asks == "key-value" and asked.scheme.KIND == "unary":
-        items = asked.scheme.items
-        return (WrittenPlaces(items, 2, 2 * items) if labels else PackedPlaces(items, 2, 2 * items),)
-    return (StoredLabels() if labels else StoredCodes(_responses(asked)),)
-
-
-def _responses(design: Any) -> int:
-    """Return how many responses a design with codes has."""
-    if design.asks == "deck":
-        return int(design.numbers)
-    if design.asks == "edges":
-        return len(design.items) * int(design.width)
-    return int(design.scheme.responses if design.asks == "key-value" else design.responses)
-
-
-def _of_categories(design: Design, *, labels: bool) -> StoredForm:
     check_cells(design)
     channel = design.channel
     sets = channel.coding.ndim > 1
     if not sets or (channel.own_cells and labels):
-        return StoredLabels() if labels else StoredCodes(channel.responses)
+        return code_form(channel.responses, labels=labels)
     if channel.own_cells:
         return StoredSets(channel.coding.width)
     sizes = channel.sizes if len(channel.sizes) <= channel.answers else ()
-    return _rows(channel.answers, labels=labels, sizes=sizes, by_size=channel.by_size)
+    return bit_form(channel.answers, labels=labels, sizes=sizes, by_size=channel.by_size)
 
 
-def _rows(bits: int, *, labels: bool, **more: Any) -> StoredRows:
-    return WrittenPlaces(bits, 1, bits, **more) if labels else PackedPlaces(-(-bits // 8), 8, bits, **more)
+def bit_form(
+    bits: int, *, labels: bool, sizes: Sequence[int] = (), by_size: bool = False, cohorts: int = 0
+) -> StoredRows:
+    """Return the form of rows of bits: packed in bytes, or written as digits."""
+    if labels:
+        return WrittenPlaces(bits, 1, bits, sizes, by_size, cohorts)
+    return PackedPlaces(-(-bits // 8), 8, bits, sizes, by_size, cohorts)
 
 
 def _is_code(dialect: Dialect, column: str, count: int) -> list[str]:

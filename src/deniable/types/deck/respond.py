@@ -9,10 +9,10 @@ from deniable.designs.cards import Deck
 from deniable.documents import Response
 from deniable.errors import InvalidAnswer, InvalidRequest
 
-__all__ = ["deal", "respond_with_card"]
+__all__ = ["deal", "respond"]
 
 
-def respond_with_card(deck: Deck, answer: str, card: int) -> Response:
+def respond(deck: Deck, answer: str, card: int) -> Response:
     """Return what somebody sends who holds this card: the card, or L + 1 − card for a member.
 
     Nothing is random here: the card was. What `Deck.guarantee` promises holds only while nobody else sees the card.
@@ -22,7 +22,7 @@ def respond_with_card(deck: Deck, answer: str, card: int) -> Response:
         InvalidRequest: there is no such card.
 
     Example:
-        >>> respond_with_card(Deck((1, 1, 2), people=4), "yes", card=3).symbol
+        >>> respond(Deck((1, 1, 2), people=4), "yes", card=3).symbol
         '1'
     """
     if isinstance(card, bool) or card not in range(1, deck.numbers + 1):
@@ -49,4 +49,4 @@ def deal(deck: Deck, answers: Sequence[str], *, source: Source = SYSTEM) -> tupl
     if len(answers) != deck.people:
         raise InvalidRequest(f"there are {len(answers):,} answers; expected one for each of {deck.people:,} people.")
     cards = deck.shuffle(source)
-    return tuple(respond_with_card(deck, answer, card) for answer, card in zip(answers, cards, strict=True))
+    return tuple(respond(deck, answer, card) for answer, card in zip(answers, cards, strict=True))

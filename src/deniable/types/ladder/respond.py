@@ -16,12 +16,10 @@ from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidResponse, quoted
 from deniable.order.ladders import Ladder, Relaxation
 
-__all__ = ["degrade", "release_planned", "upgrade"]
+__all__ = ["degrade", "respond", "upgrade"]
 
 
-def release_planned(
-    ladder: Ladder, answer: str | Mapping[str, str], *, source: Source = SYSTEM
-) -> tuple[Response, ...]:
+def respond(ladder: Ladder, answer: str | Mapping[str, str], *, source: Source = SYSTEM) -> tuple[Response, ...]:
     """Draw a response for every stage, the finest first; return them in the order of the stages.
 
     Guarantee: all of them together reveal exactly what the last one does, and each is a response of its own design.
@@ -38,7 +36,7 @@ def release_planned(
         >>> from deniable.designs import k_ary
         >>> from deniable.order.relaxation import ladder
         >>> stages = ladder([k_ary(["red", "green", "blue"], epsilon=e) for e in (0.5, 1, 2)])
-        >>> len(release_planned(stages, "green"))
+        >>> len(respond(stages, "green"))
         3
     """
     last = ladder.designs[-1]
@@ -70,9 +68,9 @@ def upgrade(
     Example:
         >>> from deniable.designs import k_ary
         >>> from deniable.order.relaxation import relax
-        >>> from deniable.responses import respond
+        >>> from deniable.responses import respond as respond_once
         >>> coarse, fine = (k_ary(["red", "green", "blue"], epsilon=e) for e in (0.5, 2))
-        >>> upgrade(relax(coarse, fine), respond(coarse, "green"), "green").design == fine.hash
+        >>> upgrade(relax(coarse, fine), respond_once(coarse, "green"), "green").design == fine.hash
         True
     """
     number = _number(relaxation.old, previous)
@@ -90,8 +88,8 @@ def degrade(relaxation: Relaxation, response: Response, *, source: Source = SYST
     Example:
         >>> from deniable.designs import warner
         >>> from deniable.order.relaxation import relax
-        >>> from deniable.responses import respond
-        >>> degrade(relax(warner(1), warner(2)), respond(warner(2), "yes")).design == warner(1).hash
+        >>> from deniable.responses import respond as respond_once
+        >>> degrade(relax(warner(1), warner(2)), respond_once(warner(2), "yes")).design == warner(1).hash
         True
     """
     number = _number(relaxation.new, response)
