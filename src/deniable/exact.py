@@ -112,27 +112,6 @@ def shown(number: object) -> str:
         return "a number of thousands of digits"
 
 
-def shown_above(number: Ratio, digits: int = 6) -> str:
-    """Return a number with so many digits, rounded up: what is said of a bound must not be less than the bound.
-
-    A float stands for the decimal that it shows.
-
-    Example:
-        >>> shown_above(5.10944, 4), shown_above(Fraction(1, 3)), shown_above(0.1), shown_above(math.inf)
-        ('5.11', '0.333334', '0.1', '∞')
-        >>> shown_above(Fraction(20_000_001), 2), shown_above(1.5e-20)
-        ('21,000,000', '1.5e-20')
-    """
-    if number in (math.inf, -math.inf):
-        return "∞" if number > 0 else "−∞"
-    context = Context(prec=digits, rounding=ROUND_CEILING)
-    exactly = rational(number)
-    above = context.divide(Decimal(exactly.numerator), Decimal(exactly.denominator))
-    if above == above.to_integral_value() or not above:
-        return f"{int(above):,}"
-    return f"{float(above):.{digits}g}"
-
-
 def exp_below(exponent: Rational) -> Fraction:
     """Return a rational just below e^exponent (exactly 1 for 0).
 

@@ -27,6 +27,7 @@ from deniable.channel.sets import Sets
 from deniable.designs import Design
 from deniable.errors import DeniableError
 from deniable.order.ladders import Ladder
+from deniable.rendering import formats
 from deniable.tallies.responses import Responses
 
 __all__ = ["goodness_of_fit"]
@@ -167,8 +168,8 @@ def _finding(inquiry: Inquiry, law: ClaimedLaw, counts: NDArray[np.int64], each:
     bound = min(1.0, worst.tail * tried)
     violated = bound < inquiry.false_alarm
     told = (
-        f"{worst.words} comes up in {100 * worst.seen:.4g} % of the responses to "
-        f"{answers_shown(inquiry.answers, worst.answer)}; the claimed design says {100 * worst.claimed:.4g} %"
+        f"{worst.words} comes up in {formats.percent(worst.seen, 4)} of the responses to "
+        f"{answers_shown(inquiry.answers, worst.answer)}; the claimed design says {formats.percent(worst.claimed, 4)}"
     )
     sentence = (
         f"{told[0].upper()}{told[1:]}. That, or worse among {tried:,} events, has a probability of {bound:.2g} at most."

@@ -21,6 +21,7 @@ from deniable.auditor.inquiries import Inquiry, answers_shown
 from deniable.auditor.mechanisms import Called, Mechanism, mechanism, of_callable
 from deniable.auditor.randomness import Digests, asked_freely, digests
 from deniable.errors import InvalidRequest
+from deniable.rendering import formats
 
 __all__ = ["Repeated", "Respondents", "averaging", "of_respondents", "repeatedly"]
 
@@ -124,13 +125,14 @@ def averaging(inquiry: Inquiry) -> Finding | None:
     if needed is None:
         return Finding(name, CONSISTENT, f"Each report is drawn anew; even many do not tell {pair}.", figures)
     claim = (
-        f" By then an ε of {inquiry.epsilon:g} a report has become {needed * inquiry.epsilon:g}."
+        f" By then an ε of {formats.epsilon(inquiry.epsilon)} a report has become "
+        f"{formats.epsilon(needed * inquiry.epsilon)}."
         if inquiry.epsilon
         else ""
     )
     sentence = (
         f"Each report is drawn anew, so ε adds up: {needed:,} of one person are enough to tell {pair} with "
-        f"{_ERROR:.0%} errors or fewer.{claim} Where ε is claimed for a lifetime, audit repeatedly(…)."
+        f"{formats.percent(_ERROR)} errors or fewer.{claim} Where ε is claimed for a lifetime, audit repeatedly(…)."
     )
     return Finding(name, CONSISTENT, sentence, figures)
 

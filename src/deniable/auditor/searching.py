@@ -22,6 +22,7 @@ from deniable.auditor.features import Facts, facts
 from deniable.auditor.findings import CONSISTENT, VIOLATED, WORST_EVENT, Finding
 from deniable.auditor.inquiries import Inquiry, answers_shown
 from deniable.auditor.learning import Codebook, Coder, Score, Table, scores, tables
+from deniable.rendering import formats
 
 __all__ = ["worst_event"]
 
@@ -335,14 +336,14 @@ def _finding(inquiry: Inquiry, events: Sequence[Event], counted: Sequence[Counte
         "draws_needed": None if least is None else math.ceil(least * (used + held) / held),
         "events": told,
     }
-    sentence = f"{witness} So ε is at least {epsilons[worst]:.4g}{_against(claim, violated)}."
+    sentence = f"{witness} So ε is at least {formats.epsilon_at_least(epsilons[worst])}{_against(claim, violated)}."
     return Finding(WORST_EVENT, VIOLATED if violated else CONSISTENT, sentence, figures)
 
 
 def _against(claim: float | None, violated: bool) -> str:
     if claim is None:
         return "; nothing was claimed"
-    return f"; {claim:.4g} was claimed" + ("" if violated else ", which these draws do not refute")
+    return f"; {formats.epsilon(claim)} was claimed" + ("" if violated else ", which these draws do not refute")
 
 
 def _told(inquiry: Inquiry, event: Event, counted: Counted, epsilon: float) -> dict[str, Any]:
@@ -350,8 +351,8 @@ def _told(inquiry: Inquiry, event: Event, counted: Counted, epsilon: float) -> d
     often, other = counted.hits / counted.n, counted.other_hits / counted.other_n
     return {
         "words": (
-            f"In {_percent(often)} of the draws the answer {first} gives {event.words}; {second} does so in "
-            f"{_percent(other)}."
+            f"In {formats.percent(often)} of the draws the answer {first} gives {event.words}; {second} does so in "
+            f"{formats.percent(other)}."
         ),
         "epsilon_at_least": epsilon,
         "seen": math.log(often / other) if often and other else None,
@@ -360,7 +361,3 @@ def _told(inquiry: Inquiry, event: Event, counted: Counted, epsilon: float) -> d
         "other_hits": int(counted.other_hits),
         "other_n": int(counted.other_n),
     }
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %" if share < 0.9995 or share == 1 else f"{100 * share:.6g} %"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from deniable import __version__
 from deniable.estimates.formats import html_page
+from deniable.rendering import formats
 
 if TYPE_CHECKING:
     from deniable.auditor.findings import Audit, Finding
@@ -22,18 +23,22 @@ _ACROSS = 720
 
 def verdict_sentence(audit: Audit) -> str:
     """Return in a sentence what came of an audit."""
-    claim = "" if audit.epsilon is None else f"ε = {audit.epsilon:.4g}"
+    claim = "" if audit.epsilon is None else f"ε = {formats.epsilon(audit.epsilon)}"
     claim += f" with δ = {audit.delta:.3g}" if claim and audit.delta else ""
     broken = [finding.check for finding in audit.findings if finding.violated]
-    sure = f"with {100 * audit.level:.10g} % confidence"
+    sure = f"with {formats.level(audit.level)} confidence"
     if broken:
         return f"Violated: {audit.mechanism} does not keep what it claims{f', {claim}' if claim else ''} ({sure})."
     if not claim:
-        return f"Nothing was claimed: {audit.mechanism} has an ε of at least {audit.epsilon_at_least:.4g} ({sure})."
+        return f"Nothing was claimed: {audit.mechanism} has an ε of at least {_lower_bound(audit)} ({sure})."
     return (
         f"Consistent: {audit.draws:,} draws in {_checks(audit)} do not refute that {audit.mechanism} keeps {claim} "
         f"({sure}). That is no proof that it does."
     )
+
+
+def _lower_bound(audit: Audit) -> str:
+    return formats.epsilon_at_least(audit.epsilon_at_least)
 
 
 def _checks(audit: Audit) -> str:
@@ -55,7 +60,7 @@ def _still_needed(audit: Audit) -> str:
 def text(audit: Audit) -> str:
     """Return an audit as plain text."""
     lines = [*textwrap.wrap(verdict_sentence(audit), _WIDTH), ""]
-    told = [f"ε ≥ {audit.epsilon_at_least:.4g}" + (f", δ ≥ {audit.delta_at_least:.3g}" if audit.delta_at_least else "")]
+    told = [f"ε ≥ {_lower_bound(audit)}" + (f", δ ≥ {audit.delta_at_least:.3g}" if audit.delta_at_least else "")]
     told += [each for each in [_still_needed(audit)] if each]
     lines += [line for each in told for line in textwrap.wrap(each, _WIDTH)] + [""]
     for finding in audit.findings:
@@ -99,7 +104,7 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
                               for event in events])  # fmt: skip
     axes.set_ylim(max(1, len(events)) - 0.5, -0.5)
     axes.set_xlim(left=0)
-    axes.set_xlabel(f"ε, with {100 * audit.level:.10g}% confidence", color=INK)
+    axes.set_xlabel(f"ε, with {formats.level(audit.level)} confidence", color=INK)
     plain(axes)
     axes.grid(visible=False, axis="y")
     made.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
@@ -109,8 +114,8 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
 
 
 def _picture_words(audit: Audit) -> str:
-    claim = "nothing was claimed" if audit.epsilon is None else f"claimed is {audit.epsilon:.4g}"
-    return f"Lower bounds on ε from the worst events; the largest is {audit.epsilon_at_least:.4g}, {claim}."
+    claim = "nothing was claimed" if audit.epsilon is None else f"claimed is {formats.epsilon(audit.epsilon)}"
+    return f"Lower bounds on ε from the worst events; the largest is {_lower_bound(audit)}, {claim}."
 
 
 def _axis(most: float, scale: float, height: int) -> str:
@@ -144,7 +149,7 @@ def _claim(audit: Audit, scale: float, height: int) -> str:
     return (
         f'<line class="claim" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 10}" y2="{height - 30}"/>'
         f'<text class="claimed" x="{x:.1f}" y="{_TOP - 16}" style="text-anchor:{side}">'
-        f"claimed: {audit.epsilon:.4g}</text>"
+        f"claimed: {formats.epsilon(audit.epsilon)}</text>"
     )
 
 

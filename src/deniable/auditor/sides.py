@@ -25,6 +25,7 @@ from deniable.auditor.inquiries import Inquiry, answers_shown
 from deniable.auditor.mechanisms import Called, Designed
 from deniable.auditor.randomness import asked_freely
 from deniable.estimates.backing import clopper_pearson
+from deniable.rendering import formats
 
 __all__ = ["random_words", "size", "time"]
 
@@ -156,10 +157,16 @@ def _bounded(inquiry: Inquiry, name: str, found: Difference, what: str, unit: st
     if bound > inquiry.epsilon:
         sentence = (
             f"The {name} of a {what} alone tells {_named(inquiry, found.more)} from {_named(inquiry, found.less)} with "
-            f"ε ≥ {bound:.3g}: more than {found.threshold:.4g} {unit} in {_shares(found)} draws."
+            f"ε ≥ {formats.epsilon_at_least(bound, 3)}: more than {found.threshold:.4g} {unit} in "
+            f"{_shares(found)} draws."
         )
         return Finding(name, VIOLATED, sentence, figures)
-    return Finding(name, CONSISTENT, f"The {name} of a {what} alone tells answers apart with ε ≥ {bound:.3g}.", figures)
+    return Finding(
+        name,
+        CONSISTENT,
+        f"The {name} of a {what} alone tells answers apart with ε ≥ {formats.epsilon_at_least(bound, 3)}.",
+        figures,
+    )
 
 
 def _figures(inquiry: Inquiry, found: Difference) -> dict[str, Figure]:

@@ -14,6 +14,7 @@ from deniable.certificates.certificate import Certificate
 from deniable.claims.statements import ClaimedPart, Claims, read_ratio
 from deniable.designs import Design
 from deniable.estimates.formats import html_page
+from deniable.rendering import formats
 from deniable.survey import Survey
 from deniable.types import operation
 
@@ -69,7 +70,7 @@ def told(section: Section) -> list[str]:
     if parity == math.inf:
         lines = ["Parity infinite: there is no finite ε, and some response proves something about the answer."]
     else:
-        lines = [f"Parity {_short(parity)}: ε = {exact.shown_above(float(claims['epsilon']))}, rounded up."]
+        lines = [f"Parity {_short(parity)}: ε = {formats.epsilon(float(claims['epsilon']), 6)}, rounded up."]
         lines += [f"The parity is exactly {claims['parity']}."] if _short(parity) != claims["parity"] else []
     if "rule" in claims:
         lines.append(RULES[claims["rule"]].format(each=claims.get("each")))
@@ -123,7 +124,7 @@ def _curve_lines(claims: Claims) -> Iterator[str]:
     sign = "=" if claims["delta"]["exact"] else "≤"
     points = [(read_ratio(point["gamma"]), Fraction(point["delta"])) for point in claims["delta"]["curve"]]
     yield f"δ(ε) {sign} " + ", ".join(
-        f"{exact.shown_above(delta, 3)} at {exact.shown_above(exact.log_above(gamma), 3)}"
+        f"{formats.upper_bound(delta, 3)} at {formats.epsilon(exact.log_above(gamma), 3)}"
         for gamma, delta in points[::2]
     )
 
@@ -138,7 +139,7 @@ def _table_lines(section: Section) -> Iterator[str]:
             for each in row["factors"]
         )
         after = row.get("posterior")
-        shown = f"; afterwards {', '.join(_percent(Fraction(each)) for each in after)}" if after else ""
+        shown = f"; afterwards {', '.join(formats.percent(Fraction(each)) for each in after)}" if after else ""
         yield f"{_named(design.symbols, int(row['response'], 0))}: odds times {factors}{shown}"
 
 
@@ -152,11 +153,7 @@ def _short(number: exact.Ratio) -> str:
     if number == math.inf:
         return "∞"
     written = str(Fraction(number)) if Fraction(number).denominator < 10**6 else ""
-    return written if 0 < len(written) < 9 else exact.shown_above(number, 4)
-
-
-def _percent(share: Fraction) -> str:
-    return f"{100 * float(share):.3g} %"
+    return written if 0 < len(written) < 9 else formats.upper_bound(number, 4)
 
 
 STYLE = """
@@ -209,7 +206,7 @@ def page_of(certificate: Certificate) -> str:
 def _section(section: Section) -> str:
     sentences = "".join(f"<p>{escape(line)}</p>" for line in told(section))
     inner = ' class="inner"' if section.depth else ""
-    big = "" if section.depth else f'<p class="big">ε = {exact.shown_above(float(section.claims["epsilon"]), 4)}</p>'
+    big = "" if section.depth else f'<p class="big">ε = {formats.epsilon(float(section.claims["epsilon"]))}</p>'
     pictures = f'<div class="figures">{_channel_picture(section)}{_curve_picture(section.claims)}</div>'
     weights = "".join(f"<p><code>{escape(line)}</code></p>" for line in _weight_lines(section))
     figures = f"{pictures}{_table(section)}{weights}"
@@ -294,7 +291,7 @@ def _table_row(design: Design, row: Mapping[str, Any]) -> str:
     after = row.get("posterior") or [None] * len(row["factors"])
     cells = "".join(
         f"<td>{_short(read_ratio(each['least']))} … {_short(read_ratio(each['most']))}"
-        f"{f'<br>{_percent(Fraction(share))}' if share else ''}</td>"
+        f"{f'<br>{formats.percent(Fraction(share))}' if share else ''}</td>"
         for each, share in zip(row["factors"], after, strict=True)
     )
     return f"<tr><td>{escape(_named(design.symbols, int(row['response'], 0)))}</td>{cells}</tr>"

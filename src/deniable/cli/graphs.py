@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable import exact
 from deniable.cli.common import (
     PLAIN,
     CommandList,
@@ -38,6 +37,7 @@ from deniable.cli.estimates import (
 )
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import MOST_BARS
+from deniable.rendering import formats
 from deniable.types.key_value.linear import SCALINGS
 
 if TYPE_CHECKING:
@@ -270,20 +270,20 @@ def _show(known: GraphDesign) -> None:
 
 
 def _sentences(known: GraphDesign) -> list[str]:
-    from deniable.report.words import factor
     from deniable.types.edges.design import EdgeDesign
 
     odds = f"the odds between any two {'weights' if isinstance(known, EdgeDesign) else 'rows of items and weights'}"
     told = [
-        f"Whatever is sent, {odds} change by a factor of at most {factor(known.parity)} "
-        f"(ε = {exact.shown_above(known.epsilon, 4)})."
+        f"Whatever is sent, {odds} change by a factor of at most {formats.factor(known.parity)} "
+        f"(ε = {formats.epsilon(known.epsilon)})."
     ]
     if isinstance(known, EdgeDesign):
         return [*told, known.caveat]
     key, value = known.scheme.parts
     told.append(
-        f"Key and value on their own change odds by up to {factor(key)} and {factor(value)}; one after the other they "
-        f"would be charged ε = {known.sequential:.4g}, {known.saving:.4g} more than is spent."
+        f"Key and value on their own change odds by up to {formats.factor(key)} and {formats.factor(value)}; "
+        "one after the other they "
+        f"would be charged ε = {formats.epsilon(known.sequential)}, {formats.number(known.saving)} more than is spent."
     )
     return told
 

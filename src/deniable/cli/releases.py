@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deniable import exact
 from deniable.cli.common import (
     PLAIN,
     CommandList,
@@ -26,6 +24,7 @@ from deniable.cli.common import (
     write,
 )
 from deniable.errors import InvalidRequest
+from deniable.rendering import formats
 
 if TYPE_CHECKING:
     from deniable.order.ladders import Ladder
@@ -140,14 +139,14 @@ def show(path: LedgerFile, as_json: Json = False) -> None:
     lines = [
         (
             each.question,
-            exact.shown_above(each.epsilon),
+            formats.epsilon(each.epsilon, 6),
             _limit(_least(each.left, status.left)),
             _stages(each),
             _holders(each),
         )
         for each in status.questions
     ]
-    lines.append(("all together", exact.shown_above(status.epsilon), _limit(status.left), "", ""))
+    lines.append(("all together", formats.epsilon(status.epsilon, 6), _limit(status.left), "", ""))
     heads = ("question", "ε spent", "ε left", "ε of its stages", "given to")
     console().print(tables.lines_table(f"ledger {status.ledger[:12]}", heads, lines))
 
@@ -194,7 +193,7 @@ def verify(
     if ledger is not None:
         _compare(ledger, history)
     spent = found[-1].total_after if found else 0.0
-    say(f"{history}: {len(found)} receipts, whole and in order; ε = {spent:.6g} was spent in all")
+    say(f"{history}: {len(found)} receipts, whole and in order; ε = {formats.epsilon(spent, 6)} was spent in all")
     if as_json:
         print_json({"receipts": len(found), "total": finite(spent), "ledger": found[0].ledger if found else None})
 
@@ -343,7 +342,7 @@ def _tell(released: Released, *, as_json: bool) -> None:
         print_json({**{name: json.loads(text) for name, text in both.items()}, "fresh": released.fresh})
         return
     typer.echo(released.response.to_json())
-    spent, total = map(exact.shown_above, (receipt.epsilon_after, receipt.total_after))
+    spent, total = (formats.epsilon(each, 6) for each in (receipt.epsilon_after, receipt.total_after))
     cost = f"ε = {spent} is spent on {receipt.question!r}, {total} in all"
     say(cost if released.fresh else f"released before; {cost}")
 
@@ -364,13 +363,13 @@ def _least(*limits: float | None) -> float | None:
 
 
 def _limit(epsilon: float | None) -> str:
-    return "no limit" if epsilon is None else f"{math.floor(epsilon * 10**9) / 10**9:.6g}"
+    return "no limit" if epsilon is None else formats.epsilon_at_least(epsilon, 6)
 
 
 def _stages(standing: Standing) -> str:
     if standing.withdrawn:
         return "withdrawn"
-    told = [f"{exact.shown_above(each.epsilon, 4)}{'' if each.released else ' (not out)'}" for each in standing.stages]
+    told = [f"{formats.epsilon(each.epsilon)}{'' if each.released else ' (not out)'}" for each in standing.stages]
     return ", ".join(told) or "none yet"
 
 

@@ -19,6 +19,7 @@ from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget, quoted
 from deniable.order.ladders import Ladder
 from deniable.release.ledger import Ledger, Released, Status
+from deniable.rendering import formats
 from deniable.survey import Link, Question, Survey
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import BUDGET, CEILING, read_limit
@@ -84,7 +85,7 @@ def _check_limit(revealed: Disclosure, limit: float, subject: str, hint: str) ->
     if not revealed.within(limit):
         needed = revealed.epsilon
         raise OverBudget(
-            f"{subject} ε = {exact.shown_above(needed)}; this device allows {exact.shown_above(limit)}. Nothing was "
+            f"{subject} ε = {formats.epsilon(needed, 6)}; this device allows {formats.epsilon(limit, 6)}. Nothing was "
             "drawn.",
             hint,
             needed=needed,

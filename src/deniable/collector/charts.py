@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from typing import TypeVar
 
 from deniable.estimates import ShareRow
+from deniable.rendering import formats
 
 Thing = TypeVar("Thing")
 
@@ -174,7 +175,7 @@ def shares_chart(rows: Sequence[ShareRow], labels: Sequence[str]) -> SharesChart
     """Return the picture of an estimate; the axis always shows 0."""
     pairs = largest(list(zip(rows, labels, strict=True)), lambda pair: pair[0].estimate)
     ends = [end for row, _ in pairs for end in (row.low, row.high, row.direct_low, row.direct_high)]
-    scale = axis(min(0.0, *ends), max(0.01, *ends), lambda share: f"{round(100 * share, 1) + 0.0:g}%")
+    scale = axis(min(0.0, *ends), max(0.01, *ends), lambda share: formats.percent(round(share, 3)))
     lines = tuple(
         ShareLine(label, *map(scale.at, (row.estimate, row.low, row.high, row.direct_low, row.direct_high)))
         for row, label in pairs

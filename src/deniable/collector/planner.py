@@ -14,6 +14,7 @@ from deniable.criteria.base import raised
 from deniable.designs import Design, direct, subset, warner
 from deniable.errors import InvalidNumber, InvalidRequest, quoted
 from deniable.plan import crossover, optimal, sample_size, sample_size_for_power, sample_size_for_width, width
+from deniable.rendering import formats
 from deniable.report import words
 from deniable.survey.catalogue import locale
 from deniable.survey.disclosure import Disclosure
@@ -171,8 +172,9 @@ def _drawn(wish: Wish, margin: float) -> tuple[str, ...]:
     other = _margin(_minimax(wish.categories, str(epsilon)), asked)
     better = "better" if other < margin else "no better"
     return (
-        f"All {wish.questions} questions together cost each respondent ε = {float(together):g}. Asking each one of "
-        f"them, drawn at random, with ε = {float(epsilon):g} (each = 1 in the survey's file) would give "
+        f"All {wish.questions} questions together cost each respondent ε = {formats.epsilon(together)}. Asking "
+        "each one of "
+        f"them, drawn at random, with ε = {formats.epsilon(epsilon)} (each = 1 in the survey's file) would give "
         f"± {100 * other:.2g} percentage points for each question, from about {asked:,} people: {better} than "
         f"± {100 * margin:.2g}.",
     )
@@ -200,7 +202,7 @@ def _kinks(categories: int) -> tuple[str, ...]:
         return ()
     told = bends[-_MOST_KINKS:]
     first = sizes[0][1] if len(told) == len(bends) else bends[-_MOST_KINKS - 1][1]
-    later = "; ".join(f"from ε ≈ {epsilon:.2g} on {size}" for epsilon, size in told)
+    later = "; ".join(f"from ε ≈ {formats.number(epsilon, 2)} on {size}" for epsilon, size in told)
     return (
         "The curve bends where the best response changes: a small ε is used best by naming many of the answers, "
         f"here up to {first} of {categories}; {later}.",
@@ -221,7 +223,7 @@ def _people(wish: Wish, design: Design) -> tuple[str, ...]:
         by_power = sample_size_for_power(design, share=share, target=power)
     return (
         f"{by_width:,} respondents for an interval of {wish.width:g} percentage points from end to end, on average.",
-        f"{by_power:,} respondents to tell the share from 0 with a power of {wish.power:g}%.",
+        f"{by_power:,} respondents to tell the share from 0 with a power of {formats.percent(wish.power / 100)}.",
     )
 
 

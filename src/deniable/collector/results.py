@@ -19,6 +19,7 @@ from deniable.estimates.differences import REST
 from deniable.estimates.groups import GroupedEstimate
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
+from deniable.rendering import formats
 from deniable.report import words
 from deniable.survey import Survey
 from deniable.tallies import Tally, marginal
@@ -265,7 +266,7 @@ def compared(shown: ShownQuestion) -> tuple[str, ...]:
             label = labels[question.design.category_number(category)]
             sentences.append(
                 f"{group}, {label}: {_points(value, '+')} points against the other groups "
-                f"({_points(low)} … {_points(high)}; adjusted p = {differences.adjusted[name]:.2g})."
+                f"({_points(low)} … {_points(high)}; adjusted p = {formats.p_value(differences.adjusted[name])})."
             )
     return tuple(sentences)
 

@@ -153,7 +153,7 @@ class RhoToRho(Strict):
         if not 0 < low < high < 1:
             raise InvalidNumber(
                 f"rho1 is {exact.shown(self.rho1)} and rho2 is {exact.shown(self.rho2)}; expected 0 < rho1 < rho2 < 1.",
-                "RhoToRho(0.1, 0.5) forbids that what seemed less probable than 10 % becomes more probable than 50 %.",
+                "RhoToRho(0.1, 0.5) forbids that what seemed less probable than 10% becomes more probable than 50%.",
             )
         object.__setattr__(self, "rho1", low)
         object.__setattr__(self, "rho2", high)

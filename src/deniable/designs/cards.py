@@ -15,6 +15,7 @@ from deniable.designs.design import AnyDesign, Design
 from deniable.designs.labels import Labels, read
 from deniable.designs.registry import Purpose, register
 from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile, quoted
+from deniable.rendering import formats
 
 
 @register(
@@ -301,7 +302,7 @@ class Deck(AnyDesign):
         return (
             f"{alone} This deck is not ε-locally private against the collector: every card is dealt, so a collector "
             "who sees all responses and knows the answers of all the others knows the last card too, and is certain of "
-            f"the answer with probability {lost} (δ = {exact.shown_above(lost, 3)} at every ε)."
+            f"the answer with probability {lost} (δ = {formats.upper_bound(lost, 3)} at every ε)."
         )
 
     @property
@@ -387,7 +388,7 @@ def _cannot_estimate(counts: tuple[int, ...], ratio: Fraction, n_known: int) -> 
     ones = (first + last - 1) // 2
     if ones < 1:
         return InvalidDesign(problem, "Take more people, or fewer middle cards.")
-    min_epsilon = exact.shown_above(exact.log_above(Fraction(first + last - ones, ones)), 4)
+    min_epsilon = formats.epsilon(exact.log_above(Fraction(first + last - ones, ones)))
     return InvalidDesign(problem, f"Take an ε of at least {min_epsilon}, more people, or fewer middle cards.")
 
 
@@ -400,7 +401,7 @@ def _whole(number: object, name: str) -> int:
 def _factor(parity: exact.Ratio) -> str:
     if parity == math.inf:
         return "any factor: some response proves the answer"
-    return f"a factor of {exact.shown_above(parity, 4)} (ε = {exact.shown_above(exact.log_above(parity), 4)})"
+    return f"a factor of {formats.factor(parity, 4)} (ε = {formats.epsilon(exact.log_above(parity))})"
 
 
 def _categories(body: Mapping[str, Any]) -> Sequence[str]:

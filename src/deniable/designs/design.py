@@ -19,7 +19,7 @@ from deniable.designs.labels import Bitstrings, Combinations, Numbered, Places
 from deniable.designs.registry import FAMILIES
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile, quoted
-from deniable.rendering import Rendered
+from deniable.rendering import Rendered, formats
 
 _MOST_COMBINATIONS = 1 << 20  # combinations that a tally counts one by one: twenty yes-or-no items
 
@@ -304,7 +304,7 @@ class Design(AnyDesign):
     def __repr__(self) -> str:
         certain = ", some response proves something" if self.parity == math.inf else ""
         categories = labels.shown(self.categories, max_shown=5)
-        return f"{self.name}({categories}; ε = {exact.shown_above(self.epsilon, 4)}{certain})"
+        return f"{self.name}({categories}; ε = {formats.epsilon(self.epsilon)}{certain})"
 
 
 def _together(factors: Sequence[Factor]) -> tuple[Combinations, Combinations, Product]:

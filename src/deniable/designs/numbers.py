@@ -17,6 +17,7 @@ from deniable.designs.design import Design
 from deniable.designs.numbers_best import best_window, worst_variance
 from deniable.designs.ordered import stretches, window
 from deniable.errors import InvalidDesign, InvalidRequest, quoted
+from deniable.rendering import formats
 
 __all__ = ["GOALS", "NumberDesign", "Range", "Scale", "number_design"]
 
@@ -166,7 +167,7 @@ class NumberDesign(Design):
 
     def __repr__(self) -> str:
         low, high = (_written(end) for end in (self.range.low, self.range.high))
-        return f"numbers({low} to {high} in {self.scale.levels} levels; ε = {exact.shown_above(self.epsilon, 4)})"
+        return f"numbers({low} to {high} in {self.scale.levels} levels; ε = {formats.epsilon(self.epsilon)})"
 
 
 def number_design(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from deniable import exact
 from deniable.errors import quoted
+from deniable.rendering import formats
 
 if TYPE_CHECKING:
     from deniable.designs.design import Design
@@ -68,8 +69,8 @@ def shown(factor: exact.Ratio) -> str:
         ('2.334', '1/2.334', '0', '∞')
     """
     if factor == 0 or factor >= 1:
-        return exact.shown_above(factor, 4)
-    return f"1/{exact.shown_above(1 / Fraction(factor), 4)}"
+        return formats.factor(factor, 4)
+    return f"1/{formats.factor(1 / Fraction(factor), 4)}"
 
 
 def least_certain(design: Design) -> exact.Ratio | None:

@@ -16,6 +16,7 @@ from deniable.designs.labels import Labels, read
 from deniable.designs.registry import Purpose, register
 from deniable.designs.two_answers import binary
 from deniable.errors import InvalidDesign, InvalidRequest, quoted
+from deniable.rendering import formats
 
 TWO: Sequence[str] = ("no", "yes")
 
@@ -307,7 +308,7 @@ class Candidate:
 
     def __str__(self) -> str:
         p00, p11 = (self.design.probability(name, given=name) for name in self.design.categories)
-        epsilon = exact.shown_above(self.design.epsilon, 4)
+        epsilon = formats.epsilon(self.design.epsilon)
         return f"{self.design.name} (p00 = {float(p00):.6g}, p11 = {float(p11):.6g}, ε = {epsilon})"
 
 

@@ -18,6 +18,7 @@ from matplotlib.ticker import LogLocator
 
 from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
+from deniable.rendering import formats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -308,10 +309,10 @@ def _label(
     whole = summary.rows[0].WHOLE if summary.rows else Row.WHOLE
     of = f"share of {whole}" if summary.quantity == "share" else summary.quantity
     credible = "credible " if summary.interval.startswith("credible") else ""
-    last.set_xlabel(f"{of}, with {summary.percent} {credible}intervals", color=INK)
+    last.set_xlabel(f"{of}, with {summary.level_text} {credible}intervals", color=INK)
     percent = summary.quantity in PERCENTAGES
     for axes in panels:
-        axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%" if percent else f"{value:,g}")
+        axes.xaxis.set_major_formatter(lambda value, _: formats.percent(value, 6) if percent else f"{value:,g}")
         if summary.quantity in _RATIOS:
             axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.xaxis.set_minor_formatter(lambda _value, _: "")

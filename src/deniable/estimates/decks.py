@@ -183,7 +183,7 @@ class DeckEstimate(Result):
             doubts.append(Caution("no-variance", text))
         low, high = self._score(0.95)
         if low <= 0 and high >= 1:
-            text = "responses are too few to tell anything: the interval holds everything from 0 to 100 %."
+            text = "responses are too few to tell anything: the interval holds everything from 0 to 100%."
             doubts.append(Caution("few", f"{self.respondents:,} {text}"))
         return tuple(doubts)
 

@@ -30,7 +30,7 @@ def sheet(summary: Summary[Row], *, percent: bool = False) -> Sheet:
         sizes=tuple(row.estimate for row in summary.rows),
         left_out=summary.left_out,
         figures=tuple(_pictures(summary.rows)),
-        figure=f"{summary.quantity}, {summary.percent} interval",
+        figure=f"{summary.quantity}, {summary.level_text} interval",
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.stats import chi2
 
-from deniable import documents, exact
+from deniable import documents
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -41,6 +41,7 @@ from deniable.estimates.shares import Estimate
 from deniable.estimates.summary import rests_on
 from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio, wald
 from deniable.order.ladders import Ladder
+from deniable.rendering import formats
 from deniable.tallies.columns import subject
 from deniable.tallies.groups import Group, GroupedTally, group_name
 from deniable.tallies.weighted import WeightedTally
@@ -243,7 +244,7 @@ class GroupedEstimate(Result):
             replace(row, name=f"{group_name(group)} · {row.name}") for group, each in parts.items() for row in each.rows
         )
         return Summary(
-            title=f"{self._counted}, {_asked(self.design)}, ε = {exact.shown_above(epsilon, 4)}, {self.respondents:,} "
+            title=f"{self._counted}, {_asked(self.design)}, ε = {formats.epsilon(epsilon)}, {self.respondents:,} "
             f"respondents, by {told_method(first.method)}",
             quantity=first.quantity,
             rows=rows,

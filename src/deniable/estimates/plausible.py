@@ -11,6 +11,7 @@ from deniable.errors import quoted
 from deniable.estimates.intervals import METHODS, Basis, default, quantile
 from deniable.estimates.results import Caution
 from deniable.estimates.simplex import projection
+from deniable.rendering import formats
 
 RATE = 0.01
 """How often respondents who follow the design are doubted all the same, over all categories together."""
@@ -67,11 +68,12 @@ def _doubt(design: Design, category: int, share: float, error: float, others: in
     """
     far = "below 0 (at a share of 0 there would be no error)"
     if error > 0:
-        far = f"{-share / error:.1f} standard errors below 0 (at a share of 0 the error would be {100 * error:.2g}%)"
+        at_zero = formats.percent(error, 2)
+        far = f"{-share / error:.1f} standard errors below 0 (at a share of 0 the error would be {at_zero})"
     also = f", and those of {others:,} other categories lie too far below 0 as well" if others else ""
     return Caution(
         IMPLAUSIBLE,
-        f"the share of {design.categories[category]!r} is estimated at {100 * share:.1f}%, {far}{also}: "
+        f"the share of {design.categories[category]!r} is estimated at {formats.fixed_percent(share)}, {far}{also}: "
         f"fewer responses point to {'them' if others else 'it'} than the device alone would "
         "send. Likely causes: respondents did not follow the device (for instance, they refused a response that looks "
         "like an admission), another design was used, or the responses are coded the other way round."
@@ -97,6 +99,6 @@ def few(design: Design, basis: Basis) -> tuple[Caution, ...]:
     of = " and ".join([", ".join([*names, *more][:-1]), [*names, *more][-1]] if len(empty) > 1 else names)
     text = (
         f"{basis.respondents:,} responses are too few to tell anything about the share of {of}: everything from 0 to "
-        "100 % would fit them."
+        "100% would fit them."
     )
     return (Caution(FEW, text),)

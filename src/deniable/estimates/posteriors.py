@@ -20,7 +20,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import betainc, betaln, gammaln
 from scipy.stats import beta as beta_law
 
-from deniable import documents, exact
+from deniable import documents
 from deniable.chance import SYSTEM
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable, quoted
@@ -30,6 +30,7 @@ from deniable.estimates.linear import floats
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
 from deniable.estimates.shares import Estimate
 from deniable.estimates.summary import rests_on
+from deniable.rendering import formats
 from deniable.tallies import Tally
 from deniable.tallies.groups import GroupedTally
 from deniable.tallies.weighted import WeightedTally
@@ -242,7 +243,7 @@ class Posterior(Result):
         )
         n, epsilon = self.tally.respondents, self.design.epsilon
         return Summary(
-            title=f"posterior, {words_of(self.design.name)}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents",
+            title=f"posterior, {words_of(self.design.name)}, ε = {formats.epsilon(epsilon)}, {n:,} respondents",
             quantity="share",
             rows=rows,
             notes=self._notes,

@@ -21,7 +21,7 @@ from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, UnreadableFile, quoted, require, require_options
 from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, quantile, recovered
-from deniable.rendering import MOST_ROWS, Rendered, Sheet, data_frame, to_csv, to_text
+from deniable.rendering import Rendered, Sheet, data_frame, formats, to_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,9 +130,9 @@ class Summary(Rendered, Generic[AnyRow_co]):
     left_out: int = 0
 
     @property
-    def percent(self) -> str:
+    def level_text(self) -> str:
         """The level as people write it."""
-        return f"{100 * self.level:g}%"
+        return formats.level(self.level)
 
     @property
     def caption(self) -> str:
@@ -140,7 +140,7 @@ class Summary(Rendered, Generic[AnyRow_co]):
         credible = "credible " if self.interval.startswith("credible") else ""
         what, _, of = self.quantity.partition(" in ")
         many = f"{_PLURALS.get(what, f'{what}s')}{f' in {of}' if of else ''}"
-        return f"Estimated {many} with {self.percent} {credible}intervals: {self.title}"
+        return f"Estimated {many} with {self.level_text} {credible}intervals: {self.title}"
 
     def table(self, *, percent: bool = False) -> tuple[list[str], list[list[str]]]:
         """Return the heads and the cells of a table for people; what is not known is a dash.
@@ -178,7 +178,7 @@ class Summary(Rendered, Generic[AnyRow_co]):
         return chart(self, title=title, dark=dark)
 
     def __str__(self) -> str:
-        return to_text(self._sheet().shortened(MOST_ROWS))
+        return self.to_text()
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -789,7 +789,9 @@ _METHODS = {
 def _head(summary: Summary[Row], field: str) -> str:
     if field.endswith("low"):
         kind = "credible interval" if summary.interval.startswith("credible") else "interval"
-        return {"direct_low": "asked directly", "prior_low": "prior interval"}.get(field, f"{summary.percent} {kind}")
+        return {"direct_low": "asked directly", "prior_low": "prior interval"}.get(
+            field, f"{summary.level_text} {kind}"
+        )
     names = {"estimate": summary.quantity, "effective": "worth", "frequency_error": "error", "weight_error": "error"}
     names.update(summary.rows[0].HEADS if summary.rows else {})
     return names.get(field, field.replace("_", " "))

@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable.errors import InvalidRequest, quoted, require_options
 from deniable.estimates.intervals import Interval
-from deniable.rendering import Rendered, Sheet, data_frame, to_text
+from deniable.rendering import Rendered, Sheet, data_frame, formats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +117,7 @@ class SensitivityCurve:
         """Where the estimate breaks down."""
         if self.breakdown is None:
             return f"{self.kind}: no share of such people brings the estimate to 0 or 1."
-        return f"{self.kind}: the estimate reaches {self.reaches} if {_percent(self.breakdown)} {self.words}."
+        return f"{self.kind}: the estimate reaches {self.reaches} if {formats.percent(self.breakdown)} {self.words}."
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Sensitivity(Rendered):
     def _sheet(self) -> Sheet:
         """A row for each share of people, a column for each kind."""
         cells = tuple(
-            (_percent(row[0].failing), *(f"{point.estimate:.4f}" for point in row))
+            (formats.percent(row[0].failing), *(f"{point.estimate:.4f}" for point in row))
             for row in zip(*(curve.points for curve in self.curves), strict=True)
         )
         values = tuple(tuple(point) for curve in self.curves for point in curve.points)
@@ -193,15 +193,15 @@ class Sensitivity(Rendered):
         axes.set_ylim(max(min(ends) - 0.02, -0.3), min(max(ends) + 0.02, 1.3))
         axes.set_title(title or f"share of {self.category!r} if people do not follow the device", loc="left", color=INK)
         axes.set_xlabel("share of people who do not follow", color=INK)
-        axes.set_ylabel(f"share, with {100 * self.level:g}% intervals", color=INK)
+        axes.set_ylabel(f"share, with {formats.level(self.level)} intervals", color=INK)
         for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
+            axis.set_major_formatter(lambda value, _: formats.percent(value, 6))
         plain(axes)
         figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9, labelcolor=INK)
         return darkened(figure) if dark else figure
 
     def __str__(self) -> str:
-        return to_text(self._sheet())
+        return self.to_text(most=None)
 
 
 def sensitivity(
@@ -295,7 +295,7 @@ def breakdown_sentence(read: ReadWith, value: float) -> str:
         "who always send the response that suggests it": value / known["always_yes"].counts_for,
         "who respond at random": value / known["random"].counts_for if known["random"].counts_for > 0 else 1.0,
     }
-    told = [f"{_percent(share)} {words}" for words, share in parts.items() if share < 1]
+    told = [f"{formats.percent(share)} {words}" for words, share in parts.items() if share < 1]
     if not told:
         return ""
     return (
@@ -340,7 +340,3 @@ def _curve(
         points.append(CurvePoint(part, found, scale * error, min(low, high), max(low, high), *everybody))
     end = behaviour.breakdown(value)
     return SensitivityCurve(behaviour.kind, behaviour.words, tuple(points), *(end or (None, None)))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"

@@ -26,6 +26,7 @@ from deniable.estimates.simplex import projection
 from deniable.estimates.summary import below_zero, cost, reference, rests_on, worth
 from deniable.estimates.weighing import Contribution
 from deniable.order.ladders import Ladder
+from deniable.rendering import formats
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 
@@ -208,7 +209,8 @@ class Combined(Pooled):
     @property
     def _differ(self) -> str:
         return (
-            f"the stages differ by more than chance (p = {self.homogeneity:.2g}): who goes on to a finer stage "
+            f"the stages differ by more than chance (p = {formats.p_value(self.homogeneity)}): who goes on to "
+            "a finer stage "
             'seems to depend on the answer. Combine them with method="strata".'
         )
 
@@ -260,7 +262,8 @@ class Mixed(Pooled):
     @property
     def _differ(self) -> str:
         return (
-            f"the devices differ by more than chance (p = {self.homogeneity:.2g}): who was asked with which seems to "
+            f"the devices differ by more than chance (p = {formats.p_value(self.homogeneity)}): who was asked "
+            "with which seems to "
             "depend on the answer, one of the designs is not what was used, or people followed one device less. Look "
             'at each alone, or combine them with method="strata".'
         )
@@ -523,7 +526,7 @@ def summarize(combined: Combined, level: float, method: str, *, simultaneous: bo
     finest, ladder = combined.tallies.finest, combined.tallies.design
     reached = max(number for number, each in enumerate(finest) if each.respondents)
     groups = "; ".join(
-        _group(f"ε = {exact.shown_above(design.epsilon, 4)}", each, weight)
+        _group(f"ε = {formats.epsilon(design.epsilon)}", each, weight)
         for design, each, weight in zip(ladder, finest, combined.weights, strict=True)
     )
     note = f"Respondents by the finest stage they sent: {groups}."
@@ -556,7 +559,7 @@ class Facts(NamedTuple):
 
 
 def _group(name: str, tally: Tally, weight: float) -> str:
-    return f"{name}: {tally.respondents:,} ({weight:.0%} of the weight)"
+    return f"{name}: {tally.respondents:,} ({formats.fixed_percent(weight, 0)} of the weight)"
 
 
 def _summary(found: Pooled, facts: Facts, level: float, method: str, *, simultaneous: bool) -> Summary[ShareRow]:

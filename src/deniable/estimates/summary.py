@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from deniable import exact
 from deniable.designs import Design
 from deniable.designs.proofs import proofs
 from deniable.errors import quoted
@@ -18,6 +17,7 @@ from deniable.estimates.results import Caution, Summary, told_method, words_of
 from deniable.estimates.sensitivity import ReadWith, breakdown_sentence
 from deniable.estimates.shares import Estimate, ShareRow
 from deniable.estimates.simplex import projection
+from deniable.rendering import formats
 from deniable.tallies.columns import asked_part, known_attributes, subject
 
 
@@ -44,7 +44,7 @@ def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: 
     design = estimate.design
     epsilon = asked_part(design).epsilon
     return Summary(
-        title=f"{words_of(subject(design))}, ε = {exact.shown_above(epsilon, 4)}, {n:,} respondents, by "
+        title=f"{words_of(subject(design))}, ε = {formats.epsilon(epsilon)}, {n:,} respondents, by "
         f"{told_method(estimate.method)}",
         quantity="share",
         rows=rows,

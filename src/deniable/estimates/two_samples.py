@@ -24,6 +24,7 @@ from deniable.estimates.compliance.response_shares import Group, ResponseShares,
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.rendering import formats
 
 NAMES = ("sensitive", "innocuous")
 
@@ -140,7 +141,7 @@ class TwoSamples(Result):
         """Return a table of both shares, with what a response of each sample reveals."""
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
         told = [exact.log_above(each) for each in self.parities]
-        shown = " and ".join(f"{exact.shown_above(each, 4)} in sample {at}" for at, each in enumerate(told, 1))
+        shown = " and ".join(f"{formats.epsilon(each)} in sample {at}" for at, each in enumerate(told, 1))
         return Summary(
             title=f"unrelated question in two samples, {self.sizes[0]:,} and {self.sizes[1]:,} respondents"
             + (f", {self.sampled.sample}" if self.sampled else ""),

@@ -20,6 +20,7 @@ from deniable.order.blackwell import find_step
 from deniable.order.closed_forms import closed
 from deniable.order.sets import one_size
 from deniable.order.steps import Step, as_sets, same_supports
+from deniable.rendering import formats
 
 _MOST_SIZES = 10_000  # categories up to which all sizes of sets are gone through: some seconds for each stage
 _MOST_CELLS = 200_000  # cells of a channel that is gone through for the nearest k-ary one: a second
@@ -239,7 +240,7 @@ def bridge(old: Design, new: Design) -> Design:
     blends = _blends(_read(old), _read(new))
     if not blends:
         raise NotOrdered(
-            f"ε falls from {exact.shown_above(old.epsilon)} to {exact.shown_above(new.epsilon)}; expected a second "
+            f"ε falls from {formats.epsilon(old.epsilon, 6)} to {formats.epsilon(new.epsilon, 6)}; expected a second "
             "design that reveals more.",
             "What is out cannot be taken back: choose a larger ε.",
         )

@@ -19,6 +19,7 @@ from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, Unreada
 from deniable.order.closed_forms import closed, step_to_body, through_sets
 from deniable.order.sets import Nested
 from deniable.order.steps import Factors, Step, Tabulated
+from deniable.rendering import formats
 
 _MOST_HISTORIES = 1_000_000  # cells of a joint channel that are written out: seconds
 
@@ -213,7 +214,7 @@ class Ladder(AnyDesign):
         }
 
     def __repr__(self) -> str:
-        stages = ", ".join(exact.shown_above(epsilon, 4) for epsilon in self.epsilons)
+        stages = ", ".join(formats.epsilon(epsilon) for epsilon in self.epsilons)
         return f"Ladder({self.designs[-1].name}; ε = {stages})"
 
 

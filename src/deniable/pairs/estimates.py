@@ -19,6 +19,7 @@ from deniable.estimates.independence import TableSide, white
 from deniable.estimates.intervals import Interval, one_of, wilson
 from deniable.estimates.results import Caution, Row, Summary, around
 from deniable.pairs.scores import ScoredRows, scores, whole
+from deniable.rendering import formats
 from deniable.tallies.responses import Responses
 from deniable.tallies.rows import check_same_people
 
@@ -150,7 +151,8 @@ class Association(Grid):
             quantity="share",
             rows=tuple(Row(name, value, errors[name], *intervals[name]) for name, value in self.params.items()),
             notes=(
-                f"Independent questions: p = {self.p_value:.3g}{how}; the statistic is {self.statistic:.1f}, "
+                f"Independent questions: p = {formats.p_value(self.p_value)}{how}; the statistic is "
+                f"{self.statistic:.1f}, "
                 f"on average {self.freedom}.",
                 f"Cramér's V, less what noise adds: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).",
             ),

@@ -7,8 +7,9 @@ import math
 from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.intervals import quantile
-from deniable.plan.planned import Line, Planned, percent
+from deniable.plan.planned import Line, Planned
 from deniable.plan.variances import whole
+from deniable.rendering.formats import percent
 from deniable.types import find_operation, operation
 
 _TIMES = (0.5, 0.75, 1.0, 1.5, 2.0)  # of what was asked for, in the table

@@ -26,9 +26,11 @@ from deniable.designs import (
 from deniable.designs.labels import Labels
 from deniable.designs.proofs import shown as factor_shown
 from deniable.errors import InvalidRequest
-from deniable.plan.planned import Line, Planned, more_people, percent
+from deniable.plan.planned import Line, Planned, more_people
 from deniable.plan.sizes import sample_size, width
 from deniable.plan.variances import between, variance, whole
+from deniable.rendering import formats
+from deniable.rendering.formats import percent
 
 _FINE = 1 << 24  # parts of 1 to which a cap is rounded down
 _STEPS = 10**6  # a probability that is searched for has six digits
@@ -124,13 +126,13 @@ def _revealed(design: Design, symbol: str, prior: Fraction) -> Line:
     return {
         "response": symbol,
         "Bayes factor": factor_shown(factor),
-        f"belief after {percent(float(prior))} before": f"{exact.shown_above(100 * raised(factor, prior), 3)} %",
+        f"belief after {percent(float(prior))} before": f"{formats.upper_bound(100 * raised(factor, prior), 3)}%",
     }
 
 
 def _proved(design: Design) -> tuple[str, ...]:
     if design.epsilon < math.inf:
-        return (f"Its ε is {exact.shown_above(design.epsilon, 4)}.",)
+        return (f"Its ε is {formats.epsilon(design.epsilon)}.",)
     return (
         f"Nothing caps what “{design.categories[0]}” reveals: it proves that somebody is not "
         f"“{design.categories[1]}”, and ε is infinite. Cap it with factor_no or epsilon if that is not harmless.",
@@ -189,7 +191,8 @@ def designs_at(epsilon: exact.Rational, n: int, *, share: float = 0.1, level: fl
     goal = _width(made[0][2], n, expected, level)  # every other design of this ε is a garbling of Warner's
     lines = [_line(*each, n, expected, level, goal) for each in [*made, ("direct question", "", direct())]]
     sentence = (
-        f"At ε = {float(exact.rational(epsilon)):g} and with {n:,} respondents no design is better than warner: the "
+        f"At ε = {formats.epsilon(exact.rational(epsilon))} and with {n:,} respondents no design is better "
+        "than warner: the "
         f"{percent(level)} interval of a share of {percent(expected)} is {100 * goal:.3g} percentage points wide."
     )
     note = (

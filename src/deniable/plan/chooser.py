@@ -32,7 +32,7 @@ from deniable.plan.devices import Device, best_device
 from deniable.plan.planned import more_people
 from deniable.plan.staircase import MOST_PATTERNED, staircase
 from deniable.plan.variances import variance
-from deniable.rendering import Rendered, Sheet, shown_number
+from deniable.rendering import Rendered, Sheet, formats
 
 GOALS = ("error", "category", "unchanged", "wire", "device")
 """What can be wished for; `optimal` tells what each one means."""
@@ -82,19 +82,13 @@ class Choice(Rendered):
 
     def _sheet(self) -> Sheet:
         rows = [(one.name, one.design.epsilon, one.risk, one.unchanged, one.size) for one in self.candidates]
-        cells = tuple((name, exact.shown_above(epsilon, 4), *map(shown_number, rest)) for name, epsilon, *rest in rows)
+        cells = tuple((name, formats.epsilon(epsilon), *map(formats.number, rest)) for name, epsilon, *rest in rows)
         heads = ("design", "ε", "variance × people", "unchanged", "bytes")
         names = ("design", "epsilon", "risk", "unchanged", "bytes")
         return Sheet(f"{self.design.name}, for {self.demand}", heads, cells, self.reasons, names, values=tuple(rows))
 
     def __str__(self) -> str:
-        wide = max(len(candidate.name) for candidate in self.candidates)
-        head = f"{'design':<{wide}}  {'ε':>8}  {'variance × people':>17}  {'unchanged':>9}  {'bytes':>7}"
-        rows = [
-            f"{one.name:<{wide}}  {one.design.epsilon:>8.4g}  {one.risk:>17.5g}  {one.unchanged:>9.3f}  {one.size:>7,}"
-            for one in self.candidates
-        ]
-        return "\n".join([f"{self.design.name}, for {self.demand}", *self.reasons, head, *rows])
+        return self.to_text()
 
 
 def optimal(
@@ -258,7 +252,7 @@ def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
     reasons = (
         device.instructions,
         f"Its odds are whole numbers of {device.outcomes} equally likely outcomes, so its ε is "
-        f"{exact.shown_above(design.epsilon, 4)}; a machine could use all that is allowed, and by hand it takes "
+        f"{formats.epsilon(design.epsilon)}; a machine could use all that is allowed, and by hand it takes "
         f"{more_people(chosen.risk / by_machine.risk)}.",
     )
     return Choice(design, "device", str(criterion), (chosen, by_machine), reasons, device)
@@ -304,10 +298,10 @@ def _at_shares(best: ConsideredDesign, bound: float | None) -> tuple[str, ...]:
     """Say what is proved of the error at the shares that were given."""
     if bound is None:
         return ("That is the error at the given shares, and the smallest among the designs that were looked at.",)
-    percent = exact.shown_above(100 * max(best.risk / bound - 1, 1e-6), 2)
+    percent = formats.upper_bound(100 * max(best.risk / bound - 1, 1e-6), 2)
     told = (
         "That is the error at the given shares. No design of this ε has one there that is smaller by more than "
-        f"{percent} %: a bound over all staircase patterns proves it.",
+        f"{percent}%: a bound over all staircase patterns proves it.",
     )
     if best.name != "staircase":
         return told

@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from deniable import exact
 from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, require
 from deniable.plan.variances import Population, variance
-from deniable.rendering import Rendered, Sheet, shown_number
+from deniable.rendering import Rendered, Sheet, formats
 from deniable.types import find_operation, operation
 from deniable.types.categories.plan import ComparedPrivacy, Shares
 
@@ -59,7 +58,7 @@ class Comparison(Rendered):
             (line.name, line.epsilon, line.epsilon_collector, line.variance, line.error, line.ratio) for line in self
         ]
         cells = tuple(
-            (name, exact.shown_above(alone, 4), exact.shown_above(known, 4), *map(shown_number, others))
+            (name, formats.epsilon(alone), formats.epsilon(known), *map(formats.number, others))
             for name, alone, known, *others in rows
         )
         heads = ("design", "ε, one response", "ε, all others known", "variance", "error", "ratio")
@@ -71,18 +70,7 @@ class Comparison(Rendered):
         return iter(self.lines)
 
     def __str__(self) -> str:
-        wide = max(len("design"), *(len(line.name) for line in self.lines))
-        head = (
-            f"{'design':<{wide}}  {'ε, one response':>15}  {'ε, all others known':>19}  {'variance':>10}  "
-            f"{'error':>8}  {'ratio':>7}"
-        )
-        rows = [
-            f"{line.name:<{wide}}  {line.epsilon:>15.4g}  {line.epsilon_collector:>19.4g}  {line.variance:>10.4g}  "
-            f"{line.error:>8.4g}  {line.ratio:>7.3f}"
-            for line in self.lines
-        ]
-        notes = [f"{line.name}: {line.note}" for line in self.lines if line.note]
-        return "\n".join([f"{self.n:,} respondents", head, *rows, *notes])
+        return self.to_text()
 
 
 def compare(

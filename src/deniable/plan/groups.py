@@ -12,9 +12,10 @@ from deniable.designs import Design
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates import best_split
 from deniable.plan.detection import normal_above, read_category, read_share, shares_around
-from deniable.plan.planned import Line, Planned, percent
+from deniable.plan.planned import Line, Planned
 from deniable.plan.sizes import smallest
 from deniable.plan.variances import MOST_RESPONDENTS, between, variance_curve, whole
+from deniable.rendering.formats import percent
 from deniable.types.categories.plan import Goal
 
 _NORMAL = NormalDist()

@@ -8,7 +8,6 @@ from statistics import NormalDist
 
 import numpy as np
 
-from deniable import exact
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.sensitivity import KINDS
@@ -20,8 +19,10 @@ from deniable.plan.detection import (
     read_share,
     shares_around,
 )
-from deniable.plan.planned import Line, Planned, percent
+from deniable.plan.planned import Line, Planned
 from deniable.plan.variances import between, variance, whole
+from deniable.rendering import formats
+from deniable.rendering.formats import percent
 from deniable.types.categories.plan import DecidingResponse
 
 _NORMAL = NormalDist()
@@ -85,7 +86,8 @@ def noncompliance(
         lines.append({"not following": percent(part), "power": found, "expected estimate": estimate})
     found, tends = float(lines[-1]["power"]), float(lines[-1]["expected estimate"])
     sentence = (
-        f"If {percent(failing)} {KINDS[kind]}, {n:,} respondents have a power of {percent(found)}, and the "
+        f"If {percent(failing)} {KINDS[kind]}, {n:,} respondents have a power of "
+        f"{percent(found)}, and the "
         f"estimate of a share of {percent(share)} tends to {percent(tends)}."
     )
     return Planned(sentence, found, tuple(lines), _warned(share, tends))
@@ -200,7 +202,7 @@ def _crossing_told(design: Design, share: float, lying: float, value: float) -> 
     liars = f"if {percent(lying)} of those concerned deny a share of {percent(share)} when asked directly"
     if value == math.inf:
         return f"A direct question has the smaller error whatever the number of people, {liars}."
-    told = f"{design.name} (ε = {exact.shown_above(design.epsilon, 4)})"
+    told = f"{design.name} (ε = {formats.epsilon(design.epsilon)})"
     first = math.floor(value) + 1
     return f"From {first:,} respondents on {told} has a smaller error than a direct question, {liars}."
 

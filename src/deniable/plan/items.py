@@ -17,7 +17,7 @@ from deniable.errors import InvalidDesign, InvalidRequest, quoted
 from deniable.plan.chooser import optimal
 from deniable.plan.planned import more_people
 from deniable.plan.variances import variance
-from deniable.rendering import Rendered, Sheet, shown_number
+from deniable.rendering import Rendered, Sheet, formats
 from deniable.types.categories.plan import Shares
 from deniable.types.drawn.design import DrawnDesign, drawn_items
 from deniable.types.drawn.plan import SharesOfItems
@@ -67,7 +67,7 @@ class ItemsChoice(Rendered):
     def _sheet(self) -> Sheet:
         rows = [(one.each, one.design.epsilon, one.shares, one.associations) for one in self.candidates]
         cells = tuple(
-            (str(each), exact.shown_above(epsilon, 4), *map(shown_number, rest)) for each, epsilon, *rest in rows
+            (str(each), formats.epsilon(epsilon), *map(formats.number, rest)) for each, epsilon, *rest in rows
         )
         heads = ("questions", "ε", "variance × people, one question", "variance × people, two together")
         title = f"Best for {self.goal}: {self.candidates[0].each} for each respondent"
@@ -75,13 +75,7 @@ class ItemsChoice(Rendered):
         return Sheet(title, heads, cells, self.reasons, names, values=tuple(rows))
 
     def __str__(self) -> str:
-        rows = [
-            f"{one.each:>9}  {one.design.epsilon:>8.4g}  {one.shares:>31.5g}  {one.associations:>31.5g}"
-            for one in self.candidates
-        ]
-        head = f"{'questions':>9}  {'ε':>8}  {'variance × people, one question':>31}  "
-        head += f"{'variance × people, two together':>31}"
-        return "\n".join([*self.reasons, head, *rows])
+        return self.to_text()
 
 
 def optimal_items(

@@ -21,9 +21,10 @@ from deniable.plan.detection import (
     sample_size_for_power,
     shares_around,
 )
-from deniable.plan.planned import Line, Planned, percent
+from deniable.plan.planned import Line, Planned
 from deniable.plan.sizes import first_for_good, sample_size, width
 from deniable.plan.variances import between, whole
+from deniable.rendering.formats import percent
 from deniable.types.categories.plan import DecidingResponse
 
 _POWERS = (0.5, 0.8, 0.9, 0.95)
@@ -135,7 +136,8 @@ def _shares_near(share: float, null: float) -> list[float]:
 def _width_told(share: float, width: float, level: float, assurance: float | None) -> str:
     often = "on average" if assurance is None else f"or narrower in {percent(assurance)} of all surveys or more"
     return (
-        f"the {percent(level)} interval of a share of {percent(share)} is {100 * width:.3g} percentage points "
+        f"the {percent(level)} interval of a share of {percent(share)} is {100 * width:.3g} "
+        "percentage points "
         f"wide, {often}"
     )
 
@@ -274,7 +276,8 @@ def how_small(
 
     found = limit(power)
     sentence = (
-        f"With {n:,} respondents a share of {percent(found)} or more is shown to differ from {percent(null)} "
+        f"With {n:,} respondents a share of {percent(found)} or more is shown to differ from "
+        f"{percent(null)} "
         f"with a power of {percent(power)}."
     )
     lines: list[Line] = [{"power": percent(each), "smallest share": limit(each)} for each in sorted({*_POWERS, power})]

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from deniable import exact
 from deniable.errors import InvalidRequest
-from deniable.rendering import Rendered, Sheet, data_frame, shown_number
+from deniable.rendering import Rendered, Sheet, data_frame, formats
+from deniable.rendering.formats import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,22 +44,8 @@ class Planned(Rendered):
     across: str = ""
     design: Design | None = None
 
-    def table(self) -> str:
-        """Return the table as text."""
-        head = list(self.lines[0])
-        cells = [head, *([_cell(name, line[name]) for name in head] for line in self.lines)]
-        wide = [max(len(row[at]) for row in cells) for at in range(len(head))]
-        left = [isinstance(self.lines[0][name], str) for name in head]
-        return "\n".join(
-            "  ".join(
-                cell.ljust(size) if named else cell.rjust(size)
-                for cell, size, named in zip(row, wide, left, strict=True)
-            ).rstrip()
-            for row in cells
-        )
-
     def __str__(self) -> str:
-        return "\n".join([self.sentence, "", self.table(), *(["", *self.notes] if self.notes else [])])
+        return self.to_text()
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table for pandas.
@@ -97,7 +83,7 @@ class Planned(Rendered):
         logs = {name: [math.log(max(each, 1e-12)) for each in heights] for name, heights in curves.items()}
         low, high = min(map(min, logs.values())), max(map(max, logs.values()))
         legend = "   ".join(f"{mark} {name}" for mark, name in zip(_MARKS, logs, strict=False))
-        places = [shown_number(line[self.across]) for line in self.lines]
+        places = [formats.cell(line[self.across]) for line in self.lines]
         wide = max(map(len, places))
         rows = []
         for at, place in enumerate(places):
@@ -127,7 +113,7 @@ def _key(head: str) -> str:
 
 def _cell(name: str, cell: str | float) -> str:
     """Return a cell of a column; an ε is rounded up, as every bound on what is revealed."""
-    return exact.shown_above(cell, 4) if name == "ε" and isinstance(cell, float) else shown_number(cell)
+    return formats.epsilon(cell) if name == "ε" and isinstance(cell, float) else formats.cell(cell)
 
 
 def more_people(ratio: float) -> str:
@@ -135,16 +121,11 @@ def more_people(ratio: float) -> str:
 
     Example:
         >>> [more_people(ratio) for ratio in (1.0001, 1.04, 3.5)]
-        ['as many people', '4 % more people', '3.5 times as many people']
+        ['as many people', '4% more people', '3.5 times as many people']
     """
     if ratio >= 1.995:
         return f"{ratio:.3g} times as many people"
-    return f"{100 * (ratio - 1):.2g} % more people" if ratio > 1.0005 else "as many people"
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, with three digits."""
-    return f"{100 * share:.3g} %"
+    return f"{percent(ratio - 1, 2)} more people" if ratio > 1.0005 else "as many people"
 
 
 def _finite(cell: str | float) -> str | float | None:

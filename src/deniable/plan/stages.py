@@ -20,6 +20,8 @@ from deniable.estimates.simplex import projection
 from deniable.estimates.stages import Combined, combine
 from deniable.estimates.weighing import expected_covariance
 from deniable.order.relaxation import relax
+from deniable.rendering import formats
+from deniable.rendering.formats import percent
 from deniable.tallies.stages import StageTallies
 
 __all__ = ["Proposal", "propose"]
@@ -119,7 +121,8 @@ def propose(
     budget = exact.rational(most, name="most")
     if budget <= spent:
         reason = (
-            f"The standard error is {error:.3g}, the target {wanted:.3g}: ε = {float(budget):.4g} is spent already."
+            f"The standard error is {error:.3g}, the target {wanted:.3g}: ε = {formats.epsilon(budget)} is "
+            "spent already."
         )
         needed = _needed(tallies.respondents, error, wanted)
         return Proposal(True, False, error, wanted, None, error, Interval(error, error), needed, reason)
@@ -183,10 +186,10 @@ def _reason(
     needed: int,
 ) -> str:
     error, after, wanted = errors
-    who = "everybody" if willing == 1 else f"{willing:.0%} of the respondents"
+    who = "everybody" if willing == 1 else f"{percent(willing)} of the respondents"
     last = tallies.design.designs[-1].epsilon
     text = (
-        f"Raising {who} from ε = {exact.shown_above(last, 4)} to ε = {exact.shown_above(design.epsilon, 4)} lowers the "
+        f"Raising {who} from ε = {formats.epsilon(last)} to ε = {formats.epsilon(design.epsilon)} lowers the "
         f"standard error from {error:.3g} to {after:.3g} at the shares that are estimated now, in 95 of 100 surveys to "
         f"between {between.low:g} and {between.high:g}; the target is {wanted:.3g}."
     )

@@ -21,6 +21,7 @@ from deniable.release.book import OWNER, Book, Bookkeeper, QuestionRow, Staged, 
 from deniable.release.receipts import Budget, Receipt, together
 from deniable.release.stages import SameNeighbours, chosen, enter
 from deniable.release.stages import release as release_stage
+from deniable.rendering import formats
 
 __all__ = ["Ledger", "Released", "Stage", "Standing", "Status", "Withdrawal", "finite", "release"]
 
@@ -209,7 +210,7 @@ class Withdrawal:
         for question, epsilon, holders in self.out:
             who = ", ".join(holder or "an unnamed holder" for holder in holders)
             lines.append(
-                f"Cannot be undone: a response to {question!r} at ε = {exact.shown_above(epsilon)} is with {who}. "
+                f"Cannot be undone: a response to {question!r} at ε = {formats.epsilon(epsilon, 6)} is with {who}. "
                 "Whoever has it keeps what it says, and may have passed it on or counted it already."
             )
         if not self.out:

@@ -22,6 +22,7 @@ from deniable.release.coalition import Worth, worth
 from deniable.release.ledger import Ledger, Withdrawal, release
 from deniable.release.receipts import Receipt
 from deniable.release.stages import check_same
+from deniable.rendering import formats
 
 __all__ = ["ANYBODY", "NOTHING", "Consent", "Market", "Prices", "Sale", "Worth", "worth"]
 
@@ -332,7 +333,7 @@ def _agreed(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent
     if design.parity > consent.parity:
         raise NotAllowed(
             f"the respondent agreed to sell {quoted(row.name, 60)} to {quoted(buyer, 60)} up to "
-            f"ε = {exact.shown(consent.epsilon)}, and this stage has {exact.shown_above(design.epsilon)}. Nothing "
+            f"ε = {exact.shown(consent.epsilon)}, and this stage has {formats.epsilon(design.epsilon, 6)}. Nothing "
             "was released.",
             "Ask the respondent for consent to more, or buy a coarser stage.",
         )

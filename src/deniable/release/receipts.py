@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 from deniable import documents, exact
 from deniable.documents import HashedDocument
 from deniable.errors import Incompatible, InvalidNumber, InvalidRequest, OverBudget, UnreadableFile, quoted
+from deniable.rendering import formats
 
 __all__ = ["KINDS", "Budget", "Receipt", "first_link", "read", "schema", "together", "verify", "write"]
 
@@ -102,11 +103,12 @@ class Budget:
             return
         assert self.epsilon is not None
         allowed, needed_epsilon = float(self.epsilon), exact.log_above(needed)
+        budget = formats.epsilon_at_least(allowed, 6)
         excess = math.inf if needed == math.inf else exact.log_above(Fraction(needed) / Fraction(self.limit))
         raise OverBudget(
-            f"this release would spend ε = {exact.shown_above(needed_epsilon)} in all on {subject}; expected at most "
-            f"{allowed:.6g}, which is {excess:.3g} less. Nothing was released.",
-            f"Ask for a coarser stage: at most ε = {allowed:.6g} may be spent on {subject}.",
+            f"this release would spend ε = {formats.epsilon(needed_epsilon, 6)} in all on {subject}; expected at most "
+            f"{budget}, which is {formats.number(excess, 3)} less. Nothing was released.",
+            f"Ask for a coarser stage: at most ε = {budget} may be spent on {subject}.",
             needed=needed_epsilon,
             budget=allowed,
             excess=excess,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import exact
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import ACCENT, INK, MOST_BARS, TRUTH, plain
 from deniable.estimates.covariances import Vector
+from deniable.rendering import formats
 from deniable.types.key_value.estimate import KeyValueEstimate
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def against_truth(
     _scatter(axes[0], estimate, "degree", degree, level, everybody)
     if mean:
         _scatter(axes[1], estimate, "mean", mean, level, ~estimate.within_noise)
-    epsilon = exact.shown_above(estimate.design.epsilon, 4)
+    epsilon = formats.epsilon(estimate.design.epsilon)
     default = f"{estimate.design.name}, ε = {epsilon}, {estimate.respondents:,} respondents"
     figure.suptitle(title or default, color=INK, fontsize=11, x=0.02, ha="left")
     return figure
@@ -89,7 +89,7 @@ def weighted_graph(estimate: KeyValueEstimate, *, count: int = 20, level: float 
     _fan(axes, estimate, order.tolist(), level)
     default = (
         f"{estimate.respondents:,} respondents and {len(order)} of {len(estimate.design.items):,} items, "
-        f"ε = {exact.shown_above(estimate.design.epsilon, 4)}"
+        f"ε = {formats.epsilon(estimate.design.epsilon)}"
     )
     axes.set_title(title or default, loc="left", color=INK, fontsize=11)
     _colorbar(figure, axes, estimate)
@@ -124,7 +124,7 @@ def _scatter(
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.set_xlabel(f"true {what} of an item", color=INK)
-    axes.set_ylabel(f"estimated {what}, with {100 * level:g}% intervals", color=INK)
+    axes.set_ylabel(f"estimated {what}, with {formats.level(level)} intervals", color=INK)
     hidden = len(items) - len(picked)
     if what == "mean" and hidden:
         axes.set_title(f"{hidden:,} items with a degree within noise of 0 left out", loc="left", color=INK, fontsize=9)

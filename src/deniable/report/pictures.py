@@ -14,13 +14,13 @@ import numpy as np
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba
 
-from deniable import exact
 from deniable.certificates.certificate import Certificate
 from deniable.designs import AnyDesign, Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import ACCENT, GRID, INK, LINES, MOST_BARS, PALE, TRUTH, Picture, drawable, plain
 from deniable.order.blackwell import Garbling, Order, Separation
 from deniable.plan import Choice, Comparison, ItemsChoice, Planned
+from deniable.rendering import formats
 from deniable.report.sheets import cell_names, counted_title, in_words, marks_of
 from deniable.report.views import MOST_ANSWERS, MOST_RESPONSES, ChannelView, channel_views
 from deniable.survey import Survey
@@ -148,7 +148,7 @@ def _of_bits(tally: StringTally | NoisyTally, *, title: str = "") -> Picture:
 
 @picture_of.register
 def _of_comparison(compared: Comparison, *, title: str = "") -> Picture:
-    rows = [(f"{line.name} (ε = {exact.shown_above(line.epsilon, 4)})", line.error) for line in compared.lines]
+    rows = [(f"{line.name} (ε = {formats.epsilon(line.epsilon)})", line.error) for line in compared.lines]
     return _bars(rows, title or f"Designs side by side, {compared.n:,} respondents", "standard error", ordered=False)
 
 
@@ -161,7 +161,7 @@ def _of_choice(choice: Choice, *, title: str = "") -> Picture:
 @picture_of.register
 def _of_items_choice(choice: ItemsChoice, *, title: str = "") -> Picture:
     rows = [(f"{one.each} for each", [one.shares, one.associations]) for one in choice.candidates]
-    told = title or f"How many questions each respondent answers, with ε = {choice.epsilon:.4g} in all"
+    told = title or f"How many questions each respondent answers, with ε = {formats.epsilon(choice.epsilon)} in all"
     return _grouped(rows, ("one question", "two together"), told, "variance × respondents", log=True)
 
 
@@ -298,7 +298,7 @@ def _cells(
     axes.add_collection(PolyCollection(squares, facecolors=fills, edgecolors=GRID, linewidths=0.8))
     for i, row in enumerate(chances if small else ()):
         for j, chance in enumerate(row):
-            axes.text(j, i, _percent(float(chance)), ha="center", va="center", color=INK, fontsize=9)
+            axes.text(j, i, formats.percent(chance, 2), ha="center", va="center", color=INK, fontsize=9)
     turned = len(across) > 4 and max(map(len, across)) > 5
     letters = 14 if len(across) > 2 else _LETTERS
     right, below = (max(1, -(-size // MOST_RESPONSES)) for size in (len(across), len(down)))
@@ -336,20 +336,11 @@ def _separated(axes: Axes, name: str, found: Separation) -> None:
     axes.grid(visible=False, axis="y")
 
 
-def _percent(part: float) -> str:
-    """Return a probability in percent that is never 0 or 100 unless it is."""
-    if part in (0.0, 1.0):
-        return f"{part:.0%}"
-    if part > 0.995:
-        return f"{100 - float(f'{100 * (1 - part):.2g}'):.10g}%"
-    return f"{100 * part:.2g}%" if part < 0.1 else f"{part:.0%}"
-
-
 def _title(design: AnyDesign) -> str:
     if isinstance(design, Deck):
         return f"{design.cards:,} cards for {design.people:,} people: one response, seen alone"
     if isinstance(design, Design) and design.factors:
-        return f"{design.name} of {', '.join(design.attributes)}; ε = {exact.shown_above(design.epsilon, 4)}"
+        return f"{design.name} of {', '.join(design.attributes)}; ε = {formats.epsilon(design.epsilon)}"
     return in_words(design)
 
 

@@ -21,6 +21,7 @@ from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.shares import ShareRow
 from deniable.order.ladders import Ladder
+from deniable.rendering import formats
 from deniable.report.named import device_of, title_of, written
 from deniable.report.views import ChannelView, channel_views
 from deniable.report.words import estimator, interval_name
@@ -115,8 +116,8 @@ def sentence(
     percent = summary.quantity in PERCENTAGES
     value, low, high = _numbers(row, percent=percent)
     credible = "credible " if summary.interval.startswith("credible") else ""
-    facts = f"{summary.percent} {credible}interval {low} to {high}; {group.people:,} responses"
-    facts += "" if summary.epsilon == math.inf else f", ε = {exact.shown_above(summary.epsilon, 4)}"
+    facts = f"{summary.level_text} {credible}interval {low} to {high}; {group.people:,} responses"
+    facts += "" if summary.epsilon == math.inf else f", ε = {formats.epsilon(summary.epsilon)}"
     own = group.numbers.get(row.name, row.name)
     called, where = label or own, f"in {group.name} " if group.name else ""
     if not math.isfinite(row.estimate):
@@ -193,11 +194,11 @@ def _promise(epsilon: float, parity: exact.Ratio | None = None, *, together: boo
     if epsilon == math.inf:
         return "The design has no finite ε: some response proves something about the answer."
     # Of ε = ln 5 the power is 5 but for the last digits of a float, which are no reason to round 5 up.
-    factor = exact.shown_above(float(f"{math.exp(epsilon):.12g}") if parity is None else parity, 4)
+    factor = formats.factor(float(f"{math.exp(epsilon):.12g}") if parity is None else parity, 4)
     what = "All responses of one person together do not change" if together else "No response changes"
     return (
         f"{what} the odds between two answers by a factor of more than {factor} "
-        f"(ε-local differential privacy with ε = {exact.shown_above(epsilon, 4)})."
+        f"(ε-local differential privacy with ε = {formats.epsilon(epsilon)})."
     )
 
 
@@ -290,7 +291,7 @@ _REGRESSIONS = {
 def _estimated(result: Result, summary: Summary[Row]) -> list[str]:
     what = _WHAT.get(summary.quantity, f"The {summary.quantity} was")
     together = "simultaneous " if summary.simultaneous else ""
-    intervals = f"{together}{summary.percent} intervals ({interval_name(summary.interval)})"
+    intervals = f"{together}{summary.level_text} intervals ({interval_name(summary.interval)})"
     if isinstance(result, Differences):
         what = f"{what.removesuffix(' were')} {_compared(result)} were"
     groups = _groups(result)
@@ -412,7 +413,9 @@ def _numbers(row: Row, *, percent: bool) -> tuple[str, str, str]:
     width = row.high - row.low
     if percent:
         digits = 1 if width >= 0.01 or not width > 0 else 2 if width >= 0.001 else 3
-        return tuple(f"{100 * each:.{digits}f}%".replace("-", "−") for each in (row.estimate, row.low, row.high))  # type: ignore[return-value]
+        return tuple(
+            formats.fixed_percent(each, digits).replace("-", "−") for each in (row.estimate, row.low, row.high)
+        )  # type: ignore[return-value]
     places = min(max(2 - math.floor(math.log10(width)), 0), 12) if math.isfinite(width) and width > 0 else 4
     ends = [f"{each:,.{places}f}" for each in (row.estimate, row.low, row.high)]
     return tuple(each.replace("-", "−").replace("inf", "∞") for each in ends)  # type: ignore[return-value]

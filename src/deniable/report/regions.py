@@ -19,6 +19,7 @@ from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.charts import INK, plain
 from deniable.estimates.decks import deck_variance
 from deniable.plan import crossing, crossing_independent, ideal_deck_variance, variance
+from deniable.rendering import formats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,7 +137,7 @@ def threshold_levels(*, most_epsilon: float = 2.0, title: str = "") -> Figure:
 
 
 def _number(value: exact.Ratio) -> str:
-    return "∞" if value == math.inf else f"{float(value):.4g}"
+    return formats.number(float(value))
 
 
 def _square(title: str) -> tuple[Figure, Axes]:
@@ -256,7 +257,7 @@ def _draw_levels(axes: Axes, epsilons: NDArray[np.float64], deltas: NDArray[np.f
         if ends:
             right = [end for end in ends if end[0] == epsilons[-1]]
             top = max(ends, key=lambda end: end[1])
-            _label_end(axes, right[0] if right else top, f"{share:.0%}", at_right=bool(right))
+            _label_end(axes, right[0] if right else top, formats.fixed_percent(share, 0), at_right=bool(right))
     axes.set_xlim(epsilons[0], epsilons[-1])
     axes.set_xlabel("ε", color=INK)
     axes.set_ylabel("δ", color=INK)
@@ -310,7 +311,7 @@ def rr3_region(
         border = outline(family, gamma, q=q)
         empty = "" if np.ptp(border, axis=0).min() > 0 else ", nothing at this q"
         strength = 0.18 + 0.6 * depth / max(1, len(values) - 1)
-        _fill(axes, border, strength, f"ε = {float(epsilon):g}{empty}")
+        _fill(axes, border, strength, f"ε = {formats.epsilon(epsilon)}{empty}")
         if q is None:
             p1, p2 = optimum(family, gamma).parameters
             last = depth == len(values) - 1
@@ -355,7 +356,7 @@ def rr3_omega(epsilon: exact.Rational = 1) -> Figure:
     for axes, title in ((one, "(a) p1 < p2"), (two, "(b) p2 < p1")):
         axes.plot(*best, "o", color=INK, markersize=6, zorder=5, label="star: p1 = p2 = γ/(γ + 2)")
         axes.plot([_THIRD, 1], [_THIRD, 1], "--", color=INK, linewidth=0.8)
-        _dress(axes, f"{title}, ε = {float(exact.rational(epsilon)):g}")
+        _dress(axes, f"{title}, ε = {formats.epsilon(exact.rational(epsilon))}")
         axes.set_xlim(0.25, 1)
         axes.set_ylim(0.25, 1)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, fontsize=9)
@@ -454,7 +455,8 @@ def _dot_printed(axes: Axes, people: int, epsilon: exact.Rational, middle: exact
 
 def _dress_cards(axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational) -> None:
     axes.set_title(
-        f"Three ways to use cards: {people:,} people, ε = {float(exact.rational(epsilon)):.4g} for a reader of one "
+        f"Three ways to use cards: {people:,} people, ε = {formats.epsilon(exact.rational(epsilon))} for a "
+        "reader of one "
         f"response, middle share {float(exact.rational(middle)):.4g}\nAgainst a collector who knows the other answers, "
         "dealt cards have no ε",
         loc="left",
@@ -465,6 +467,6 @@ def _dress_cards(axes: Axes, people: int, epsilon: exact.Rational, middle: exact
     axes.set_ylabel("variance of the estimated share", color=INK)
     axes.set_xlim(0, 1)
     axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.xaxis.set_major_formatter(lambda value, _: formats.fixed_percent(value, 0))
     plain(axes)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=9)

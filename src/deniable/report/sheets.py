@@ -14,7 +14,7 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.results import words_of
 from deniable.order.blackwell import Garbling, Order, Separation
 from deniable.order.ladders import Ladder
-from deniable.rendering import Sheet, columns_of, shown_number
+from deniable.rendering import Sheet, columns_of, formats
 from deniable.report import words
 from deniable.report.views import ChannelView, channel_views
 from deniable.tallies import Tally
@@ -77,7 +77,7 @@ def _of_ladder(ladder: Ladder) -> Sheet:
 
 @sheet_of.register
 def _of_items(design: ItemDesign) -> Sheet:
-    most = words.factor(design.parity)
+    most = formats.factor(design.parity)
     told = f"Whatever is sent, the odds between any two answers change by a factor of at most {most}."
     return _of_panel(f"{design!r}", channel_views(design)[0], (told, *caveats(design)))
 
@@ -127,7 +127,9 @@ def _of_weighted(tally: WeightedTally) -> Sheet:
     return Sheet(
         counted_title(tally),
         ("response", "count", "weight", "share of the weight"),
-        tuple((name, f"{count:,}", f"{weight:,.6g}", f"{share:.1%}") for name, count, weight, share in rows),
+        tuple(
+            (name, f"{count:,}", f"{weight:,.6g}", formats.fixed_percent(share)) for name, count, weight, share in rows
+        ),
         _nothing_sent(tally),
         names=("response", "count", "weight", "share"),
         values=tuple(rows),
@@ -143,7 +145,7 @@ def _of_groups(tally: GroupedTally) -> Sheet:
         for group, each in tally.items()
     ]
     cells = tuple(
-        tuple(f"{cell:,.6g}" if isinstance(cell, float) else shown_number(cell) for cell in row) for row in rows
+        tuple(f"{cell:,.6g}" if isinstance(cell, float) else formats.cell(cell) for cell in row) for row in rows
     )
     sizes = tuple(float(row[1]) for row in rows)
     middle = ["weight"] if weighted else []
@@ -154,7 +156,7 @@ def _of_groups(tally: GroupedTally) -> Sheet:
 @sheet_of.register
 def _of_stages(tallies: StageTallies) -> Sheet:
     rows = [
-        (f"stage {number}", exact.shown_above(epsilon, 4), seen.respondents, finest.respondents)
+        (f"stage {number}", formats.epsilon(epsilon), seen.respondents, finest.respondents)
         for number, (epsilon, seen, finest) in enumerate(
             zip(tallies.design.epsilons, tallies.seen, tallies.finest, strict=True), 1
         )
@@ -209,7 +211,7 @@ def in_words(design: Any) -> str:
     names = design.categories
     few = len(names) <= _FEW_ANSWERS and sum(map(len, names)) <= _FEW_LETTERS
     told = f"{', '.join(names[:-1])} or {names[-1]}" if few else f"{len(names):,} answers"
-    return f"{words_of(design.name)}, for {told}, ε = {exact.shown_above(design.epsilon, 4)}"
+    return f"{words_of(design.name)}, for {told}, ε = {formats.epsilon(design.epsilon)}"
 
 
 def cell_names(tally: Tally | DrawnTally | DeckTally) -> list[str]:
@@ -240,7 +242,10 @@ def _counted(tally: Any, names: Sequence[str], counts: Sequence[int]) -> Sheet:
     return Sheet(
         counted_title(tally),
         ("response", "count", "share"),
-        tuple((name, f"{count:,}", f"{count / everybody:.1%}") for name, count in zip(names, counts, strict=True)),
+        tuple(
+            (name, f"{count:,}", formats.fixed_percent(count / everybody))
+            for name, count in zip(names, counts, strict=True)
+        ),
         _nothing_sent(tally),
         values=tuple((name, count, count / everybody) for name, count in zip(names, counts, strict=True)),
         sizes=tuple(map(float, counts)),
@@ -258,7 +263,11 @@ def _of_panel(title: str, panel: ChannelView, notes: tuple[str, ...], *, whole: 
     cells, values = [], []
     for at, (name, row) in enumerate(zip(panel.responses, panel.chances, strict=True)):
         cells.append(
-            (name, *(f"{float(each):.1%}" for each in row), *(words.factor(each) for each in odds[at : at + 1]))
+            (
+                name,
+                *(formats.fixed_percent(each) for each in row),
+                *(formats.factor(each) for each in odds[at : at + 1]),
+            )
         )
         values.append((name, *map(float, row), *map(float, odds[at : at + 1])))
     heads = (panel.title or "response", *panel.given, *(["odds change at most by"] if whole else []))
@@ -270,7 +279,7 @@ def _of_panel(title: str, panel: ChannelView, notes: tuple[str, ...], *, whole: 
 
 def _of_parts(title: str, parts: Sequence[tuple[str, Design]], notes: tuple[str, ...]) -> Sheet:
     rows = [
-        (name, design.name, exact.shown_above(design.epsilon, 4), len(design.categories), words.factor(design.parity))
+        (name, design.name, formats.epsilon(design.epsilon), len(design.categories), formats.factor(design.parity))
         for name, design in parts
     ]
     heads = ("", "design", "ε", "possible answers", "odds change at most by")

@@ -13,6 +13,7 @@ from deniable import exact
 from deniable.designs import FAMILIES, Design
 from deniable.designs.proofs import shown
 from deniable.estimates import covariance, mean_inverse
+from deniable.rendering import formats
 
 SHARE = Fraction(1, 10)
 """The share of members at which posteriors and costs are told."""
@@ -99,10 +100,10 @@ def _line(name: str, settings: dict[str, object]) -> str:
     written = ", ".join(f"{key} {_setting(value)}" for key, value in settings.items())
     cells = (
         f"`{name}` {written}",
-        "**∞**" if found.epsilon == math.inf else exact.shown_above(found.epsilon, 5),
+        "**∞**" if found.epsilon == math.inf else formats.epsilon(found.epsilon, 5),
         ", ".join(design.symbols),
         ", ".join(map(shown, found.factors)),
-        ", ".join(f"{float(100 * each):.3g} %" for each in found.posteriors),
+        ", ".join(formats.percent(each) for each in found.posteriors),
         f"{found.multiplier:.2f}" + (f" ({found.by_mean:.2f})" if len(design.symbols) > 2 else ""),
     )
     return f"| {' | '.join(cells)} |"
@@ -121,7 +122,7 @@ by the factor beside it. *Multiplier* is how many times as many respondents are 
 everybody answers honestly, by the best unbiased estimate (in brackets, where there is another: by the customary one,
 from the mean response). Written by `python -m deniable.report.survey_designs > docs/survey-designs.md`.
 
-| design | ε | responses | Bayes factors of the second answer | its posteriors at 10 % | multiplier |
+| design | ε | responses | Bayes factors of the second answer | its posteriors at 10% | multiplier |
 | --- | --- | --- | --- | --- | --- |
 """
 

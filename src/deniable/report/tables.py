@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable import exact
 from deniable.designs import Design
-from deniable.report import words
+from deniable.rendering import formats
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,7 +36,7 @@ def summary_table(summary: Summary[ShareRow], *, truth: Mapping[str, float] | No
     table.add_column("estimate", justify="right", style="bold cyan", no_wrap=True)
     if truth is None:
         table.add_column("± error", justify="right", style="dim", no_wrap=True)
-    table.add_column(f"{100 * summary.level:g}% interval", justify="right", style="cyan", no_wrap=True)
+    table.add_column(f"{formats.level(summary.level)} interval", justify="right", style="cyan", no_wrap=True)
     if truth is not None:
         table.add_column("holds it", justify="center", no_wrap=True)
     table.add_column("asked directly", justify="right", style="dim", no_wrap=True)
@@ -45,11 +45,15 @@ def summary_table(summary: Summary[ShareRow], *, truth: Mapping[str, float] | No
         shown = tuple(sorted(shown, key=lambda row: -row.estimate)[:_MOST_ROWS])
     digits = _digits(shown)
     for row in shown:
-        cells = [f"{row.estimate:.{digits}%}", f"{row.error:.{digits}%}", _ends(row.low, row.high, digits)]
+        cells = [
+            formats.fixed_percent(row.estimate, digits),
+            formats.fixed_percent(row.error, digits),
+            _ends(row.low, row.high, digits),
+        ]
         if truth is not None:
             true = truth[row.name]
             holds = "[green]yes[/]" if row.low <= true <= row.high else "[yellow]no[/]"
-            cells = [f"{true:.{digits}%}", cells[0], cells[2], holds]
+            cells = [formats.fixed_percent(true, digits), cells[0], cells[2], holds]
         table.add_row(_plain(row.name), *cells, _ends(row.direct_low, row.direct_high, digits))
     if len(summary.rows) > _MOST_ROWS:
         table.caption = f"the {_MOST_ROWS} largest of {len(summary.rows):,} shares"
@@ -65,10 +69,10 @@ def channel_table(design: Design) -> Table | None:
     for symbol in design.symbols:
         table.add_column(_plain(symbol), justify="right", overflow="fold")
     for j, category in enumerate(design.categories):
-        cells = [f"{float(design.channel.probability(i, given=j)):.1%}" for i in range(design.channel.responses)]
+        cells = [formats.fixed_percent(design.channel.probability(i, given=j)) for i in range(design.channel.responses)]
         table.add_row(_plain(category), *cells)
     table.add_section()
-    factors = [words.factor(exact.ratio(*design.channel.extremes(i))) for i in range(design.channel.responses)]
+    factors = [formats.factor(exact.ratio(*design.channel.extremes(i))) for i in range(design.channel.responses)]
     table.add_row("[dim]odds change at most by[/]", *(f"[dim]{each}[/]" for each in factors))
     return table
 
@@ -87,7 +91,7 @@ def tally_table(tally: Tally | DrawnTally | WeightedTally) -> Table:
     whole = tally.respondents if weights is None else float(sum(weights))
     for symbol, count, part in zip(_cells(tally), counts[:_MOST_ROWS].tolist(), parts, strict=False):
         weight = [] if weights is None else [f"{part:,.10g}"]
-        table.add_row(_plain(symbol), f"{count:,}", *weight, f"{part / (whole or 1):.1%}")
+        table.add_row(_plain(symbol), f"{count:,}", *weight, formats.fixed_percent(part / (whole or 1)))
     if len(counts) > _MOST_ROWS:
         table.add_row(f"… {len(counts) - _MOST_ROWS:,} more", "", "")
     declared = getattr(tally, "declared", None)
@@ -143,7 +147,7 @@ def _plain(text: str) -> str:
 
 
 def _ends(low: float, high: float, digits: int) -> str:
-    return f"{100 * low:.{digits}f} … {100 * high:.{digits}f}%"
+    return formats.interval(formats.points(low, digits), formats.fixed_percent(high, digits))
 
 
 def _digits(rows: Sequence[ShareRow]) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from deniable.designs import Design, Factor, NumberDesign
 from deniable.designs.proofs import MOST_CELLS, proofs
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates import Row
+from deniable.rendering import formats
 from deniable.types.drawn.design import DrawnDesign
 
 _MOST_SENTENCES = 12  # one for each answer or response; more are not read
@@ -44,8 +45,9 @@ def promise(design: Design) -> tuple[str, ...]:
     if design.parity == 1:
         return ("Responses do not depend on answers: nothing is revealed, and nothing can be estimated.",)
     return (
-        f"Whatever is sent, the odds between any two answers change by a factor of at most {factor(design.parity)} "
-        f"(ε = {exact.shown_above(design.epsilon, 4)}).",
+        "Whatever is sent, the odds between any two answers change by a factor of at most "
+        f"{formats.factor(design.parity)} "
+        f"(ε = {formats.epsilon(design.epsilon)}).",
     )
 
 
@@ -68,7 +70,7 @@ def drawn(design: DrawnDesign) -> tuple[str, ...]:
     else:
         told = (
             "Whatever is sent, the odds between any two combinations of answers change by a factor of at most "
-            f"{factor(design.parity)} (ε = {exact.shown_above(design.epsilon, 4)})."
+            f"{formats.factor(design.parity)} (ε = {formats.epsilon(design.epsilon)})."
         )
     return (first, told, *(f"{name}: {promise(part)[0]}" for name, part in design.factors))
 
@@ -119,24 +121,14 @@ def odds(design: Design) -> tuple[str, ...]:
     if design.channel.responses * design.channel.answers > MOST_CELLS:
         return ()
     ratios = [exact.ratio(*design.channel.extremes(number)) for number in range(design.channel.responses)]
-    if len({factor(ratio) for ratio in ratios}) == 1 or len(ratios) > _MOST_SENTENCES:
+    if len({formats.factor(ratio) for ratio in ratios}) == 1 or len(ratios) > _MOST_SENTENCES:
         return ()  # rounding alone may tell them apart
     return tuple(
         f"Whoever sends {quoted(symbol)}: the odds between any two answers change by a factor of at most "
-        f"{factor(ratio)}."
+        f"{formats.factor(ratio)}."
         for symbol, ratio in zip(design.symbols, ratios, strict=True)
         if ratio != math.inf
     )
-
-
-def factor(ratio: exact.Ratio) -> str:
-    """Return a factor with three digits, rounded up.
-
-    Example:
-        >>> factor(Fraction(2718281, 1000000)), factor(Fraction(3)), factor(math.inf)
-        ('2.72', '3', '∞')
-    """
-    return exact.shown_above(ratio, 3)
 
 
 def groups(design: Design, answer: int) -> list[SentAlike]:
@@ -241,7 +233,7 @@ def _alone(part: Factor) -> str:
     name, parity = quoted(part.attribute), part.design.parity
     if parity == math.inf:
         return f"About {name} alone: some responses prove something about it."
-    most = factor(parity)
+    most = formats.factor(parity)
     return f"About {name} alone: its response changes the odds between two answers by a factor of at most {most}."
 
 
@@ -251,13 +243,15 @@ def _together(design: Design, hidden: Sequence[Factor], open_ones: Sequence[Fact
         "that they hang together can learn more about one from the responses to others"
     )
     if not open_ones:
-        return f"{start}: no belief gains more than a factor of {factor(design.parity)} on all of them together."
+        return (
+            f"{start}: no belief gains more than a factor of {formats.factor(design.parity)} on all of them together."
+        )
     verb = "is" if len(open_ones) == 1 else "are"
     left = f"{_names(open_ones)} {verb} not hidden, and neither is what is believed to follow from that."
     if not hidden:
         return f"{start}; {left}"
     parity = design.part(*(part.attribute for part in hidden)).parity
-    gain = f"from the responses to {_names(hidden)} nobody gains more than a factor of {factor(parity)}"
+    gain = f"from the responses to {_names(hidden)} nobody gains more than a factor of {formats.factor(parity)}"
     return f"{start}: {gain}, but {left}"
 
 
@@ -341,7 +335,11 @@ def about(row: Row, label: str = "") -> str:
         'Nearly everybody answers “yes”, and the interval lies above 100%: look at the responses.'
     """
     name, width = label or row.name, row.high - row.low
-    low, high = percent(row.low, width, math.floor), percent(row.high, width, math.ceil)
+    decimals = _decimals(width)
+    low, high = (
+        formats.fixed_percent(row.low, decimals, math.floor),
+        formats.fixed_percent(row.high, decimals, math.ceil),
+    )
     if row.high <= 0 or row.low >= 1:
         who, end = ("Hardly anybody", "below 0%") if row.high <= 0 else ("Nearly everybody", "above 100%")
         return f"{who} answers “{name}”, and the interval lies {end}: look at the responses."
@@ -349,7 +347,7 @@ def about(row: Row, label: str = "") -> str:
         return f"Hardly anybody answers “{name}”: at most {high}."
     if row.estimate > 1 - _NOBODY and row.high >= 1:
         return f"Nearly everybody answers “{name}”: at least {low}."
-    share = f"About {percent(row.estimate, width)} answer “{name}”"
+    share = f"About {formats.fixed_percent(row.estimate, decimals)} answer “{name}”"
     if row.low <= 0 and row.high >= 1:
         return f"{share}, but the responses are too few: any share would fit them."
     if row.high >= 1:
@@ -357,12 +355,6 @@ def about(row: Row, label: str = "") -> str:
     return f"{share}: at most {high}." if row.low <= 0 else f"{share}: between {low} and {high}."
 
 
-def percent(share: float, width: float, to_whole: Callable[[Fraction], int] = round) -> str:
-    """Return a share in percent; the narrower its interval is, the more digits.
-
-    Example:
-        >>> percent(0.12345, 0.06), percent(0.12345, 0.02), percent(-0.0004, 0.1), percent(0.12, 0.06, math.ceil)
-        ('12%', '12.3%', '0%', '12%')
-    """
-    digits = 0 if width >= 0.04 else 1 if width >= 0.004 else 2
-    return f"{to_whole(exact.rational(share) * 10 ** (2 + digits)) / 10**digits:.{digits}f}%"
+def _decimals(width: float) -> int:
+    """Return how many decimals of a percentage a sentence gives: the narrower the interval, the more."""
+    return 0 if width >= 0.04 else 1 if width >= 0.004 else 2

@@ -25,8 +25,9 @@ from deniable.plan.detection import (
     read_share,
     shares_around,
 )
-from deniable.plan.planned import Line, percent
+from deniable.plan.planned import Line
 from deniable.plan.variances import between, whole
+from deniable.rendering.formats import percent
 from deniable.simulate.laws import Counts, repeated, tallies
 from deniable.types.categories.plan import DecidingResponse
 
@@ -153,7 +154,8 @@ def studies(
         for label, said, seen in zip(("power", "width", "coverage"), (planned, wide, level), found, strict=True)
     ]
     sentence = (
-        f"Of {rows:,} simulated studies with {n:,} respondents {percent(found[0])} tell a share of {percent(share)} "
+        f"Of {rows:,} simulated studies with {n:,} respondents {percent(found[0])} tell a share of "
+        f"{percent(share)} "
         f"from {percent(null)}; planned were {percent(planned)}."
     )
     return Planned(sentence, found[0], tuple(lines))

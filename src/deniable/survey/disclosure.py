@@ -18,6 +18,7 @@ from deniable.criteria.base import raised
 from deniable.designs import Design
 from deniable.designs.proofs import least_certain
 from deniable.errors import InvalidRequest, quoted
+from deniable.rendering import formats
 from deniable.survey.catalogue import Locale, fill
 from deniable.survey.limits import BUDGET, CEILING
 
@@ -193,7 +194,7 @@ def epsilon_words(epsilon: float, spoken: Locale | None = None) -> str:
     if epsilon == math.inf:
         return "∞" if spoken else "inf"
     below = math.nextafter(epsilon, 0)  # the logarithm lies between the two: a sum of 10.1 is not called 10.11
-    plain = exact.shown_above(below, 4).replace(",", "")
+    plain = formats.epsilon(below).replace(",", "")
     return spoken.number(Decimal(plain)) if spoken else plain
 
 

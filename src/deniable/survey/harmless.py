@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 
-from deniable import exact
 from deniable.errors import InvalidRequest, quoted
+from deniable.rendering import formats
 
 _YEARS = 400  # of one cycle of the calendar
 _LEAPS = 97  # of them
@@ -44,9 +44,9 @@ class HarmlessQuestion:
         if self.share == Fraction(1, 2):
             return f"{others} (where 1/2 is the best b); not for crosswise, which tells nothing with p = 1/2"
         ratio = max(self.share, 1 - self.share) / min(self.share, 1 - self.share)
-        epsilon, times = exact.shown_above(math.log(ratio), 3), self._times()
+        epsilon, times = formats.epsilon(math.log(ratio), 3), self._times()
         many = f"{times:,.0f}" if times > _MOST_TIMES else f"{times:.2g}"
-        cost = f"ε = {epsilon}, {many} times as many people as a direct question at a share of 10 %"
+        cost = f"ε = {epsilon}, {many} times as many people as a direct question at a share of 10%"
         if times > _MOST_TIMES:
             return f"{others}; not for crosswise, where it would tell next to nothing ({cost})"
         return f"p of crosswise ({cost}), {others}"

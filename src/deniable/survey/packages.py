@@ -36,6 +36,7 @@ from deniable.designs import (
 )
 from deniable.designs.labels import Labels
 from deniable.errors import InvalidRequest, quoted
+from deniable.rendering import formats
 
 _ROUNDED = Fraction(1, 1000)  # by which probabilities of a device may fail to sum to 1, written with three digits
 
@@ -217,7 +218,8 @@ def _which(honest: Fraction, meant: Mapping[str, Fraction]) -> InvalidRequest:
         members = (Fraction(1, 2) - forced) / honest
         told.append(
             f'reading="{name}": {READINGS[name]}. {in_words(design)} Then ε = '
-            f"{exact.shown_above(design.epsilon, 4)}, and 50 yes of 100 would mean a share of {float(members):.1%}."
+            f"{formats.epsilon(design.epsilon)}, and 50 yes of 100 would mean a share of "
+            f"{formats.fixed_percent(members)}."
         )
     return InvalidRequest(
         f"GLMMRR's Forced is written in two ways, and p1 = {honest}, p2 = {meant['unconditional']} fit both; expected "

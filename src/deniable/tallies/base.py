@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deniable import documents
 from deniable.documents import HashedDocument, Response, Sealed
 from deniable.errors import Incompatible, IncompatibleTallies, InvalidResponse, UnreadableFile, require
-from deniable.rendering import MOST_ROWS, Rendered, data_frame, to_text
+from deniable.rendering import Rendered, data_frame
 
 __all__ = ["AdditiveTally", "Counts", "count_codes", "count_responses", "read_only", "response_numbers"]
 
@@ -71,7 +71,7 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
         return data_frame([dict(zip(names, row, strict=True)) for row in sheet.values or sheet.cells])
 
     def __str__(self) -> str:
-        return to_text(self._sheet().shortened(MOST_ROWS))
+        return self.to_text()
 
     @property
     def _parts(self) -> dict[str, Any]:

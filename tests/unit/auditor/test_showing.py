@@ -23,7 +23,7 @@ def broken() -> Audit:
 def test_the_verdict_comes_first(broken: Audit) -> None:
     lines = broken.to_text().splitlines()
     assert lines[0].startswith("Violated: ")
-    assert "99.99 %" in lines[0]
+    assert "99.99%" in lines[0]
     assert "✗ worst event" in broken.to_text()
     sound = audit(dn.warner(1), draws=4_000, checks=["worst event"])
     assert str(sound).startswith("Consistent: 4,000 draws in 1 check do not refute")

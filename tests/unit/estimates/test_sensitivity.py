@@ -86,7 +86,7 @@ def test_intervals_widen_with_the_share() -> None:
 def test_table_frame_picture_and_words(monkeypatch: pytest.MonkeyPatch) -> None:
     found = dn.estimate(dn.Tally(DIE, [230, 70])).sensitivity()
     assert found.breakdown == pytest.approx({"always_no": 0.72, "always_yes": 0.08, "carriers_no": 0.72, "random": 0.2})
-    assert "random: the estimate reaches 0 if 20 % of people send any response at random." in str(found)
+    assert "random: the estimate reaches 0 if 20% of people send any response at random." in str(found)
     assert len(found.to_frame()) == 4 * 11
     axes = found.plot(title="Curve").axes[0]
     assert axes.get_title(loc="left") == "Curve"
@@ -110,7 +110,7 @@ def test_what_is_not_known_is_refused() -> None:
 
 
 def test_the_summary_says_where_it_breaks_down() -> None:
-    told = "if nobody were 'yes', 8 % who always send the response that suggests it or 20 % who respond at random"
+    told = "if nobody were 'yes', 8% who always send the response that suggests it or 20% who respond at random"
     assert told in str(dn.estimate(dn.Tally(DIE, [230, 70])).summary())
     direct, many = dn.Tally(dn.direct(), [230, 70]), dn.Tally(dn.k_ary(3, 1), [90, 80, 70])
     for other in (direct, many):

@@ -66,7 +66,7 @@ def test_a_share_of_a_number_is_refused(tmp_path: Path) -> None:
     assert refused.exit_code == 2
     assert "this design asks for a number, which has a mean and no share" in refused.output
     told = done("plan", "size", file, "--within", "200", "--sd", "1500").stdout
-    assert "Ask 1,713 people: the 95 % interval of the mean reaches at most 200 to both sides" in told
+    assert "Ask 1,713 people: the 95% interval of the mean reaches at most 200 to both sides" in told
     assert "With 1,713 respondents" in done("plan", "width", file, "-n", "1713", "--sd", "1500").stdout
     for command in (["detect", file, "-n", "400"], ["width", file, "-n", "400", "--share", "10%"]):
         assert "has a mean and no share" in run("plan", *command).output

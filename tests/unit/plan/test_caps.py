@@ -30,7 +30,7 @@ def test_caps_are_met_exactly() -> None:
     assert tight.design is not None
     assert tight.design.epsilon <= 2
     assert tight.design.bayes_factors("yes", "yes")[0] == Fraction(27, 7)  # 3/7 over 1/9
-    assert tight.lines[1]["belief after 10 % before"] == "30 %"
+    assert tight.lines[1]["belief after 10% before"] == "30%"
     warner = plan.best_under_caps(epsilon=1).design
     assert warner is not None
     assert 0.999999 < warner.epsilon <= 1

@@ -167,7 +167,7 @@ def test_the_best_design_at_given_shares_is_well_ahead_of_the_others_and_says_by
     assert min(each.risk for each in others) > 1.1 * best.risk
     assert dn.Design.from_json(choice.design.to_json()) == choice.design
     assert choice.design.epsilon == pytest.approx(1)
-    assert any("smaller by more than 0.0001 %" in reason for reason in choice.reasons)
+    assert any("smaller by more than 0.0001%" in reason for reason in choice.reasons)
     assert any('method="likelihood"' in reason for reason in choice.reasons)
 
 
@@ -185,7 +185,7 @@ def test_at_even_shares_the_best_design_is_a_simple_one_and_proved_to_be() -> No
     for size, epsilon, name in ((4, 1, "k_ary"), (6, 1, "subset"), (5, 3, "k_ary")):
         choice = optimal(size, epsilon, shares=[1 / size] * size)
         assert choice.design.name == name
-        assert any("smaller by more than 0.0001 %" in reason for reason in choice.reasons)
+        assert any("smaller by more than 0.0001%" in reason for reason in choice.reasons)
 
 
 def test_a_category_that_nobody_has_is_no_obstacle() -> None:

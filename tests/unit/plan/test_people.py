@@ -53,13 +53,13 @@ def test_answers_are_those_of_the_functions_for_numbers() -> None:
 def test_an_answer_is_a_sentence_then_a_table() -> None:
     told = plan.how_many(DIE, share=0.1, power=0.8)
     lines = str(told).splitlines()
-    sentence = "Ask 241 people: a share of 10 % is shown to differ from 0 % with a power of 80 %."
+    sentence = "Ask 241 people: a share of 10% is shown to differ from 0% with a power of 80%."
     assert lines[0] == told.sentence == sentence
-    assert lines[2].startswith("expected share")
-    assert len(lines) == 3 + len(told.lines)
+    assert lines[1].startswith("expected share")
+    assert len(lines) == 2 + len(told.lines)
     assert json.loads(told.to_json())["value"] == 241
     assert told.to_frame()["people"].tolist() == [line["people"] for line in told.lines]
-    assert [line["people"] for line in told.lines if line["expected share"] == "10 %"] == [241]
+    assert [line["people"] for line in told.lines if line["expected share"] == "10%"] == [241]
     assert told.plot().axes[0].get_xlabel() == "people"
     with pytest.raises(InvalidRequest, match="no picture"):
         told.drawn()

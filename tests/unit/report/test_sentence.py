@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from deniable.estimates import Row
-from deniable.report.words import about, percent
+from deniable.report.words import about
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,3 @@ def test_a_share_in_words(value: float, low: float, high: float, told: str) -> N
 
 def test_a_label_takes_the_place_of_the_category() -> None:
     assert "“Ja”" in about(Row("yes", 0.5, 0.1, 0.4, 0.6), "Ja")
-
-
-def test_nothing_is_minus_zero() -> None:
-    assert percent(-1e-9, 0.002) == "0.00%"

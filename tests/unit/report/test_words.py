@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.designs import Design, binary, k_ary, matrix, product, warner
+from deniable.rendering import formats
 from deniable.report import words
 
 FORCED = matrix([["1/2", 0, "1/3"], ["1/2", "1/2", "1/3"], [0, "1/2", "1/3"]], categories=["a", "b", "c"], symbols=3)
@@ -95,12 +96,12 @@ def test_a_large_design_without_epsilon_names_one_proof() -> None:
 
 @given(st.fractions(min_value=1, max_value=10**9))
 def test_a_factor_is_never_told_smaller_than_it_is(ratio: Fraction) -> None:
-    told = Fraction(words.factor(ratio).replace(",", ""))
+    told = Fraction(formats.factor(ratio).replace(",", ""))
     assert ratio <= told <= ratio * Fraction(101, 100)
 
 
 def test_an_infinite_factor_is_told() -> None:
-    assert words.factor(math.inf) == "∞"
+    assert formats.factor(math.inf) == "∞"
 
 
 @pytest.mark.parametrize("design", [warner(1), k_ary(7, 2), binary("9/10", "7/10"), FORCED], ids=repr)

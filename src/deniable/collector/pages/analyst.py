@@ -31,6 +31,7 @@ from deniable.collector.store import Entry, ShownQuestion, ShownReader, Store, T
 from deniable.collector.store.base import Invitations
 from deniable.errors import NotAllowed, NotEstimable
 from deniable.files.cells import safe_cell
+from deniable.rendering import formats
 
 _TITLE = 76  # letters in a line of a figure's title
 
@@ -285,7 +286,7 @@ def figure_file(store: Store, name: str, question: str, group: str = "") -> str:
         raise NotAllowed(f"there is no figure yet: {page.facts.why[:1].lower()}{page.facts.why[1:]}")
     prefix = f"{group}, " if group else ""
     selection = f", the {len(page.chart.lines)} largest shares" if page.chart.left_out else ""
-    facts = f"{prefix}{result.respondents:,} respondents, {100 * result.level:g}% intervals{selection}"
+    facts = f"{prefix}{result.respondents:,} respondents, {formats.level(result.level)} intervals{selection}"
     return render(FigureFile(tuple(textwrap.wrap(page.facts.text, _TITLE)), facts, page.chart))
 
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Protocol
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from deniable import exact
 from deniable.collector.refusals import Told
+from deniable.rendering import formats
 from deniable.report.words import estimator
 from deniable.survey.catalogue import fill
 
@@ -37,7 +37,7 @@ def environment() -> Environment:
     )
     made.filters["fill"] = fill
     made.filters["estimator"] = estimator
-    made.filters["above"] = lambda value, digits=4: exact.shown_above(value, digits)
+    made.filters["above"] = lambda value, digits=4: formats.upper_bound(value, digits)
     made.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
     return made
 

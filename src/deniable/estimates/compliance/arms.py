@@ -20,6 +20,7 @@ from deniable.estimates.sampling import Sampling
 from deniable.estimates.shares import Estimate, fitted
 from deniable.estimates.stages import groups_body, groups_from_body, pool
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
+from deniable.rendering import formats
 from deniable.tallies import Tally
 
 
@@ -125,7 +126,8 @@ class ArmComparison(Result):
         more = "more" if difference >= 0 else "less"
         return (
             f"With {self._device} the share of {name!r} is estimated {abs(100 * difference):.1f} points "
-            f"{more} than when asked directly ({found[0]:.4f} against {found[1]:.4f}; z = {z:.2f}, p = {p:.2g}). That "
+            f"{more} than when asked directly ({found[0]:.4f} against {found[1]:.4f}; z = {z:.2f}, p = "
+            f"{formats.p_value(p)}). That "
             "more is nearer to the truth is an assumption: people who answer the device at random, or misunderstand "
             "it, raise a small share too."
         )

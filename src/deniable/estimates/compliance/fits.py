@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable import exact
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.compliance.response_shares import ResponseShares, Samplings, check_kinds, gather
@@ -21,6 +20,7 @@ from deniable.estimates.results import Caution, Columns, Result, Row, Summary, a
 from deniable.estimates.sampling.results import FEW_DEGREES
 from deniable.estimates.stages import groups_body, groups_from_body
 from deniable.estimates.testing import HypothesisTest
+from deniable.rendering import formats
 from deniable.tallies import Tally
 
 _MISFIT = 0.01  # how often a model that holds is doubted all the same
@@ -210,7 +210,7 @@ class Compliance(Result):
         missing = sum(each.missing for each in self.tallies)
         apart = [f"{missing:,} sent no response and take no part in the estimate."] if missing else []
         return Summary(
-            title=f"{self._title}, ε = {exact.shown_above(epsilon, 4)}, {self.respondents:,} respondents",
+            title=f"{self._title}, ε = {formats.epsilon(epsilon)}, {self.respondents:,} respondents",
             quantity="share",
             rows=rows,
             notes=(*self._notes, f"{self.fit}.", *self._sample_notes, *apart),

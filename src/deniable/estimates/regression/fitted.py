@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from deniable import documents, exact
+from deniable import documents
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -39,6 +39,7 @@ from deniable.estimates.results import (
 from deniable.estimates.sampling import Sampling, sandwich
 from deniable.estimates.summary import rests_on
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
+from deniable.rendering import formats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -209,7 +210,7 @@ class Regression(Result[CoefficientRow]):
 
     def _describe(self, request: IntervalRequest) -> Description:  # noqa: ARG002 - the text has no level
         asked = ", ".join(
-            f"{f'{name}: ' if name else ''}{words_of(design.name)}, ε = {exact.shown_above(design.epsilon, 4)}"
+            f"{f'{name}: ' if name else ''}{words_of(design.name)}, ε = {formats.epsilon(design.epsilon)}"
             for name, design in self.designs
         )
         return Description(

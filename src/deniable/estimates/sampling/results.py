@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import documents, exact
+from deniable import documents
 from deniable.designs import AnyDesign, Deck, Design
 from deniable.errors import InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
@@ -36,6 +36,7 @@ from deniable.estimates.shares import combined
 from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.testing import HypothesisTest, wald_test
 from deniable.order.ladders import Ladder
+from deniable.rendering import formats
 
 _UNKNOWN = "a number could not be estimated in every group; expected the name of one that was."
 FEW_DEGREES = 8
@@ -427,7 +428,7 @@ class SampledEstimate(Result):
         )
         asked = self.asked
         if math.isfinite(self.epsilon):
-            asked = f"{asked}, ε = {exact.shown_above(self.epsilon, 4)}"
+            asked = f"{asked}, ε = {formats.epsilon(self.epsilon)}"
         return Summary(
             title=f"{self.quantity}, {words_of(asked)}, {self.sample}, {self.method}",
             quantity=self.quantity,
@@ -448,7 +449,11 @@ class SampledEstimate(Result):
         notes = []
         if parts:
             least, most = min(parts), max(parts)
-            told = f"{most:.0%}" if round(100 * least) == round(100 * most) else f"{least:.0%} to {most:.0%}"
+            told = (
+                formats.fixed_percent(most, 0)
+                if round(100 * least) == round(100 * most)
+                else f"{formats.fixed_percent(least, 0)} to {formats.fixed_percent(most, 0)}"
+            )
             notes.append(
                 f"The device adds {told} of the variance; the rest is how people, clusters and weights differ, and "
                 "would be there with a direct question, too."

@@ -16,6 +16,7 @@ from deniable.channel.product import join, split
 from deniable.designs import AnyDesign, Design, labels
 from deniable.designs.design import Factor
 from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, quoted
+from deniable.rendering import formats
 
 __all__ = ["DESIGN", "DrawnDesign", "Hand", "drawn_items", "known_answers"]
 
@@ -235,7 +236,7 @@ class DrawnDesign(AnyDesign):
     def __repr__(self) -> str:
         return (
             f"drawn_items({labels.shown(self.attributes, max_shown=5)}; {self.each} for each, "
-            f"ε = {exact.shown_above(self.epsilon, 4)})"
+            f"ε = {formats.epsilon(self.epsilon)})"
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable import documents, exact
+from deniable import documents
 from deniable.channel.product import split
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
@@ -33,6 +33,7 @@ from deniable.estimates.sampling import (
     row_values,
 )
 from deniable.estimates.shares import Estimate, ShareRow, combined, fitted, sampled_fraction
+from deniable.rendering import formats
 from deniable.tallies.reading import packed_rows
 from deniable.tallies.responses import Responses
 from deniable.types.drawn.count import DrawnTally
@@ -183,7 +184,7 @@ class DrawnEstimate(Result):
         return replace(
             known[0],
             title=f"{len(self.parts)} items, {design.each} drawn for each, ε = "
-            f"{exact.shown_above(design.epsilon, 4)}, {self.respondents:,} respondents, by {told_method(self.method)}",
+            f"{formats.epsilon(design.epsilon)}, {self.respondents:,} respondents, by {told_method(self.method)}",
             rows=tuple(rows),
             notes=tuple(notes),
             warnings=self.warnings,

@@ -13,6 +13,7 @@ from deniable.designs import Design, k_ary, labels, rr3_dagger
 from deniable.designs.labels import Labels
 from deniable.designs.three_answers import Weighting
 from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.rendering import formats
 from deniable.types.key_value.design import ItemDesign
 
 __all__ = ["DESIGN", "WEIGHTS", "EdgeDesign", "known_answers", "one_edge"]
@@ -80,7 +81,7 @@ class EdgeDesign(ItemDesign):
         return {"items": self._names(), "choice": json.loads(self.choice.to_json())}
 
     def __repr__(self) -> str:
-        epsilon = exact.shown_above(self.epsilon, 4)
+        epsilon = formats.epsilon(self.epsilon)
         return f"one_edge({labels.shown(self.items, max_shown=5)}; {self.choice.name}, ε = {epsilon})"
 
 

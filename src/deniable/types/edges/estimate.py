@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import documents, exact
+from deniable import documents
 from deniable.channel import Channel
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector
@@ -22,6 +22,7 @@ from deniable.estimates.results import Caution, Columns, Row, Summary
 from deniable.estimates.shares import Estimate, sampled_fraction
 from deniable.estimates.shares import estimate as fit
 from deniable.estimates.triples import Scored, Triples
+from deniable.rendering import formats
 from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.design import WEIGHTS, EdgeDesign
 from deniable.types.key_value.estimate import ItemEstimate, Quantity
@@ -173,7 +174,7 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         more = zip(self.degree.tolist(), self.mean.tolist(), self.errors("mean").tolist(), strict=True)
         average = self.average_weight()
         return Summary(
-            title=f"one edge each, ε = {exact.shown_above(design.epsilon, 4)}, {self.tally.respondents:,} respondents",
+            title=f"one edge each, ε = {formats.epsilon(design.epsilon)}, {self.tally.respondents:,} respondents",
             quantity=self.quantity,
             rows=tuple(EdgeRow(*one, *two) for one, two in zip(own, more, strict=True)),
             notes=(f"average weight of an edge: {average.value:.4g} ± {average.error:.2g}", design.caveat),

@@ -28,6 +28,7 @@ from deniable.errors import (
     UnreadableFile,
     quoted,
 )
+from deniable.rendering import formats
 from deniable.types.key_value.schemes import (
     Direct,
     Index,
@@ -248,7 +249,7 @@ class KeyValueDesign(ItemDesign):
         }
 
     def __repr__(self) -> str:
-        return f"{self.name}({labels.shown(self.items, max_shown=5)}; ε = {exact.shown_above(self.epsilon, 4)})"
+        return f"{self.name}({labels.shown(self.items, max_shown=5)}; ε = {formats.epsilon(self.epsilon)})"
 
 
 def _read_names(body: Mapping[str, Any]) -> Sequence[str]:

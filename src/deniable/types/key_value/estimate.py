@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import documents, exact
+from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector
@@ -21,6 +21,7 @@ from deniable.estimates.intervals import Ends, Interval, one_of, quantile, score
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.estimates.shares import sampled_fraction
 from deniable.estimates.triples import Scored, Triples
+from deniable.rendering import formats
 from deniable.types.key_value.count import ItemTally, KeyValueTally
 from deniable.types.key_value.design import KeyValueDesign
 from deniable.types.key_value.items import CROWDED, crowding
@@ -704,7 +705,7 @@ def summarize(
     design, graph = estimate.design, _graph(estimate)
     whole = {name: Row(name, each.value, each.error, *each.interval(level=level)) for name, each in graph.items()}
     return KeyValueSummary(
-        title=f"{design.name}, ε = {exact.shown_above(design.epsilon, 4)}, {estimate.respondents:,} respondents, "
+        title=f"{design.name}, ε = {formats.epsilon(design.epsilon)}, {estimate.respondents:,} respondents, "
         f"{len(design.items):,} items, {estimate.scaling} scaling",
         quantity=estimate.quantity,
         rows=tuple(_row(estimate, own[number], columns, number) for number in order),
@@ -724,10 +725,10 @@ def summarize(
 
 def _notes(estimate: KeyValueEstimate) -> list[str]:
     design = estimate.design
-    saved = f"{design.saving:.3g}" if np.isfinite(design.saving) else "∞"
+    saved = formats.number(design.saving, 3)
     notes = [
-        f"ε = {exact.shown_above(design.epsilon, 4)} protects all items and weights of a respondent together; two "
-        f"devices one after the other would be charged {design.sequential:.4g}, {saved} more."
+        f"ε = {formats.epsilon(design.epsilon)} protects all items and weights of a respondent together; two "
+        f"devices one after the other would be charged {formats.epsilon(design.sequential)}, {saved} more."
     ]
     if estimate.tally.missing:
         notes.append(f"{estimate.tally.missing:,} sent no response and take no part in the estimate.")

@@ -12,6 +12,7 @@ import numpy as np
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Vector
 from deniable.estimates.results import Caution
+from deniable.rendering import formats
 from deniable.types.key_value.linear import NOISE
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def crowding(estimate: KeyValueEstimate) -> tuple[Caution, ...]:
     if full < _MANY_FULL:
         return ()
     text = (
-        f"about {min(full, 1):.0%} of the {scheme.multiplier} places that everybody has are full: whoever has more "
+        f"about {formats.fixed_percent(min(full, 1), 0)} of the {scheme.multiplier} places that everybody has "
+        "are full: whoever has more "
         "items is counted with a part of them, and degrees are too low. Use corrected() with the numbers of items that "
         "people have, or a larger padding."
     )

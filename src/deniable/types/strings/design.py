@@ -30,6 +30,7 @@ from deniable.errors import (
 from deniable.order.bits import Bit, BitByBit, bit_garbling, draw_bits
 from deniable.order.closed_forms import FORMS, bit_by_bit
 from deniable.order.ladders import Ladder
+from deniable.rendering import formats
 
 __all__ = [
     "DESIGN",
@@ -555,9 +556,9 @@ class StringDesign(AnyDesign):
     def told(self) -> str:
         """The guarantee in words."""
         return (
-            f"ε = {exact.shown_above(self.epsilon, 4)} for a response, because two strings differ in up to "
+            f"ε = {formats.epsilon(self.epsilon)} for a response, because two strings differ in up to "
             f"{2 * self.bloom.hashes} of its {self.bloom.bits} bits; "
-            f"ε = {exact.shown_above(self.bit_epsilon, 4)} for each bit by itself."
+            f"ε = {formats.epsilon(self.bit_epsilon)} for each bit by itself."
         )
 
     @classmethod
@@ -573,7 +574,7 @@ class StringDesign(AnyDesign):
     def __repr__(self) -> str:
         bloom = self.bloom
         sizes = f"{bloom.bits} bits, {bloom.hashes} hashes, {bloom.cohorts} cohorts"
-        whole, bit = (exact.shown_above(each, 4) for each in (self.epsilon, self.bit_epsilon))
+        whole, bit = (formats.epsilon(each) for each in (self.epsilon, self.bit_epsilon))
         return f"strings({sizes}; ε = {whole}, {bit} a bit)"
 
 

@@ -18,6 +18,7 @@ from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.intervals import Interval, halved, one_of
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
+from deniable.rendering import formats
 from deniable.types.strings.count import NoisyTally, StringTally
 from deniable.types.strings.design import Bloom, Prefixes, StringDesign
 from deniable.types.strings.regression import Chance, Fit, Floats, LeastSquares, Numbers, alike, seeds_of, table
@@ -198,7 +199,7 @@ class StringEstimate(Result):
             rows=tuple(rows),
             notes=(
                 f"Unexplained: {self.unexplained:.4f} ± {self.unexplained_error:.4f} of the respondents.",
-                f"On average at most {100 * self.fdr:g}% of the strings found are not there.",
+                f"On average at most {formats.percent(self.fdr, 6)} of the strings found are not there.",
             ),
             warnings=self.warnings,
             level=level,

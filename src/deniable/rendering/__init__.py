@@ -13,10 +13,11 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidRequest, MissingExtra, quoted, require_options
 from deniable.files.cells import safe_cell
+from deniable.rendering import formats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,7 @@ _TEX = {
     "δ": r"$\delta$", "±": r"$\pm$", "≤": r"$\le$", "·": r"$\cdot$", "∞": r"$\infty$", "×": r"$\times$", "—": "---",
     "−": "$-$",
 }  # fmt: skip
+_NUMBER = re.compile(r"[-+−±]?[\d.∞]|—$")
 _MINUS = re.compile(r"(?<![\w}\])-])-(?=\d)")  # before a number, and no hyphen
 # The colours are the reader's: `currentColor`, and one blue that stands out from white and from black alike.
 _STYLE = (
@@ -104,6 +106,13 @@ class Sheet:
         which = "largest" if self.sizes else "first"
         return (f"The {which} {len(self.cells):,} of {len(self.cells) + self.left_out:,}.",)
 
+    @property
+    def is_text(self) -> tuple[bool, ...]:
+        """Whether each column holds text, which is aligned to the left; numbers are aligned to the right."""
+        columns = zip(*self.cells, strict=True) if self.cells else ((),) * len(self.heads)
+        others = (bool(column) and not any(map(_NUMBER.match, column)) for column in columns)
+        return (True, *list(others)[1:])
+
 
 def to_text(sheet: Sheet, width: int | None = None) -> str:
     """Return a table as plain text, its columns below each other.
@@ -125,7 +134,13 @@ def to_text(sheet: Sheet, width: int | None = None) -> str:
     names = [row[0].ljust(widths[0]) for row in rows]
     if width is not None and sum(widths) + 2 * len(widths[1:]) > width:
         names = [f"{row[0]}\n" if row[0] else "" for row in rows]
-    numbers = ["".join(f"  {cell.rjust(room)}" for cell, room in zip(row[1:], widths[1:], strict=True)) for row in rows]
+    columns = list(zip(widths, sheet.is_text, strict=True))[1:]
+    numbers = [
+        "".join(
+            f"  {cell:{'<' if is_text else '>'}{room}}" for cell, (room, is_text) in zip(row[1:], columns, strict=True)
+        )
+        for row in rows
+    ]
     lines = [(name + row).rstrip() for name, row in zip(names, numbers, strict=True)]
     lines += [f"… {sheet.left_out:,} more"] if sheet.left_out else []
     return "\n".join([_broken(sheet.title, width), *lines, *(_broken(note, width) for note in sheet.notes)])
@@ -169,7 +184,7 @@ def to_markdown(sheet: Sheet) -> str:
         | :-- | --: |
         | yes\|no | 12% |
     """
-    lines = [tuple(map(_markdown, sheet.heads)), (":--", *["--:"] * (len(sheet.heads) - 1))]
+    lines = [tuple(map(_markdown, sheet.heads)), tuple(":--" if is_text else "--:" for is_text in sheet.is_text)]
     lines += [tuple(map(_markdown, row)) for row in sheet.cells]
     table = ["| " + " | ".join(row) + " |" for row in lines]
     notes = "\n\n".join(map(_markdown, (*sheet.rest, *sheet.notes)))
@@ -204,10 +219,11 @@ def to_latex(sheet: Sheet, *, caption: str = "", label: str = "", notes: bool = 
     if not re.fullmatch(r"[\w:.+/ -]*", label):
         raise InvalidRequest(f"the label is {quoted(label)}; expected letters, digits, and : . + / - _ between them.")
     head, *body = [" & ".join(map(_tex, row)) + r" \\" for row in (sheet.heads, *sheet.cells)]
+    columns = "".join("l" if is_text else "r" for is_text in sheet.is_text)
     below = " ".join(map(_tex, (*sheet.rest, *(sheet.notes if notes else ()))))
     return "\n".join([
         r"\begin{table}", rf"\caption{{{_tex(caption or sheet.caption or sheet.title)}}}",
-        *([rf"\label{{{label}}}"] if label else []), rf"\begin{{tabular}}{{l{'r' * (len(sheet.heads) - 1)}}}",
+        *([rf"\label{{{label}}}"] if label else []), rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}",
         *([rf"\par\smallskip\footnotesize {below}"] if below else []), r"\end{table}",
     ])  # fmt: skip
@@ -246,6 +262,15 @@ class Rendered:
         """Return what the table holds."""
         made: Sheet = import_module("deniable.report.sheets").sheet_of(self)
         return made
+
+    def to_text(self, *, most: int | None = MOST_ROWS, width: int | None = None) -> str:
+        """Return the table as plain text, with its title and notes.
+
+        Args:
+            most: rows that are shown, the largest; None for all.
+            width: characters of a line; by default lines are as long as they need to be.
+        """
+        return to_text(self._sheet().shortened(most), width)
 
     def to_csv(self) -> str:
         """Return the table as CSV: all rows with all their digits; no cell is taken for a formula by a spreadsheet."""
@@ -328,23 +353,9 @@ def unknown(cell: object) -> bool:
     return cell is None or (isinstance(cell, float) and not math.isfinite(cell))
 
 
-def shown_number(value: Any, digits: int = 4) -> str:
-    """Return a number as people read it: whole numbers in groups of three, others with some digits.
-
-    Example:
-        >>> shown_number(12345), shown_number(0.123456), shown_number(float("inf")), shown_number("three")
-        ('12,345', '0.1235', '∞', 'three')
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int):
-        return f"{value:,}"
-    return "∞" if value == math.inf else "—" if unknown(value) else f"{value:.{digits}g}"
-
-
-def columns_of(lines: Sequence[Sequence[object]]) -> tuple[tuple[str, ...], ...]:
+def columns_of(lines: Sequence[Sequence[str | float]]) -> tuple[tuple[str, ...], ...]:
     """Return the cells of rows of numbers and texts, as people read them."""
-    return tuple(tuple(map(shown_number, line)) for line in lines)
+    return tuple(tuple(map(formats.cell, line)) for line in lines)
 
 
 def _line(text: str) -> str:
