@@ -78,7 +78,9 @@ class Typed(Protocol):
     """Whatever knows its type of question: a design, a ladder, a deck."""
 
     @property
-    def asks(self) -> str: ...
+    def asks(self) -> str:
+        """The type of question."""
+        ...
 
 
 def operation(design: Typed, name: str) -> Any:
