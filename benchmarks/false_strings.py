@@ -18,7 +18,7 @@ import numpy as np
 from deniable.types.strings.count import StringTally
 from deniable.types.strings.design import Bloom, StringDesign, string_design
 from deniable.types.strings.estimate import estimate, string_detection_limit
-from deniable.types.strings.regression import places_of, seeds_of
+from deniable.types.strings.hashing import places_of, seeds_of
 
 RUNS = 100
 FDR, HELD, TARGET = 0.05, 0.92, 0.8

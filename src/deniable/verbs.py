@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from deniable.chance import SYSTEM, Source
 from deniable.errors import InvalidRequest, require, require_options
+from deniable.files.row_names import index_of, name_of
 from deniable.types import FOLDERS, operation
 
 if TYPE_CHECKING:
@@ -270,7 +271,7 @@ def respond_all(
         sent = engine.respond_all(design, answers, **given)
     else:
         sent = _checked(operation(design, "respond_all"), (design, answers), options)
-    return sent.of_column(answers) if design.keeps_order else sent
+    return sent.with_names(index_of(answers), name_of(answers)) if design.keeps_order else sent
 
 
 @overload

@@ -26,8 +26,8 @@ FIELD = re.compile(r"""(?i)\b(?:name|id|form)=["'][^"']*\banswers?\b""")
 PACKAGES = {"collector", "tallies", "estimates", "report", "survey", "files", "db", "plan", "attacks"}
 """The packages that count, estimate, plan, ask and tell; what counts records belongs to them, module by module."""
 
-DRAWING = {"design", "respond", "draw", "schemes"}
-"""Modules of a type of question that build designs or draw with them."""
+DRAWING = {"design", "respond", "draw", "schemes", "hashing"}
+"""Modules of a type of question that build designs, encode answers or draw."""
 
 NONE_OF_THEM = {
     "estimates.scrambled.designs.device_variance(answer)": "a number that the variance is computed at",

@@ -22,7 +22,8 @@ from deniable.channel.coding import Coding, Counts, code_type
 from deniable.designs import AnyDesign, Design, Numbered
 from deniable.designs.labels import shown
 from deniable.errors import InvalidAnswer, InvalidRequest, quoted
-from deniable.tallies import Tally, arrow
+from deniable.files import arrow
+from deniable.tallies import Tally
 from deniable.tallies import tally as tally_any
 from deniable.tallies.responses import Missing, Responses
 
@@ -210,7 +211,7 @@ def read_objects(answers: Any) -> list[Any]:
     Raises:
         InvalidAnswer: no list, array or column.
     """
-    column = arrow.read(answers) if arrow.is_column(answers) or isinstance(answers, np.ndarray) else None
+    column = arrow.to_arrow(answers) if arrow.is_column(answers) or isinstance(answers, np.ndarray) else None
     if column is None and not is_sequence(answers) and not isinstance(answers, np.ndarray):
         raise InvalidAnswer(f"the answers are a {type(answers).__name__}; expected a list, an array or a column.")
     values = list(answers) if column is None else column.to_pylist()
@@ -277,7 +278,7 @@ def read_answers(design: Design, answers: Any, *, codes: bool | None = None) -> 
     single = design.factors and any(
         isinstance(each, Mapping) for each in answers
     )  # an answer to each, person by person
-    column = None if single else arrow.read(answers)
+    column = None if single else arrow.to_arrow(answers)
     found = reader.objects(list(answers)) if column is None else reader.column(column)
     return AnswerColumn(found, reader.missing)
 
@@ -371,7 +372,7 @@ class _Reader:
             return self.numbers(array)
         if array.dtype.kind == "b":
             self.refuse_booleans()
-        column = arrow.read(array) if array.dtype.kind in "OU" else None
+        column = arrow.to_arrow(array) if array.dtype.kind in "OU" else None
         return self.objects(array.tolist()) if column is None else self.column(column)
 
     def column(self, column: Any) -> AnswerCodes:

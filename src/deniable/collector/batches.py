@@ -23,7 +23,7 @@ from deniable.collector.store.base import KEY
 from deniable.collector.streams import check_stream
 from deniable.designs import Design
 from deniable.errors import DeniableError
-from deniable.tallies.arrow import is_text
+from deniable.files.arrow import is_text
 
 _MOST_LABELS = 10_000  # questions, designs or groups in one stream; three such numbers fit into one of 64 bits
 _PIECE_LINES = 10_000

@@ -24,11 +24,11 @@ from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.estimates.results import Caution, Columns, Result, Summary
 from deniable.estimates.shares import Estimate, ShareRow, fitted, remake
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
+from deniable.files.row_names import check_same_people
 from deniable.rendering import Sheet
 from deniable.tallies import Tally, marginal
 from deniable.tallies.columns import column_of
 from deniable.tallies.responses import Responses
-from deniable.tallies.rows import check_same_people
 
 if TYPE_CHECKING:
     from deniable.estimates.measures import TableMeasure

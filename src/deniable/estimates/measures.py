@@ -22,9 +22,9 @@ from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.estimates.likelihood import log_likelihood
 from deniable.estimates.linear import floats
 from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.files.row_names import check_same_people
 from deniable.tallies.columns import KnownColumn, asked_part, column_of
 from deniable.tallies.groups import numbered
-from deniable.tallies.rows import check_same_people
 
 if TYPE_CHECKING:
     from deniable.estimates.sampling import Sampling

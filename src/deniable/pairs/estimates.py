@@ -18,10 +18,10 @@ from deniable.estimates.cross_tables import Grid
 from deniable.estimates.independence import TableSide, white
 from deniable.estimates.intervals import Interval, one_of, wilson
 from deniable.estimates.results import Caution, Row, Summary, around
+from deniable.files.row_names import check_same_people
 from deniable.pairs.scores import ScoredRows, scores, whole
 from deniable.rendering import formats
 from deniable.tallies.responses import Responses
-from deniable.tallies.rows import check_same_people
 
 __all__ = ["Association", "PairedDesigns", "association"]
 

@@ -17,7 +17,8 @@ from deniable.estimates.inverses import left_inverse
 from deniable.tallies.responses import Responses
 from deniable.types.strings.design import StringDesign
 from deniable.types.strings.estimate import Candidates
-from deniable.types.strings.regression import Floats, LeastSquares, alike, places_of, seeds_of
+from deniable.types.strings.hashing import places_of, seeds_of
+from deniable.types.strings.regression import Floats, LeastSquares, alike
 
 
 class ScoredRows(NamedTuple):

@@ -1,40 +1,12 @@
-"""Columns of Arrow, pandas and Polars, counted by their distinct values. pandas and Polars are never imported here."""
+"""Counts of the responses in Arrow arrays, by their distinct values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deniable.errors import DeniableError, InvalidResponse
-from deniable.tallies.rows import index_of
+from deniable.files.arrow import is_text, slice_rows
 from deniable.tallies.running import Running, booleans
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_ROWS = 1 << 20  # rows that are turned into numbers at a time
-
-
-def is_column(responses: object) -> bool:
-    """Tell whether something hands over its content as Arrow, or is a column of pandas."""
-    exports = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
-    pandas = type(responses).__module__.partition(".")[0] == "pandas"
-    return pandas or any(hasattr(responses, name) for name in exports)
-
-
-def read(responses: Any) -> pa.ChunkedArray[Any] | None:
-    """Return a column as Arrow, or None where it holds Python objects of several kinds."""
-    import pyarrow as pa
-
-    if index_of(responses) is not None and hasattr(responses, "columns"):
-        responses = responses.reset_index(drop=True)  # of a frame, which would hand over its index as a column
-    try:
-        if hasattr(responses, "__arrow_c_stream__"):
-            return pa.chunked_array(responses)
-        array = pa.array(responses, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
-    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
 def add(running: Running, column: Any) -> None:
@@ -52,14 +24,8 @@ def add(running: Running, column: Any) -> None:
             'Hand over one of them, for example table["response"].',
         )
     for chunk in column.chunks:
-        for batch in batches(chunk):
+        for batch in slice_rows(chunk):
             add_array(running, batch.flatten()[0] if pa.types.is_struct(batch.type) else batch)
-
-
-def batches(chunk: Any) -> Iterator[Any]:
-    """Cut an array so that what is made from a piece stays small."""
-    for start in range(0, len(chunk), _ROWS):
-        yield chunk.slice(start, _ROWS)
 
 
 def add_array(running: Running, array: Any) -> None:
@@ -89,13 +55,6 @@ def add_array(running: Running, array: Any) -> None:
         raise booleans("the column", running.design)
     else:
         raise InvalidResponse(f"the column is of type {kind}; expected labels (text) or codes (whole numbers).")
-
-
-def is_text(kind: Any) -> bool:
-    """Tell whether an Arrow type is text in one of its layouts."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _add_dictionary(running: Running, array: Any) -> None:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from deniable.designs import Design, direct
 from deniable.designs.labels import Labels
 from deniable.errors import InvalidRequest
+from deniable.files.row_names import name_of
 from deniable.tallies.groups import group_name, numbered
 from deniable.tallies.responses import Responses
-from deniable.tallies.rows import name_of
 
 __all__ = ["KnownColumn", "asked_part", "column_of", "known_attributes", "openly_known", "subject"]
 

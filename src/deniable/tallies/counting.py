@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from deniable.designs import Design
 from deniable.errors import InvalidResponse, quoted
+from deniable.files.arrow import is_column, to_arrow
 from deniable.tallies import arrow
 from deniable.tallies.counts import Tally
 from deniable.tallies.running import Running, booleans
@@ -52,7 +53,7 @@ def tally(design: Design, responses: Any, *, codes: bool | None = None) -> Tally
     elif isinstance(responses, Mapping):
         _add_mapping(running, responses)
     else:
-        column = arrow.read(responses) if arrow.is_column(responses) else None
+        column = to_arrow(responses) if is_column(responses) else None
         if column is not None:
             arrow.add(running, column)
         else:

@@ -10,11 +10,12 @@ import numpy as np
 from deniable.designs import Design
 from deniable.designs.labels import shown
 from deniable.errors import InvalidRequest, InvalidResponse, quoted
+from deniable.files.arrow import to_items
+from deniable.files.row_names import check_same_people
 from deniable.tallies.counting import tally
 from deniable.tallies.counts import Tally
-from deniable.tallies.reading import column_items, packed_rows, read_rows
+from deniable.tallies.reading import packed_rows, read_rows
 from deniable.tallies.responses import Responses
-from deniable.tallies.rows import check_same_people
 
 
 def count_devices(
@@ -72,7 +73,7 @@ def read_devices(
         InvalidRequest: no designs.
     """
     _check_designs(designs)
-    rows, asked = column_items(column), column_items(devices)
+    rows, asked = to_items(column), to_items(devices)
     if rows is None or asked is None:
         raise InvalidResponse("the responses and the devices are no columns; expected a row for each respondent.")
     _check_lengths(rows, asked)

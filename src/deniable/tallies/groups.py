@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from deniable import documents
 from deniable.designs import AnyDesign, Design
 from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile, quoted
-from deniable.tallies import arrow
+from deniable.files import arrow
+from deniable.files.row_names import check_same_people
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.responses import Responses
-from deniable.tallies.rows import check_same_people
 from deniable.tallies.weighted import WeightedTally
 
 __all__ = [
@@ -341,7 +341,7 @@ def _rows(design: AnyDesign, responses: Any) -> Any:
             f"the responses are a {type(responses).__name__}; expected a row for each respondent, to be grouped.",
             "Hand over what respond_all() returned, or a column.",
         )
-    column = arrow.read(responses) if arrow.is_column(responses) else None
+    column = arrow.to_arrow(responses) if arrow.is_column(responses) else None
     if column is None:
         return list(responses)
     import pyarrow as pa
@@ -390,7 +390,7 @@ def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
             f"by is a {type(by).__name__}; expected the group of each respondent, row by row.",
             'For example by=frame["region"].',
         )
-    read = arrow.read(by) if arrow.is_column(by) else None
+    read = arrow.to_arrow(by) if arrow.is_column(by) else None
     if read is not None:
         return _of_arrow(read)
     labels = [_label(each) for each in by]

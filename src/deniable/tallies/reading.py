@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, InvalidResponse, require
-from deniable.tallies import arrow
+from deniable.files.arrow import to_items
 from deniable.tallies.base import response_numbers
 from deniable.tallies.running import Running, Where, absent, at_index
 
@@ -53,7 +53,7 @@ def _with_codes(codes: bool | None) -> str:
 
 def _numbered(design: Any, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the numbers of responses that a design reads one by one, 0 where nothing was sent, and which these are."""
-    items = column_items(column)
+    items = to_items(column)
     if items is None:
         raise _no_column(column)
     numbers = list(response_numbers(design, [None if absent(each) else each for each in items]))
@@ -103,7 +103,7 @@ def _distinct(column: Any) -> tuple[list[Any], list[int], NDArray[np.intp]]:
         found, firsts, inverse = np.unique(column, return_index=True, return_inverse=True)
         order = firsts.argsort()
         return found[order].tolist(), firsts[order].tolist(), order.argsort()[inverse]
-    items = column_items(column)
+    items = to_items(column)
     if items is None:
         raise _no_column(column)
     seen: dict[Any, int] = {}
@@ -121,17 +121,3 @@ def _number(running: Running, value: Any, row: int) -> int | None:
         packed = np.frombuffer(value, np.uint8)[None, :]
         return running.coding.unpack(running.coding.checked(packed))[0]
     return running.number(value, lambda _: row)
-
-
-def column_items(column: Any) -> list[Any] | None:
-    """Return a column of lists, NumPy, pandas, Polars or Arrow as a list of Python objects; None where it is none."""
-    if isinstance(column, np.ma.MaskedArray):
-        return [None if gap else each for each, gap in zip(column.tolist(), np.ma.getmaskarray(column), strict=True)]
-    if isinstance(column, np.ndarray):
-        return list(column.tolist())
-    if arrow.is_column(column):
-        read = arrow.read(column)
-        return list(column) if read is None else read.to_pylist()
-    if isinstance(column, str | bytes) or not hasattr(column, "__iter__") or hasattr(column, "keys"):
-        return None
-    return list(column)

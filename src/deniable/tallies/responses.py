@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, counted, require
+from deniable.files.row_names import index_of, name_of
 from deniable.rendering import data_frame
 from deniable.tallies.base import AdditiveTally
-from deniable.tallies.rows import index_of, name_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,11 +126,15 @@ class Responses(Generic[Asked]):
         if isinstance(design, Mapping):
             return read_devices(design, column, devices, codes=codes)
         rows, missing = read_rows(design, column, codes=codes)
-        return cls(design, {"response": rows}, missing).of_column(column)
+        return cls(design, {"response": rows}, missing).with_names(index_of(column), name_of(column))
 
-    def of_column(self, column: Any) -> Self:
-        """Return the same responses with the index and the name of the column that they came from, row by row."""
-        index, name = index_of(column), name_of(column)
+    def with_names(self, index: Any, name: str) -> Self:
+        """Return the same responses with the index and the name of the column that they came from.
+
+        Args:
+            index: names of the rows, from pandas; None where they have none. One of another length is ignored.
+            name: of the column; empty where it has none.
+        """
         if index is not None and len(index) != len(self):
             index = None
         return self if index is None and not name else replace(self, index=index, name=name)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from deniable import documents
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.files.row_names import check_same_people
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 from deniable.tallies.counts import Declared, zeros
 from deniable.tallies.responses import Responses
-from deniable.tallies.rows import check_same_people
 
 __all__ = ["WeightedTally", "tally_weighted"]
 

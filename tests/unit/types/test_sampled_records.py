@@ -13,7 +13,8 @@ import deniable as dn
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable
 from deniable.estimates.sampling import values
 from deniable.types.strings.estimate import Candidates
-from deniable.types.strings.regression import LeastSquares, seeds_of, table
+from deniable.types.strings.hashing import seeds_of
+from deniable.types.strings.regression import LeastSquares, table
 from tests.support.seeded import seeded
 
 N, ITEMS = 240, ["tea", "coffee", "milk"]

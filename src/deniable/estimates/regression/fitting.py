@@ -49,8 +49,8 @@ from deniable.estimates.regression.sandwiches import ERRORS, inverted
 from deniable.estimates.results import Caution
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.sampling.columns import check_rows
+from deniable.files.row_names import check_same_people
 from deniable.tallies.groups import numbered
-from deniable.tallies.rows import check_same_people
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest, kind_of, quoted, require
 from deniable.estimates.covariances import Vector, vector
-from deniable.tallies.reading import column_items
+from deniable.files.arrow import to_items
 from deniable.tallies.running import absent
 
 Codes: TypeAlias = NDArray[np.intp]
@@ -97,7 +97,7 @@ def objects(given: Any, name: str) -> list[Any]:
     Raises:
         InvalidRequest: no column.
     """
-    found = column_items(given)
+    found = to_items(given)
     if found is None:
         raise InvalidRequest(f"{name} is {kind_of(given)}; expected a column with a row for each person.")
     return found

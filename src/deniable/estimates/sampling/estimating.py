@@ -18,10 +18,10 @@ from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import OneResponse, RowValues, row_values
 from deniable.estimates.sampling.variances import design_covariance
+from deniable.files.row_names import check_same_people
 from deniable.tallies.columns import asked_part, subject
 from deniable.tallies.groups import group_name, numbered
 from deniable.tallies.responses import Responses
-from deniable.tallies.rows import check_same_people
 from deniable.tallies.weighted import WeightedTally
 
 

@@ -15,7 +15,7 @@ from deniable.estimates.sampling import columns
 from deniable.estimates.sampling.calibration import Calibration, check_method, indicators
 from deniable.estimates.sampling.columns import Codes
 from deniable.estimates.sampling.replicates import Replicates, ReplicateWeights, brought, drawn, refuse_lone
-from deniable.tallies.rows import check_same_people, index_of
+from deniable.files.row_names import check_same_people, index_of
 
 _MOST_FACTORS = 1 << 25  # of replicates: 256 MB
 _CHUNK = 1 << 22  # replicate weights that are worked on at a time

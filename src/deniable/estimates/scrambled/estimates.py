@@ -16,7 +16,7 @@ from deniable.estimates.intervals import Interval
 from deniable.estimates.results import Caution, Result, Row, Summary, around
 from deniable.estimates.sampling import Asked, RowValues, SampledEstimate, Sampling, estimate_values
 from deniable.estimates.scrambled.designs import Scrambling, scrambled
-from deniable.tallies.rows import check_same_people
+from deniable.files.row_names import check_same_people
 
 __all__ = ["ScrambledMean", "estimate", "estimate_sampled"]
 

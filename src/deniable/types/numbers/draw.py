@@ -14,7 +14,7 @@ from deniable.bulk.random_words import CHUNK, Replay, Words
 from deniable.chance import Source
 from deniable.designs import NumberDesign
 from deniable.errors import InvalidAnswer
-from deniable.tallies import arrow
+from deniable.files import arrow
 from deniable.tallies.responses import Missing, Responses, add_missing
 from deniable.types.numbers.count import NumberTally
 from deniable.types.numbers.respond import level_of, place_of
@@ -42,7 +42,7 @@ def _read_numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
         return (answers if present.all() else answers[present]), present
     if isinstance(answers, np.ma.MaskedArray):
         return answers.compressed(), ~np.ma.getmaskarray(answers)
-    column = arrow.read(answers) if arrow.is_column(answers) else None
+    column = arrow.to_arrow(answers) if arrow.is_column(answers) else None
     if column is not None and _is_number(column.type):
         present = np.asarray(column.is_valid())
         numbers, present[present] = _read_numbers(column.drop_null().to_numpy())

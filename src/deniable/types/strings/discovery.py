@@ -19,7 +19,8 @@ from deniable.errors import InvalidRequest, NotEstimable
 from deniable.types.strings.count import NoisyTally, StringTally
 from deniable.types.strings.design import MOST_PREFIXES, Bloom, Prefixes, StringDesign
 from deniable.types.strings.estimate import Candidates, StringEstimate, estimate, string_detection_limit
-from deniable.types.strings.regression import Floats, LeastSquares, Numbers, places_of, seeds_of, table
+from deniable.types.strings.hashing import places_of, seeds_of
+from deniable.types.strings.regression import Floats, LeastSquares, Numbers, table
 
 __all__ = ["discovery_limit", "estimate_by_levels", "frequent_strings"]
 

@@ -19,7 +19,7 @@ from deniable.errors import InvalidAnswer, InvalidRequest, InvalidResponse
 from deniable.tallies.responses import Responses, add_missing
 from deniable.types.strings.count import StringTally
 from deniable.types.strings.design import Bloom, NoisySampling, StringDesign, relax_strings
-from deniable.types.strings.regression import places_of, seeds_of
+from deniable.types.strings.hashing import places_of, seeds_of
 
 __all__ = [
     "Encoded",

@@ -21,7 +21,8 @@ from deniable.estimates.results import Caution, Columns, Result, Row, Summary, a
 from deniable.rendering import formats
 from deniable.types.strings.count import NoisyTally, StringTally
 from deniable.types.strings.design import Bloom, Prefixes, StringDesign
-from deniable.types.strings.regression import Chance, Fit, Floats, LeastSquares, Numbers, alike, seeds_of, table
+from deniable.types.strings.hashing import seeds_of
+from deniable.types.strings.regression import Chance, Fit, Floats, LeastSquares, Numbers, alike, table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -8,7 +8,7 @@ import pytest
 
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest
 from deniable.types.strings.design import Bloom
-from deniable.types.strings.regression import places_of, seeds_of
+from deniable.types.strings.hashing import places_of, seeds_of
 
 TEXTS = ["", "Smith", "smith", "Müller", "李", "a" * 1000, "\0", " Smith"]
 

@@ -1,4 +1,4 @@
-"""Columns of the same people, row by row: two columns of pandas that name their rows differently are refused."""
+"""Names of rows and columns, which pandas has: two columns that name their rows differently are of different people."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from deniable.errors import Incompatible
 __all__ = ["check_same_people", "index_of", "name_of"]
 
 
-def index_of(given: Any) -> Any:
-    """Return what the rows of a column or table are called; None where they are only numbered by their place.
+def index_of(table: Any) -> Any:
+    """Return the index of a column or table of pandas; None where rows are only numbered by their place.
 
     pandas is never imported: whatever has an `index` that can be compared with another one has named rows.
     """
-    index = getattr(given, "index", None)
+    index = getattr(table, "index", None)
     return index if hasattr(index, "equals") else None
 
 
 def name_of(column: Any) -> str:
-    """Return what a column is called; empty where it has no name."""
+    """Return the name of a column; empty where it has none."""
     name = getattr(column, "name", None)
     return name if isinstance(name, str) else ""
 
@@ -38,9 +38,9 @@ def check_same_people(**columns: Any) -> None:
     """
     named = [(name, index) for name, column in columns.items() for index in _indexes(column)]
     for name, index in named[1:]:
-        first, known = named[0]
-        if index is not known and len(index) == len(known) and not index.equals(known):
-            row = next(row for row, (one, two) in enumerate(zip(known, index, strict=True), 1) if one != two)
+        first, expected = named[0]
+        if index is not expected and len(index) == len(expected) and not index.equals(expected):
+            row = next(row for row, (left, right) in enumerate(zip(expected, index, strict=True), 1) if left != right)
             raise Incompatible(
                 f"the {first} and the {name} are columns of pandas whose indexes differ, first in row {row:,}; "
                 "expected the same people in the same order.",
