@@ -288,8 +288,10 @@ def test_the_covariances_of_a_population_are_those_of_all_ways_to_draw_it() -> N
     counts[[0, 3, 5, 10]] = 1
     found = dn.estimate(dn.DrawnTally(asked, counts), population=5)
     joint = dn.estimate(found.tally.of("a", "b")).value.reshape(2, 2)
-    own = joint[1, 1] - joint[1].sum() * joint[:, 1].sum()
-    assert found.cov_params()[1, 3] == pytest.approx((2 / 9 - 1 / 5) * 5 / 4 * own)
+    one, two = found.params["a: yes"], found.params["b: yes"]
+    own = joint[1, 1] - joint[1].sum() * two - one * joint[:, 1].sum() + one * two
+    # Of three people who were asked about each, the products about the means take 3/2 in place of N/(N − 1).
+    assert found.cov_params()[1, 3] == pytest.approx((2 / 9 - 1 / 5) * 3 / 2 * own)
 
 
 @pytest.mark.parametrize(

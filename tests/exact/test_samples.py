@@ -141,7 +141,7 @@ def test_rows_of_several_devices_without_replacement() -> None:
     categories = [0, 1, 1, 0, 1]
     samples = list(combinations(range(5), 3))
     sampling = dn.Sampling(strata=["all"] * 3, population={"all": 5})
-    mean, true, told = over_worlds(of_devices, categories, samples, lambda _: sampling)
+    mean, true, told = over_worlds(of_devices, categories, samples, lambda _: sampling, method="strata")
     assert mean == pytest.approx([2, 3])
     assert told == pytest.approx(true)
 
@@ -158,7 +158,7 @@ def test_rows_of_several_stages_without_replacement() -> None:
     categories, reached = [0, 1, 1, 0], [2, 1, 2]
     samples = list(combinations(range(4), 3))
     sampling = dn.Sampling(strata=["all"] * 3, population={"all": 4})
-    mean, true, told = over_worlds(of_stages, categories, samples, lambda _: sampling, reached=reached)
+    mean, true, told = over_worlds(of_stages, categories, samples, lambda _: sampling, reached=reached, method="strata")
     assert mean == pytest.approx([2, 2])
     assert told == pytest.approx(true)
 

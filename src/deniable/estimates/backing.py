@@ -95,12 +95,14 @@ def backing(channel: Channel) -> Backing | None:
 def clopper_pearson(hits: Vector, n: Vector | int, confidence: float) -> tuple[Vector, Vector]:
     """Return all rates under which neither so many hits nor so few are rarer than half of what is left.
 
+    At an effective sample size hits are no whole numbers.
+
     Example:
         >>> low, high = clopper_pearson(np.array([0.0, 1.0]), 10, 0.95)
         >>> low.round(4).tolist(), high.round(4).tolist()
         ([0.0, 0.0025], [0.3085, 0.445])
     """
     tail = (1 - confidence) / 2
-    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, tail), 0.0)
-    high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail), 1.0)
+    low = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1), n - hits + 1, tail), 0.0)
+    high = np.where(hits < n, betaincinv(hits + 1, np.where(hits < n, n - hits, 1), 1 - tail), 1.0)
     return low, high

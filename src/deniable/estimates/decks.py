@@ -238,7 +238,7 @@ class DeckEstimate(Result):
         return parts(self.deck, n, _fraction(n, self.population) if f is None else f)
 
     def _around(self, level: float, method: str) -> tuple[float, float]:
-        factor = quantile(level) if method == "normal" else (1 - level) ** -0.5
+        factor = quantile(level, self.respondents - 1) if method == "normal" else (1 - level) ** -0.5
         return self.share - factor * self.error, self.share + factor * self.error
 
     @property

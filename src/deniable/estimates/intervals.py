@@ -3,7 +3,7 @@
 | method    | what it is                                          | when                                        |
 | --------- | --------------------------------------------------- | ------------------------------------------- |
 | score     | all π whose own variance explains the distance      | the default of linear estimates             |
-| normal    | value ± z·error                                     | large samples                               |
+| normal    | value ± t·error                                     | large samples                               |
 | chebyshev | value ± error/√(1 − level)                          | no assumption about the distribution        |
 | exact     | Clopper–Pearson, carried through the channel        | the default where responses are rare        |
 | profile   | all π whose likelihood is not much below the best   | inside [0, 1]; default of `likelihood`      |
@@ -91,6 +91,11 @@ class Basis:
     def f(self) -> float:
         """1 for independent respondents, 0 for a census, (N − n)/(N − 1) between."""
         return sampled(self.respondents, self.population)
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the variance: of people who were drawn one by one."""
+        return self.respondents - 1
 
     def likely(self) -> tuple[Vector, Convergence]:
         """Return the most likely shares: from the sets that were sent where they are at hand, else from the tally."""
@@ -186,8 +191,8 @@ def coverage(multiple: float, method: str = "normal") -> float:
 
 
 def normal(basis: Basis, confidence: float) -> Ends:
-    """Return value ± z·error."""
-    return _around(basis, quantile(confidence))
+    """Return value ± t·error, t of n − 1 degrees of freedom."""
+    return _around(basis, quantile(confidence, basis.df))
 
 
 def chebyshev(basis: Basis, confidence: float) -> Ends:

@@ -118,6 +118,15 @@ class Estimate(Result):
         return self.basis.covariance.matrix()
 
     @property
+    def df(self) -> float:
+        """The degrees of freedom of the variances."""
+        return self.basis.df
+
+    def variance(self, combination: Vector) -> float:
+        """Return the variance of a linear combination of the shares, never a negative one."""
+        return self.basis.variance(combination)
+
+    @property
     def default_interval(self) -> str:
         """The interval method that is used when none is named."""
         return default(self.basis, "profile" if self.method.startswith("likelihood") else "score")

@@ -20,6 +20,7 @@ from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, recovered, wilson
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
+from deniable.estimates.people import Counts
 from deniable.estimates.results import Caution, Contrast, Result, Summary, around, told_method
 from deniable.estimates.shares import ShareRow, combined, read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
@@ -92,6 +93,15 @@ class Pooled(Result):
         return self.covariance.copy()
 
     @property
+    def df(self) -> float:
+        """The degrees of freedom of the variance: of people who were drawn one by one."""
+        return max(self.respondents - 1, 1)
+
+    def variance(self, combination: Vector) -> float:
+        """Return the variance of a linear combination of the shares, never a negative one."""
+        return max(float(combination @ self.covariance @ combination), 0.0)
+
+    @property
     def default_interval(self) -> str:
         """The interval method that is used when none is named."""
         if self._f == 1 and weighing.rare([part.tally for part in self.parts]):
@@ -118,7 +128,7 @@ class Pooled(Result):
             raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(INTERVALS)}.")
         events = len(self.value) if simultaneous and len(self.value) > 2 else 1
         if chosen in ("normal", "chebyshev"):
-            return around(self.params, self.bse, level=level, method=chosen, events=events)
+            return around(self.params, self.bse, level=level, method=chosen, events=events, degrees=self.df)
         confidence = one_of(events, level)
         if chosen in ("score", "wide"):
             ends = weighing.score if chosen == "score" else weighing.wide
@@ -349,7 +359,7 @@ def combine(
         >>> combine(count_stages(stages, columns, reached=[2, 2, 1, 1])).params["yes"]
         0.5
     """
-    return Combined(*_pooled(tallies.finest, method, guess, population), tallies)
+    return Combined(*fit_groups(tallies.finest, method, guess, population), tallies)
 
 
 def pool(
@@ -389,7 +399,7 @@ def pool(
             "the designs have different categories; expected the same in all of them, in the same order.",
             "Build them with the same categories=….",
         )
-    return Mixed(*_pooled(given, method, guess, population), given)
+    return Mixed(*fit_groups(given, method, guess, population), given)
 
 
 _Fields: TypeAlias = tuple[
@@ -404,13 +414,18 @@ _Fields: TypeAlias = tuple[
 ]
 
 
-def _pooled(
-    tallies: Sequence[Tally],
+def fit_groups(
+    tallies: Sequence[Counts],
     method: str,
     guess: Mapping[str, float] | Sequence[float] | None,
     population: int | None,
 ) -> _Fields:
-    """Return the fields of `Pooled`."""
+    """Return the fields of `Pooled`: the shares from all groups, and what each group adds.
+
+    Raises:
+        NotEstimable: nobody responded, or a design cannot tell answers apart; for the likelihood, counts that are sums.
+        InvalidRequest: a method that does not exist, or a guess or a population that does not fit.
+    """
     _check_method(method, guess=guess is not None, population=population is not None)
     groups = [each for each in tallies if each.respondents]
     size = len(tallies[0].design.categories)
@@ -418,7 +433,7 @@ def _pooled(
         raise NotEstimable("there are no responses in any group; expected at least one.")
     if size > _MOST_CATEGORIES:
         raise NotEstimable(f"there are {size:,} categories; expected at most {_MOST_CATEGORIES:,} to combine groups.")
-    f = sampled_fraction(sum(each.respondents for each in groups), population)
+    f = 1.0 if population is None else sampled_fraction(int(sum(each.respondents for each in groups)), population)
     at, convergence = np.full(size, 1 / size), None
     if guess is not None:
         at = read_shares(tallies[0].design, guess, name="guess")
@@ -429,11 +444,16 @@ def _pooled(
     else:
         parts = weighing.side_by_side(groups) if method == "strata" else weighing.weighed(groups, at)
     value = at if method == "likelihood" else weighing.total(parts)
-    shares = projection(value)
+    shares, n = projection(value), sum(each.respondents for each in groups)
+    if method == "strata":
+        covariance = weighing.unbiased_covariance(parts, f)
+    else:
+        more = 1.0 if method == "likelihood" else n / max(n - 1, 1)
+        covariance = more * weighing.covariance(parts, shares, f)
     return (
         method,
         value,
-        weighing.covariance(parts, shares, f),
+        covariance,
         tuple(parts),
         weighing.homogeneity(groups, shares),
         None if guess is None else tuple(at.tolist()),
@@ -558,7 +578,7 @@ class Facts(NamedTuple):
     epsilon: float
 
 
-def _group(name: str, tally: Tally, weight: float) -> str:
+def _group(name: str, tally: Counts, weight: float) -> str:
     return f"{name}: {tally.respondents:,} ({formats.fixed_percent(weight, 0)} of the weight)"
 
 

@@ -30,8 +30,8 @@ from deniable.estimates.intervals import (
 from deniable.estimates.inverses import MOST_WRITTEN, left_inverse
 from deniable.estimates.likelihood import Convergence, climbed
 from deniable.estimates.linear import Linear, Written, floats
+from deniable.estimates.people import Counts, weight_of
 from deniable.estimates.simplex import projection
-from deniable.tallies import Tally
 
 _RANK, _LEAST_SHARE = 1e-10, 1e-6
 _LEAST_CHANCE = 1e-200  # of a response that some shares rule out: counts divided by it are still numbers
@@ -49,7 +49,7 @@ class Contribution:
         mixing: the matrix A by which that estimate enters; those of all groups sum to I.
     """
 
-    tally: Tally
+    tally: Counts
     linear: Linear
     mixing: Matrix
 
@@ -117,6 +117,20 @@ def covariance(parts: Sequence[Contribution], shares: Vector, f: float) -> Matri
     return vector(sum(part.covariance(shares, f) for part in parts))
 
 
+def unbiased_covariance(parts: Sequence[Contribution], f: float) -> Matrix:
+    """Return the unbiased estimate of the covariance of groups side by side, whose shares may differ.
+
+    Implements: F6, [f (D_π − ππ′) + Σ n_i/n·(L_i D_λ L_i′ − D_π)]/(n − f), with the observed shares λ of responses in
+    each group: it is that of one device which is drawn with the group.
+    """
+    n, value = sum(part.tally.respondents for part in parts), total(parts)
+    device = np.zeros((len(value), len(value)))
+    for part in parts:
+        size = part.tally.respondents
+        device += part.linear.covariance(part.tally.counts / size, part.alone, 0.0, 1.0).matrix() * (size / n)
+    return vector((f * (np.diag(value) - np.outer(value, value)) + device) / max(n - f, 1))
+
+
 @dataclass(frozen=True, eq=False)
 class Weighing:
     """Groups with the weights that are best at some shares.
@@ -128,15 +142,15 @@ class Weighing:
         whole: the covariance of all together.
     """
 
-    tallies: Sequence[Tally]
+    tallies: Sequence[Counts]
     linears: Sequence[Linear]
     informations: Sequence[Matrix]
     whole: Matrix
 
     @classmethod
-    def at(cls, tallies: Sequence[Tally], shares: Vector) -> Weighing:
+    def at(cls, tallies: Sequence[Counts], shares: Vector) -> Weighing:
         """Weigh the groups as is best at these shares, without a look at the responses."""
-        inner = _inside(shares)
+        inner = inside(shares)
         linears = [_inverse(each.design.channel, inner) for each in tallies]
         pairs = zip(linears, tallies, strict=True)
         informations = [_pseudo(_covariance(linear, inner, 1.0, each.respondents)) for linear, each in pairs]
@@ -170,12 +184,12 @@ class Weighing:
         ]
 
 
-def weighed(tallies: Sequence[Tally], at: Vector) -> list[Contribution]:
+def weighed(tallies: Sequence[Counts], at: Vector) -> list[Contribution]:
     """Return the groups with the weights that are best at these shares, without a look at the responses."""
     return Weighing.at(tallies, at).parts()
 
 
-def reweighed(tallies: Sequence[Tally]) -> list[Contribution]:
+def reweighed(tallies: Sequence[Counts]) -> list[Contribution]:
     """Return the groups with the weights that are best at the shares which they give, brought into the simplex.
 
     Why: where it stands still inside the simplex, the slope of the likelihood is 0 (Fisher's scoring).
@@ -191,15 +205,16 @@ def reweighed(tallies: Sequence[Tally]) -> list[Contribution]:
     return found.parts()
 
 
-def side_by_side(tallies: Sequence[Tally]) -> list[Contribution]:
+def side_by_side(tallies: Sequence[Counts]) -> list[Contribution]:
     """Return the groups, each with the part of the people that it holds."""
-    n, size = sum(each.respondents for each in tallies), tallies[0].design.channel.answers
+    whole, size = sum(map(weight_of, tallies)), tallies[0].design.channel.answers
     return [
-        Contribution(each, left_inverse(each.design.channel), np.eye(size) * (each.respondents / n)) for each in tallies
+        Contribution(each, left_inverse(each.design.channel), np.eye(size) * (weight_of(each) / whole))
+        for each in tallies
     ]
 
 
-def most_likely(tallies: Sequence[Tally]) -> tuple[Vector, Convergence]:
+def most_likely(tallies: Sequence[Counts]) -> tuple[Vector, Convergence]:
     """Return the shares under which the counts of all groups together are most likely, and how they were found.
 
     Why: groups are independent. With the part that each holds as a factor, their channels are one channel whose
@@ -213,13 +228,13 @@ def most_likely(tallies: Sequence[Tally]) -> tuple[Vector, Convergence]:
     return climbed(matrix, counts, start=start)
 
 
-def profile(tallies: Sequence[Tally], best: Vector, confidence: float) -> Ends:
+def profile(tallies: Sequence[Counts], best: Vector, confidence: float) -> Ends:
     """Return for each category all shares whose profile log-likelihood is within z²/2 of the maximum."""
     matrix, counts = _stacked(tallies)
     return profiled(matrix, counts, best, confidence)
 
 
-def profile_of(tallies: Sequence[Tally], near: Vector, weights: Vector, confidence: float) -> Interval | None:
+def profile_of(tallies: Sequence[Counts], near: Vector, weights: Vector, confidence: float) -> Interval | None:
     """Return the same for a weighted sum of shares, of which some near the most likely ones are known.
 
     Nothing, where shares with one sum have more corners than are quickly mixed.
@@ -237,7 +252,7 @@ def score(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
     The other answers are taken in the proportions in which they are estimated.
     """
     value = total(parts)
-    near = _inside(projection(value))
+    near = inside(projection(value))
     return scored(value, vector([part.curve(near, f) for part in parts]).sum(axis=0), confidence)
 
 
@@ -250,7 +265,7 @@ def wide(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
     and none puts the upper end of the likelihood too low. Together they hold what each of them misses.
     """
     matrix, counts = _stacked([part.tally for part in parts])
-    shares = _inside(projection(total(parts)))
+    shares = inside(projection(total(parts)))
     sent, drop = matrix @ shares, quantile(confidence) ** 2 / 2
     ends = []
     for j, share in enumerate(shares):
@@ -279,7 +294,7 @@ def _likely(own: Vector, others: Vector, counts: Vector, drop: float) -> tuple[f
     return crossings(lambda t: height(t) - floor, peak)
 
 
-def rare(tallies: Sequence[Tally]) -> bool:
+def rare(tallies: Sequence[Counts]) -> bool:
     """Return whether some group can be expected to send a symbol less than twice, and counts each symbol apart."""
     channels = [each.design.channel for each in tallies]
     if not all(each.own_cells and each.answers * each.responses <= MOST_WRITTEN for each in channels):
@@ -289,13 +304,13 @@ def rare(tallies: Sequence[Tally]) -> bool:
 
 def expected_covariance(groups: Sequence[tuple[Design, float]], shares: Vector) -> Matrix:
     """Return the covariance of the best combination of groups, each a design and how many respond with it."""
-    inner = _inside(shares)
+    inner = inside(shares)
     pairs = [(_inverse(design.channel, inner), respondents) for design, respondents in groups]
     inverses = [_pseudo(_covariance(linear, inner, 1.0, respondents)) for linear, respondents in pairs]
     return _pseudo(vector(sum(inverses)))
 
 
-def homogeneity(tallies: Sequence[Tally], shares: Vector) -> float:
+def homogeneity(tallies: Sequence[Counts], shares: Vector) -> float:
     """Return the probability that groups with equal shares differ as much as these: χ² of the distances to the best."""
     if len(tallies) < 2:
         return 1.0
@@ -313,7 +328,7 @@ def _covariance(linear: Linear, shares: Vector, f: float, respondents: float) ->
     return linear.covariance(linear.expected(shares), shares, f, respondents).matrix()
 
 
-def _stacked(tallies: Sequence[Tally]) -> tuple[Matrix, Vector]:
+def _stacked(tallies: Sequence[Counts]) -> tuple[Matrix, Vector]:
     """Return the channels of all groups on top of each other, each times the part of the people in it; and counts."""
     if not all(each.design.channel.own_cells for each in tallies):
         raise NotEstimable(
@@ -325,7 +340,7 @@ def _stacked(tallies: Sequence[Tally]) -> tuple[Matrix, Vector]:
     return vector(np.vstack(rows)), vector(np.concatenate([each.counts for each in tallies]))
 
 
-def _inside(shares: Vector) -> Vector:
+def inside(shares: Vector) -> Vector:
     """Return shares of which none is 0: of a direct question that one had no variance, and weights did not sum to I."""
     raised = np.maximum(shares, _LEAST_SHARE)
     return vector(raised / raised.sum())

@@ -134,7 +134,8 @@ def korn_graubard(
         assert z is not None
         found = dn.estimate(sent(named(design, **params), z), sampling=dn.Sampling(**sampling))
     low, high = found.interval("yes", method="korn-graubard")
-    return {"effective_n": found.basis.effective(0.95)[1], "lower": low, "upper": high}
+    basis = found.basis
+    return {"effective_n": basis.size(basis.single(), 0.95)[1], "lower": low, "upper": high}
 
 
 @quantity("calibrated_mean")

@@ -66,15 +66,15 @@ def test_rows_of_a_deck_and_of_drawn_items_come_from_columns() -> None:
 
 
 def test_even_weights_of_several_devices_add_them_up_as_strata() -> None:
-    found = dn.estimate(rows(), sampling=dn.Sampling([3.0] * N))
+    found = dn.estimate(rows(), sampling=dn.Sampling([3.0] * N), method="strata")
     plain = dn.estimate(dn.tally(DEVICES, COLUMN, devices=ASKED, codes=True), method="strata")
     assert found.value == pytest.approx(plain.value, rel=1e-12)
-    assert found.bse["yes"] == pytest.approx(plain.bse["yes"], rel=0.1)  # which takes the devices to hold alike people
+    assert found.bse["yes"] == pytest.approx(plain.bse["yes"])
     assert (found.respondents, found.missing) == (plain.respondents, COLUMN.count(None))
     assert found.design == tuple(DEVICES.values())
     assert found.asked == "3 devices"
     assert found.epsilon == np.inf
-    assert found.default_interval == "score"
+    assert found.default_interval == plain.default_interval == "wide"
     assert dn.SampledEstimate.from_json(found.to_json(), None) == found
     hidden = dn.estimate(rows()[:2], sampling=SAMPLE)
     assert hidden.epsilon == max(each.epsilon for each in list(DEVICES.values())[:2])
@@ -86,8 +86,9 @@ def test_one_device_alone_is_what_it_is_by_itself() -> None:
     alone, among = dn.estimate(sent, sampling=SAMPLE), dn.estimate(rows(devices=["RR"] * N), sampling=SAMPLE)
     assert among.value == pytest.approx(alone.value)
     assert among.cov_params() == pytest.approx(alone.cov_params())
-    assert among.conf_int() == alone.conf_int()
-    assert among.default_interval == "korn-graubard"
+    for name, ends in alone.conf_int().items():
+        assert list(among.conf_int()[name]) == pytest.approx(list(ends))
+    assert among.default_interval == alone.default_interval == "score"
 
 
 def test_a_weight_of_two_is_a_row_twice() -> None:
@@ -96,11 +97,11 @@ def test_a_weight_of_two_is_a_row_twice() -> None:
     ]
     column, devices = zip(*double, strict=True)
     whole = dn.estimate(rows(list(column), list(devices)), sampling=dn.Sampling([1.0] * len(double)))
-    assert dn.estimate(rows(), sampling=SAMPLE).value == pytest.approx(whole.value)
+    assert dn.estimate(rows(), sampling=SAMPLE).value == pytest.approx(whole.value, rel=1e-4)  # up to the last round
     sent, again = stages(), np.repeat(np.arange(N), WEIGHTS.astype(int))
     repeated = dn.Responses(LADDER, {name: column[again] for name, column in sent.columns.items()})
     whole = dn.estimate(repeated, sampling=dn.Sampling(np.ones(len(again))), reached=REACHED[again])
-    assert dn.estimate(sent, sampling=SAMPLE, reached=REACHED).value == pytest.approx(whole.value)
+    assert dn.estimate(sent, sampling=SAMPLE, reached=REACHED).value == pytest.approx(whole.value, rel=1e-4)
 
 
 def test_a_group_that_one_device_was_used_in_has_that_devices_interval() -> None:
@@ -110,14 +111,14 @@ def test_a_group_that_one_device_was_used_in_has_that_devices_interval() -> None
     alone = dn.estimate(
         dn.Responses.of(DEVICES["DQ"], COLUMN, codes=True), sampling=SAMPLE, domain=np.arange(N) >= N // 2
     )
-    assert groups.interval("DQ · yes") == pytest.approx(alone.interval("yes"))
+    assert list(groups.interval("DQ · yes")) == pytest.approx(list(alone.interval("yes")))
 
 
 def test_the_finest_stage_counts_once() -> None:
     sent = stages()
     found = dn.estimate(sent, sampling=dn.Sampling(np.ones(N)), reached=REACHED)
     counted = dn.tally(sent, reached=REACHED)
-    assert found.value == pytest.approx(dn.estimate(counted, method="strata").value, rel=1e-12)
+    assert found.value == pytest.approx(dn.estimate(counted).value, rel=1e-12)
     assert found.missing == (REACHED == 0).sum()
     assert found.epsilon == LADDER.epsilon
     coarse = dn.estimate(sent, sampling=SAMPLE, reached=np.ones(N, int))
@@ -186,7 +187,7 @@ def test_groups_of_one_deal_vary_together() -> None:
 
 
 def test_drawn_items_agree_with_their_own_estimate() -> None:
-    """The shares are the same, their variances but for n/(n − 1), and attributes of the same people covary alike."""
+    """The shares and their variances are the same, and attributes of the same people covary alike."""
     design, n = dn.drawn_items({name: dn.warner(3) for name in ("a", "b", "c")}, each=2), 6000
     carries = np.random.default_rng(4).random(n) < 0.4
     answers = [dict.fromkeys("abc", "yes" if each else "no") for each in carries]  # all three hang together
@@ -194,10 +195,8 @@ def test_drawn_items_agree_with_their_own_estimate() -> None:
     found, plain = dn.estimate(sent, sampling=dn.Sampling(np.ones(n))), dn.estimate(dn.tally(sent))
     assert found.params == pytest.approx(plain.params)
     for attribute in "abc":
-        asked = plain.parts[attribute].respondents
-        error = plain.bse[f"{attribute}: yes"] * np.sqrt((asked - 1) / asked * n / (n - 1))
-        assert found.bse[f"{attribute}: yes"] == pytest.approx(error)
-    assert found.cov_params() == pytest.approx(plain.cov_params(), abs=2e-6)  # variances are 6e-5 or more
+        assert found.bse[f"{attribute}: yes"] == pytest.approx(plain.bse[f"{attribute}: yes"])
+    assert found.cov_params() == pytest.approx(plain.cov_params())
     assert plain.cov_params()[1, 3] > 1e-5
     known = dn.estimate(dn.tally(sent), population=8000)
     finite = dn.estimate(sent, sampling=dn.Sampling(strata=["all"] * n, population={"all": 8000}))

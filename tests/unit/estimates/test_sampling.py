@@ -415,12 +415,12 @@ def test_values_of_two_responses_have_the_usual_device_variance() -> None:
 def test_intervals_near_zero_are_carried_through_the_device() -> None:
     none = dn.Responses(FORCED, {"response": np.zeros(N, np.uint8)})
     found = dn.estimate(none, sampling=SAMPLE)
-    assert found.default_interval == "korn-graubard"
+    assert found.default_interval == "score"
     low, high = found.interval("yes")
     assert low == pytest.approx(-0.25)  # no response says yes at all: λ is 0
     assert -0.25 < high < 0
     assert [each.code for each in found.warnings] == ["implausible"]
-    for method in ("korn-graubard", "score", "logit", "normal", "chebyshev"):
+    for method in ("exact", "korn-graubard", "score", "logit", "normal", "chebyshev"):
         ends = dn.estimate(YES, sampling=SAMPLE).interval("yes", method=method)
         assert ends.low < dn.estimate(YES, sampling=SAMPLE).params["yes"] < ends.high
     kuk = dn.kuk("3/5", "1/5", draws=2)

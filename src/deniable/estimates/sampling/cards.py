@@ -10,11 +10,12 @@ import numpy as np
 from deniable.designs.cards import Deck
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.decks import check_possible
+from deniable.estimates.decks import DeckEstimate, check_possible, estimate_deck
 from deniable.estimates.sampling.estimating import Asked, estimate_values
 from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import Dealt, OneResponse, RowValues
+from deniable.tallies.decks import tally
 from deniable.tallies.responses import Responses
 
 _APART = vector([[1, -1], [-1, 1]])  # what one share gains the other loses
@@ -51,9 +52,14 @@ def estimate_dealt(
     deck = responses.design
     asked = Asked(deck, f"deck of {deck.cards:,} cards {deck.counts}", deck.epsilon_collector)
 
+    def count(part: Any, population: int | None) -> DeckEstimate | None:
+        # The distribution of counts is that of a whole deal, to everybody there is.
+        whole = len(responses) == deck.people and part.all() and population is None
+        return estimate_deck(tally(deck, responses)) if whole else None
+
     def found(sample: Sampling) -> SampledEstimate:
         rows = dealt_values(responses, sample)
-        return estimate_values([rows], sample, asked, domain=domain, by=by, denominator=denominator)
+        return estimate_values([rows], sample, asked, domain=domain, by=by, denominator=denominator, count=count)
 
     told = found(sampling)
     one_by_one = not sampling.clustered and sampling.replicates is None
@@ -106,7 +112,7 @@ def dealt_values(responses: Responses[Deck], sampling: Sampling) -> RowValues:
             f"more than {1 + 4 * spread:,.1f}.",
             "Name each deal as a cluster, or a cluster that holds it: clusters=….",
         )
-    return RowValues(tuple(deck.categories), values, present, device, "share", one, dealt=dealt)
+    return RowValues(tuple(deck.categories), values, present, device, "share", one, dealt=dealt, exclusive=True)
 
 
 def _deals(responses: Responses[Deck]) -> Any:

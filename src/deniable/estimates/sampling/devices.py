@@ -3,34 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse
+from deniable.designs import Design, NumberDesign
+from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.sampling.columns import check_rows
+from deniable.estimates.people import WeightedCounts
+from deniable.estimates.sampling.columns import Mask, check_rows
 from deniable.estimates.sampling.estimating import Asked, estimate_values
 from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
-from deniable.estimates.sampling.values import OneResponse, RowValues, row_values
+from deniable.estimates.sampling.values import Cells, OneResponse, RowValues, row_values
+from deniable.estimates.simplex import projection
+from deniable.estimates.stages import Combined, Mixed, combine, fit_groups, pool
+from deniable.estimates.weighing import Contribution, inside
 from deniable.order.ladders import Ladder
+from deniable.tallies import tally
 from deniable.tallies.responses import Responses
-from deniable.tallies.stages import finest_rows
+from deniable.tallies.stages import count_stages, finest_rows
 
 
 def estimate_devices(
-    rows: Sequence[Responses[Any]], sampling: Sampling, *, domain: Any = None, by: Any = None, denominator: Any = None
+    rows: Sequence[Responses[Any]],
+    sampling: Sampling,
+    *,
+    method: str | None = None,
+    guess: Any = None,
+    domain: Any = None,
+    by: Any = None,
+    denominator: Any = None,
 ) -> SampledEstimate:
     """Estimate from people who were asked with different devices what is true of those that the sample stands for.
 
-    Implements: D10, r_i = L_d·e_z with the left inverse of the row's own device: right on average whoever was asked
-    with which. Nothing is taken for granted about that, as by `method="strata"` without a sampling.
+    Implements: what `pool` does for counts, with the weighted shares of responses to each device at the effective
+    sample size of the weights. By "strata" it is D10, r_i = L_d·e_z with the left inverse of the row's own device:
+    right on average whoever was asked with which.
 
     Args:
         rows: what was sent, for each device all rows, missing where another one was used: `Responses.of(designs, …)`.
         sampling: how these people were drawn.
+        method: "information" (the default), "likelihood", "linear" or "strata", as for `pool`; of numbers and with a
+            denominator "strata" alone.
+        guess: for "linear", the shares at which the weights are best.
         domain: True for the rows of a part of the people.
         by: a group for each row; each group is told on its own.
         denominator: a number for each row: what is told is the ratio of both totals.
@@ -59,7 +78,23 @@ def estimate_devices(
         check_rows(each, "responses to a device", len(rows[0]))
     used = _used(rows)
     asked = Asked(tuple(designs), f"{len(used)} devices", max(each.design.epsilon for each in used))
-    return estimate_values([_joined(used)], sampling, asked, domain=domain, by=by, denominator=denominator)
+    chosen = _method(method, designs, denominator)
+
+    def count(part: Mask, population: int | None) -> Mixed | None:
+        if chosen != "strata" and population is not None:
+            return None
+        tallies = [tally(each.design, each[part]) for each in rows]
+        return pool(tallies, method=chosen, guess=guess, population=population)
+
+    return estimate_values(
+        partial(_pooled_values, used, sampling, chosen, guess),
+        sampling,
+        asked,
+        domain=domain,
+        by=by,
+        denominator=denominator,
+        count=None if _are_numbers(designs) else count,
+    )
 
 
 def estimate_stages(
@@ -67,6 +102,8 @@ def estimate_stages(
     sampling: Sampling,
     *,
     reached: Any = None,
+    method: str | None = None,
+    guess: Any = None,
     domain: Any = None,
     by: Any = None,
     denominator: Any = None,
@@ -79,6 +116,9 @@ def estimate_stages(
         responses: a column for each stage, a row for each person of the sample.
         sampling: how these people were drawn.
         reached: for each person how many stages were released, as for `tally`.
+        method: "information" (the default), "likelihood", "linear" or "strata", as for `combine`; of numbers and with a
+            denominator "strata" alone.
+        guess: for "linear", the shares at which the weights are best.
         domain: True for the rows of a part of the people.
         by: a group for each row; each group is told on its own.
         denominator: a number for each row: what is told is the ratio of both totals.
@@ -88,14 +128,175 @@ def estimate_stages(
         NotEstimable: a stratum with one cluster, or a stage that cannot tell answers apart.
         InvalidRequest: columns that do not fit.
     """
-    ladder, used = responses.design, _used(finest_rows(responses, reached))
+    ladder, stages = responses.design, finest_rows(responses, reached)
+    used = _used(stages)
     asked = Asked(ladder, f"{ladder!r}", max(each.design.epsilon for each in used))
-    return estimate_values([_joined(used)], sampling, asked, domain=domain, by=by, denominator=denominator)
+    chosen = _method(method, ladder.designs, denominator)
+
+    def count(part: Mask, population: int | None) -> Combined | None:
+        if chosen != "strata" and population is not None:
+            return None
+        sent = part if responses.missing is None else part & ~responses.missing
+        last = None if reached is None else np.asarray(reached)[sent]
+        counts = count_stages(ladder, list(responses[sent].columns.values()), last)
+        return combine(counts, method=chosen, guess=guess, population=population)
+
+    return estimate_values(
+        partial(_pooled_values, used, sampling, chosen, guess),
+        sampling,
+        asked,
+        domain=domain,
+        by=by,
+        denominator=denominator,
+        count=None if _are_numbers(ladder.designs) else count,
+    )
+
+
+def _method(method: str | None, designs: Sequence[Any], denominator: Any) -> str:
+    """Return how devices are taken together: as for counts, or side by side where there is no other way."""
+    if denominator is None and not _are_numbers(designs):
+        return method or "information"
+    if method not in (None, "strata"):
+        raise InvalidRequest(f"the method is {quoted(method)}; expected strata for numbers, and with a denominator.")
+    return "strata"
+
+
+def _are_numbers(designs: Sequence[Any]) -> bool:
+    return any(isinstance(each, NumberDesign) for each in designs)
 
 
 def _used(rows: Sequence[Responses[Any]]) -> list[Responses[Any]]:
     """Return the devices that somebody responded with; the last one where nobody did."""
     return [each for each in rows if each.missing is None or not each.missing.all()] or [rows[-1]]
+
+
+def _pooled_values(
+    rows: Sequence[Responses[Any]], sampling: Sampling, method: str, guess: Any, groups: Sequence[Mask]
+) -> list[RowValues]:
+    """Return what each response adds to the shares that its device and the others tell together, group by group."""
+    check_rows(sampling, "columns of the sampling", len(rows[0]))
+    joined = _joined(rows)
+    if method == "strata":
+        return [joined]
+    fits = [_GroupFit.of(rows, vector(sampling.weights), part, method, guess) for part in groups]
+
+    def device(factors: Vector, _: Vector) -> Matrix:
+        return vector(sum(each.spread(factors, 0.0) for each in fits))
+
+    def scatter(factors: Vector, mean: Vector, people: float) -> Matrix:
+        total = np.zeros((len(mean), len(mean)))
+        for each in fits:
+            n, away = len(each.here), people * np.outer(each.value - mean, each.value - mean)
+            own = each.spread(factors, people) + float(factors[each.here].sum()) * away
+            total += own * ((n - 1) / n if method == "likelihood" else 1)  # whose covariance is that of many people
+        return vector(total)
+
+    def spread(weights: Vector, _: Vector) -> OneResponse:
+        fit = next(each for each in fits if weights[each.here].any())
+        if len(fit.stages) == 1 and joined.spread is not None:
+            return joined.spread(weights, fit.value)
+        nothing = np.full(len(fit.value), np.nan)
+        return OneResponse(fit.curve(), nothing, nothing)
+
+    values = np.zeros_like(joined.values)
+    for each in fits:
+        values += each.linearized()
+    return [replace(joined, values=vector(values), device=device, scatter=scatter, spread=spread)]
+
+
+class _Stage(NamedTuple):
+    """The responses of a group to one device.
+
+    Attributes:
+        cells: the cells of a tally in which each is counted.
+        rows: which rows they are.
+        weights: of these rows.
+        part: what they add to the shares.
+    """
+
+    cells: Cells
+    rows: NDArray[np.intp]
+    weights: Vector
+    part: Contribution
+
+
+@dataclass(frozen=True, eq=False)
+class _GroupFit:
+    """The shares of a group from responses to several devices.
+
+    Attributes:
+        size: how many rows there are.
+        value: the shares.
+        shares: the same, brought into the simplex, at which the devices' models are taken.
+        stages: the devices that somebody of the group responded with.
+    """
+
+    size: int
+    value: Vector
+    shares: Vector
+    stages: tuple[_Stage, ...]
+
+    @classmethod
+    def of(cls, rows: Sequence[Responses[Any]], weights: Vector, group: Mask, method: str, guess: Any) -> _GroupFit:
+        """Fit the shares of a group.
+
+        Raises:
+            NotEstimable: nobody of the group responded, or a design cannot tell answers apart.
+            InvalidRequest: a method that does not exist, or a guess that does not fit.
+        """
+        counts, stages = [], []
+        present = [np.flatnonzero(group if each.missing is None else group & ~each.missing) for each in rows]
+        everybody = vector(weights[np.concatenate(present)])
+        for each, here in zip(rows, present, strict=True):
+            if not weights[here].any():
+                continue
+            cells, own = Cells.of(each.design.channel, each.columns["response"][here]), vector(weights[here])
+            counts.append(WeightedCounts.of(each.design, cells.sums, own, everybody))
+            stages.append((cells, here, own))
+        if not counts:
+            raise NotEstimable("there are 0 responses in a group; expected at least 2.")
+        _, value, _, parts, *_ = fit_groups(counts, method, guess, None)
+        held = tuple(_Stage(*each, part) for each, part in zip(stages, parts, strict=True))
+        return cls(len(weights), value, projection(value), held)
+
+    @property
+    def here(self) -> NDArray[np.intp]:
+        """The rows of the group that hold a response."""
+        return np.concatenate([each.rows for each in self.stages])
+
+    @property
+    def weight(self) -> float:
+        """The sum of the weights of the group."""
+        return float(sum(each.weights.sum() for each in self.stages))
+
+    def linearized(self) -> Matrix:
+        """Return π̂ + A·(r − R)·W/W_d for each row of the group, whose mean is π̂ and whose spread is that of π̂.
+
+        Why: π̂ = Σ A_d·R_d with R_d the mean of r over those who have the device d, whose influence function is that.
+        """
+        values = np.zeros((self.size, len(self.value)))
+        for stage in self.stages:
+            scores = stage.cells.scores(stage.part.linear, len(self.value))
+            away = (scores - stage.part.alone) @ stage.part.mixing.T
+            values[stage.rows] = self.value + away * (self.weight / stage.weights.sum())
+        return vector(values)
+
+    def spread(self, factors: Vector, f: float) -> Matrix:
+        """Return Σ c·Var of what each row adds by the devices' models, of the device alone for f = 0."""
+        spread = np.zeros((len(self.value), len(self.value)))
+        for stage in self.stages:
+            linear, mixing = stage.part.linear, stage.part.mixing
+            one = linear.covariance(linear.expected(self.shares), self.shares, f, 1.0).matrix()
+            scale = (self.weight / float(stage.weights.sum())) ** 2 * float(factors[stage.rows].sum())
+            spread += scale * mixing @ one @ mixing.T
+        return vector(spread)
+
+    def curve(self) -> Matrix:
+        """Return the variance of what one response says about each share, if it were π and weights were even."""
+        near, n = inside(projection(self.value)), sum(len(each.rows) for each in self.stages)
+        return vector(
+            sum(each.part.curve(near, 1.0) * (each.part.tally.respondents * n / len(each.rows)) for each in self.stages)
+        )
 
 
 def _joined(rows: Sequence[Responses[Any]]) -> RowValues:
@@ -127,5 +328,18 @@ def _joined(rows: Sequence[Responses[Any]]) -> RowValues:
         weight = [float(held.sum()) for _, held in known]
         return OneResponse(vector(np.average([each.curve for each in told], axis=0, weights=weight)), nothing, nothing)
 
+    def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
+        models = [(each.scatter, vector(factors * each.present)) for each in parts]
+        return vector(sum(model(own, means, people) for model, own in models if model is not None))
+
     values = vector(sum(each.values for each in parts))
-    return RowValues(first.names, values, times > 0, device, first.quantity, spread if first.spread else None)
+    return RowValues(
+        first.names,
+        values,
+        times > 0,
+        device,
+        first.quantity,
+        spread if first.spread else None,
+        scatter=scatter if all(each.scatter is not None for each in parts) else None,
+        exclusive=first.exclusive,
+    )

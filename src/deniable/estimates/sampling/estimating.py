@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag
 
-from deniable.designs import AnyDesign, Design
+from deniable.designs import AnyDesign, Design, NumberDesign
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
@@ -18,11 +19,15 @@ from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import OneResponse, RowValues, row_values
 from deniable.estimates.sampling.variances import design_covariance
+from deniable.estimates.shares import Estimate, fitted
 from deniable.files.row_names import check_same_people
+from deniable.tallies import tally
 from deniable.tallies.columns import asked_part, subject
 from deniable.tallies.groups import group_name, numbered
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
+
+_WHOLE = 1e-6  # by which the number of people there are may miss a whole one, as a fraction is rounded
 
 
 def estimate(
@@ -60,7 +65,21 @@ def estimate(
     """
     check_same_people(responses=responses, sampling=sampling, domain=domain, groups=by, denominator=denominator)
     rows = row_values(responses, inverse)
-    return estimate_values([rows], sampling, Asked.of(responses.design), domain=domain, by=by, denominator=denominator)
+
+    def count(part: Mask, population: int | None) -> Estimate | None:
+        if isinstance(responses.design, NumberDesign):
+            return None
+        return fitted(tally(responses.design, responses[part]), population=population, inverse=inverse)
+
+    return estimate_values(
+        [rows],
+        sampling,
+        Asked.of(responses.design),
+        domain=domain,
+        by=by,
+        denominator=denominator,
+        count=count,
+    )
 
 
 class Asked(NamedTuple):
@@ -84,23 +103,26 @@ class Asked(NamedTuple):
 
 
 def estimate_values(
-    blocks: Sequence[RowValues],
+    blocks: Sequence[RowValues] | Callable[[Sequence[Mask]], Sequence[RowValues]],
     sampling: Sampling,
     asked: Asked,
     *,
     domain: Any = None,
     by: Any = None,
     denominator: Any = None,
+    count: Callable[[Mask, int | None], Any] | None = None,
 ) -> SampledEstimate:
     """Estimate from values of rows that are right on average; what `estimate` does with those of responses.
 
     Args:
-        blocks: the values, of the same rows; in different blocks different rows may be present.
+        blocks: the values, of the same rows; in different blocks different rows may be present. Where they are fitted
+            in each group by itself, what returns them for the rows of the groups.
         sampling: how the people of the rows were drawn.
         asked: what the people were asked with.
         domain: True for the rows of a part of the people.
         by: a group for each row.
         denominator: a number for each row, to which the ratio is told.
+        count: the estimate from counts of some of the rows, of so many people there are; None where counts hold less.
 
     Raises:
         NotEstimable: a stratum with one cluster, or nobody with a weight in a group.
@@ -108,18 +130,21 @@ def estimate_values(
     """
     if not isinstance(sampling, Sampling):
         raise InvalidRequest(f"the sampling is a {type(sampling).__name__}; expected a Sampling.")
-    columns.check_rows(sampling, "columns of the sampling", len(blocks[0]))
-    if denominator is not None and any(block.below is not None for block in blocks):
+    if not callable(blocks):
+        columns.check_rows(sampling, "columns of the sampling", len(blocks[0]))
+    estimand = _estimand(blocks, sampling, domain, by, denominator)
+    if denominator is not None and any(block.below is not None for block in estimand.blocks):
         raise InvalidRequest("some of these numbers are ratios already; expected no denominator.")
-    estimand = _estimand(tuple(blocks), sampling, domain, by, denominator)
     means = estimand.result(asked)
-    summed = tuple(block.with_totals() for block in blocks if block.totals)
+    if count is not None:
+        means = replace(means, evidence=estimand.evidence(count))
+    summed = tuple(block.with_totals() for block in estimand.blocks if block.totals)
     if denominator is not None or not summed:
         return means
     return replace(means, totals=replace(estimand, blocks=summed, of_total=True).result(asked))
 
 
-def estimate_tally(tally: WeightedTally, *, inverse: Any = None) -> SampledEstimate:
+def estimate_tally(weighted: WeightedTally, *, inverse: Any = None) -> SampledEstimate:
     """Estimate shares from how many people sent each response and the sums of their weights and squared weights.
 
     Implements: the Hájek share, with the error of a sample that was drawn with replacement, of people and not of
@@ -128,17 +153,17 @@ def estimate_tally(tally: WeightedTally, *, inverse: Any = None) -> SampledEstim
     Raises:
         NotEstimable: fewer than two responses, or no weight.
     """
-    n, weight = tally.respondents, float(sum(tally.weights))
+    n, weight = weighted.respondents, float(sum(weighted.weights))
     if n < 2 or not weight > 0:
         raise NotEstimable(
             f"there are {n} responses with a weight of {weight:g}; expected 2 at least, and some weight."
         )
-    design = tally.design
+    design = weighted.design
     # One row for each symbol that was sent stands for all of them: sums over rows are sums over symbols.
-    sent = np.flatnonzero(tally.counts)
+    sent = np.flatnonzero(weighted.counts)
     one_each = Responses(design, {"response": sent.astype(design.channel.coding.space(0).dtype)})
     rows = row_values(one_each, inverse)
-    weights, squares = (vector([float(sums[at]) for at in sent]) for sums in (tally.weights, tally.squares))
+    weights, squares = (vector([float(sums[at]) for at in sent]) for sums in (weighted.weights, weighted.squares))
     value = weights @ rows.values / weight
     away = rows.values - value
     size, more = len(value), n / (n - 1)
@@ -155,12 +180,13 @@ def estimate_tally(tally: WeightedTally, *, inverse: Any = None) -> SampledEstim
         np.ones(size),
         *_single([rows], [weights], [value]),
         np.full((3, size), np.nan),
+        np.full(size, rows.events),
         "Hájek, linearized",
-        f"{n:,} people{', whose design was named by the person who counted' if tally.declared else ''}",
+        f"{n:,} people{', whose design was named by the person who counted' if weighted.declared else ''}",
         n,
-        tally.missing,
+        weighted.missing,
     )
-    if tally.missing:
+    if weighted.missing:
         return means  # how many people those stand for who sent nothing is not counted
     # Σ w·r varies with replacement as n people whose w·r vary about their mean do.
     sums = weights @ rows.values
@@ -254,12 +280,20 @@ class _Estimand:
         return vector(np.hstack(moves)), reach
 
     def device(self, factors: Vector, means: Sequence[Vector], reach: Sequence[Vector]) -> Matrix:
-        """Return Σ c_i·V̂_i, of each row alone: nobody is in two groups, and the devices of blocks are drawn apart."""
-        found = [
-            np.outer(share, share) * piece.block.device(vector(factors * piece.here), mean)
-            for piece, mean, share in zip(self.pieces, means, reach, strict=True)
-        ]
-        return vector(block_diag(*found))
+        """Return Σ c_i·V̂_i, of each row alone: nobody is in two groups, and the devices of blocks are drawn apart.
+
+        Where chance decides who is asked at all, with probability p, both together add p·V̂ + (1 − p)·(r − R·x)(r −
+        R·x)′ for each who was.
+        """
+        variances = []
+        for piece, mean, share in zip(self.pieces, means, reach, strict=True):
+            own, asked = vector(factors * piece.here), piece.block.asked
+            variance = asked * piece.block.device(own, mean)
+            if asked < 1:
+                away = piece.block.values - np.nan_to_num(mean) * piece.denominators
+                variance = variance + (1 - asked) * (away.T * own) @ away
+            variances.append(np.outer(share, share) * variance)
+        return vector(block_diag(*variances))
 
     def dealt(self, reach: Sequence[Vector]) -> tuple[Matrix, Matrix]:
         """Return what devices of different rows add to the covariance, and the part that is not in `_spread` already.
@@ -291,6 +325,11 @@ class _Estimand:
     def _spread(self, values: Matrix) -> Matrix:
         """Return the covariance of totals over samples, as that of the numbers is found."""
         sampling = self.sampling
+        if self._by_parts:
+            weighted = vector(values * sampling.weights[:, None])
+            sums, factor = weighted.sum(axis=0), np.sqrt(_bessel(self._people))
+            centred = weighted.T @ weighted - np.outer(sums, sums) / np.sqrt(np.outer(self._people, self._people))
+            return vector(np.outer(factor, factor) * centred * (1 - sampling.fractions[0]))
         if sampling.replicates is None:
             return design_covariance(values, sampling)
         found = [weights.T @ values for weights in sampling.replicated_weights()]
@@ -303,9 +342,9 @@ class _Estimand:
         value = self.numbers(sampling.weights[:, None])[0]
         means = [piece.means(sampling.weights[:, None])[0] for piece in pieces]
         moves, reach = self.linearized(means)
-        covariance = self._covariance(value, moves)
+        covariance = self._covariance(value, means, moves, reach)
         drawn = vector(sampling.weights**2)
-        if sampling.finite.any():
+        if sampling.finite.any() and not self._by_parts:
             covariance = covariance + self.device(vector(drawn * sampling.finite), means, reach)
         together, lacking = self.dealt(reach)
         sizes = [len(piece.block.names) for piece in pieces]
@@ -334,6 +373,7 @@ class _Estimand:
             np.repeat(scale, sizes),
             *_single([piece.block for piece in pieces], own, means, ratio=self.denominator is not None),
             self._tested(value, covariance),
+            np.repeat([piece.block.events * len(pieces) for piece in pieces], sizes),
             f"{self._method}, {sampling.variance}",
             sampling.describe(taken),
             responded,
@@ -341,6 +381,20 @@ class _Estimand:
             self.ungrouped,
             self.names if self.names != ("",) else (),
         )
+
+    def evidence(self, count: Callable[[Mask, int | None], Any]) -> tuple[Any, ...]:
+        """Return the estimate from counts of each group, where counts hold all that the rows do; else nothing."""
+        fraction = float(self.sampling.fractions[0])
+        if not self._by_parts or not self.sampling.simple or self.denominator is not None:
+            return ()
+        people = [int(np.any([part & each.present for each in self.blocks], axis=0).sum()) for part in self.parts]
+        populations = [each / fraction if fraction else 0.0 for each in people]
+        if any(abs(each - round(each)) > _WHOLE for each in populations):
+            return ()
+        counted = [
+            count(part, round(each) if fraction else None) for part, each in zip(self.parts, populations, strict=True)
+        ]
+        return () if any(each is None for each in counted) else tuple(counted)
 
     def _hidden(self, scale: Sequence[float]) -> Matrix:
         """Return the covariance of errors that no sample shows, group by group and block by block."""
@@ -388,12 +442,62 @@ class _Estimand:
             if self.sampling.weights[piece.here].sum() == 0:
                 raise NotEstimable(f"everybody{of} has the weight 0; expected people who stand for some.")
 
-    def _covariance(self, value: Vector, moves: Matrix) -> Matrix:
+    def _covariance(self, value: Vector, means: Sequence[Vector], moves: Matrix, reach: Sequence[Vector]) -> Matrix:
         sampling = self.sampling
-        if sampling.replicates is None:
+        if sampling.replicates is not None:
+            estimates = [self.numbers(weights) for weights in sampling.replicated_weights()]
+            return sampling.replicates.covariance(vector(np.vstack(estimates)), value)
+        if not self._by_parts:
             return design_covariance(moves, sampling)
-        found = [self.numbers(weights) for weights in sampling.replicated_weights()]
-        return sampling.replicates.covariance(vector(np.vstack(found)), value)
+        return self._independent_covariance(means, moves, reach)
+
+    def _independent_covariance(self, means: Sequence[Vector], moves: Matrix, reach: Sequence[Vector]) -> Matrix:
+        """Return the covariance of means of people who were drawn one by one.
+
+        Implements: n_j/(n_j − 1)·Σ w²·E[(r − R)(r − R)′]/W², with n_j the people who are present in a block or group;
+        by the device's model where the values have one. Between blocks the rows' products, times √(F_j·F_k). Of a
+        finite population of which a fraction φ_j responded about the block it is (1 − φ_j) times that, and φ_j times
+        what the device adds.
+
+        Why: who is asked what says nothing about the answer, so that each part is as if it were estimated alone.
+        """
+        pieces, fraction = self.pieces, float(self.sampling.fractions[0])
+        squares = vector(self.sampling.weights**2)
+        factor = np.sqrt(_bessel(self._people))
+        scaled = moves * self.sampling.weights[:, None] * factor
+        covariance = scaled.T @ scaled
+        ends = np.cumsum([0, *map(len, means)]).tolist()
+        spans = [slice(*ends[at : at + 2]) for at in range(len(pieces))]
+        for piece, mean, share, span in zip(pieces, means, reach, spans, strict=True):
+            if piece.modelled:
+                scale = factor[span] * share
+                covariance[span, span] = np.outer(scale, scale) * piece.scatter(squares, mean, 1.0)
+            if fraction:
+                part = fraction * self._part_asked(piece, piece)
+                own = vector(squares * piece.here)
+                device = piece.scatter(squares, mean, 0.0) if piece.modelled else piece.block.device(own, mean)
+                covariance[span, span] = (1 - part) * covariance[span, span] + part * np.outer(share, share) * device
+        if fraction:
+            for (one, rows), (two, columns) in itertools.permutations(zip(pieces, spans, strict=True), 2):
+                covariance[rows, columns] *= 1 - fraction * self._part_asked(one, two)
+        return vector(covariance)
+
+    def _part_asked(self, one: _GroupBlock, two: _GroupBlock) -> float:
+        """Return n_1·n_2/(n_12·n): the part of the people of a group that were asked, where chance decides about it."""
+        both = int((one.here & two.here).sum())
+        if one.block.asked == 1 or not both:
+            return 1.0
+        everybody = int((np.any([each.present for each in self.blocks], axis=0) & one.part).sum())
+        return float(one.here.sum() * two.here.sum() / (both * everybody))
+
+    @property
+    def _by_parts(self) -> bool:
+        """Whether each part is as if it were estimated alone: means of people who were drawn one by one."""
+        return self.sampling.one_by_one and not self.of_total and self.known is None
+
+    @property
+    def _people(self) -> Vector:
+        return vector(np.concatenate([piece.people for piece in self.pieces]))
 
     def _simple(self, means: Sequence[Vector], scale: Sequence[float]) -> Vector:
         """Return the variances of as many people drawn one by one, whose values vary as these do."""
@@ -433,6 +537,13 @@ class _GroupBlock:
         """How many responses each mean is made from: those that say something about what is below."""
         return vector(np.broadcast_to((self.below != 0).sum(axis=0), len(self.block.names)))
 
+    @property
+    def denominators(self) -> Matrix:
+        """What each value of every row is divided by, 0 where nothing is said."""
+        spread = np.zeros((len(self.here), self.below.shape[1]))
+        spread[self.here] = self.below
+        return spread
+
     def means(self, weights: Matrix) -> Matrix:
         """Return the means for each column of weights, a row each; NaN for a ratio of which nothing is known."""
         own = weights[self.here]
@@ -455,13 +566,30 @@ class _GroupBlock:
         move[self.here] = (self.block.values[self.here] - np.nan_to_num(mean) * below) * share
         return vector(move), vector(share)
 
+    @property
+    def modelled(self) -> bool:
+        """Whether the device's model tells how the values vary: means of people, not ratios."""
+        return self.block.scatter is not None and self.block.below is None and self.denominator is None
+
+    def scatter(self, factors: Vector, mean: Vector, people: float) -> Matrix:
+        """Return Σ c·E[(r − R)(r − R)′] of those who are present, by the device's model; of the device for 0 people."""
+        assert self.block.scatter is not None
+        return self.block.scatter(vector(factors * self.here), mean, people)
+
     def simple(self, weights: Vector, mean: Vector) -> Vector:
-        """Return the variances of the means of as many people drawn one by one."""
+        """Return the variances of the means of as many people drawn one by one, with even weights."""
         own, below = weights[self.here], self.below
+        if self.modelled:
+            return vector(np.diagonal(self.scatter(weights, mean, 1.0)) / own.sum() / (len(own) - 1))
         away = self.block.values[self.here] - mean * below
         level = own @ below / own.sum()
         with np.errstate(divide="ignore", invalid="ignore"):
             return vector(own @ away**2 / own.sum() / level**2 / (len(own) - 1))
+
+
+def _bessel(people: Vector) -> Vector:
+    """Return n/(n − 1)."""
+    return vector(people / np.maximum(people - 1, 1))
 
 
 def _single(
@@ -477,8 +605,14 @@ def _single(
     return vector(np.hstack(curves)), vector(np.concatenate(lows)), vector(np.concatenate(highs))
 
 
-def _estimand(blocks: tuple[RowValues, ...], sampling: Sampling, domain: Any, by: Any, denominator: Any) -> _Estimand:
-    size = len(blocks[0])
+def _estimand(
+    given: Sequence[RowValues] | Callable[[Sequence[Mask]], Sequence[RowValues]],
+    sampling: Sampling,
+    domain: Any,
+    by: Any,
+    denominator: Any,
+) -> _Estimand:
+    size = len(sampling)
     inside = np.ones(size, np.bool_) if domain is None else columns.mask(domain, "domain", size)
     if not inside.any():
         raise NotEstimable("nobody belongs to the domain; expected people who do.")
@@ -493,5 +627,6 @@ def _estimand(blocks: tuple[RowValues, ...], sampling: Sampling, domain: Any, by
             raise NotEstimable("nobody belongs to a group; expected people who do.")
         names, parts = (tuple(each) for each in zip(*told, strict=True))
     below = None if denominator is None else columns.numbers(denominator, "denominator", size)
+    blocks = tuple(given(parts) if callable(given) else given)
     nobody = inside & ~np.any(parts, axis=0) & np.any([block.present for block in blocks], axis=0)
     return _Estimand(blocks, sampling, parts, names, below, int(nobody.sum()))

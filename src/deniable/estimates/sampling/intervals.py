@@ -2,8 +2,9 @@
 
 | method        | what it is                                                    | when                                |
 | ------------- | ------------------------------------------------------------- | ----------------------------------- |
-| korn-graubard | Clopper–Pearson of the share of responses, at effective size  | default, where values have 2 levels |
-| score         | all π whose own variance, at effective size, explains π̂       | default of other shares             |
+| score         | all π whose own variance, at effective size, explains π̂       | default of shares                   |
+| exact         | Clopper–Pearson of the share of responses, at effective size  | default where responses are rare    |
+| korn-graubard | the same, with the effective size of R's survey package       | to compare with it                  |
 | logit         | on the logit of the share of responses                        | large samples                       |
 | fieller       | all R for which A − R·B is not clear of 0                     | default of a ratio of two numbers   |
 | normal        | value ± t·error                                               | default of other means and ratios   |
@@ -17,14 +18,16 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, expit, logit
+from scipy.special import expit, logit
 from scipy.stats import t as student
 
 from deniable.errors import InvalidRequest
+from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Ends, coverage, scored
+from deniable.estimates.intervals import Ends, scored
 
 _LEAST_RATE = 1e-12  # of a share of responses whose logit is taken
+_USUAL = 0.95  # the level at which it is asked which interval suits
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,7 @@ class SampledBasis:
         errors: their standard errors.
         degrees: degrees of freedom of each.
         people: how many responses each is made from.
+        simple: the variance that each would have with as many people drawn one by one and with even weights.
         curve: the variance of what one response says, if the share were π: rows of constants, slopes and squares; NaN
             where the numbers are no shares.
         low: the smaller of the two values that a response can have, NaN where it can have more.
@@ -48,6 +52,7 @@ class SampledBasis:
     errors: Vector
     degrees: Vector
     people: Vector
+    simple: Vector
     curve: Matrix
     low: Vector
     high: Vector
@@ -62,16 +67,31 @@ class SampledBasis:
         return vector(student.ppf((1 + confidence) / 2, self.degrees))
 
     def effective(self, confidence: float) -> Vector:
-        """Return how many independent responses would tell as much, at most as many as there are.
+        """Return the effective sample size of each number, at most as many as there are responses.
 
-        Implements: n* of [KG98], with the variance of one response at the estimated share above.
+        Implements: n* = n·V₁/V·(t_{n−1}/t_d)² of [KG98], V₁ the variance of as many people drawn one by one with even
+        weights: with those it is n.
         """
-        constant, slope, square = self.curve
-        single = constant + slope * self.value + square * self.value**2
+        return self.size(self.people * self.simple, confidence)
+
+    def size(self, single: Vector, confidence: float) -> Vector:
+        """Return the effective sample size, where one response has this variance."""
         few = student.ppf((1 + confidence) / 2, np.maximum(self.people - 1, 1)) / self.quantile(confidence)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.where(self.errors > 0, single / self.errors**2 * few**2, self.people)
-        return vector(np.clip(found, 1.0, self.people))
+            size = np.where(self.errors > 0, single / self.errors**2 * few**2, self.people)
+        return vector(np.clip(size, 1.0, self.people))
+
+    def single(self) -> Vector:
+        """Return the variance of what one response says at the estimated shares, by the device's curve."""
+        constant, slope, square = self.curve
+        return vector(constant + slope * self.value + square * self.value**2)
+
+    def rare(self) -> NDArray[np.bool_]:
+        """Return which shares rest on responses of which too few are expected for two moments to tell."""
+        width = self.high - self.low
+        rates = np.stack([-self.low / width, (1 - self.low) / width])
+        expected = self.effective(_USUAL) * np.minimum(rates, 1 - rates).min(axis=0)
+        return np.asarray(expected < LEAST_EXPECTED, np.bool_)
 
 
 def normal(basis: SampledBasis, confidence: float) -> Ends:
@@ -89,17 +109,10 @@ def chebyshev(basis: SampledBasis, confidence: float) -> Ends:
 def score(basis: SampledBasis, confidence: float) -> Ends:
     """Return all π with (π̂ − π)² ≤ z²·V(π)/n*, V the variance of one response if π were true."""
     _check_shares(basis, "score")
-    # The quantile of n* is already in its size: it is that of Student's law with n − 1 degrees.
-    sizes = basis.effective(confidence)
-    z = vector(student.ppf((1 + confidence) / 2, np.maximum(basis.people - 1, 1)))
-    ends = [
-        scored(basis.value[at : at + 1], basis.curve[:, at : at + 1] / sizes[at], coverage(float(z[at])))
-        for at in range(len(sizes))
-    ]
-    return vector([low[0] for low, _ in ends]), vector([high[0] for _, high in ends])
+    return scored(basis.value, basis.curve / basis.effective(confidence), confidence)
 
 
-def korn_graubard(basis: SampledBasis, confidence: float) -> Ends:
+def exact(basis: SampledBasis, confidence: float) -> Ends:
     """Return the Clopper–Pearson interval of the share of responses at its effective size, carried to the share.
 
     Implements: [KG98], on λ = u + D·π in place of π.
@@ -107,12 +120,20 @@ def korn_graubard(basis: SampledBasis, confidence: float) -> Ends:
     Why: whatever π is, λ is the share of one sort of responses; with n* of them it is nearly binomial, and the interval
     is that of a binomial count, also where nobody carries the trait and λ is all the device's.
     """
+    rates, width = _rates(basis, "exact")
+    sizes = basis.effective(confidence)
+    low, high = clopper_pearson(vector(sizes * rates), sizes, confidence)
+    return vector(basis.low + width * low), vector(basis.low + width * high)
+
+
+def korn_graubard(basis: SampledBasis, confidence: float) -> Ends:
+    """Return the exact interval at the effective size that R's survey package takes.
+
+    Why: that one has the binomial variance over n in place of n − 1, and the device's curve in place of what varies.
+    """
     rates, width = _rates(basis, "korn-graubard")
-    sizes, tail = basis.effective(confidence), (1 - confidence) / 2
-    hits = sizes * rates
-    with np.errstate(invalid="ignore"):
-        low = np.where(hits > 0, betaincinv(hits, sizes - hits + 1, tail), 0.0)
-        high = np.where(hits < sizes, betaincinv(hits + 1, sizes - hits, 1 - tail), 1.0)
+    sizes = basis.size(basis.single(), confidence)
+    low, high = clopper_pearson(vector(sizes * rates), sizes, confidence)
     return vector(basis.low + width * low), vector(basis.low + width * high)
 
 
@@ -156,8 +177,9 @@ def are_ratios(basis: SampledBasis) -> NDArray[np.bool_]:
 
 
 METHODS: dict[str, Callable[[SampledBasis, float], Ends]] = {
-    "korn-graubard": korn_graubard,
     "score": score,
+    "exact": exact,
+    "korn-graubard": korn_graubard,
     "logit": on_logits,
     "fieller": fieller,
     "normal": normal,
@@ -168,9 +190,10 @@ METHODS: dict[str, Callable[[SampledBasis, float], Ends]] = {
 def defaults(basis: SampledBasis) -> dict[str, NDArray[np.bool_]]:
     """Return the methods that are used where none is named, each with the numbers that it is used for."""
     shares = np.asarray(np.isfinite(basis.curve).all(axis=0), np.bool_)
-    levels, ratios = shares & np.isfinite(basis.low), are_ratios(basis)
-    found = {"korn-graubard": levels, "score": shares & ~levels, "fieller": ratios, "normal": ~shares & ~ratios}
-    return {method: which for method, which in found.items() if which.any()}
+    ratios = are_ratios(basis)
+    rare = shares & basis.rare()
+    methods = {"score": shares & ~rare, "exact": rare, "fieller": ratios, "normal": ~shares & ~ratios}
+    return {method: which for method, which in methods.items() if which.any()}
 
 
 def by_default(basis: SampledBasis, confidence: float) -> Ends:

@@ -6,8 +6,9 @@ import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from deniable.estimates.differences import (
     nameless,
     pair_signs,
 )
-from deniable.estimates.intervals import Interval, one_of, recovered
+from deniable.estimates.intervals import Ends, Interval, one_of, recovered
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Contrast, Result, Row, Summary, words_of
@@ -94,8 +95,11 @@ class SampledEstimate(Result):
         respondents: how many responses there are.
         missing: how many sent nothing.
         ungrouped: how many responses name no group.
+        events: of how many intervals each is one, where all are to hold together.
         groups: what the groups are called, where there are any; each has the same numbers, one after the other.
         totals: the totals of the same, where there are any.
+        evidence: where weights are even and nothing else is known of the sample, the estimate from counts, one for each
+            group: then intervals are its own, also those that need whole counts.
     """
 
     type: ClassVar = "sampled"
@@ -116,6 +120,7 @@ class SampledEstimate(Result):
     low: Vector = field(repr=False)
     high: Vector = field(repr=False)
     ratio: Matrix = field(repr=False)
+    events: Vector = field(repr=False)
     method: str
     sample: str
     respondents: int
@@ -123,6 +128,7 @@ class SampledEstimate(Result):
     ungrouped: int = 0
     groups: tuple[str, ...] = ()
     totals: SampledEstimate | None = field(default=None, repr=False)
+    evidence: tuple[Any, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -177,7 +183,10 @@ class SampledEstimate(Result):
     def basis(self) -> SampledBasis:
         """What intervals are computed from, on the scale of shares."""
         value, errors = self.value / self.scale, self.errors / self.scale
-        return SampledBasis(value, errors, self.degrees, self.people, self.curve, self.low, self.high, self.ratio)
+        simple = self.simple / self.scale**2
+        return SampledBasis(
+            value, errors, self.degrees, self.people, simple, self.curve, self.low, self.high, self.ratio
+        )
 
     @property
     def _are_shares(self) -> NDArray[np.bool_]:
@@ -186,7 +195,7 @@ class SampledEstimate(Result):
     @property
     def default_interval(self) -> str:
         """The interval method that is used when none is named; several, where some numbers are shares and some not."""
-        return " and ".join(defaults(self.basis))
+        return " and ".join(dict.fromkeys(_default_of(each) for each in self.evidence) or defaults(self.basis))
 
     def conf_int(
         self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
@@ -195,21 +204,33 @@ class SampledEstimate(Result):
 
         Args:
             level: how often such an interval holds the truth.
-            method: "korn-graubard", "score", "logit", "fieller", "normal" (with Student's quantile) or "chebyshev"; by
-                default the first of a share whose values have two levels, the second of other shares, "fieller" of a
-                mean among those who have an item, and "normal" of other means and ratios.
+            method: "score", "exact", "korn-graubard", "logit", "fieller", "normal" (with Student's quantile) or
+                "chebyshev"; by default the first of a share, the second where responses are rare, "fieller" of a mean
+                among those who have an item, and "normal" of other means and ratios. With even weights and nothing else
+                known of the sample, those of the estimate from counts, too.
             simultaneous: let all intervals together hold with this level (Bonferroni).
 
         Raises:
             InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
         """
-        if method is not None and method not in METHODS:
-            raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
-        low, high = self._ends(method, one_of(len(self.names) if simultaneous else 1, level))
+        confidence = one_of(1, level)
+        low, high = self._ends(method, confidence, simultaneous=simultaneous)
         return dict(zip(self.names, map(Interval, low.tolist(), high.tolist()), strict=True))
 
-    def _ends(self, method: str | None, confidence: float) -> tuple[Vector, Vector]:
-        low, high = METHODS[method](self.basis, confidence) if method else by_default(self.basis, confidence)
+    def _ends(self, method: str | None, level: float, *, simultaneous: bool = False) -> Ends:
+        if self.evidence and method not in _OF_ROWS:
+            part = one_of(len(self.evidence) if simultaneous else 1, level)
+            ends = [each.conf_int(level=part, method=method, simultaneous=simultaneous) for each in self.evidence]
+            low, high = vector([list(interval) for each in ends for interval in each.values()]).T
+            return vector(low), vector(high)
+        if method is not None and method not in METHODS:
+            raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
+        low, high = np.empty_like(self.value), np.empty_like(self.value)
+        events = self.events if simultaneous else np.ones_like(self.events)
+        for count in np.unique(events).tolist():
+            which = np.asarray(events == count, np.bool_)
+            basis, confidence = self.basis.picked(which), one_of(int(count), level)
+            low[which], high[which] = METHODS[method](basis, confidence) if method else by_default(basis, confidence)
         return vector(low * self.scale), vector(high * self.scale)
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
@@ -235,6 +256,26 @@ class SampledEstimate(Result):
         return recovered(self.value, Full(self.covariance), combination, self._ends(None, confidence))
 
     @property
+    def df(self) -> float:
+        """The degrees of freedom of the variances: the least of all numbers."""
+        return float(self.degrees.min())
+
+    def variance(self, combination: Vector) -> float:
+        """Return the variance of a linear combination of the numbers, never a negative one."""
+        return max(float(combination @ self.covariance @ combination), 0.0)
+
+    def of_group(self, number: int) -> SampledEstimate:
+        """Return the numbers of one group alone, by their own names; of the only one, where there are no groups."""
+        names = self._names_in_group
+        span = slice(number * len(names), (number + 1) * len(names))
+        arrays: dict[str, Any] = {name: getattr(self, name)[..., span] for name in _ARRAYS}
+        arrays["covariance"] = self.covariance[span, span]
+        arrays["events"] = self.events[span] / max(len(self.groups), 1)
+        own = self.evidence[number : number + 1]
+        people = int(arrays["people"].max())
+        return replace(self, names=names, groups=(), totals=None, evidence=own, respondents=people, **arrays)
+
+    @property
     def _names_in_group(self) -> tuple[str, ...]:
         """What is told of each group."""
         first = self.names[: len(self.names) // max(len(self.groups), 1)]
@@ -247,7 +288,7 @@ class SampledEstimate(Result):
         for its degrees of freedom [KG90]. Groups may share clusters.
 
         Args:
-            name: one category, or "mean"; all numbers together by default.
+            name: one category, or "mean"; all shares together, or the mean, by default.
 
         Raises:
             InvalidRequest: fewer than two groups, or no such name.
@@ -259,7 +300,7 @@ class SampledEstimate(Result):
             raise InvalidRequest(f"{quoted(name)} was not estimated; expected one of {', '.join(known[:5]):.200}.")
         signs = np.eye(len(self.groups))[1:]
         signs[:, 0] = -1.0
-        weights = comparison_weights(vector(signs), known, known if name is None else [name])
+        weights = comparison_weights(vector(signs), known, self._tested_names if name is None else [name])
         apart = weights @ self.value
         spread = weights @ self.covariance @ weights.T
         if not (np.isfinite(apart).all() and np.isfinite(spread).all()):
@@ -496,6 +537,12 @@ class SampledEstimate(Result):
     def _as_many(self) -> str:
         return "as many people of the group" if self.groups else f"{self.respondents:,} people"
 
+    @property
+    def _tested_names(self) -> tuple[str, ...]:
+        """What groups are tested for: all shares; of numbers the mean."""
+        names = self._names_in_group
+        return ("mean",) if "mean" in names else names
+
     def _alike(self) -> str:
         try:
             return str(self.homogeneity())
@@ -516,6 +563,7 @@ class SampledEstimate(Result):
             "names": list(self.names),
             "groups": list(self.groups),
             "devices": [json.loads(each.to_json()) for each in devices],
+            "evidence": [{"type": each.type, "source": each._source()} for each in self.evidence],
             "totals": None if self.totals is None else self.totals._source(),
         }
 
@@ -534,6 +582,7 @@ class SampledEstimate(Result):
                 names=tuple(source["names"]),
                 groups=tuple(source["groups"]),
                 totals=None if below is None else cls._remade(documents.field(source, "totals", dict), design),
+                evidence=tuple(_remade_evidence(each, design) for each in documents.field(source, "evidence", list)),
             )
         except (KeyError, TypeError, ValueError):
             raise UnreadableFile("the numbers of this estimate are not complete; expected all of them.") from None
@@ -543,5 +592,38 @@ class SampledEstimate(Result):
         return made
 
 
+def _default_of(evidence: Any) -> str:
+    """Return the interval method that an estimate from counts takes where none is named."""
+    return str(evidence.summary().interval)
+
+
+def _remade_evidence(body: Mapping[str, Any], design: Any) -> Any:
+    """Make the estimate from counts again."""
+    module, _, name = _EVIDENCE[documents.field(body, "type", str)].rpartition(".")
+    return getattr(import_module(f"deniable.{module}"), name)._remade(documents.field(body, "source", dict), design)
+
+
+_EVIDENCE = {  # by the type of a result: its class, below `deniable`
+    "shares": "estimates.shares.Estimate",
+    "stages": "estimates.stages.Combined",
+    "devices": "estimates.stages.Mixed",
+    "deck": "estimates.decks.DeckEstimate",
+    "drawn-items": "types.drawn.estimate.DrawnEstimate",
+    "numbers": "types.numbers.estimate.NumberEstimate",
+}
+_OF_ROWS = ("korn-graubard", "logit", "fieller")  # methods that counts have none of
 _TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing", "ungrouped")
-_ARRAYS = ("value", "covariance", "device", "simple", "people", "degrees", "scale", "curve", "low", "high", "ratio")
+_ARRAYS = (
+    "value",
+    "covariance",
+    "device",
+    "simple",
+    "people",
+    "degrees",
+    "scale",
+    "curve",
+    "low",
+    "high",
+    "ratio",
+    "events",
+)

@@ -273,6 +273,17 @@ class Sampling:
         return max(len(met) - len(np.unique(self.stratum_of[met])), 1)
 
     @property
+    def one_by_one(self) -> bool:
+        """Whether people were drawn one by one from one population: weights and a fraction are all that is known."""
+        complicated = (self.inclusion, self.replicates, self.calibration)
+        return not self.clustered and len(self.stratum_names) == 1 and all(each is None for each in complicated)
+
+    @property
+    def simple(self) -> bool:
+        """Whether in addition everybody has the same weight, so that counts hold all that rows do."""
+        return self.one_by_one and bool((self.weights == self.weights[0]).all())
+
+    @property
     def variance(self) -> str:
         """How variances are found, in a word or two."""
         if self.replicates is not None:

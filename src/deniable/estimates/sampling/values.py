@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.channel import Channel
 from deniable.designs import Design, NumberDesign
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -73,6 +74,10 @@ class RowValues:
         ratios: numbers that are the ratio of two others of the same block: theirs, that above and that below.
         hidden: for the weights of rows, the covariance of errors of the means that no sample shows, as they are the
             same in every one.
+        scatter: Σ c_i·E[(r_i − R)(r_i − R)′] by the device's model, for a factor c_i of each row, the means R, and 1;
+            for 0 what the device adds to that. By default the rows' own products are taken.
+        exclusive: whether everybody has exactly one of the names, so that the shares of two move together.
+        asked: the probability with which somebody is asked at all, where chance decides that; else 1.
     """
 
     names: tuple[str, ...]
@@ -86,6 +91,9 @@ class RowValues:
     summed: int | None = None
     ratios: tuple[tuple[int, int, int], ...] = ()
     hidden: Callable[[Vector], Matrix] | None = None
+    scatter: Callable[[Vector, Vector, float], Matrix] | None = None
+    exclusive: bool = False
+    asked: float = 1.0
 
     def __len__(self) -> int:
         return len(self.values)
@@ -94,6 +102,11 @@ class RowValues:
     def totals(self) -> int:
         """How many numbers, the first ones, have a total."""
         return self.summed if self.summed is not None else len(self.names) if self.below is None else 0
+
+    @property
+    def events(self) -> int:
+        """How many intervals have to hold for all to hold: one of two shares that move together."""
+        return 1 if self.exclusive and len(self.names) == 2 else len(self.names)
 
     def with_totals(self) -> RowValues:
         """Return those of the numbers that have a total."""
@@ -127,11 +140,11 @@ class RowValues:
         )
 
 
-def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
-    """Return what each response to a question about categories, or about a number, says.
+def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
+    """Return what each response to a question about categories says; of a number, about its levels.
 
     Implements: r_i = L·e_z, with L a left inverse of the channel, so that E r_i is 1 for the category of the respondent
-    and 0 for others. Of a number it is the mean of the levels with the weights r_i.
+    and 0 for others.
 
     Why: E[L·e_z | x] = L·P·e_x = e_x. The covariance of r_i given the category l is C(l), and Σ_l C(l)·r_il is unbiased
     for it, because E r_il is 1 for the respondent's own category alone. Of two responses it is r_i(r_i − 1).
@@ -146,7 +159,8 @@ def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
     linear = linear_of(design, inverse)
     absent = np.zeros(len(responses), np.bool_) if responses.missing is None else responses.missing
     scores = np.zeros((len(responses), len(design.categories)))
-    scores[~absent] = _scores(design, linear, responses.present()["response"])
+    cells = Cells.of(design.channel, responses.present()["response"])
+    scores[~absent] = cells.scores(linear, len(design.categories))
 
     def device(factors: Vector, _: Vector) -> Matrix:
         whole = float(factors[~absent].sum())
@@ -155,18 +169,88 @@ def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
         shares = vector(factors @ scores / whole)
         return whole * linear.covariance(linear.expected(shares), shares, 0.0, 1.0).matrix()
 
+    def scatter(factors: Vector, mean: Vector, people: float) -> Matrix:
+        whole = float(factors[~absent].sum())
+        if whole == 0:
+            return np.zeros((scores.shape[1],) * 2)
+        shares = vector(factors @ scores / whole)
+        observed = cells.sums(vector(factors[~absent])) / whole
+        away = np.outer(shares - mean, shares - mean)
+        return vector(whole * (linear.covariance(observed, shares, people, 1.0).matrix() + people * away))
+
     def spread(_: Vector, shares: Vector) -> OneResponse:
         return one_response(design, linear, shares)
 
+    return RowValues(
+        tuple(design.categories),
+        vector(scores),
+        ~absent,
+        device,
+        "share",
+        spread,
+        scatter=scatter,
+        exclusive=True,
+    )
+
+
+def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
+    """Return what each response says: about categories, or about the mean of numbers.
+
+    Implements: the mean of the levels with the weights r_i of `category_values`.
+
+    Raises:
+        NotEstimable: the channel cannot tell answers apart.
+        InvalidRequest: an inverse that is none.
+    """
+    rows, design = category_values(responses, inverse), responses.design
     if not isinstance(design, NumberDesign):
-        return RowValues(tuple(design.categories), vector(scores), ~absent, device, "share", spread)
+        return rows
     levels = vector([float(level) for level in design.scale.values])
-    rounding = float(design.scale.step) ** 2 / 4  # at most, and nobody knows where between two levels a number lies
+    return linear_values(rows, ("mean",), [(np.ones(len(rows), np.bool_), np.zeros(1), levels[None, :])], design)
 
-    def of_mean(factors: Vector, mean: Vector) -> Matrix:
-        return vector([[levels @ device(factors, mean) @ levels + rounding * factors[~absent].sum()]])
 
-    return RowValues(("mean",), vector(scores @ levels)[:, None], ~absent, of_mean, "mean")
+def linear_values(
+    rows: RowValues,
+    names: tuple[str, ...],
+    groups: Sequence[tuple[Mask, Vector, Matrix]],
+    design: NumberDesign,
+) -> RowValues:
+    """Return what each response says about linear functions of shares of levels, the first of them the mean.
+
+    Args:
+        rows: what it says about the levels.
+        names: of the functions.
+        groups: of each group which rows it holds, and constants and slopes of its functions.
+        design: what the numbers were rounded with.
+    """
+    rounding = float(design.scale.step) ** 2 / 4  # at most: where between two levels a number lies is not known
+    values = np.zeros((len(rows), len(names)))
+    for part, constants, slopes in groups:
+        here = part & rows.present
+        values[here] = constants + rows.values[here] @ slopes.T
+
+    def device(factors: Vector, means: Vector) -> Matrix:
+        total = np.zeros((len(names), len(names)))
+        for part, _, slopes in groups:
+            total += slopes @ rows.device(vector(factors * part), means) @ slopes.T
+        total[0, 0] += rounding * factors[rows.present].sum()
+        return vector(total)
+
+    def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
+        assert rows.scatter is not None
+        total = np.zeros((len(names), len(names)))
+        for part, constants, slopes in groups:
+            own = vector(factors * part * rows.present)
+            whole = float(own.sum())
+            if not whole:
+                continue
+            shares = vector(own @ rows.values / whole)
+            away = constants + slopes @ shares - means
+            total += slopes @ rows.scatter(own, shares, people) @ slopes.T + people * whole * np.outer(away, away)
+        total[0, 0] += (1 - people) * rounding * factors[rows.present].sum()
+        return vector(total)
+
+    return RowValues(names, vector(values), rows.present, device, "mean", scatter=scatter, summed=1)
 
 
 def check_room(rows: int, columns: int, of: str, hint: str) -> None:
@@ -215,11 +299,41 @@ def linear_of(design: Design, inverse: Any = None) -> Linear:
     return left_inverse(design.channel, inverse=given)
 
 
-def _scores(design: Design, linear: Linear, rows: Any) -> Matrix:
-    """Return L·e for each row: worked out once for each different response."""
-    if not len(rows):
-        return np.zeros((0, len(design.categories)))
-    distinct, where = np.unique(rows, axis=None if rows.ndim == 1 else 0, return_inverse=True)
-    coding = design.channel.coding
-    cells = (vector(coding.count(distinct[at : at + 1])) for at in range(len(distinct)))
-    return vector(np.stack([linear.shares(each) for each in cells]))[where.ravel()]
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of a tally in which each response is counted.
+
+    Attributes:
+        channel: what the responses were drawn with.
+        distinct: the different responses.
+        places: for each row, which of them it is.
+    """
+
+    channel: Channel
+    distinct: Any
+    places: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, channel: Channel, rows: Any) -> Cells:
+        """Find the different responses among coded rows."""
+        distinct, places = np.unique(rows, axis=None if rows.ndim == 1 else 0, return_inverse=True)
+        return cls(channel, distinct, places.ravel())
+
+    def counts(self) -> Iterator[Vector]:
+        """Yield the cells of a tally of each different response alone."""
+        for at in range(len(self.distinct)):
+            yield vector(self.channel.coding.count(self.distinct[at : at + 1]))
+
+    def scores(self, linear: Linear, size: int) -> Matrix:
+        """Return L·e for each row: worked out once for each different response."""
+        if not len(self.distinct):
+            return np.zeros((0, size))
+        return vector(np.stack([linear.shares(each) for each in self.counts()]))[self.places]
+
+    def sums(self, weights: Vector) -> Vector:
+        """Return the cells of a tally in which each row counts with its weight."""
+        by_response = np.bincount(self.places, weights=weights, minlength=len(self.distinct)).tolist()
+        cells = np.zeros(self.channel.cells)
+        for weight, counts in zip(by_response, self.counts(), strict=True):
+            cells += weight * counts
+        return vector(cells)

@@ -25,7 +25,6 @@ from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Contrast, Result, Row, Summary, around, told_method
 from deniable.estimates.sampling import (
     Asked,
-    RowValues,
     SampledEstimate,
     Sampling,
     columns,
@@ -37,6 +36,7 @@ from deniable.rendering import formats
 from deniable.tallies.reading import packed_rows
 from deniable.tallies.responses import Responses
 from deniable.types.drawn.count import DrawnTally
+from deniable.types.drawn.count import tally as count_responses
 from deniable.types.drawn.design import NAMED, DrawnDesign
 
 __all__ = ["DrawnEstimate", "DrawnTable", "estimate", "estimate_sampled"]
@@ -213,10 +213,12 @@ class DrawnEstimate(Result):
         if n < 2:  # so few cannot say; what they share is next to nothing
             return np.zeros((len(first.value), len(second.value)))
         joint = fitted(both).value.reshape(len(first.value), len(second.value))
-        answers = joint - np.outer(joint.sum(axis=1), joint.sum(axis=0))
-        people = n / (first.respondents * second.respondents)
+        down, across = (np.outer(joint.sum(axis=1), second.value), np.outer(first.value, joint.sum(axis=0)))
+        answers = joint - down - across + np.outer(first.value, second.value)
+        sizes = first.respondents * second.respondents
+        people = n / math.sqrt(sizes * (first.respondents - 1) * (second.respondents - 1))
         if self.population is not None:
-            people = (people - 1 / self.population) * self.population / (self.population - 1)
+            people *= 1 - sizes / (n * self.population)
         return np.asarray(answers * people, np.float64)
 
     def _variance(self, combination: Vector) -> float:
@@ -438,27 +440,20 @@ def estimate_sampled(
         dict(zip(hand.attributes, split(number - hand.start, hand.sizes), strict=True))
         for hand, number in zip(hands, distinct.tolist(), strict=True)
     ]
-    below = (
-        np.ones(len(responses)) if denominator is None else columns.numbers(denominator, "denominator", len(responses))
-    )
     blocks = []
     for attribute, part in design.factors:
         asked = np.array([attribute in each for each in digits], np.bool_)
         rows = packed_rows(part, [each.get(attribute, 0) for each in digits])
         sent = Responses(part, {"response": rows[places]}, absent | ~asked[places])
-        blocks.append(_block(attribute, row_values(sent), design.each / len(design.factors), below))
+        values = row_values(sent)
+        names = tuple(f"{attribute}{NAMED}{name}" for name in values.names)
+        blocks.append(replace(values, names=names, asked=design.each / len(design.factors)))
+
+    def count(part: columns.Mask, population: int | None) -> DrawnEstimate:
+        return _fitted(count_responses(design, responses[part]), "inversion", population)
+
     asked_with = Asked(design, f"{design!r}", design.epsilon)
-    return estimate_values(blocks, sampling, asked_with, domain=domain, by=by, denominator=denominator)
-
-
-def _block(attribute: str, rows: RowValues, share: float, below: Vector) -> RowValues:
-    """Return what rows say about an attribute that so large a share of the people is asked about."""
-
-    def device(factors: Vector, means: Vector) -> Matrix:
-        away = (rows.values - means * below[:, None]) * rows.present[:, None]
-        return vector(share * rows.device(factors, means) + (1 - share) * (away.T * factors) @ away)
-
-    return replace(rows, names=tuple(f"{attribute}{NAMED}{name}" for name in rows.names), device=device)
+    return estimate_values(blocks, sampling, asked_with, domain=domain, by=by, denominator=denominator, count=count)
 
 
 def _fitted(tally: DrawnTally, method: str, population: int | None) -> DrawnEstimate:

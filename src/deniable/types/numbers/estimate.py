@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -21,10 +21,24 @@ from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.estimates.plausible import FEW
 from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.sampling import (
+    Asked,
+    RowValues,
+    SampledEstimate,
+    Sampling,
+    category_values,
+    estimate_values,
+    linear_values,
+)
+from deniable.estimates.sampling import estimate as sampling_estimate
+from deniable.estimates.shares import fitted
 from deniable.estimates.simplex import projection
 from deniable.estimates.stages import Combined
+from deniable.files.row_names import check_same_people
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally
+from deniable.tallies import tally as count_categories
+from deniable.tallies.responses import Responses
 
 __all__ = [
     "QUANTILES",
@@ -33,11 +47,15 @@ __all__ = [
     "NumberEstimate",
     "Spread",
     "estimate",
+    "estimate_sampled",
     "from_share",
     "mean",
     "moments",
     "spread",
 ]
+
+Shares: TypeAlias = Estimate | Combined | SampledEstimate
+"""Estimated shares of the levels."""
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 """The quantiles that are estimated where no others are asked for."""
@@ -72,11 +90,13 @@ class Mean(_OneNumber):
 
     Attributes:
         shares: the estimated shares of the levels, at one stage or of people at different stages.
+        rounding: the variance that rounding adds in a finite population, at most: it is drawn anew for everybody.
     """
 
     type: ClassVar = "mean"
 
-    shares: Estimate | Combined
+    shares: Shares
+    rounding: float = 0.0
 
     @cached_property
     def scale(self) -> Scale:
@@ -123,7 +143,7 @@ class Mean(_OneNumber):
     @property
     def variance(self) -> float:
         """The variance of the estimate, both parts."""
-        return _variance(self.shares, self._levels)
+        return self.shares.variance(self._levels) + self.rounding
 
     @property
     def error(self) -> float:
@@ -162,7 +182,7 @@ class Mean(_OneNumber):
             InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
         """
         if self.scale.levels > 2:
-            return around(self.params, self.bse, level=level, method=method)
+            return around(self.params, self.bse, level=level, method=method, degrees=self.shares.df)
         ends = list(self.shares.conf_int(level=level, method=method, simultaneous=simultaneous).values())[1]
         low, width = float(self.range.low), float(self.range.width)
         return {self.type: Interval(*(low + width * end for end in ends))}
@@ -204,9 +224,7 @@ class Mean(_OneNumber):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: NumberDesign | Ladder) -> Mean:
-        held = documents.field(source, "shares", dict)
-        kind: type[Estimate] | type[Combined] = Combined if isinstance(design, Ladder) else Estimate
-        return mean(kind._remade(held, design))  # type: ignore[arg-type]  # the kind that goes with it
+        return mean(_remade_shares(source, design))
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,12 +237,14 @@ class NumberEstimate(Result):
     Attributes:
         shares: the estimated shares of the levels.
         quantiles: those that are told, from 0 to 1.
+        rounding: the variance that rounding adds to the mean in a finite population, at most.
     """
 
     type: ClassVar = "numbers"
 
-    shares: Estimate
+    shares: Estimate | SampledEstimate
     quantiles: tuple[float, ...] = QUANTILES
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "quantiles", tuple(sorted({float(each) for each in self.quantiles})))
@@ -234,7 +254,7 @@ class NumberEstimate(Result):
     @cached_property
     def mean(self) -> Mean:
         """The mean by itself, with the parts of its variance."""
-        return mean(self.shares)
+        return Mean(self.shares, self.rounding)
 
     @property
     def scale(self) -> Scale:
@@ -272,7 +292,7 @@ class NumberEstimate(Result):
 
     @cached_property
     def _variance_error(self) -> float:
-        return math.sqrt(_variance(self.shares, self._spread_weights))
+        return math.sqrt(self.shares.variance(self._spread_weights))
 
     @property
     def _spread_weights(self) -> Vector:
@@ -286,15 +306,21 @@ class NumberEstimate(Result):
 
     @property
     def bse(self) -> dict[str, float]:
-        return dict(zip(self._names, np.sqrt(np.diagonal(self.cov_params())).tolist(), strict=True))
+        return dict(zip(self._names, np.sqrt(np.maximum(np.diagonal(self.cov_params()), 0.0)).tolist(), strict=True))
 
     def cov_params(self) -> Matrix:
         """Return the covariance matrix, to first order; a quantile's is that between the levels around it."""
-        slopes = np.array([self._levels, self._sd_weights, *(self._quantile(q)[1] for q in self.quantiles)])
-        found = slopes @ self.shares.cov_params() @ slopes.T
-        if np.diagonal(found).min() >= 0:
-            return vector(found)
-        return vector(slopes @ self.shares.basis.possible().matrix() @ slopes.T)
+        slopes = self.slopes
+        covariance = slopes @ self.shares.cov_params() @ slopes.T
+        if np.diagonal(covariance).min() < 0 and isinstance(self.shares, Estimate):
+            covariance = slopes @ self.shares.basis.possible().matrix() @ slopes.T
+        covariance[0, 0] += self.rounding
+        return vector(covariance)
+
+    @property
+    def slopes(self) -> Matrix:
+        """The derivative of each number by each share of a level."""
+        return vector([self._levels, self._sd_weights, *(self._quantile(q)[1] for q in self.quantiles)])
 
     @property
     def _names(self) -> list[str]:
@@ -341,7 +367,7 @@ class NumberEstimate(Result):
         """
         events = len(self._names) if simultaneous else 1
         if method not in (None, "bracket"):
-            return around(self.params, self.bse, level=level, method=method, events=events)
+            return around(self.params, self.bse, level=level, method=method, events=events, degrees=self.shares.df)
         each = one_of(events, level)
         ends = [self.mean.interval("mean", level=each), self._sd_interval(each)]
         ends += [self._bracket(share, each) for share in self.quantiles]
@@ -349,7 +375,8 @@ class NumberEstimate(Result):
 
     def _sd_interval(self, confidence: float) -> Interval:
         """Return all deviations that the variance of the levels allows: rounding adds from 0 to step²/4 to it."""
-        of_levels, margin = self.variance + self._step**2 / 6, quantile(confidence) * self._variance_error
+        of_levels = self.variance + self._step**2 / 6
+        margin = quantile(confidence, self.shares.df) * self._variance_error
         most = float(self.scale.range.width) / 2  # half of all at each end
         ends = (of_levels - margin - self._step**2 / 4, of_levels + margin)
         low, high = (min(math.sqrt(max(end, 0.0)), most) for end in ends)
@@ -366,7 +393,7 @@ class NumberEstimate(Result):
         """
         last = len(self._levels) - 1
         cumulated = np.cumsum(self.shares.value)[:-1]
-        margins = quantile(confidence) * np.array(
+        margins = quantile(confidence, self.shares.df) * np.array(
             [_error(self.shares, np.arange(last + 1) <= at) for at in range(last)]
         )
         below, above = cumulated + margins < share, cumulated - margins > share
@@ -399,12 +426,22 @@ class NumberEstimate(Result):
         return self.shares._design_hash
 
     def _source(self) -> dict[str, Any]:
-        return {"shares": self.shares._source(), "quantiles": list(self.quantiles)}
+        return {"shares": self.shares._source(), "quantiles": list(self.quantiles), "rounding": self.rounding}
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: NumberDesign) -> NumberEstimate:
-        shares = Estimate._remade(documents.field(source, "shares", dict), design)
-        return cls(shares, tuple(documents.field(source, "quantiles", list)))
+        shares = _remade_shares(source, design)
+        assert not isinstance(shares, Combined)  # no ladder has been asked
+        quantiles = tuple(documents.field(source, "quantiles", list))
+        return cls(shares, quantiles, float(documents.field(source, "rounding", float, int)))
+
+
+def _remade_shares(source: Mapping[str, Any], design: NumberDesign | Ladder) -> Shares:
+    """Make the shares of the levels again."""
+    held = documents.field(source, "shares", dict)
+    if isinstance(design, Ladder):
+        return Combined._remade(held, design)
+    return Estimate._remade(held, design) if "tally" in held else SampledEstimate._remade(held, design)
 
 
 def quantile_name(share: float) -> str:
@@ -447,10 +484,66 @@ def estimate(
         (3.86, Interval(low=0.0, high=7.5))
     """
     shares = estimate_shares(tally, method=method, population=population, guess=guess, inverse=inverse)
-    return NumberEstimate(shares, tuple(quantiles))
+    return NumberEstimate(shares, tuple(quantiles), mean(shares).rounding)
 
 
-def mean(shares: Estimate | Combined) -> Mean:
+def estimate_sampled(
+    responses: Responses[NumberDesign],
+    sampling: Sampling,
+    *,
+    quantiles: Sequence[float] = QUANTILES,
+    domain: Any = None,
+    by: Any = None,
+    denominator: Any = None,
+    inverse: Any = None,
+) -> SampledEstimate:
+    """Estimate mean, standard deviation and quantiles of the people that a sample stands for.
+
+    Implements: the same functions of the shares of levels as without a sample, linearized: with slopes J at the shares
+    R, what a response r adds is J·(r − R). With a denominator it is the ratio of the totals alone.
+
+    Args:
+        responses: what was sent, a row for each person of the sample.
+        sampling: how these people were drawn.
+        quantiles: those that are asked for, such as 0.5 for the median.
+        domain: True for the rows of a part of the people.
+        by: a group for each row; each group is told on its own.
+        denominator: a number for each row: what is told is the ratio of both totals.
+        inverse: another left inverse of the channel.
+
+    Raises:
+        NotEstimable: a stratum with one cluster, or nobody with a weight in a group.
+        InvalidRequest: columns that do not fit.
+    """
+    if denominator is not None:
+        return sampling_estimate(responses, sampling, domain=domain, by=by, denominator=denominator, inverse=inverse)
+    design = responses.design
+    check_same_people(responses=responses, sampling=sampling, domain=domain, groups=by)
+    rows, asked = category_values(responses, inverse), Asked.of(design)
+
+    def count(part: Any, population: int | None) -> Estimate:
+        return fitted(count_categories(design, responses[part]), population=population, inverse=inverse)
+
+    levels = estimate_values([rows], sampling, asked, domain=domain, by=by, count=count)
+    numbers: list[NumberEstimate] = []
+
+    def linearize(parts: Sequence[Any]) -> list[RowValues]:
+        factors = vector(sampling.weights**2 * sampling.finite)
+        for at, part in enumerate(parts):
+            here = part & rows.present
+            left = float(factors[here].sum() / sampling.weights[here].sum() ** 2)
+            numbers.append(NumberEstimate(levels.of_group(at), tuple(quantiles), left * _most_rounding(design.scale)))
+        groups = [
+            (part, vector(list(each.params.values())) - each.slopes @ each.shares.value, each.slopes)
+            for part, each in zip(parts, numbers, strict=True)
+        ]
+        return [linear_values(rows, tuple(numbers[0].params), groups, design)]
+
+    found = estimate_values(linearize, sampling, asked, domain=domain, by=by)
+    return replace(found, evidence=tuple(numbers))
+
+
+def mean(shares: Shares) -> Mean:
     """Carry an estimate of the levels over to the values; one stage's, or that of `combine`.
 
     Implements: [Pan24], §5.2, eq. (70), corrected, and for any number of levels: the sum of levels times shares.
@@ -464,8 +557,13 @@ def mean(shares: Estimate | Combined) -> Mean:
         >>> round(found.value, 3), round(found.error, 3)
         (7.164, 0.335)
     """
-    _scale(shares)
-    return Mean(shares)
+    population = shares.population if isinstance(shares, Estimate) else None
+    return Mean(shares, _most_rounding(_scale(shares)) / population if population else 0.0)
+
+
+def _most_rounding(scale: Scale) -> float:
+    """Return the variance that rounding adds to one number at most: in the middle between two levels."""
+    return float(scale.step) ** 2 / 4
 
 
 @dataclass(frozen=True)
@@ -661,25 +759,21 @@ def _check_squares(first: Mean, second: Mean) -> None:
         )
 
 
-def _scale(shares: Estimate | Combined) -> Scale:
+def _scale(shares: Shares) -> Scale:
     """Return the levels that an estimate is about."""
     require(
-        isinstance(shares, Estimate | Combined), shares, "what the mean is of", "an estimate, as estimate() returns"
+        isinstance(shares, Estimate | Combined | SampledEstimate),
+        shares,
+        "what the mean is of",
+        "an estimate, as estimate() returns",
     )
-    design = shares.design if isinstance(shares, Estimate) else shares.tallies.design.designs[0]
+    design = shares.tallies.design.designs[0] if isinstance(shares, Combined) else shares.design
     if isinstance(design, NumberDesign):
         return design.scale
     raise Incompatible(
         "this estimate is not about the levels of a range; expected one of a design for numbers.",
         "Build the design with number_design(low, high, epsilon).",
     )
-
-
-def _variance(shares: Estimate | Combined, weights: Vector) -> float:
-    """Return the variance of a weighted sum of shares."""
-    if isinstance(shares, Estimate):
-        return shares.basis.variance(weights)
-    return float(weights @ shares.cov_params() @ weights)
 
 
 def _tells_nothing(respondents: int, names: Sequence[str]) -> Caution:
@@ -694,8 +788,8 @@ def _squared_stages(ladder: Ladder) -> Ladder:
     return Ladder(tuple(each.squared for each in ladder.designs if isinstance(each, NumberDesign)), ladder.steps)
 
 
-def _error(shares: Estimate, chosen: Any) -> float:
-    return math.sqrt(_variance(shares, vector(chosen)))
+def _error(shares: Shares, chosen: Any) -> float:
+    return math.sqrt(shares.variance(vector(chosen)))
 
 
 def _where(scale: Scale) -> str:

@@ -1,5 +1,5 @@
-"""Rows of sampled people → the mean of their numbers."""
+"""Rows of sampled people → mean, standard deviation and quantiles of their numbers."""
 
-from deniable.estimates.sampling import estimate as estimate_sampled
+from deniable.types.numbers.estimate import estimate_sampled
 
 __all__ = ["estimate_sampled"]
