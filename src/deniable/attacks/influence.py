@@ -134,14 +134,15 @@ def _mixed(combined: Combined, share: float) -> Iterator[Ends]:
             "the most likely shares are no mean of what responses add; expected an estimate that is.",
             'Combine the stages with method="information".',
         )
-    for part in combined.parts:
+    tallies = [each for each in combined.tallies.finest if each.respondents]
+    for tally, part in zip(tallies, combined.parts, strict=True):
         size, weight = len(part.mixing), part.weight
         own, all_alike = np.eye(size) - 1 / size, part.mixing.sum() / size
         if np.allclose(part.mixing, weight * own + all_alike / size, rtol=0, atol=_SAME):
-            yield _swung(part.linear, part.tally, share, weight, (all_alike - weight) / size)
-        elif part.tally.design.channel.own_cells:
-            found = _cell_pulls(part.linear, part.tally)
-            yield _ends(replace(found, values=found.values @ part.mixing.T), part.tally.respondents, share)
+            yield _swung(part.linear, tally, share, weight, (all_alike - weight) / size)
+        elif tally.design.channel.own_cells:
+            found = _cell_pulls(part.linear, tally)
+            yield _ends(replace(found, values=found.values @ part.mixing.T), tally.respondents, share)
         else:
             raise NotEstimable(
                 "the stages are mixed category by category, and a tally keeps sums; expected one weight for a stage.",

@@ -381,7 +381,7 @@ def test_numbers_and_scrambled_numbers() -> None:
     even = dn.Sampling([1.0] * N)
     plain, found = dn.estimate(dn.tally(rows)).mean, dn.estimate(rows, sampling=even)
     assert (found.params["mean"], found.bse["mean"]) == pytest.approx((plain.value, plain.error), rel=0.003)
-    assert found.default_interval == "normal"
+    assert found.default_interval == "bracket"
     sheet = dn.scrambled("eriksson", p="3/5", other={0: "1/5", 1: "1/5", 2: "1/5", 3: "1/5", 4: "1/5"})
     sent = RNG.integers(5, size=N).astype(float).tolist()
     assert sheet.estimate(sent, sampling=even).bse["mean"] == pytest.approx(sheet.estimate(sent).bse["mean"])

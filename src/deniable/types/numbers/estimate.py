@@ -557,8 +557,8 @@ def mean(shares: Shares) -> Mean:
         >>> round(found.value, 3), round(found.error, 3)
         (7.164, 0.335)
     """
-    population = shares.population if isinstance(shares, Estimate) else None
-    return Mean(shares, _most_rounding(_scale(shares)) / population if population else 0.0)
+    scale, population = _scale(shares), shares.population if isinstance(shares, Estimate) else None
+    return Mean(shares, _most_rounding(scale) / population if population else 0.0)
 
 
 def _most_rounding(scale: Scale) -> float:
