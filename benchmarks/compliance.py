@@ -67,8 +67,8 @@ def borders(draws: np.random.Generator, fits: int) -> dict[str, list[int]]:
         found = dn.compliance.cheating_detection(tallies)
         values = found.params
         names = ("yes, honest", "always no", "yes at most")
-        assert found.weights.min() >= 0, f"outside the simplex: {values}"
-        assert abs(found.weights.sum() - 1) < 1e-12, f"outside the simplex: {values}"
+        assert found.model.weights.min() >= 0, f"outside the simplex: {values}"
+        assert abs(found.model.weights.sum() - 1) < 1e-12, f"outside the simplex: {values}"
         ends = found.conf_int()
         for name, truth in zip(names, (pi, gamma, pi + gamma), strict=True):
             low, high = ends[name]

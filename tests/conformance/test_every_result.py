@@ -25,7 +25,7 @@ from deniable.estimates import groups as _groups_results  # noqa: F401 - whose r
 from deniable.estimates import measures as _measures_results  # noqa: F401 - likewise
 from deniable.estimates import regression as _regressions  # noqa: F401 - likewise
 from deniable.estimates.charts import DARK
-from deniable.estimates.results import PERCENTAGES
+from deniable.estimates.results import PERCENTAGES, result_types
 from deniable.estimates.scrambled import estimates as _scrambled_results  # noqa: F401 - likewise
 from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
@@ -508,8 +508,7 @@ def test_every_type_is_tried() -> None:
     tried = {type(made(name)[0]) for name in MADE}  # first: some types are loaded when they are made
     ours = {kind for kind in _types() if kind.__module__.startswith("deniable.")}
     assert tried == ours
-    names = [kind.type for kind in ours]
-    assert len(set(names)) == len(names)
+    assert {made(name)[0].type for name in MADE} == result_types()
 
 
 @pytest.mark.parametrize("kind", sorted(_types(), key=lambda kind: kind.__name__))
@@ -582,6 +581,19 @@ def test_intervals_grow_with_their_level(result: Result) -> None:
             result.conf_int(level=level)
     with pytest.raises(InvalidRequest, match="method"):
         result.conf_int(method="bootstrap")
+
+
+def test_the_level_of_one_and_of_all_intervals_is_honoured(result: Result) -> None:
+    """Each interval is strictly wider at a larger level, and together: no type may ignore either option."""
+    half, most, together, widest = (
+        np.ptp(np.array(list(result.conf_int(level=level, simultaneous=simultaneous).values())), axis=1)
+        for level, simultaneous in ((0.5, False), (0.9, False), (0.9, True), (0.9999, False))
+    )
+    continuous = np.array(["quantile" not in name for name in result.params])  # these lie between two levels
+    known = continuous & np.isfinite(most) & (most < widest)
+    assert (half < most)[known].all()
+    if np.linalg.matrix_rank(np.nan_to_num(result.cov_params()), tol=1e-12) > 1:  # else one number tells all others
+        assert (most < together)[known].all()
 
 
 def test_warnings_are_data(result: Result) -> None:

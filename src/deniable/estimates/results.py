@@ -284,6 +284,11 @@ def read_type(name: str, result: type[Result]) -> Callable[[Construct], Construc
     return register
 
 
+def result_types() -> frozenset[str]:
+    """Return the names in JSON of all types of results that are loaded."""
+    return frozenset(_CONSTRUCTORS)
+
+
 Construct = TypeVar("Construct", bound=Callable[[Mapping[str, Any], Any], Any])
 
 
@@ -312,13 +317,18 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         return str(self.summary())
 
     def __repr__(self) -> str:
-        parts = [repr(self.design)] if hasattr(self, "design") and self.design is not None else []
-        n = getattr(self, "respondents", None)
+        subject = self._subject()
+        design, n = (getattr(subject, name, None) for name in ("design", "respondents"))
+        parts = [] if design is None else [repr(design)]
         parts += [f"{n:,} respondent{'' if n == 1 else 's'}"] if isinstance(n, int) else []
         params = self.params
         numbers = ", ".join(f"{name} = {value:.4g}" for name, value in list(params.items())[:_MAX_LISTED])
         parts += [numbers + (f", … ({len(params):,} in all)" if len(params) > _MAX_LISTED else "")] if params else []
-        return f"{type(self).__name__}({'; '.join(parts)})"
+        return f"{type(subject).__name__}({'; '.join(parts)})"
+
+    def _subject(self) -> object:
+        """Return what the result is named after when it is printed in a line."""
+        return self
 
     # What a type of result defines
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.results import (
@@ -28,18 +28,27 @@ _MODULES = ("measures", "regression.effects", "scrambled.estimates", "two_sample
 """The modules with models, loaded before a statistic is read from JSON."""
 
 
+StatisticClass: TypeAlias = "type[Statistic[Any]]"
+
+
 class Model(ABC):
     """What a statistic is computed from: its numbers, and what is particular to them."""
 
     type: ClassVar[str]
     """The type's name in JSON."""
 
-    row_type: ClassVar[RowType] = Row
-    """The rows of the summary."""
+    result_class: ClassVar[StatisticClass]
+    """The class of the results with such a model."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        read_type(cls.type, Statistic)(partial(_construct, cls))
+        if "type" in vars(cls):
+            read_type(cls.type, cls.result_class)(partial(_construct, cls))
+
+    @property
+    def row_type(self) -> RowType:
+        """The rows of the summary."""
+        return Row
 
     @property
     @abstractmethod
@@ -61,7 +70,7 @@ class Model(ABC):
         return ()
 
     def interval_methods(self) -> Mapping[str, IntervalMethod]:
-        """Return further interval methods besides "normal" and "chebyshev", the default one first."""
+        """Return interval methods besides or in place of "normal" and "chebyshev"; the first is the default."""
         return {}
 
     @abstractmethod
@@ -130,13 +139,14 @@ class Statistic(Result[Row], Generic[AnyModel_co]):
     def warnings(self) -> tuple[Caution, ...]:
         return self.model.warnings
 
-    @property
-    def respondents(self) -> int:
-        """The number of responses counted."""
-        return self._describe(IntervalRequest()).respondents
+    def _subject(self) -> object:
+        return self.model
 
     def _interval_methods(self) -> Mapping[str, IntervalMethod]:
-        return {**self.model.interval_methods(), **super()._interval_methods()}
+        methods = dict(self.model.interval_methods())
+        for name, method in super()._interval_methods().items():
+            methods.setdefault(name, method)
+        return methods
 
     def _describe(self, request: IntervalRequest) -> Description:  # noqa: ARG002 - the text has no level
         return self.model.describe()
@@ -162,5 +172,8 @@ class Statistic(Result[Row], Generic[AnyModel_co]):
         return super().from_json(text, design)
 
 
+Model.result_class = Statistic
+
+
 def _construct(model: type[Model], source: Mapping[str, Any], design: Any) -> Statistic[Model]:
-    return Statistic(model.from_source(source, design))
+    return model.result_class(model.from_source(source, design))

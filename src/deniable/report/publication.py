@@ -20,6 +20,7 @@ from deniable.estimates.posteriors import Posterior, PosteriorRow
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.shares import ShareRow
+from deniable.estimates.statistics import Model
 from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 from deniable.report.named import device_of, title_of, written
@@ -139,7 +140,7 @@ def _devices_of(thing: Any, name: str = "") -> list[tuple[str, AnyDesign]]:
         return [(name, thing)]
     fields = dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
     known = [each for field in fields for each in _named(getattr(thing, field.name))]
-    for kind in (AnyDesign, AdditiveTally, Result):
+    for kind in (AnyDesign, AdditiveTally, Result | Model):
         found = [one for called, each in known if isinstance(each, kind) for one in _devices_of(each, called)]
         if found:
             return [one for number, one in enumerate(found) if one not in found[:number]]
@@ -299,7 +300,7 @@ def _estimated(result: Result, summary: Summary[Row]) -> list[str]:
     told = [f"{what} estimated {where}{_how(result, summary)}, with {intervals}."]
     if isinstance(result, Differences) and len(result.compared) > 1:
         told.append(f"The p-values were adjusted for {len(result.compared):,} comparisons by Holm's method.")
-    population = getattr(result, "population", None)
+    population = getattr(result._subject(), "population", None)
     if population is not None:
         told.append(f"The respondents are a sample without replacement of {population:,} people.")
     return told
@@ -352,7 +353,7 @@ def _grouped(result: Any) -> list[_Group]:
 
 
 def _how(result: Result, summary: Summary[Row]) -> str:
-    formula, sample = getattr(result, "formula", ""), _sample(result)
+    formula, sample = getattr(result._subject(), "formula", ""), _sample(result)
     if sample:
         return f"from a sample of {sample} by {_weighed(summary.method)}"
     if formula and summary.quantity == "coefficient":
@@ -380,7 +381,7 @@ def _sample(result: Any) -> str:
     if isinstance(result, GroupedEstimate):
         return f"{result.respondents:,} people with weights" if result.tally.weighted else ""
     parts = [getattr(result, field.name) for field in dataclasses.fields(result)]
-    return next((told for told in (_sample(each) for each in parts if isinstance(each, Result)) if told), "")
+    return next((told for told in (_sample(each) for each in parts if isinstance(each, Result | Model)) if told), "")
 
 
 def _weighed(method: str) -> str:

@@ -57,14 +57,14 @@ def lie_detector(p: list[float], yes: list[int], n: list[int]) -> dict[str, Any]
 @quantity("extended_crosswise")
 def extended_crosswise(p: float, same: list[int], n: list[int]) -> dict[str, Any]:
     found = compliance.extended_crosswise(p=fractions(p), same=same, respondents=n)
-    apart = found.one_sayers()
+    apart = found.model.one_sayers()
     return {
         "pi_moment": found.moments["yes"],
         "se": found.bse["yes"],
         "pi_ml": found.params["yes"],
         "G2": found.fit.statistic,
         "p_value": found.fit.p_value,
-        "z_sum": found.z_sum,
+        "z_sum": found.model.z_sum,
         "one_sayers": apart.moments["always different"],
         "pi_one_sayers": apart.moments["yes among honest"],
     }
@@ -97,12 +97,12 @@ def anchor_crosswise(p: float, p_anchor: float, n: int | None = None, kappa: flo
     )
     likely = {"attentive": found.params["attentive"], "pi": found.params["yes"], "loglik": found.log_likelihood}
     return {
-        "naive": found.uncorrected,
-        "naive_se": found.uncorrected_error,
+        "naive": found.model.uncorrected,
+        "naive_se": found.model.uncorrected_error,
         "attentive": found.moments["attentive"],
         "corrected": found.moments["yes"],
         "se": found.bse["yes"],
-    } | ({"ml": likely} if found.joint else {})
+    } | ({"ml": likely} if found.model.joint else {})
 
 
 @quantity("self_protective")
@@ -118,7 +118,7 @@ def self_protective(
         "pi": [found.params[f"item {number}"] for number in range(1, len(designs) + 1)],
         "theta": found.params["always no"],
         "loglik": found.log_likelihood,
-        "loglik_no_protection": found.log_likelihood_without,
+        "loglik_no_protection": found.model.log_likelihood_without,
         "G2": found.fit.statistic,
         "df": found.fit.df,
     }
@@ -137,8 +137,8 @@ def sum_score_protective(items: int, u: float, v: float, counts: list[int]) -> d
         "pi": found.params["yes"],
         "theta": found.params["always no"],
         "loglik": found.log_likelihood,
-        "pi_without": found.without["yes"],
-        "loglik_without": found.log_likelihood_without,
+        "pi_without": found.model.without["yes"],
+        "loglik_without": found.model.log_likelihood_without,
     }
 
 
@@ -164,5 +164,5 @@ def compare_with_direct(
         "p_value": found.p_values["yes"],
         "G2": found.likelihood_ratio.statistic,
         "G2_p_value": found.likelihood_ratio.p_value,
-        "pooled": found.pooled["yes"],
+        "pooled": found.model.pooled["yes"],
     }

@@ -42,8 +42,8 @@ class TestTriangle:
         self, yes: list[int], n: list[int]
     ) -> None:
         found = dn.compliance.cheating_detection(forced_yes=["1/5", "4/5"], yes=yes, respondents=n)
-        assert found.weights.min() >= 0
-        assert found.weights.sum() == pytest.approx(1)
+        assert found.model.weights.min() >= 0
+        assert found.model.weights.sum() == pytest.approx(1)
         points = grid()
         tried = heights([0.2, 0.8], yes, n, points)
         assert found.log_likelihood >= tried.max() - 1e-9
@@ -80,11 +80,11 @@ class TestTriangle:
         found = dn.compliance.unrelated_cheating(
             p=["3/4", "1/2", "1/4"], b="3/10", yes=[52, 70, 60], respondents=[300, 300, 300]
         )
-        laws = found.triangle.laws
+        laws = found.model.triangle.laws
 
         def fall(free: np.ndarray) -> float:
             weights = np.array([*free, 1 - free.sum()])
-            return -float(found.triangle.counts @ np.log(np.maximum(laws @ weights, 1e-12)))
+            return -float(found.model.triangle.counts @ np.log(np.maximum(laws @ weights, 1e-12)))
 
         best = minimize(fall, [0.2, 0.5], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12})
         assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-8)
@@ -120,7 +120,7 @@ class TestAlwaysOneResponse:
     def test_where_r_leaves_the_simplex(self) -> None:
         """RRreg answers π = 1, β = 1, γ = −1 here: trap 5 of the survey sheet."""
         found = dn.compliance.cheating_detection(forced_yes=["1/5", "4/5"], yes=[58, 246], respondents=[300, 300])
-        assert found.weights == pytest.approx([0, 1, 0])
+        assert found.model.weights == pytest.approx([0, 1, 0])
         assert found.interval("yes, honest") == pytest.approx((0, 0.0561479), abs=1e-6)
         assert found.moments["yes, honest"] == pytest.approx(-0.0155556, abs=1e-7)
         (doubt,) = found.warnings
@@ -177,13 +177,13 @@ class TestExtendedCrosswise:
         found = dn.compliance.extended_crosswise(p="1/6", same=[150, 30], respondents=[250, 250])
         assert [each.code for each in found.warnings] == ["misfit"]
         assert "always say 'different'" in found.warnings[0].text
-        assert found.one_sayers().params["always different"] == pytest.approx(0.28)
+        assert found.model.one_sayers().params["always different"] == pytest.approx(0.28)
 
     def test_two_saying_is_found_and_named(self) -> None:
         found = dn.compliance.extended_crosswise(p="1/6", same=[220, 100], respondents=[250, 250])
         assert "one_sayers(says='same')" in found.warnings[0].text
-        assert found.one_sayers().moments["always different"] == pytest.approx(-0.28)
-        assert found.one_sayers("same").params["always same"] == pytest.approx(0.28)
+        assert found.model.one_sayers().moments["always different"] == pytest.approx(-0.28)
+        assert found.model.one_sayers("same").params["always same"] == pytest.approx(0.28)
 
     def test_random_answering_leaves_no_trace(self) -> None:
         """Half of all people at random: the sum of both groups' shares stays 1, which the notes say."""
@@ -213,7 +213,7 @@ class TestControlItem:
     def test_the_worked_example_of_cwise(self) -> None:
         """Printed: naive .1950 (.0144), corrected .1054, attentive .7729; the delta method gives .0227."""
         found = dn.compliance.anchored_crosswise(p=0.15, table=[[148, 425], [311, 1116]])
-        assert (found.uncorrected, found.uncorrected_error) == pytest.approx((0.1950, 0.0144), abs=5e-5)
+        assert (found.model.uncorrected, found.model.uncorrected_error) == pytest.approx((0.1950, 0.0144), abs=5e-5)
         assert found.moments == pytest.approx({"yes": 0.1054, "attentive": 0.7729}, abs=5e-5)
         assert found.bse["yes"] == pytest.approx(0.0227, abs=5e-5)
         assert found.params["yes"] == pytest.approx(0.1194, abs=5e-5)
@@ -229,7 +229,7 @@ class TestControlItem:
     def test_the_joint_maximum_is_the_maximum(self) -> None:
         found = dn.compliance.anchored_crosswise(p=0.15, anchor=0.1, table=[[90, 420], [260, 1230]])
         best = max(
-            found.triangle.height(np.array([g * pi, g * (1 - pi), 1 - g]))
+            found.model.triangle.height(np.array([g * pi, g * (1 - pi), 1 - g]))
             for g, pi in combinations(np.linspace(0.7, 1, 61), np.linspace(0, 0.3, 61))
         )
         assert best <= found.log_likelihood <= best + 0.05
@@ -276,22 +276,22 @@ class TestProtection:
         found = dn.compliance.self_protection(dn.Tally(dn.product(dict.fromkeys("abc", DIE)), counts))
 
         def fall(free: np.ndarray) -> float:
-            return -found._law.height(1 / 6 + 2 / 3 * free[:3], float(free[3]))
+            return -found.model._law.height(1 / 6 + 2 / 3 * free[:3], float(free[3]))
 
         best = minimize(fall, [0.1, 0.1, 0.1, 0.1], bounds=[(0, 0.9)] * 4)
         assert found.log_likelihood >= -best.fun - 1e-7
         for at in (0.1, 0.3):
             held = minimize(fall, [0.1, 0.1, 0.1, at], bounds=[(0, 0.9)] * 3 + [(at, at)])
-            assert found._law.height(*found._law.highest(3, at)) >= -held.fun - 1e-6
+            assert found.model._law.height(*found.model._law.highest(3, at)) >= -held.fun - 1e-6
         held = minimize(fall, [0.2, 0.1, 0.1, 0.2], bounds=[(0.2, 0.2)] + [(0, 0.9)] * 3)
-        assert found._law.height(*found._law.highest(0, 1 / 6 + 2 / 3 * 0.2)) >= -held.fun - 1e-6
+        assert found.model._law.height(*found.model._law.highest(0, 1 / 6 + 2 / 3 * 0.2)) >= -held.fun - 1e-6
 
     def test_nobody_protects_themselves(self) -> None:
         said = [round(3000 * p) for p in np.array([5, 1]) / 6 for p in np.array([5, 1]) / 6 * p]
         found = dn.compliance.self_protection(dn.Tally(dn.product({"a": DIE, "b": DIE}), said))
         assert found.params["always no"] == pytest.approx(0, abs=1e-3)
-        assert found.protection_test.p_value > 0.4
-        assert str(found.protection_test).startswith("Test that nobody protects themselves: G² = ")
+        assert found.model.protection_test.p_value > 0.4
+        assert str(found.model.protection_test).startswith("Test that nobody protects themselves: G² = ")
         assert found.interval("always no").low == 0
 
     def test_fewer_yes_than_the_devices_send_stay_within_what_is_possible(self) -> None:
@@ -301,7 +301,7 @@ class TestProtection:
         assert [each.code for each in found.warnings] == ["outside"]
 
         def fall(free: np.ndarray) -> float:
-            return -found._law.height(1 / 6 + 2 / 3 * free[:2], float(free[2]))
+            return -found.model._law.height(1 / 6 + 2 / 3 * free[:2], float(free[2]))
 
         best = minimize(fall, [0.1, 0.1, 0.1], bounds=[(0, 0.9)] * 3)
         assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-5)
@@ -309,7 +309,8 @@ class TestProtection:
     def test_that_anybody_protects_themselves_is_tested_at_the_border(self) -> None:
         """Half of the tail of χ²₁: 5.877 is at its 1.53 % point."""
         counts = [300, 60, 50, 15, 70, 20, 18, 7]
-        test = dn.compliance.self_protection(dn.Tally(dn.product(dict.fromkeys("abc", DIE)), counts)).protection_test
+        tally = dn.Tally(dn.product(dict.fromkeys("abc", DIE)), counts)
+        test = dn.compliance.self_protection(tally).model.protection_test
         assert test.statistic == pytest.approx(2 * (784.633522256 - 781.694796718), abs=1e-5)
         assert test.p_value == pytest.approx(0.00767, abs=1e-5)
 

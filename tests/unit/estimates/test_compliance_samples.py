@@ -161,7 +161,7 @@ def test_a_contrast_of_arms_that_go_together_is_told_more_surely() -> None:
     groups = in_arms({"arm": arm, "yes": yes})
     drawn = dn.Sampling(clusters=village)
     together = C.cheating_detection(groups, sampling=drawn)
-    assert together.response_shares.effects.min() > 2
+    assert together.model.response_shares.effects.min() > 2
     assert together.design_effect["no, honest"] < 1.2
     one_by_one = C.cheating_detection([dn.tally(each) for each in groups]).bse  # nothing is told more surely than so
     for name in ("yes, honest", "no, honest"):
@@ -226,11 +226,11 @@ def test_the_test_of_fit_knows_what_groups_have_in_common() -> None:
     ]
     found = C.extended_crosswise(groups, sampling=dn.Sampling(clusters=village))
     plain = C.extended_crosswise([dn.tally(each) for each in groups])
-    assert found.fit.statistic == pytest.approx(found.z_sum**2, rel=0.03)
+    assert found.fit.statistic == pytest.approx(found.model.z_sum**2, rel=0.03)
     assert found.fit.statistic < plain.fit.statistic / 3
-    alone = found.one_sayers()
+    alone = found.model.one_sayers()
     assert alone.sample is found.sample
-    assert alone.moments["always different"] == pytest.approx(1 - found.response_shares.value[1::2].sum())
+    assert alone.moments["always different"] == pytest.approx(1 - found.model.response_shares.value[1::2].sum())
 
 
 @pytest.mark.parametrize("law", ["items", "binomial", "poisson", "free"])
@@ -266,7 +266,7 @@ def test_nobody_who_sends_another_response_still_has_a_design_effect() -> None:
     yes = np.concatenate([np.zeros(200), np.repeat(np.arange(20) % 2, 10)])
     first, second = rows(FEW, yes[:200]), rows(MANY, yes[200:])
     found = C.cheating_detection([first, second], sampling=dn.Sampling(clusters=np.concatenate([village, village])))
-    assert found.response_shares.effects[0] == found.response_shares.effects[1] > 5
+    assert found.model.response_shares.effects[0] == found.model.response_shares.effects[1] > 5
     assert all(0 <= low <= high <= 1 for low, high in found.conf_int().values())
 
 
@@ -274,7 +274,9 @@ def test_few_clusters_are_told_and_make_intervals_wider() -> None:
     of = arms(6, villages=6, size=80, spread=0.05)
     found = C.cheating_detection(in_arms(of), sampling=dn.Sampling(clusters=of["village"]))
     assert "clusters" in [each.code for each in found.warnings]
-    assert found.response_shares.quantile(0.95) == pytest.approx(1.96 * 2.5706 / 1.98, abs=0.02)  # t of 5 and of 240
+    assert found.model.response_shares.quantile(0.95) == pytest.approx(
+        1.96 * 2.5706 / 1.98, abs=0.02
+    )  # t of 5 and of 240
     low, high = found.interval("yes, honest", method="normal")
     assert (high - low) / 2 == pytest.approx(2.56 * found.bse["yes, honest"], rel=0.01)
 

@@ -60,8 +60,8 @@ class TestPoisson:
         alone = minimize(
             lambda free: fall(np.array([free[0], 0.0])), [0.3], method="Nelder-Mead", options={"xatol": 1e-9}
         )
-        assert found.log_likelihood_without == pytest.approx(-alone.fun, abs=1e-7)
-        assert found.protection_test.statistic == pytest.approx(2 * (alone.fun - best.fun), abs=1e-6)
+        assert found.model.log_likelihood_without == pytest.approx(-alone.fun, abs=1e-7)
+        assert found.model.protection_test.statistic == pytest.approx(2 * (alone.fun - best.fun), abs=1e-6)
 
     def test_ends_of_intervals_are_as_unlikely_as_they_may_be(self) -> None:
         found = C.sum_scores(DIE, SUMS, law="poisson")
@@ -120,7 +120,7 @@ class TestFree:
         assert found.params["yes"] == pytest.approx(true @ np.arange(4) / 3, abs=1e-5)
         assert found.moments == pytest.approx(found.params, abs=1e-12)
         assert found.fit.df == 0
-        assert found.parameters == 3
+        assert found.model.parameters == 3
 
     def test_nothing_in_the_simplex_is_more_likely(self) -> None:
         found = C.sum_scores(DIE, [90, 30, 20, 25], law="free")
@@ -149,12 +149,16 @@ class TestFree:
 def test_laws_are_compared_by_what_they_explain_and_how_many_numbers_they_take() -> None:
     every = {law: C.sum_scores(DIE, SUMS, law=law) for law in LAWS}
     for found in every.values():
-        assert list(found.laws) == list(LAWS)
+        assert list(found.model.laws) == list(LAWS)
         for law, each in every.items():
-            assert found.laws[law].log_likelihood == each.log_likelihood
-            assert found.laws[law].aic == each.aic == 2 * found.laws[law].parameters - 2 * each.log_likelihood
-    assert [each.parameters for each in every["free"].laws.values()] == [2, 2, 4]
-    assert f"poisson {every['poisson'].aic:.1f}" in str(every["binomial"].summary())
+            assert found.model.laws[law].log_likelihood == each.log_likelihood
+            assert (
+                found.model.laws[law].aic
+                == each.model.aic
+                == 2 * found.model.laws[law].parameters - 2 * each.log_likelihood
+            )
+    assert [each.parameters for each in every["free"].model.laws.values()] == [2, 2, 4]
+    assert f"poisson {every['poisson'].model.aic:.1f}" in str(every["binomial"].summary())
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -168,7 +172,7 @@ def test_the_law_that_made_the_sums_explains_them_best(law: Any) -> None:
     if law == "binomial":
         true[law] = np.array([0.7**3, 3 * 0.7**2 * 0.3, 3 * 0.7 * 0.3**2, 0.3**3])
     counts = np.rint(200_000 * mixed(responded(true[law], 0.2, 0.8), theta)).astype(int).tolist()
-    compared = C.sum_scores(DIE, counts).laws
+    compared = C.sum_scores(DIE, counts).model.laws
     assert min(compared, key=lambda each: compared[each].aic) == law
 
 

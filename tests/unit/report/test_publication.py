@@ -14,7 +14,7 @@ import deniable as dn
 from deniable.designs import FAMILIES
 from deniable.errors import InvalidRequest
 from deniable.estimates import intervals, shares, stages
-from deniable.estimates.regression import fitted
+from deniable.estimates.results import AROUND
 from deniable.estimates.sampling import intervals as sampled
 from deniable.report.named import NAMED, title_of, written
 from deniable.report.publication import methods, sentence
@@ -75,7 +75,7 @@ def test_a_tally_tells_how_many_and_a_result_how() -> None:
 def test_methods_have_words_for_people() -> None:
     for method in {*shares.METHODS, *stages.METHODS}:
         assert estimator(method) != method
-    for method in {*intervals.METHODS, *stages.INTERVALS, *fitted.METHODS, *sampled.METHODS}:
+    for method in {*intervals.METHODS, *stages.INTERVALS, "t", *AROUND, *sampled.METHODS}:
         assert interval_name(method) != method
 
 

@@ -18,6 +18,7 @@ from deniable.estimates.compliance.always import (
 )
 from deniable.estimates.compliance.arms import ArmComparison, compare_arms
 from deniable.estimates.compliance.control import ControlItem, anchored_crosswise, control_item
+from deniable.estimates.compliance.fits import Compliance
 from deniable.estimates.compliance.mirrored import ExtendedCrosswise, extended_crosswise
 from deniable.estimates.compliance.protection import (
     FreeSums,
@@ -31,6 +32,7 @@ from deniable.estimates.compliance.protection import (
 __all__ = [
     "ArmComparison",
     "Cheating",
+    "Compliance",
     "ControlItem",
     "ExtendedCrosswise",
     "FreeSums",

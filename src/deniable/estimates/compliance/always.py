@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from deniable import documents, exact
 from deniable.designs import Design, binary, crosswise, simmons
 from deniable.errors import InvalidRequest
-from deniable.estimates.compliance.fits import TriangleFit, counted, one_each, read_groups, remade_sample
+from deniable.estimates.compliance.fits import Compliance, TriangleFit, counted, one_each, read_groups, remade_sample
 from deniable.estimates.compliance.response_shares import Group, ResponseShares, Samplings
 from deniable.estimates.compliance.triangle import Triangle, WeightShare
 from deniable.estimates.covariances import Matrix, Vector
@@ -66,11 +66,11 @@ class _Always(TriangleFit):
         no, yes = self.tallies[0].design.categories
         return no, yes
 
-    def _source(self) -> dict[str, Any]:
-        return super()._source() | {"says": self.says}
+    def to_source(self) -> dict[str, Any]:
+        return super().to_source() | {"says": self.says}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - each group has its own
+    def from_source(cls, source: Mapping[str, Any], design: None) -> Self:  # noqa: ARG003 - each group has its own
         says = documents.field(source, "says", str)
         return cls(tuple(groups_from_body(source)), says, **remade_sample(source))
 
@@ -159,7 +159,7 @@ def cheating_detection(
     forced_no: Sequence[exact.Rational] | None = None,
     yes: Sequence[int] | None = None,
     respondents: Sequence[int] | None = None,
-) -> Cheating:
+) -> Compliance[Cheating]:
     """Estimate how many people cheat by always sending one response, from groups with different devices.
 
     Implements: the cheating detection model [CD98], and its symmetric form where there is a forced no too; any designs
@@ -200,7 +200,7 @@ def one_sayers(
     p: exact.Rational | None = None,
     same: Sequence[int] | None = None,
     respondents: Sequence[int] | None = None,
-) -> Cheating:
+) -> Compliance[Cheating]:
     """Estimate how many people always say "one of them" in the extended crosswise model, and the share of the others.
 
     Implements: self-protective one-saying [HHM18]: λ_g becomes (1 − θ)·λ_g; with says="same" it is two-saying.
@@ -234,7 +234,7 @@ def unrelated_cheating(
     b: exact.Rational | None = None,
     yes: Sequence[int] | None = None,
     respondents: Sequence[int] | None = None,
-) -> Cheating:
+) -> Compliance[Cheating]:
     """Estimate how many people always say no to the unrelated question model, from two or more groups.
 
     Implements: λ_g = (1 − γ)·[p_g·θ + (1 − p_g)·b] with known b [RPU23]; more than two groups leave a test of it.
@@ -271,7 +271,7 @@ def lie_detector(
     truth: Sequence[exact.Rational] | None = None,
     yes: Sequence[int] | None = None,
     respondents: Sequence[int] | None = None,
-) -> LieDetector:
+) -> Compliance[LieDetector]:
     """Estimate a share where members may deny it, and how many of them tell the truth.
 
     Implements: the stochastic lie detector [MME12]: others say no with a known probability that differs between
@@ -322,10 +322,10 @@ def _forced(up: Any, down: Any) -> Design:
 
 def _checked(
     kind: type[_Model], read: tuple[tuple[Tally, ...], ResponseShares | None], says: str | None = None
-) -> _Model:
+) -> Compliance[_Model]:
     tallies, sample = read
     symbols = tallies[0].design.symbols
     always = symbols[0 if says is None else tallies[0].design.symbol_number(says)]
-    made = kind(tallies, always, sample=sample)
-    made.triangle  # noqa: B018 - refuses devices that do not tell people apart
-    return made
+    model = kind(tallies, always, sample=sample)
+    model.triangle  # noqa: B018 - refuses devices that do not tell people apart
+    return Compliance(model)

@@ -17,7 +17,7 @@ import numpy as np
 from deniable import documents, exact
 from deniable.designs import Design, crosswise, product
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.compliance.fits import TriangleFit, counted, is_binary, remade_sample
+from deniable.estimates.compliance.fits import Compliance, TriangleFit, counted, is_binary, remade_sample
 from deniable.estimates.compliance.response_shares import Group, Samplings, check_kinds, gather
 from deniable.estimates.compliance.triangle import Triangle, WeightShare
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -100,10 +100,10 @@ class ControlItem(TriangleFit):
         return {yes: WeightShare((1, 0, 0), (1, 1, 0)), "attentive": WeightShare((1, 1, 0))}
 
     @property
-    def reach(self) -> Matrix:
+    def jacobian(self) -> Matrix:
         """By how much the moment estimates move with the share of each cell, at those."""
         slopes = np.array([part.slopes(self.moment[0]) for part in self.parts.values()])
-        return vector(slopes @ self.moment[1]) if np.isfinite(slopes).all() else super().reach
+        return vector(slopes @ self.moment[1]) if np.isfinite(slopes).all() else super().jacobian
 
     @property
     def uncorrected(self) -> float:
@@ -141,11 +141,11 @@ class ControlItem(TriangleFit):
             "who do not attend send, or people attend less to one of the two items."
         )
 
-    def _source(self) -> dict[str, Any]:
-        return super()._source() | {"truth": self.truth, "guess": str(self.guess)}
+    def to_source(self) -> dict[str, Any]:
+        return super().to_source() | {"truth": self.truth, "guess": str(self.guess)}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: None) -> ControlItem:  # noqa: ARG003 - each has its own
+    def from_source(cls, source: Mapping[str, Any], design: None) -> ControlItem:  # noqa: ARG003 - each has its own
         truth, guess = documents.field(source, "truth", str), exact.probability(source["guess"], name="guess")
         return cls(tuple(groups_from_body(source)), truth, guess, **remade_sample(source))
 
@@ -156,7 +156,7 @@ def control_item(
     sampling: Samplings = None,
     truth: str | None = None,
     guess: exact.Rational = "1/2",
-) -> ControlItem:
+) -> Compliance[ControlItem]:
     """Correct a share for people who answer at random, whom a control item of known truth gives away.
 
     Implements: [AS23]'s correction of the crosswise model with an anchor, for any two designs with two answers and two
@@ -201,7 +201,7 @@ def control_item(
             f"people who attend send {designs[1].symbols[1]!r} to the control as often as those who do not.",
             "Use a control item, or a device for it, that tells them apart.",
         )
-    return ControlItem(tallies, known, chance, sample=sample)
+    return Compliance(ControlItem(tallies, known, chance, sample=sample))
 
 
 def anchored_crosswise(
@@ -213,7 +213,7 @@ def anchored_crosswise(
     anchor_same: int | None = None,
     respondents: int | None = None,
     guess: exact.Rational = "1/2",
-) -> ControlItem:
+) -> Compliance[ControlItem]:
     """Correct a crosswise estimate with an anchor: the same task about a statement that is false for everybody.
 
     It is `control_item` for numbers out of a publication; [AS23]. Without an anchor,

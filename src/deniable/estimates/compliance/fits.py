@@ -1,30 +1,43 @@
-"""What all estimates of compliance have in common: most likely numbers in the simplex, and moments beside them."""
+"""Estimates of compliance: maximum-likelihood estimates in the simplex, with the moment estimates beside them."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar
+from functools import cached_property, partial
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.compliance.response_shares import ResponseShares, Samplings, check_kinds, gather
 from deniable.estimates.compliance.triangle import Triangle, WeightShare, corner_quantile
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Interval, one_of, quantile
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
+from deniable.estimates.intervals import Interval, quantile
+from deniable.estimates.results import (
+    AROUND,
+    Bounds,
+    Caution,
+    Columns,
+    Description,
+    IntervalMethod,
+    Row,
+    RowType,
+    bounds_around,
+)
 from deniable.estimates.sampling.results import FEW_DEGREES
 from deniable.estimates.stages import groups_body, groups_from_body
+from deniable.estimates.statistics import Model, Statistic, StatisticClass
 from deniable.estimates.testing import HypothesisTest
 from deniable.rendering import formats
 from deniable.tallies import Tally
 
 _MISFIT = 0.01  # how often a model that holds is doubted all the same
-METHODS = ("profile", "normal")
+
+Counts: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,54 +67,90 @@ class SampledFittedRow(FittedRow):
     design_effect: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Compliance(Result):
-    """Shares of people who follow the device and of people who do not.
+AnyComplianceModel_co = TypeVar("AnyComplianceModel_co", bound="ComplianceModel", covariant=True)
 
-    Numbers are most likely ones, always probabilities; errors are those of the moment estimates, which stand beside
-    them; intervals are profiles of the likelihood.
+
+@dataclass(frozen=True, eq=False)
+class Compliance(Statistic[AnyComplianceModel_co]):
+    """Shares of people who comply with the device and of people who do not.
+
+    Numbers are maximum-likelihood estimates, always probabilities. Errors are those of the moment estimates, which
+    stand beside them. Intervals are profiles of the likelihood.
 
     Attributes:
-        tallies: how many people sent what, one for each group of people or for each item.
-        sample: what a sample with weights, strata or clusters says; None where people were drawn one by one.
+        model: the model of how people respond, with what is particular to it.
     """
+
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """The counts of responses, one for each group of people or for each item."""
+        return self.model.tallies
+
+    @property
+    def sample(self) -> ResponseShares | None:
+        """The shares of responses in a sample with weights, strata or clusters; None for i.i.d. respondents."""
+        return self.model.sample
+
+    @property
+    def respondents(self) -> int:
+        """The number of responses counted."""
+        return self.model.respondents
+
+    @property
+    def moments(self) -> dict[str, float]:
+        """The moment estimate of each number by name; one outside of [0, 1] means that the model does not fit."""
+        return self.model.moments
+
+    @property
+    def fit(self) -> HypothesisTest:
+        """The test of the model, where it leaves degrees of freedom."""
+        return self.model.fit
+
+    @property
+    def log_likelihood(self) -> float:
+        """The maximum of the log-likelihood, up to a constant of the counts."""
+        return self.model.log_likelihood
+
+    @property
+    def design_effect(self) -> dict[str, float]:
+        """The variance of each number, relative to that of a simple random sample of the same size."""
+        effects = self.model.response_shares.design_effects(self.model.jacobian)
+        return dict(zip(self.params, effects.tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ComplianceModel(Model):
+    """A model of people who comply with the device and of people who do not.
+
+    Attributes:
+        tallies: the counts of responses, one for each group of people or for each item.
+        sample: the shares of responses in a sample with weights, strata or clusters; None for i.i.d. respondents.
+    """
+
+    result_class: ClassVar[StatisticClass] = Compliance
 
     tallies: tuple[Tally, ...]
     sample: ResponseShares | None = field(default=None, kw_only=True)
 
     @cached_property
     def response_shares(self) -> ResponseShares:
-        """The shares of responses that the model is fitted to, and how they vary."""
-        return ResponseShares.of_counts(self._counted) if self.sample is None else self.sample
+        """The shares of responses that the model is fitted to, with their covariance."""
+        return ResponseShares.of_counts(self._counts) if self.sample is None else self.sample
 
     @property
-    def _counted(self) -> Sequence[Any]:
-        """How many people sent each response, by group."""
-        return [each.counts for each in self.tallies]
+    def _counts(self) -> Sequence[Vector | Counts]:
+        """The number of people with each response, by group."""
+        return [tally.counts for tally in self.tallies]
 
     @property
     @abstractmethod
-    def reach(self) -> Matrix:
-        """By how much each number (rows) moves with the share of each response: the delta method's derivatives."""
-
-    def cov_params(self) -> Matrix:
-        """Return the covariance of the moment estimates, by the delta method."""
-        return vector(self.reach @ self.response_shares.covariance @ self.reach.T)
-
-    @property
-    def design_effect(self) -> dict[str, float]:
-        """The variance of each number, over that of as many people drawn one by one and with even weights."""
-        return dict(zip(self.params, self.response_shares.design_effects(self.reach).tolist(), strict=True))
-
-    def _drops(self, confidence: float) -> dict[str, float]:
-        """Return how much less likely than the most likely one each number may be to lie in its interval."""
-        half = self.response_shares.quantile(confidence) ** 2 / 2
-        return dict(zip(self.params, (half * self.response_shares.scales(self.reach)).tolist(), strict=True))
+    def jacobian(self) -> Matrix:
+        """The derivatives of the numbers (rows) by the shares of responses, for the delta method."""
 
     @property
     @abstractmethod
     def moments(self) -> dict[str, float]:
-        """The moment estimate of each number by name; what lies outside of [0, 1] says that the model does not fit."""
+        """The moment estimate of each number by name; one outside of [0, 1] means that the model does not fit."""
 
     @property
     @abstractmethod
@@ -111,7 +160,7 @@ class Compliance(Result):
     @property
     @abstractmethod
     def log_likelihood(self) -> float:
-        """The log-likelihood at the most likely numbers, without the constant that counts ways."""
+        """The maximum of the log-likelihood, up to a constant of the counts."""
 
     @property
     @abstractmethod
@@ -132,125 +181,109 @@ class Compliance(Result):
         return self._outside
 
     @abstractmethod
-    def _profile(self, confidence: float) -> dict[str, Interval]: ...
+    def _profile(self, confidence: float) -> dict[str, Interval]:
+        """Return the profile-likelihood interval of each number by name."""
 
     @property
     def respondents(self) -> int:
-        """How many responses were counted."""
-        return sum(each.respondents for each in self.tallies)
+        """The number of responses counted."""
+        return sum(tally.respondents for tally in self.tallies)
 
     @property
     def _epsilon(self) -> float:
-        """The most that a respondent has revealed."""
-        return max(each.design.epsilon for each in self.tallies)
+        """The largest privacy loss of a respondent."""
+        return max(tally.design.epsilon for tally in self.tallies)
 
-    @property
-    def bse(self) -> dict[str, float]:
-        errors = np.sqrt(np.maximum(np.diagonal(self.cov_params()), 0.0))
-        return dict(zip(self.params, errors.tolist(), strict=True))
+    def covariance_matrix(self) -> Matrix:
+        """Return the covariance of the moment estimates, by the delta method."""
+        return vector(self.jacobian @ self.response_shares.covariance @ self.jacobian.T)
 
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        """Return an interval for each number by name, inside [0, 1].
+    def _drops(self, confidence: float) -> dict[str, float]:
+        """Return how far the log-likelihood may fall below its maximum inside the interval of each number."""
+        half = self.response_shares.quantile(confidence) ** 2 / 2
+        return dict(zip(self.params, (half * self.response_shares.scales(self.jacobian)).tolist(), strict=True))
 
-        Args:
-            level: how often such an interval holds the truth.
-            method: "profile" of the likelihood (the default), or "normal": value ± z·error, cut to [0, 1];
-                with few clusters z is as much larger as Student's quantile is.
-            simultaneous: let all intervals together hold with this level (Bonferroni).
+    def interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return "profile" of the likelihood (the default), and value ± a multiple of the error, cut to [0, 1].
 
-        Raises:
-            InvalidRequest: a level outside (0, 1), or another method.
+        With few clusters the multiple is as much larger as Student's quantile is.
         """
-        events = len(self.params) if simultaneous else 1
-        confidence = one_of(events, level)
-        if method not in (None, *METHODS):
-            raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
-        if method != "normal":
-            return self._profile(confidence)
-        more = self.response_shares.widening(confidence)
-        errors = {name: more * error for name, error in self.bse.items()}
-        wide = around(self.params, errors, level=level, method=method, events=events)
-        return {name: Interval(max(low, 0.0), min(high, 1.0)) for name, (low, high) in wide.items()}
+        return {"profile": self._profile_bounds} | {name: partial(self._bounds_inside, name) for name in AROUND}
+
+    def _profile_bounds(self, confidence: float) -> Bounds:
+        lows, highs = vector(list(self._profile(confidence).values())).T
+        return lows, highs
+
+    def _bounds_inside(self, method: str, confidence: float) -> Bounds:
+        errors = np.sqrt(np.maximum(np.diagonal(self.covariance_matrix()), 0.0))
+        widened = self.response_shares.widening(confidence) * errors
+        lows, highs = bounds_around(vector(list(self.params.values())), widened, method, confidence)
+        return np.maximum(lows, 0.0), np.minimum(highs, 1.0)
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         outside = {name: value for name, value in self.moments.items() if value < -1e-12 or value > 1 + 1e-12}
-        found = []
+        cautions = []
         if outside:
-            told = ", ".join(f"{name!r} {value:.4f}" for name, value in outside.items())
+            listed = ", ".join(f"{name!r} {value:.4f}" for name, value in outside.items())
             text = (
-                f"moment estimates lie outside of 0 and 1 ({told}); the most likely numbers lie on the border. "
+                f"moment estimates lie outside of 0 and 1 ({listed}); the most likely numbers lie on the border. "
                 f"{self._outside}"
             )
-            found.append(Caution("outside", text))
+            cautions.append(Caution("outside", text))
         if self.fit.df and self.fit.p_value < _MISFIT:
-            found.append(Caution("misfit", f"the model does not fit: {self.fit.told}. {self._misfit}"))
-        least = int(self.response_shares.degrees.min())
-        if self.sample is not None and least < FEW_DEGREES:
-            text = f"the variance has {least} degrees of freedom: too few clusters to know well how much they differ."
-            found.append(Caution("clusters", text))
-        return tuple(found)
+            cautions.append(Caution("misfit", f"the model does not fit: {self.fit.told}. {self._misfit}"))
+        min_df = int(self.response_shares.degrees.min())
+        if self.sample is not None and min_df < FEW_DEGREES:
+            text = f"the variance has {min_df} degrees of freedom: too few clusters to know well how much they differ."
+            cautions.append(Caution("clusters", text))
+        return tuple(cautions)
 
-    def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> Summary[FittedRow]:
-        """Return a table of most likely numbers with their intervals, and the moment estimates beside them."""
-        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        errors, moments = self.bse, self.moments
-        told = [
-            (name, value, errors[name], ends[name].low, ends[name].high, moments.get(name))
-            for name, value in self.params.items()
-        ]
-        rows: tuple[FittedRow, ...] = tuple(FittedRow(*each) for each in told)
-        if self.sample is not None:
-            rows = tuple(SampledFittedRow(*each, self.design_effect[each[0]]) for each in told)
+    @property
+    def row_type(self) -> RowType:
+        return FittedRow if self.sample is None else SampledFittedRow
+
+    def row_columns(self) -> Mapping[str, Sequence[float | None]]:
+        moments = [self.moments.get(name) for name in self.params]
+        return {"moment": moments, "design_effect": self.response_shares.design_effects(self.jacobian).tolist()}
+
+    def describe(self) -> Description:
         epsilon = self._epsilon
-        missing = sum(each.missing for each in self.tallies)
-        apart = [f"{missing:,} sent no response and take no part in the estimate."] if missing else []
-        return Summary(
+        missing = sum(tally.missing for tally in self.tallies)
+        without = [f"{missing:,} sent no response and take no part in the estimate."] if missing else []
+        return Description(
             title=f"{self._title}, ε = {formats.epsilon(epsilon)}, {self.respondents:,} respondents",
             quantity="share",
-            rows=rows,
-            notes=(*self._notes, f"{self.fit}.", *self._sample_notes, *apart),
-            warnings=self.warnings,
-            level=level,
-            interval=method or "profile",
-            simultaneous=simultaneous,
             method="likelihood" if self.sample is None else "pseudo-likelihood",
             respondents=self.respondents,
-            missing=missing,
             epsilon=epsilon,
+            missing=missing,
+            notes=(*self._notes, f"{self.fit}.", *self._sample_notes, *without),
         )
 
     @property
     def _sample_notes(self) -> tuple[str, ...]:
         if self.sample is None:
             return ()
-        sizes = " and ".join(f"{each:,.0f}" for each in self.sample.sizes)
-        effects = " and ".join(f"{each:.2f}" for each in self.sample.effects)
+        sizes = " and ".join(f"{size:,.0f}" for size in self.sample.sizes)
+        effects = " and ".join(f"{effect:.2f}" for effect in self.sample.effects)
         name = "design effect is" if len(self.sample.effects) == 1 else "design effects are"
         return (
             f"A weighted sample of {self.sample.sample}. The responses' {name} {effects}: the likelihood "
             f"is that of {sizes} people drawn one by one, and the interval of each number has its own variance.",
         )
 
-    @property
-    def _design_hash(self) -> str:
-        return ""
-
-    def _source(self) -> dict[str, Any]:
-        drawn = {} if self.sample is None else {"sample": self.sample.to_body()}
-        return {"groups": groups_body(self.tallies)} | drawn
+    def to_source(self) -> dict[str, Any]:
+        sample = {} if self.sample is None else {"sample": self.sample.to_body()}
+        return {"groups": groups_body(self.tallies)} | sample
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - each group has its own
+    def from_source(cls, source: Mapping[str, Any], design: None) -> Self:  # noqa: ARG003 - each group has its own
         return cls(tuple(groups_from_body(source)), **remade_sample(source))
 
 
 @dataclass(frozen=True, eq=False)
-class TriangleFit(Compliance):
+class TriangleFit(ComplianceModel):
     """A model whose numbers are parts of the weights of a triangle."""
 
     @cached_property
@@ -283,8 +316,8 @@ class TriangleFit(Compliance):
         return {name: part.unbounded(self.moment[0]) for name, part in self.parts.items()}
 
     @property
-    def reach(self) -> Matrix:
-        """By how much the moment estimates move with the share of each response, at the most likely numbers."""
+    def jacobian(self) -> Matrix:
+        """The derivatives of the moment estimates by the shares of responses, at the most likely numbers."""
         slopes = np.array([part.slopes(self.weights) for part in self.parts.values()])
         return vector(slopes @ self.moment[1])
 

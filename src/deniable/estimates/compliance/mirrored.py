@@ -13,7 +13,7 @@ import numpy as np
 from deniable import exact
 from deniable.errors import InvalidRequest
 from deniable.estimates.compliance.always import Cheating, mirrored_groups, one_sayers
-from deniable.estimates.compliance.fits import Compliance, read_groups
+from deniable.estimates.compliance.fits import Compliance, ComplianceModel, read_groups
 from deniable.estimates.compliance.response_shares import Group, Samplings
 from deniable.estimates.compliance.triangle import fit_test
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -23,7 +23,7 @@ from deniable.estimates.testing import HypothesisTest
 
 
 @dataclass(frozen=True, eq=False)
-class ExtendedCrosswise(Compliance):
+class ExtendedCrosswise(ComplianceModel):
     """Shares of both answers from two mirrored groups, with a test of whether people followed the device."""
 
     type: ClassVar = "extended-crosswise"
@@ -57,16 +57,16 @@ class ExtendedCrosswise(Compliance):
         return float((self.pooled[1] / self.pooled.sum() - u) / (v - u))
 
     @property
-    def reach(self) -> Matrix:
+    def jacobian(self) -> Matrix:
         """By how much both shares move with those of each response, in groups of this size."""
         u, v = self._rates
         first, second = self.response_shares.sizes / self.response_shares.sizes.sum() / (v - u)
         return np.outer([-1.0, 1.0], [0.0, first, second, 0.0])
 
-    def cov_params(self) -> Matrix:
+    def covariance_matrix(self) -> Matrix:
         """Return the covariance of the moment estimates: of people drawn one by one that of both groups as one."""
         if self.sample is not None:
-            return super().cov_params()
+            return super().covariance_matrix()
         (u, v), n = self._rates, self.pooled.sum()
         share = self.pooled[1] / n
         return float(share * (1 - share) / (n - 1) / (v - u) ** 2) * np.array([[1.0, -1.0], [-1.0, 1.0]])
@@ -108,10 +108,10 @@ class ExtendedCrosswise(Compliance):
         """The log-likelihood at the most likely share, without the constant that counts ways."""
         return self._height(list(self.params.values())[1])
 
-    def one_sayers(self, says: str = "different") -> Cheating:
+    def one_sayers(self, says: str = "different") -> Compliance[Cheating]:
         """Return the model in which some people always send one response; see `one_sayers`."""
-        found = one_sayers(self.tallies, says=says)
-        return replace(found, sample=self.sample)
+        result = one_sayers(self.tallies, says=says)
+        return Compliance(replace(result.model, sample=self.sample))
 
     @property
     def _title(self) -> str:
@@ -145,7 +145,7 @@ def extended_crosswise(
     p: exact.Rational | None = None,
     same: Sequence[int] | None = None,
     respondents: Sequence[int] | None = None,
-) -> ExtendedCrosswise:
+) -> Compliance[ExtendedCrosswise]:
     """Estimate a share from two crosswise groups with harmless shares p and 1 − p, and test whether people complied.
 
     Implements: the extended crosswise model [HHM18]: the most likely share is that of both groups, the responses of the
@@ -176,4 +176,4 @@ def extended_crosswise(
             "the two groups do not mirror each other; expected crosswise designs with p and 1 − p.",
             "For groups with other devices use cheating_detection().",
         )
-    return ExtendedCrosswise(read, sample=sample)
+    return Compliance(ExtendedCrosswise(read, sample=sample))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product as combinations_of
 from math import comb
-from typing import Any, ClassVar, Literal, NamedTuple, overload
+from typing import Any, ClassVar, Literal, NamedTuple, cast, overload
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -23,7 +23,7 @@ from deniable import documents
 from deniable.designs import Design
 from deniable.designs import product as product_of
 from deniable.errors import InvalidRequest, NotEstimable, quoted
-from deniable.estimates.compliance.fits import Compliance, is_binary, remade_sample
+from deniable.estimates.compliance.fits import Compliance, ComplianceModel, Counts, is_binary, remade_sample
 from deniable.estimates.compliance.response_shares import Group, ResponseShares, gather
 from deniable.estimates.compliance.triangle import fit_test
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -218,7 +218,7 @@ class _PoissonLaw(_ProtectionLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class _Protection(Compliance):
+class _Protection(ComplianceModel):
     """Shares of yes among people who follow the devices, and the share of those who say no to everything."""
 
     @property
@@ -281,13 +281,13 @@ class _Protection(Compliance):
         return vector(scale[:, None] * inverse * scale), vector(scale[:, None] * moves)
 
     @property
-    def reach(self) -> Matrix:
+    def jacobian(self) -> Matrix:
         """By how much the most likely numbers move with the share of each cell, were none at a border."""
         return self._influence[1]
 
-    def cov_params(self) -> Matrix:
+    def covariance_matrix(self) -> Matrix:
         """Return the inverse of the expected information, or the sandwich of a sample; at a border it is too large."""
-        return self._influence[0].copy() if self.sample is None else super().cov_params()
+        return self._influence[0].copy() if self.sample is None else super().covariance_matrix()
 
     def _profile(self, confidence: float) -> dict[str, Interval]:
         law, top, found = self._law, self.log_likelihood, {}
@@ -324,7 +324,9 @@ class _Protection(Compliance):
         Why: a share of 0 is at the border of what is possible, where the statistic is 0 in half of all surveys
         [SL87], so that the p-value is half of that of one degree of freedom.
         """
-        gain = (self.log_likelihood - self.log_likelihood_without) / float(self.response_shares.scales(self.reach)[-1])
+        gain = (self.log_likelihood - self.log_likelihood_without) / float(
+            self.response_shares.scales(self.jacobian)[-1]
+        )
         return likelihood_ratio("Test that nobody protects themselves", gain, 1, at_border=1)
 
     @property
@@ -392,7 +394,7 @@ class LawFit(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Sums(Compliance):
+class _Sums(ComplianceModel):
     """Sums of responses to like items.
 
     Attributes:
@@ -408,7 +410,7 @@ class _Sums(Compliance):
         return sum(self.sums)
 
     @property
-    def _counted(self) -> Sequence[Any]:
+    def _counts(self) -> Sequence[Counts]:
         return [np.array(self.sums)]
 
     @property
@@ -443,8 +445,8 @@ class _Sums(Compliance):
     def _title(self) -> str:
         return f"sums over {self.items} items of {self.tallies[0].design.name}"
 
-    def _source(self) -> dict[str, Any]:
-        return super()._source() | {"items": self.items, "sums": list(self.sums)}
+    def to_source(self) -> dict[str, Any]:
+        return super().to_source() | {"items": self.items, "sums": list(self.sums)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -490,11 +492,11 @@ class SumScores(_Sums, _Protection):
             self._told_laws,
         )
 
-    def _source(self) -> dict[str, Any]:
-        return super()._source() | {"law": self.law}
+    def to_source(self) -> dict[str, Any]:
+        return super().to_source() | {"law": self.law}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - it has its own
+    def from_source(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - it has its own
         return _remade_sums(source, documents.field(source, "law", str))
 
 
@@ -537,10 +539,10 @@ class FreeSums(_Sums):
 
     @property
     def moments(self) -> dict[str, float]:
-        return self._named(self.reach @ self.response_shares.value)
+        return self._named(self.jacobian @ self.response_shares.value)
 
     @property
-    def reach(self) -> Matrix:
+    def jacobian(self) -> Matrix:
         """By how much the moment estimates move with the share of each sum: they are linear."""
         return vector(self._weights @ np.linalg.inv(self._channel))
 
@@ -577,7 +579,7 @@ class FreeSums(_Sums):
         return "By chance, or because some people do not follow the devices, or those are others than those used."
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - it has its own
+    def from_source(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - it has its own
         return _remade_sums(source, "free")
 
 
@@ -597,6 +599,13 @@ def _of_law(
     return SumScores(tallies, len(sums) - 1, sums, law, sample=sample)
 
 
+def _fit_law(
+    law: str, tallies: tuple[Tally, ...], sums: tuple[int, ...], sample: ResponseShares | None
+) -> Compliance[SumScores] | Compliance[FreeSums]:
+    model = _of_law(law, tallies, sums, sample)
+    return cast("Compliance[SumScores] | Compliance[FreeSums]", Compliance(model))
+
+
 def _remade_sums(source: Mapping[str, Any], law: str) -> Any:
     sums = tuple(documents.field(source, "sums", list))
     return _of_law(law, tuple(groups_from_body(source)), sums, **({"sample": None} | remade_sample(source)))
@@ -608,7 +617,7 @@ def self_protection(
     sampling: Sampling | None = None,
     designs: Sequence[Design] | None = None,
     counts: Mapping[str, int] | None = None,
-) -> SelfProtection:
+) -> Compliance[SelfProtection]:
     """Estimate how many people say no to every item, whatever the devices say, and the shares among all others.
 
     Implements: the self-protective response of [BH07] with items that are independent among those who follow the
@@ -636,7 +645,7 @@ def self_protection(
     if tally is None:
         tally = _patterns(designs, counts)
     tallies, sample = _of_items(tally, sampling)
-    return SelfProtection(tallies, sample=sample)
+    return Compliance(SelfProtection(tallies, sample=sample))
 
 
 def _of_items(given: Any, sampling: Sampling | None) -> tuple[tuple[Tally, ...], ResponseShares | None]:
@@ -658,7 +667,7 @@ def sum_scores(
     *,
     sampling: Sampling | None = None,
     law: Literal["binomial", "poisson"] = "binomial",
-) -> SumScores: ...
+) -> Compliance[SumScores]: ...
 
 
 @overload
@@ -668,7 +677,7 @@ def sum_scores(
     *,
     sampling: Sampling | None = None,
     law: Literal["free"],
-) -> FreeSums: ...
+) -> Compliance[FreeSums]: ...
 
 
 def sum_scores(
@@ -677,7 +686,7 @@ def sum_scores(
     *,
     sampling: Sampling | None = None,
     law: str = "binomial",
-) -> SumScores | FreeSums:
+) -> Compliance[SumScores] | Compliance[FreeSums]:
     """Estimate a share and self-protection from how many of several like items people said yes to.
 
     Implements: (1 − θ)·Q·τ + θ·e₀ with Q of `sum_score_channel`, and τ the law of true sums: binomial (then the sum is
@@ -705,7 +714,7 @@ def sum_scores(
     if law not in LAWS:
         raise InvalidRequest(f"the law of true sums is {quoted(law)}; expected one of {', '.join(LAWS)}.")
     if not isinstance(design, Design) and counts is None:
-        return _of_law(law, *_summed(design, sampling))
+        return _fit_law(law, *_summed(design, sampling))
     device = _check_two(design)
     if sampling is not None:
         raise InvalidRequest("there is a sampling, and no rows that it is about; expected responses to a product.")
@@ -715,7 +724,7 @@ def sum_scores(
         raise InvalidRequest("a count is no whole number; expected numbers of people, 0 or more.")
     sums = tuple(int(each.__index__()) for each in counts)
     _check_people(sum(sums))
-    return _of_law(law, (Tally.empty(device),), sums, None)
+    return _fit_law(law, (Tally.empty(device),), sums, None)
 
 
 def _summed(given: Any, sampling: Sampling | None) -> tuple[tuple[Tally, ...], tuple[int, ...], ResponseShares | None]:

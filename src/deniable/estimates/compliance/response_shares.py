@@ -112,15 +112,15 @@ class ResponseShares:
         grown = np.repeat(np.maximum(self.effects, 1.0), self.cells)
         return vector(self._simple * grown)  # groups of one block each have one effect
 
-    def design_effects(self, reach: Matrix) -> Vector:
+    def design_effects(self, jacobian: Matrix) -> Vector:
         """Return how many times each number varies as much as with people drawn one by one.
 
         Args:
-            reach: by how much each number (rows) moves with each share.
+            jacobian: by how much each number (rows) moves with each share.
         """
-        return _ratio(_variances(reach, self.covariance), _variances(reach, self._simple), np.nan)
+        return _ratio(_variances(jacobian, self.covariance), _variances(jacobian, self._simple), np.nan)
 
-    def scales(self, reach: Matrix) -> Vector:
+    def scales(self, jacobian: Matrix) -> Vector:
         """Return by how much the likelihood ratio of each number is too large where the effective counts make it.
 
         Implements: the correction of [RS84], of each number its own; never below the variance of as many people drawn
@@ -130,9 +130,9 @@ class ResponseShares:
         in common. The variance of the number itself knows both.
         """
         if not self.sample:
-            return np.ones(len(reach))
-        found = np.maximum(_variances(reach, self.covariance), _variances(reach, self._simple))
-        return _ratio(found, _variances(reach, self._effective), 1.0)
+            return np.ones(len(jacobian))
+        found = np.maximum(_variances(jacobian, self.covariance), _variances(jacobian, self._simple))
+        return _ratio(found, _variances(jacobian, self._effective), 1.0)
 
     def corrected(self, test: HypothesisTest, tangent: Matrix, expected: Vector) -> HypothesisTest:
         """Return a test of fit in which G² is divided by the mean design effect of what the model leaves over.
@@ -395,8 +395,8 @@ def _effects(value: Vector, covariance: Matrix, cells: tuple[int, ...], people: 
     return np.where(np.isfinite(effects), effects, np.maximum(known, largest))
 
 
-def _variances(reach: Matrix, covariance: Matrix) -> Vector:
-    return vector(np.maximum(((reach @ covariance) * reach).sum(axis=1), 0.0))
+def _variances(jacobian: Matrix, covariance: Matrix) -> Vector:
+    return vector(np.maximum(((jacobian @ covariance) * jacobian).sum(axis=1), 0.0))
 
 
 def _ratio(above: Vector, below: Vector, otherwise: float) -> Vector:

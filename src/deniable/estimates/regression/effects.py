@@ -52,7 +52,6 @@ class Effects(Model):
     """
 
     type: ClassVar = "effects"
-    row_type: ClassVar[RowType] = CoefficientRow
 
     names: tuple[str, ...]
     values: Vector = field(repr=False)
@@ -82,6 +81,10 @@ class Effects(Model):
 
     def covariance_matrix(self) -> Matrix:
         return self.covariance
+
+    @property
+    def row_type(self) -> RowType:
+        return CoefficientRow
 
     def row_columns(self) -> Mapping[str, Sequence[float]]:
         return z_columns(self.values, np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0)), self.df)
