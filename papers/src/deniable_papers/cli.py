@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.common import OURS, PLAIN, Force, Json, console, fail, guarded, messages, print_json
+from deniable.cli.common import OURS, PLAIN, console, fail, guarded, messages, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -61,8 +61,9 @@ def reproduce(
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where pictures and the page with everything go.")
     ] = Path("deniable-papers"),
     repetitions: Annotated[int, typer.Option(help="Simulated surveys behind each point.")] = 10_000,
-    force: Force = False,
-    as_json: Json = False,
+    *,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Make tables, examples and figures of the five papers again, and say where they agree.
 

@@ -4,49 +4,39 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deniable.cli.common import Force, Json, check_out, console, guarded, print_json, say, write
-from deniable.cli.designs import read_numbers
+from deniable.cli.common import check_out, console, guarded, print_json, say, write
+from deniable.cli.reading import read_numbers
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
     from deniable.documents import HashedDocument
 
-File = Annotated[
-    Path | None,
-    typer.Argument(metavar="FILE", help="A design of any type, a ladder, a deck or a survey.", show_default=False),
-]
-Prior = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--prior",
-        metavar="A,B,C|NAME=NUMBER,…",
-        help="What somebody believes of the answers beforehand; for one of several parts PART:A,B,C. May be repeated.",
-        show_default=False,
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Write it: .json to be checked, .html or .txt to be read."),
-]
-Registry = Annotated[bool, typer.Option("--registry", help="Write a record for the public registry of deployments.")]
-Source = Annotated[bool, typer.Option("--checker", help="Print the program that checks certificates, and stop.")]
-
 
 @guarded
 def certify(
-    file: File = None,
-    prior: Prior = None,
-    out: Out = None,
-    registry: Registry = False,
-    checker: Source = False,
-    force: Force = False,
-    as_json: Json = False,
+    file: Path | None = None,
+    *,
+    prior: list[str] | None = None,
+    out: Path | None = None,
+    registry: bool = False,
+    checker: bool = False,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Certify what a design, a ladder or a survey promises, in exact numbers that anybody can check again."""
+    """Certify what a design, a ladder or a survey promises, in exact numbers that anybody can check again.
+
+    Args:
+        file: a design of any type, a ladder, a deck or a survey.
+        prior (A,B,C|NAME=NUMBER,…): what somebody believes of the answers beforehand; for one of several parts
+            PART:A,B,C. May be repeated.
+        out: write it: .json to be checked, .html or .txt to be read.
+        registry: write a record for the public registry of deployments.
+        checker: print the program that checks certificates, and stop.
+    """
     from deniable.certificates import certify as certified
     from deniable.certificates.certificate import checker_source
 

@@ -11,11 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import typer
-
-from deniable.cli.common import console, print_tally, read_any_design, say
+from deniable.cli.common import console, print_tally, say
+from deniable.cli.reading import read_any_design
 from deniable.errors import IncompatibleTallies, InvalidRequest, NotEstimable, quoted
 
 if TYPE_CHECKING:
@@ -23,20 +22,6 @@ if TYPE_CHECKING:
     from deniable.tallies.collected import CollectedColumn
     from deniable.tallies.groups import Group
     from deniable.tallies.separate import SeparateTallies
-
-Values = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--value",
-        metavar="VALUE=SYMBOL",
-        help="In a file that was collected elsewhere: which value means which symbol. Repeat it for each.",
-    ),
-]
-MissingValues = Annotated[
-    list[str] | None,
-    typer.Option("--missing", metavar="VALUE", help="In such a file: a value that means that nothing was sent."),
-]
-Sheet = Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Of a workbook: which sheet.")]
 
 
 @dataclass(frozen=True)

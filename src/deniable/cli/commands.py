@@ -18,6 +18,8 @@ COMMANDS = {
     "plan": ("plans", "Before anybody is asked: how many people, how wide an interval, how sure, which design."),
     "respond": ("respond", "Draw a response for each answer, with secure randomness."),
     "tally": ("tally", "Count the responses of one file or of several, which add up."),
+    "tally-query": ("warehouses", "Print the SQL query that counts the responses in a table of a database."),
+    "tally-result": ("warehouses", "Read the counts that the query of `deniable tally-query` returned."),
     "estimate": ("estimates", "Estimate the share of each category, with intervals and with what privacy cost."),
     "crosstab": (
         "crosstab",
@@ -88,7 +90,7 @@ def command_of(name: str) -> Any:
     if hasattr(module, "app"):
         return in_words(typer.main.get_command(module.app))
     alone = typer.Typer(**PLAIN)
-    alone.command(name, epilog=EPILOG)(getattr(module, name))
+    alone.command(name, epilog=EPILOG)(getattr(module, name.replace("-", "_")))
     return in_words(typer.main.get_command(alone))
 
 

@@ -11,30 +11,19 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 
 import typer
 from typer.core import TyperGroup
 
-from deniable.errors import (
-    DeniableError,
-    ImplausibleResponses,
-    Incompatible,
-    InvalidNumber,
-    UnreadableFile,
-    nearest,
-)
+from deniable.cli.options import describe
+from deniable.errors import DeniableError, ImplausibleResponses, Incompatible, UnreadableFile, nearest
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from rich.console import Console
 
-    from deniable.designs import Design
     from deniable.tallies.files import Progress
-    from deniable.types.drawn.design import DrawnDesign
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -48,42 +37,6 @@ PLAIN: dict[str, Any] = {
     "context_settings": {"max_content_width": 100, "help_option_names": ["-h", "--help"]},
 }
 """How every command's help looks."""
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs on stdout.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
-DesignFile = Annotated[Path, typer.Argument(metavar="DESIGN", help="A design, as written by `deniable design`.")]
-
-
-def read_number(text: str) -> Fraction:
-    """Read 0.1, .1, 1/10 or 10%.
-
-    Raises:
-        BadParameter: none of these.
-    """
-    from deniable import exact
-
-    written = text.strip()
-    number = written.removesuffix("%").rstrip()
-    try:
-        return exact.rational(f"0{number}" if number.startswith(".") else number) / (100 if number != written else 1)
-    except InvalidNumber:
-        raise typer.BadParameter(f"{text!r:.40} is no number; expected one such as 0.1, 1/10 or 10%") from None
-
-
-def read_share(text: str | float) -> float:
-    """Read a share or a level, from 0 to 1; one that was meant as a percentage is told how to write it.
-
-    Raises:
-        BadParameter: no number, or one outside of 0 to 1.
-    """
-    written = str(text)
-    number = read_number(written)
-    if 0 <= number <= 1:
-        return float(number)
-    plain = written.strip().rstrip("% ")
-    meant = 1 < number <= 100 and "%" not in written and "/" not in written
-    hint = f"; write {plain}% for {plain} of 100" if meant else ""
-    raise typer.BadParameter(f"{written!r:.40} is no share; expected one from 0 to 1, such as 0.1 or 10%{hint}")
 
 
 class SuggestingGroup(TyperGroup):
@@ -144,17 +97,22 @@ def say(text: str) -> None:
     messages().print(text, markup=False, soft_wrap=True)
 
 
-def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Turn errors into a message and an exit code; no traceback for a mistake of whoever typed the command."""
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a command of a function: options and help come from it, and errors become a message and an exit code."""
+    run = exit_codes(command)
+    describe(run, command)
+    return run
 
-    files = [each.name for each in inspect.signature(command).parameters.values() if _is_file_to_write(each)]
+
+def exit_codes(command: Callable[..., None]) -> Callable[..., None]:
+    """Turn errors into a message and an exit code; no traceback for a mistake in the words of a command."""
 
     @functools.wraps(command)
-    def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+    def run(**values: Any) -> None:
         try:
-            held = held_back() if any(kwargs.get(name) is not None for name in files) else nullcontext()
-            with _warnings_in_words(), held:
-                return command(*args, **kwargs)
+            writes = any(values.get(name) is not None for name in ("out", "chart") if name in optional)
+            with _warnings_in_words(), hold_output() if writes else nullcontext():
+                command(**values)
         except DeniableError as error:
             raise fail(error.problem, error.hint, code=_code(error)) from None
         except BrokenPipeError:
@@ -167,6 +125,8 @@ def guarded(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except KeyboardInterrupt:
             raise fail("interrupted; nothing was left half-written.", code=INTERRUPTED) from None
 
+    parameters = inspect.signature(command).parameters.values()
+    optional = {parameter.name for parameter in parameters if parameter.default is None}
     return run
 
 
@@ -177,11 +137,6 @@ def _warnings_in_words() -> Iterator[None]:
         warnings.simplefilter("ignore", ImplausibleResponses)  # stands among the warnings of the result
         warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
         yield
-
-
-def _is_file_to_write(parameter: inspect.Parameter) -> bool:
-    """Whether a parameter names a file that is written only where it is asked for."""
-    return parameter.name in ("out", "chart") and parameter.default is None
 
 
 class _HeldOutput(io.StringIO):
@@ -196,7 +151,7 @@ class _HeldOutput(io.StringIO):
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def hold_output() -> Iterator[None]:
     """Print what a command prints when it has written its files: who reads no further must not lose them.
 
     Of a command that is refused nothing is printed; where a disk fails, what was found is.
@@ -231,43 +186,6 @@ def _code(error: DeniableError) -> int:
     if isinstance(error, Incompatible):
         return FOREIGN
     return UNREADABLE if isinstance(error, UnreadableFile) else USAGE
-
-
-def read_design(path: Path) -> Design:
-    """Read a design file."""
-    from deniable.designs import Design
-
-    return Design.from_json(path.read_bytes())
-
-
-def read_asked(path: Path) -> Design | DrawnDesign:
-    """Read a design file: of one question, or of several of which some are drawn for each respondent."""
-    from deniable.types.drawn.design import DrawnDesign
-
-    text = path.read_bytes()
-    return DrawnDesign.from_json(text) if f"/{DrawnDesign.SCHEMA}/".encode() in text[:200] else read_design(path)
-
-
-_DESIGN_TYPES = {  # by schema: where its class is
-    "design": "designs.Design",
-    "ladder": "order.ladders.Ladder",
-    "deck": "designs.Deck",
-    "keyvalue-design": "types.key_value.design.KeyValueDesign",
-    "one-edge-design": "types.edges.design.EdgeDesign",
-    "string-design": "types.strings.design.StringDesign",
-    "drawn-design": "types.drawn.design.DrawnDesign",
-}
-
-
-def read_any_design(path: Path) -> Any:
-    """Read a file of a design of whatever type it says it is."""
-    text = path.read_bytes()
-    try:
-        schema = json.loads(text)["schema"].split("/")[1]
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        schema = "design"  # whose own reader says what is wrong
-    module, _, name = _DESIGN_TYPES.get(schema, _DESIGN_TYPES["design"]).rpartition(".")
-    return getattr(import_module(f"deniable.{module}"), name).from_json(text)
 
 
 def check_out(path: Path | None, *, force: bool) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from deniable.cli import collected
-from deniable.cli.common import Force, Json, console, guarded, print_json, say
-from deniable.cli.estimates import Level, ResultFile, check_files, write_result
+from deniable.cli.common import console, guarded, print_json, say
+from deniable.cli.estimates import ResultFile, check_files, write_result
 from deniable.errors import InvalidRequest, UnknownValues, quoted
 
 if TYPE_CHECKING:
@@ -21,27 +19,28 @@ if TYPE_CHECKING:
 
 @guarded
 def crosstab(
-    mapping: Annotated[
-        Path, typer.Argument(metavar="MAPPING", help="A mapping file (.toml), which names the design of each column.")
-    ],
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Responses: a row for each person, with both columns in it.")
-    ],
-    rows: Annotated[str, typer.Argument(metavar="ROWS", help="The column that goes down.")],
-    columns: Annotated[str, typer.Argument(metavar="COLUMNS", help="The column that goes across.")],
-    method: Annotated[
-        str,
-        typer.Option("--method", metavar="inversion|likelihood", help="The unbiased table, or one in the simplex."),
-    ] = "inversion",
-    level: Level = 0.95,
-    sheet: collected.Sheet = None,
+    mapping: Path,
+    file: Path,
+    rows: str,
+    columns: str,
+    *,
+    method: str = "inversion",
+    level: float = 0.95,
+    sheet: str | None = None,
     out: ResultFile = None,
-    force: Force = False,
-    as_json: Json = False,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Estimate the share of each pair of answers to two questions, and test whether they hang together.
 
     Both columns are inverted together, so that the table is that of the answers and not of the responses.
+
+    Args:
+        mapping: a mapping file (.toml), which names the design of each column.
+        file: responses: a row for each person, with both columns in it.
+        rows: the column that goes down.
+        columns: the column that goes across.
+        method (inversion|likelihood): the unbiased table, or one in the simplex.
     """
     from deniable.estimates.cross_tables import cross_table
     from deniable.tallies.counts import Declared

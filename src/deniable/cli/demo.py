@@ -17,12 +17,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 
-from deniable.cli.common import Force, Json, check_out, console, guarded, messages, print_json, progress, write
+from deniable.cli.common import check_out, console, guarded, messages, print_json, progress, write
 from deniable.cli.estimates import save_picture
 from deniable.cli.serve import installed
 from deniable.errors import DeniableError, InvalidRequest
@@ -60,18 +59,22 @@ class Shown:
 
 @guarded
 def demo(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the database, tallies and pictures go.")
-    ] = Path("deniable-demo"),
-    people: Annotated[int, typer.Option("--people", min=100, max=1_000_000, help="How many respond.")] = PEOPLE,
-    once: Annotated[bool, typer.Option("--once", help="Stop the collector at the end.")] = False,
-    port: Annotated[
-        int, typer.Option("--port", "-p", min=0, max=65535, help="Where to listen; 0 for any port that is free.")
-    ] = 0,
-    force: Force = False,
-    as_json: Json = False,
+    *,
+    out: Path = Path("deniable-demo"),
+    people: int = PEOPLE,
+    once: bool = False,
+    port: int = 0,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Field a survey: simulated people respond to a collector on this machine; compare estimates with the truth."""
+    """Field a survey: simulated people respond to a collector on this machine; compare estimates with the truth.
+
+    Args:
+        out (FOLDER): where the database, tallies and pictures go.
+        people (100…1000000): how many respond.
+        once: stop the collector at the end.
+        port (0…65535): where to listen; 0 for any port that is free.
+    """
     with installed():
         import deniable.collector.serve  # noqa: F401 - what runs beside us needs it all
     from deniable.survey import Survey

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import inspect
 import json
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,20 +16,18 @@ from deniable.cli.common import (
     PLAIN,
     WHOLE,
     CommandList,
-    DesignFile,
-    Force,
-    Json,
     check_out,
     console,
     deliver,
+    exit_codes,
     guarded,
     in_words,
     print_json,
-    read_asked,
-    read_design,
     say,
     write,
 )
+from deniable.cli.options import Kind, flag_of, parameter_help, set_parameters, typer_parameters
+from deniable.cli.reading import MAX_DIGITS, read_any_design, read_design, read_labels, read_numbers, read_rows
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
 
 if TYPE_CHECKING:
@@ -39,43 +35,8 @@ if TYPE_CHECKING:
     from deniable.plan import Choice
     from deniable.types.drawn.design import DrawnDesign
 
-_MOST_DIGITS = 4_000  # Python reads integers up to about so many
 _MOST_CELLS = 10_000  # of a table of probabilities that programs are told
 _SHORT = {"categories": ["-c"], "items": ["-i"], "epsilon": ["-e"]}
-
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the design to this file.")]
-
-
-def read_labels(text: str) -> list[str] | int:
-    """Read a,b,c or 5, or @FILE with a label on each line; a label with a comma in it goes into quotes."""
-    if text.startswith("@"):
-        return _read_lines(Path(text[1:]))
-    if text.strip().isdecimal() and len(text) < _MOST_DIGITS:
-        return int(text)
-    return [label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])]
-
-
-def _read_lines(path: Path) -> list[str]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise UnreadableFile(f"{path.name} is not text in UTF-8; expected a label on each line.") from None
-    return [line.strip() for line in lines if line.strip()]
-
-
-def _read_rows(text: str) -> list[list[str]]:
-    return [[cell.strip() for cell in row.split(",")] for row in text.split(";") if row.strip()]
-
-
-def read_numbers(text: str) -> dict[Any, str | None] | list[str]:
-    """Read 1/2,1/4,1/4 or tea=1,coffee=2; a name alone has no number."""
-    cells = [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
-    if "=" not in text:
-        return cells
-    pairs = [(name.strip(), value.strip() or None) for name, _, value in (cell.partition("=") for cell in cells)]
-    if len(dict(pairs)) < len(pairs):
-        raise InvalidRequest("a name stands twice; expected each once, such as tea=1,coffee=2.")
-    return {int(name) if name.isdecimal() else name: value for name, value in pairs}
 
 
 def _read_importance(text: str) -> Any:
@@ -83,7 +44,7 @@ def _read_importance(text: str) -> Any:
 
 
 def _read_whole(text: str) -> int:
-    if not text.strip().isdecimal() or len(text) >= _MOST_DIGITS:
+    if not text.strip().isdecimal() or len(text) >= MAX_DIGITS:
         raise InvalidRequest(f"{quoted(text)} is no whole number; expected digits alone.")
     return int(text)
 
@@ -100,27 +61,20 @@ def _read_designs(files: list[str]) -> Any:
     return designs
 
 
-class OptionReader(NamedTuple):
-    """How a parameter is written in the shell: what stands for it in help, and how it is read."""
-
-    metavar: str
-    read: Callable[[Any], Any]
-
-
 _DESIGNS = "Sequence[Design] | Mapping[str, Design]"
-_READERS = {  # by the annotation of a parameter
-    _DESIGNS: OptionReader("[NAME=]FILE…", _read_designs),
-    "Labels": OptionReader("A,B,C|NUMBER|@FILE", read_labels),
-    "Sequence[Sequence[exact.Rational]]": OptionReader("A,B;C,D", _read_rows),
-    "Mapping[str, exact.Rational | None]": OptionReader("NAME=NUMBER,…", read_numbers),
-    "Sequence[exact.Rational]": OptionReader("A,B,C", read_numbers),
-    "Weighting": OptionReader("A,B,C|NAME=NUMBER,…", read_numbers),
-    "Weights": OptionReader("A,B,C|SIZE=NUMBER,…", read_numbers),
-    "Importance": OptionReader("NAME|NAME=NUMBER,…", _read_importance),
-    "exact.Rational": OptionReader("NUMBER", str),
-    "Weight": OptionReader("NUMBER", str),
-    "int": OptionReader("WHOLE", _read_whole),
-    "str": OptionReader("TEXT", str),
+_KINDS = {  # by the annotation of a parameter
+    _DESIGNS: Kind("[NAME=]FILE…", load=_read_designs),
+    "Labels": Kind("A,B,C|NUMBER|@FILE", load=read_labels),
+    "Sequence[Sequence[exact.Rational]]": Kind("A,B;C,D", load=read_rows),
+    "Mapping[str, exact.Rational | None]": Kind("NAME=NUMBER,…", load=read_numbers),
+    "Sequence[exact.Rational]": Kind("A,B,C", load=read_numbers),
+    "Weighting": Kind("A,B,C|NAME=NUMBER,…", load=read_numbers),
+    "Weights": Kind("A,B,C|SIZE=NUMBER,…", load=read_numbers),
+    "Importance": Kind("NAME|NAME=NUMBER,…", load=_read_importance),
+    "exact.Rational": Kind("NUMBER", load=str),
+    "Weight": Kind("NUMBER", load=str),
+    "int": Kind("WHOLE", load=_read_whole),
+    "str": Kind("TEXT", load=str),
 }
 
 
@@ -194,82 +148,74 @@ app = typer.Typer(
 )
 
 
+def _outputs(*, file: Path | None = None, out: Path | None = None, force: bool = False, as_json: bool = False) -> None:
+    """State the options that every family has.
+
+    Args:
+        file: JSON with any of these settings by name; options win.
+        out: write the design to this file.
+    """
+
+
 def family_command(name: str, family: Callable[..., Any], show: Callable[[Any], None]) -> Any:
     """Return the command that builds a design of a family."""
-    known = inspect.signature(family).parameters
+    parameters = inspect.signature(family).parameters
 
-    def build(out: Path | None, force: bool, as_json: bool, file: Path | None, **given: Any) -> None:
+    def build(out: Path | None, force: bool, as_json: bool, file: Path | None, **values: Any) -> None:
         check_out(out, force=force)
-        settings = {} if file is None else _read_settings(file, list(known))
-        settings |= {each: _read(known[each], value) for each, value in given.items() if value not in (None, [])}
-        needed = [each.name for each in known.values() if each.default is each.empty and each.name not in settings]
-        if needed:
-            raise InvalidRequest(f"{name} needs {' and '.join(map(_flag, needed))} too.")
+        settings = {} if file is None else _read_settings(file, list(parameters))
+        settings |= {key: _load(parameters[key], value) for key, value in values.items() if value not in (None, [])}
+        needed = [key for key, parameter in parameters.items() if parameter.default is parameter.empty]
+        absent = [flag_of(key) for key in needed if key not in settings]
+        if absent:
+            raise InvalidRequest(f"{name} needs {' and '.join(absent)} too.")
         design = family(**settings)
         deliver(design.to_json(indent=2), lambda: show(design), out, force=force, as_json=as_json)
 
     texts = parameter_help(family)
-    options = [_option(each, texts.get(each.name, "")) for each in known.values()]
-    common = (("file", _SettingsFile, None), ("out", Out, None), ("force", Force, False), ("as_json", Json, False))
-    options += [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-        for name, kind, default in common
-    ]
-    build.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    build.__annotations__ = {each.name: each.annotation for each in options}
-    build.__doc__ = (inspect.getdoc(family) or "").split("\n\n")[0]
+    options = [_option(parameter, texts[key].text if key in texts else "") for key, parameter in parameters.items()]
+    set_parameters(build, [*options, *typer_parameters(_outputs)])
+    build.__doc__ = (inspect.getdoc(family) or "").partition("\n\n")[0]
     alone = typer.Typer(**PLAIN)
-    alone.command(name)(guarded(build))
+    alone.command(name)(exit_codes(build))
     return in_words(typer.main.get_command(alone))
 
 
-_SettingsFile = Annotated[
-    Path | None, typer.Option("--file", metavar="FILE", help="JSON with any of these settings by name; options win.")
-]
-
-
-def parameter_help(build: Callable[..., Any]) -> dict[str, str]:
-    """Return what a function's docstring says about each of its parameters."""
-    section = re.search(r"^Args:\n((?:[ ].*\n?|\n(?=[ ]))*)", inspect.getdoc(build) or "", re.MULTILINE)
-    found = re.findall(r"^    (\w+): (.*(?:\n {8,}.*)*)", section[1] if section else "", re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in found}
-
-
-def _option(known: inspect.Parameter, text: str) -> inspect.Parameter:
-    """Return a parameter of a function as an option of its command."""
-    text, flag = f"{text[:1].upper()}{text[1:]}", _flag(known.name)
-    if _kind(known) == "bool":
-        named = flag if known.default is False else f"{flag}/--no-{flag[2:]}"
-        annotation: Any = Annotated[bool | None, typer.Option(named, help=text, show_default=False)]
-    elif known.annotation == _DESIGNS:
-        argument = typer.Argument(metavar=_READERS[_DESIGNS].metavar, help=text, show_default=False)
+def _option(parameter: inspect.Parameter, text: str) -> inspect.Parameter:
+    """Return a parameter of a family as an option of its command; none is required, since --file may name them all."""
+    text, flag = f"{text[:1].upper()}{text[1:]}", flag_of(parameter.name)
+    if _annotation(parameter) == "bool":
+        flags = flag if parameter.default is False else f"{flag}/--no-{flag[2:]}"
+        annotation: Any = Annotated[bool | None, typer.Option(flags, help=text, show_default=False)]
+    elif parameter.annotation == _DESIGNS:
+        argument = typer.Argument(metavar=_KINDS[_DESIGNS].metavar, help=text, show_default=False)
         annotation = Annotated[list[str] | None, argument]
     else:
-        flags = [flag, *_SHORT.get(known.name, ())]
-        metavar = _READERS[_kind(known)].metavar
-        annotation = Annotated[
-            str | None, typer.Option(*flags, metavar=metavar, help=text + _default(known), show_default=False)
-        ]
-    return inspect.Parameter(known.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=None)
+        info: Any = typer.Option(
+            flag,
+            *_SHORT.get(parameter.name, ()),
+            metavar=_KINDS[_annotation(parameter)].metavar,
+            help=text + _default(parameter),
+            show_default=False,
+        )
+        annotation = Annotated[str | None, info]
+    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=None)
 
 
-def _default(known: inspect.Parameter) -> str:
-    if known.default is known.empty:
+def _default(parameter: inspect.Parameter) -> str:
+    if parameter.default is parameter.empty:
         return "  [required]"
-    written = ",".join(known.default) if isinstance(known.default, tuple) else known.default
-    return "" if written is None else f"  [default: {written}]"
+    default = ",".join(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
+    return "" if default is None else f"  [default: {default}]"
 
 
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def _annotation(parameter: inspect.Parameter) -> str:
+    return str(parameter.annotation).removesuffix(" | None")
 
 
-def _kind(known: inspect.Parameter) -> str:
-    return str(known.annotation).removesuffix(" | None")
-
-
-def _read(known: inspect.Parameter, value: Any) -> Any:
-    return value if isinstance(value, bool) else _READERS[_kind(known)].read(value)
+def _load(parameter: inspect.Parameter, value: Any) -> Any:
+    load = None if isinstance(value, bool) else _KINDS[_annotation(parameter)].load
+    return value if load is None else load(value)
 
 
 def _read_settings(path: Path, names: list[str]) -> dict[str, Any]:
@@ -287,7 +233,7 @@ def _read_settings(path: Path, names: list[str]) -> dict[str, Any]:
 
 @app.command("list")
 @guarded
-def list_families(as_json: Json = False) -> None:
+def list_families(*, as_json: bool = False) -> None:
     """List all families, each with what it does."""
     families = Families(name="design")
     builders, purposes = families.builders(), families.purposes()
@@ -304,9 +250,9 @@ def list_families(as_json: Json = False) -> None:
 
 @app.command("show")
 @guarded
-def show(design: DesignFile, as_json: Json = False) -> None:
+def show(design: Path, *, as_json: bool = False) -> None:
     """Tell what a design promises: its channel, its ε, and what that means for people."""
-    known = read_asked(design)
+    known = read_any_design(design)
     if as_json:
         print_json(_facts(known))
     else:
@@ -316,20 +262,26 @@ def show(design: DesignFile, as_json: Json = False) -> None:
 @app.command("read")
 @guarded
 def read(
-    package: Annotated[str, typer.Argument(metavar="PACKAGE", help="RRreg, rr, GLMMRR, RRTCS, Stata or cWise.")],
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="What the package calls it, such as FR or Forced.")],
-    parameters: Annotated[
-        list[str], typer.Argument(metavar="NAME=NUMBERS…", help="Its parameters, such as p=0.1,0.2 or p1=0.75 p2=1/6.")
-    ],
-    reading: Annotated[
-        str | None, typer.Option("--reading", help="Which of two conventions is meant, where the numbers fit both.")
-    ] = None,
-    categories: Annotated[str | None, typer.Option("--categories", "-c", help="What the answers are called.")] = None,
-    out: Out = None,
-    force: Force = False,
-    as_json: Json = False,
+    package: str,
+    model: str,
+    parameters: list[str],
+    *,
+    reading: str | None = None,
+    categories: str | None = None,
+    out: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Read the parameters that another package has for a design, and see what they promise."""
+    """Read the parameters that another package has for a design, and see what they promise.
+
+    Args:
+        package: RRreg, rr, GLMMRR, RRTCS, Stata or cWise.
+        model: what the package calls it, such as FR or Forced.
+        parameters (NAME=NUMBERS…): its parameters, such as p=0.1,0.2 or p1=0.75 p2=1/6.
+        reading: which of two conventions is meant, where the numbers fit both.
+        categories: what the answers are called.
+        out: write the design to this file.
+    """
     from deniable.survey.packages import in_words, survey_design
 
     check_out(out, force=force)
@@ -358,20 +310,26 @@ def _read_parameter(text: str) -> object:
 @app.command("optimal")
 @guarded
 def optimal(
-    categories: Annotated[
-        str, typer.Option("--categories", "-c", help="Possible answers, such as a,b,c; or how many, such as 5.")
-    ],
-    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The most that may be revealed, such as 1 or 1/2.")],
-    goal: Annotated[
-        str, typer.Option("--goal", help="What counts: error, category, unchanged, wire or device.")
-    ] = "error",
-    category: Annotated[str | None, typer.Option("--category", help="With the goal category: which one.")] = None,
-    most_bytes: Annotated[int, typer.Option("--most-bytes", help="How long a response may be.")] = 4096,
-    out: Out = None,
-    force: Force = False,
-    as_json: Json = False,
+    *,
+    categories: str,
+    epsilon: str,
+    goal: str = "error",
+    category: str | None = None,
+    most_bytes: int = 4096,
+    out: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Choose the design that serves a goal best at this ε, and say why."""
+    """Choose the design that serves a goal best at this ε, and say why.
+
+    Args:
+        categories: possible answers, such as a,b,c; or how many, such as 5.
+        epsilon: the most that may be revealed, such as 1 or 1/2.
+        goal: what counts: error, category, unchanged, wire or device.
+        category: with the goal category: which one.
+        most_bytes: how long a response may be.
+        out: write the design to this file.
+    """
     from deniable.plan import optimal as choose
 
     check_out(out, force=force)
@@ -388,16 +346,22 @@ def optimal(
 @app.command("optimal-items")
 @guarded
 def optimal_items(
-    questions: Annotated[
-        list[str], typer.Argument(metavar="NAME=A,B,C…", help="The questions, each with its answers or how many.")
-    ],
-    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The most that a respondent may reveal in all.")],
-    goal: Annotated[str, typer.Option("--goal", help="What counts: shares or associations.")] = "shares",
-    out: Out = None,
-    force: Force = False,
-    as_json: Json = False,
+    questions: list[str],
+    *,
+    epsilon: str,
+    goal: str = "shares",
+    out: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Choose how many of several questions each respondent answers, drawn at random, and say why."""
+    """Choose how many of several questions each respondent answers, drawn at random, and say why.
+
+    Args:
+        questions (NAME=A,B,C…): the questions, each with its answers or how many.
+        epsilon: the most that a respondent may reveal in all.
+        goal: what counts: shares or associations.
+        out: write the design to this file.
+    """
     from deniable.plan import optimal_items as choose
 
     check_out(out, force=force)

@@ -12,21 +12,15 @@ import typer
 
 from deniable.cli import collected
 from deniable.cli.common import (
-    Force,
-    Json,
     check_out,
     console,
     guarded,
     print_json,
-    read_share,
     say,
     write,
 )
 from deniable.errors import InvalidRequest
-from deniable.estimates import stages
 from deniable.estimates.formats import ENDINGS, check_ending, sheet, written
-from deniable.estimates.intervals import METHODS as INTERVALS
-from deniable.estimates.shares import METHODS
 from deniable.files.columns import BINARY, guess
 from deniable.rendering import MOST_ROWS, to_text
 
@@ -39,10 +33,6 @@ _FEW_GROUPS = 5  # whose pairs, ten of them, are read at a glance
 _MOST_COMPARED = 50  # groups whose differences are shown without being asked for
 PICTURES = (".png", ".svg", ".pdf")
 
-Level = Annotated[
-    float,
-    typer.Option("--level", metavar="SHARE", parser=read_share, help="How often an interval holds the truth."),
-]
 Chart = Annotated[
     Path | None,
     typer.Option("--chart", metavar="FILE", help=f"Save a picture; its name ends in {', '.join(PICTURES)}."),
@@ -55,68 +45,39 @@ ResultFile = Annotated[
 
 @guarded
 def estimate(
-    design: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DESIGN",
-            help="The design of the tally; or the mapping file (.toml) with which several columns were counted.",
-        ),
-    ],
-    tally: Annotated[
-        Path, typer.Argument(metavar="TALLY", help="A tally, as written by `deniable tally`, or - for stdin.")
-    ],
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help=f"For a design {', '.join(METHODS)}; for a ladder {', '.join(stages.METHODS)}. By default the first.",
-            autocompletion=lambda: [*METHODS, *stages.METHODS],
-        ),
-    ] = None,
-    level: Level = 0.95,
-    interval: Annotated[
-        str | None,
-        typer.Option(
-            "--interval",
-            metavar="NAME",
-            help=f"For a design {', '.join(INTERVALS)}; for a ladder {', '.join(stages.INTERVALS)}. By default the one "
-            "that keeps its coverage.",
-            autocompletion=lambda: [*INTERVALS, *stages.INTERVALS],
-        ),
-    ] = None,
-    simultaneous: Annotated[
-        bool,
-        typer.Option("--simultaneous", help="Widen the intervals, so that all of them together hold with this level."),
-    ] = False,
-    population: Annotated[
-        int | None,
-        typer.Option(
-            "--population", help="How many people there are in all, where those who responded are a large part of them."
-        ),
-    ] = None,
-    candidates: Annotated[
-        Path | None,
-        typer.Option("--candidates", metavar="FILE", help="For strings: those that may occur, one on each line."),
-    ] = None,
-    differences: Annotated[
-        str | None,
-        typer.Option(
-            "--differences",
-            metavar="pairs|rest",
-            help="Of groups: in place of their shares, by how much each differs from each other one, or from the rest.",
-        ),
-    ] = None,
+    design: Path,
+    tally: Path,
+    *,
+    method: str | None = None,
+    level: float = 0.95,
+    interval: str | None = None,
+    simultaneous: bool = False,
+    population: int | None = None,
+    candidates: Path | None = None,
+    differences: str | None = None,
     chart: Chart = None,
     out: ResultFile = None,
-    force: Force = False,
-    as_json: Json = False,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Estimate the share of each category, with intervals and with what privacy cost.
 
     With a ladder in place of the design, and the counts of its stages, everybody counts with the finest response sent.
     Of a tally by groups, as --by counts it, each group is estimated, tested against the others, and compared with them.
     Of several columns, counted with a mapping file, each is estimated by itself.
+
+    Args:
+        design: the design of the tally; or the mapping file (.toml) with which several columns were counted.
+        tally: a tally, as written by `deniable tally`, or - for stdin.
+        method (NAME): for a design inversion, likelihood, customary; for a ladder information, likelihood, linear,
+            strata. By default the first.
+        interval (NAME): for a design score, normal, chebyshev, exact, profile, wide; for a ladder score, wide,
+            normal, chebyshev, profile. By default the one that keeps its coverage.
+        simultaneous: widen the intervals, so that all of them together hold with this level.
+        population: how many people there are in all, where those who responded are a large part of them.
+        candidates: for strings: those that may occur, one on each line.
+        differences (pairs|rest): of groups: in place of their shares, by how much each differs from each other one,
+            or from the rest.
     """
     from deniable.tallies.separate import SeparateTallies
 

@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from deniable.cli.common import DesignFile, Force, Json, console, guarded, print_json, read_any_design, say
+from deniable.cli.common import console, guarded, print_json, say
+from deniable.cli.reading import read_any_design
 
 if TYPE_CHECKING:
     from deniable.fieldkit import PhysicalDevice, TwoQuestions
 
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write; a folder for each device.")]
-Language = Annotated[str, typer.Option("--language", "-l", metavar="en|de|es|fr", help="The language of the pages.")]
-Asked = Annotated[str, typer.Option("--question", "-q", metavar="TEXT", help="The question, for its card.")]
-Harmless = Annotated[
-    str | None,
-    typer.Option(
-        "--harmless", metavar="NAME",
-        help="For crosswise, triangular and simmons: one of `deniable survey harmless`, with the share of the design.",
-    ),
-]  # fmt: skip
-Devices = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--device", "-d", metavar="KIND",
-        help="spinner, cards, dice or coins, as often as needed; all of them, unless you say.", show_default=False,
-    ),
-]  # fmt: skip
-
 
 @guarded
 def fieldkit(
-    design: DesignFile,
-    out: Out,
-    language: Language = "en",
-    question: Asked = "",
-    harmless: Harmless = None,
-    device: Devices = None,
-    force: Force = False,
-    as_json: Json = False,
+    design: Path,
+    *,
+    out: Path,
+    language: str = "en",
+    question: str = "",
+    harmless: str | None = None,
+    device: list[str] | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Write a kit for asking on paper: the nearest spinner, cards, dice and coins, and the pages around them."""
+    """Write a kit for asking on paper: the nearest spinner, cards, dice and coins, and the pages around them.
+
+    Args:
+        out (FOLDER): where to write; a folder for each device.
+        language (en|de|es|fr): the language of the pages.
+        question: the question, for its card.
+        harmless (NAME): for crosswise, triangular and simmons: one of `deniable survey harmless`, with the share of
+            the design.
+        device (KIND): kind of device: spinner, cards, dice or coins, as often as needed; all of them, unless you say.
+    """
     from deniable.fieldkit import TwoQuestions, write_kit
     from deniable.fieldkit.physical import SIZES
 

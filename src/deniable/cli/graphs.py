@@ -7,15 +7,13 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from deniable.cli.common import (
     PLAIN,
     CommandList,
-    Force,
-    Json,
     check_out,
     console,
     guarded,
@@ -27,7 +25,6 @@ from deniable.cli.common import (
 from deniable.cli.designs import FamilyCommands
 from deniable.cli.estimates import (
     Chart,
-    Level,
     ResultFile,
     check_files,
     print_notes,
@@ -38,7 +35,6 @@ from deniable.cli.estimates import (
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import MOST_BARS
 from deniable.rendering import formats
-from deniable.types.key_value.linear import SCALINGS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,10 +49,6 @@ app = typer.Typer(
     no_args_is_help=True,
     **PLAIN,
 )
-
-
-DesignFile = Annotated[Path, typer.Argument(metavar="DESIGN", help="A design, as written by `deniable graph design`.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the result to this file.")]
 
 
 class GraphFamilies(FamilyCommands):
@@ -91,8 +83,12 @@ app.add_typer(
 
 @app.command("show")
 @guarded
-def show(design: DesignFile, as_json: Json = False) -> None:
-    """Tell what a design promises: its ε for whole rows, and what two devices one after the other would be charged."""
+def show(design: Path, *, as_json: bool = False) -> None:
+    """Tell what a design promises: its ε for whole rows, and what two devices one after the other would be charged.
+
+    Args:
+        design: a design, as written by `deniable graph design`.
+    """
     known = read_design(design)
     if as_json:
         print_json(_told(known))
@@ -104,23 +100,29 @@ def show(design: DesignFile, as_json: Json = False) -> None:
 @quiet_crashes
 @guarded
 def respond(
-    design: DesignFile,
-    edges: Annotated[
-        Path, typer.Option("--edges", "-a", metavar="FILE", help="Parquet, CSV or NDJSON with a row for each edge.")
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Responses: .parquet, .csv or .ndjson.")],
-    people: Annotated[
-        int | None, typer.Option("--people", min=1, help="How many people there are, those without an edge too.")
-    ] = None,
-    person: Annotated[str, typer.Option("--person", help="The column of the person.")] = "person",
-    item: Annotated[str, typer.Option("--item", help="The column of the item.")] = "item",
-    weight: Annotated[str, typer.Option("--weight", help="The column of the weight.")] = "weight",
-    force: Force = False,
-    as_json: Json = False,
+    design: Path,
+    *,
+    edges: Path,
+    out: Path,
+    people: int | None = None,
+    person: str = "person",
+    item: str = "item",
+    weight: str = "weight",
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Draw one response for each person, with secure randomness.
 
     Respond once for each person: every run draws anew and reveals as much again.
+
+    Args:
+        design: a design, as written by `deniable graph design`.
+        edges: Parquet, CSV or NDJSON with a row for each edge.
+        out: responses: .parquet, .csv or .ndjson.
+        people (1…): how many people there are, those without an edge too.
+        person: the column of the person.
+        item: the column of the item.
+        weight: the column of the weight.
     """
     from deniable.engines.record_files import read_edge_file, respond_edges
 
@@ -138,16 +140,20 @@ def respond(
 @app.command("tally")
 @guarded
 def tally(
-    design: DesignFile,
-    responses: Annotated[
-        list[Path],
-        typer.Argument(metavar="RESPONSES…", help="Files of responses, tallies (.json) to add, or - for stdin."),
-    ],
-    out: Out = None,
-    force: Force = False,
-    as_json: Json = False,
+    design: Path,
+    responses: list[Path],
+    *,
+    out: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Count responses, and add tallies of the same design."""
+    """Count responses, and add tallies of the same design.
+
+    Args:
+        design: a design, as written by `deniable graph design`.
+        responses: files of responses, tallies (.json) to add, or - for stdin.
+        out: write the result to this file.
+    """
     known = read_design(design)
     check_out(out, force=force)
     total: Any = None
@@ -166,33 +172,35 @@ def tally(
 @app.command("estimate")
 @guarded
 def estimate(
-    design: DesignFile,
-    tally: Annotated[
-        Path, typer.Argument(metavar="TALLY", help="A tally, as written by `deniable graph tally`, or - for stdin.")
-    ],
-    scaling: Annotated[
-        str | None,
-        typer.Option("--scaling", metavar="NAME", help=f"{' or '.join(SCALINGS)}; by default the better one."),
-    ] = None,
-    population: Annotated[
-        str | None, typer.Option("--population", help='How many people there are, or "census" if all responded.')
-    ] = None,
-    level: Level = 0.95,
-    count: Annotated[int, typer.Option("--top", min=1, help="How many items to show.")] = 20,
+    design: Path,
+    tally: Path,
+    *,
+    scaling: str | None = None,
+    population: str | None = None,
+    level: float = 0.95,
+    top: int = 20,
     chart: Chart = None,
     out: ResultFile = None,
-    force: Force = False,
-    as_json: Json = False,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Estimate degrees, weights and means of items, and the numbers of the whole graph."""
+    """Estimate degrees, weights and means of items, and the numbers of the whole graph.
+
+    Args:
+        design: a design, as written by `deniable graph design`.
+        tally: a tally, as written by `deniable graph tally`, or - for stdin.
+        scaling (NAME): fixed or conditional; by default the better one.
+        population: how many people there are, or "census" if all responded.
+        top (1…): how many items to show.
+    """
     check_files(out, chart, force=force)
     made = _fitted(read_design(design), read_counts(tally), scaling, population)
     if as_json:
         print_json(made.to_json(level=level, indent=2))
     else:
-        _print_summary(made, level, count)
+        _print_summary(made, level, top)
     if chart is not None:
-        save_picture(_drawn(made, min(count, MOST_BARS), level), chart)
+        save_picture(_drawn(made, min(top, MOST_BARS), level), chart)
     if out is not None:
         write_result(made, out, level=level, force=force)
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from deniable.cli.common import (
     PLAIN,
     CommandList,
-    Force,
-    Json,
     check_out,
     console,
     guarded,
     print_json,
     quiet_crashes,
-    read_design,
     say,
     write,
 )
+from deniable.cli.reading import read_design
 from deniable.errors import InvalidRequest
 from deniable.rendering import formats
 
@@ -38,18 +36,16 @@ app = typer.Typer(
     **PLAIN,
 )
 
-LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="A ledger, as made by `deniable release open`.")]
-Question = Annotated[str, typer.Argument(metavar="QUESTION", help="The name of a question.")]
-Budget = Annotated[str | None, typer.Option("--budget", metavar="ε", help="The most that may be spent.")]
-Buyer = Annotated[str, typer.Argument(metavar="BUYER", help="Who buys; '*' in a consent is anybody.")]
-
 
 @app.command("open")
 @guarded
-def open_(path: LedgerFile, budget: Budget = None, as_json: Json = False) -> None:
+def open_(path: Path, *, budget: str | None = None, as_json: bool = False) -> None:
     """Make a new ledger, with a budget for all questions together if one is given.
 
     The file will hold your answers. It is readable for you alone, and it is not encrypted.
+
+    Args:
+        budget (ε): the most that may be spent.
     """
     from deniable.release.ledger import Ledger
 
@@ -64,25 +60,24 @@ def open_(path: LedgerFile, budget: Budget = None, as_json: Json = False) -> Non
 @quiet_crashes
 @guarded
 def answer(
-    path: LedgerFile,
-    question: Question,
-    about: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DESIGN…",
-            help="A design that knows the categories; or a ladder, or the designs of all stages, the coarsest first.",
-        ),
-    ],
-    budget: Budget = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="For a planned question: keep the answer, for stages beyond the plan.")
-    ] = False,
-    as_json: Json = False,
+    path: Path,
+    question: str,
+    about: list[Path],
+    *,
+    budget: str | None = None,
+    keep: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Enter your answer: it is read from stdin, or asked for without showing it. Nothing is released by that.
 
     With one design, stages come as they are asked for. With a ladder or with several designs, all stages are drawn at
     once, and the answer itself is not stored.
+
+    Args:
+        about (DESIGN…): a design that knows the categories; or a ladder, or the designs of all stages, the coarsest
+            first.
+        budget (ε): the most that may be spent.
+        keep: for a planned question: keep the answer, for stages beyond the plan.
     """
     from deniable.order.ladders import Ladder
     from deniable.release.ledger import Ledger
@@ -102,18 +97,22 @@ def answer(
 @quiet_crashes
 @guarded
 def stage(
-    path: LedgerFile,
-    question: Question,
-    design: Annotated[Path | None, typer.Argument(metavar="DESIGN", help="The design of the stage.")] = None,
-    number: Annotated[
-        int | None, typer.Option("--number", "-n", min=1, help="A stage that is drawn, counted from 1, the coarsest.")
-    ] = None,
-    to: Annotated[str, typer.Option("--to", metavar="NAME", help="Who is given it, for the receipt.")] = "",
-    as_json: Json = False,
+    path: Path,
+    question: str,
+    design: Path | None = None,
+    *,
+    number: int | None = None,
+    to: str = "",
+    as_json: bool = False,
 ) -> None:
     """Release a stage: print the response that may leave, as a line of JSON that names its design.
 
     Without DESIGN and --number it is the next planned stage. A stage that is out already is printed again as it is.
+
+    Args:
+        design: the design of the stage.
+        number (1…): a stage that is drawn, counted from 1, the coarsest.
+        to (NAME): who is given it, for the receipt.
     """
     from deniable.release.ledger import Ledger
 
@@ -126,7 +125,7 @@ def stage(
 
 @app.command()
 @guarded
-def show(path: LedgerFile, as_json: Json = False) -> None:
+def show(path: Path, *, as_json: bool = False) -> None:
     """Show what is out, what was spent, and what is left. Answers are not shown."""
     from deniable.release.ledger import Ledger
     from deniable.report import tables
@@ -153,12 +152,12 @@ def show(path: LedgerFile, as_json: Json = False) -> None:
 
 @app.command()
 @guarded
-def receipts(
-    path: LedgerFile,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write them to this file.")] = None,
-    force: Force = False,
-) -> None:
-    """Print the history: a line of JSON for each release, sale and withdrawal, and a last line that closes it."""
+def receipts(path: Path, *, out: Path | None = None, force: bool = False) -> None:
+    """Print the history: a line of JSON for each release, sale and withdrawal, and a last line that closes it.
+
+    Args:
+        out: write them to this file.
+    """
     from deniable.release.ledger import Ledger
 
     check_out(out, force=force)
@@ -174,17 +173,19 @@ def receipts(
 @app.command()
 @guarded
 def verify(
-    history: Annotated[Path, typer.Argument(metavar="FILE", help="A history, as `receipts` wrote it.")],
-    ledger: Annotated[
-        Path | None, typer.Option("--ledger", metavar="LEDGER", help="It must be the whole history of this ledger.")
-    ] = None,
-    holding: Annotated[
-        list[Path] | None,
-        typer.Option("--holding", metavar="FILE", help="A receipt that must be in it. May be repeated."),
-    ] = None,
-    as_json: Json = False,
+    history: Path,
+    *,
+    ledger: Path | None = None,
+    holding: list[Path] | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Check a history: nothing was changed, left out, added, moved or cut off."""
+    """Check a history: nothing was changed, left out, added, moved or cut off.
+
+    Args:
+        history (FILE): a history, as `receipts` wrote it.
+        ledger (LEDGER): it must be the whole history of this ledger.
+        holding: a receipt that must be in it. May be repeated.
+    """
     from deniable.release.ledger import finite
     from deniable.release.receipts import Receipt, read
 
@@ -200,7 +201,7 @@ def verify(
 
 @app.command()
 @guarded
-def forget(path: LedgerFile, question: Question) -> None:
+def forget(path: Path, question: str) -> None:
     """Erase an answer: only stages that are drawn, and coarser ones, can be released after that."""
     from deniable.release.ledger import Ledger
 
@@ -211,14 +212,12 @@ def forget(path: LedgerFile, question: Question) -> None:
 
 @app.command()
 @guarded
-def withdraw(
-    path: LedgerFile,
-    question: Annotated[
-        str | None, typer.Argument(metavar="QUESTION", help="One question; all of them, if none is named.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Stop all further releases, erase what is not out, and say what cannot be undone."""
+def withdraw(path: Path, question: str | None = None, *, as_json: bool = False) -> None:
+    """Stop all further releases, erase what is not out, and say what cannot be undone.
+
+    Args:
+        question: one question; all of them, if none is named.
+    """
     from deniable.release.ledger import Ledger, finite
 
     with Ledger.open(path) as ledger:
@@ -240,14 +239,21 @@ def _read_answer() -> str:
 @app.command()
 @guarded
 def offer(
-    path: LedgerFile,
-    question: Question,
-    stages: Annotated[list[Path], typer.Argument(metavar="DESIGN…", help="The stages, the coarsest first.")],
-    prices: Annotated[str, typer.Option("--prices", metavar="P,P,…", help="A price for each stage, in their order.")],
-    currency: Annotated[str, typer.Option("--currency", help="What prices are in.")] = "",
-    as_json: Json = False,
+    path: Path,
+    question: str,
+    stages: list[Path],
+    *,
+    prices: str,
+    currency: str = "",
+    as_json: bool = False,
 ) -> None:
-    """Offer stages of a question at prices that leave no room for arbitrage; an upgrade costs the difference."""
+    """Offer stages of a question at prices that leave no room for arbitrage; an upgrade costs the difference.
+
+    Args:
+        stages (DESIGN…): the stages, the coarsest first.
+        prices (P,P,…): a price for each stage, in their order.
+        currency: what prices are in.
+    """
     from deniable.order.relaxation import ladder
     from deniable.release.ledger import Ledger
     from deniable.release.market import Market, Prices
@@ -262,14 +268,13 @@ def offer(
 
 @app.command()
 @guarded
-def consent(
-    path: LedgerFile,
-    question: Question,
-    buyer: Buyer,
-    up_to: Annotated[int, typer.Option("--up-to", min=1, help="The finest stage that may be sold, counted from 1.")],
-    purpose: Annotated[str, typer.Option("--purpose", help="What for; it goes into each receipt.")] = "",
-) -> None:
-    """Agree that stages up to one may be sold to a buyer."""
+def consent(path: Path, question: str, buyer: str, *, up_to: int, purpose: str = "") -> None:
+    """Agree that stages up to one may be sold to a buyer.
+
+    Args:
+        up_to (1…): the finest stage that may be sold, counted from 1.
+        purpose: what for; it goes into each receipt.
+    """
     from deniable.release.ledger import Ledger
     from deniable.release.market import Market
 
@@ -280,11 +285,10 @@ def consent(
 
 @app.command()
 @guarded
-def revoke(path: LedgerFile, question: Question, buyer: Buyer) -> None:
+def revoke(path: Path, question: str, buyer: str) -> None:
     """Take back a consent: nothing more is sold to this buyer, even where anybody else may buy.
 
-    What was sold stays with the buyer.
-    """
+    What was sold stays with the buyer."""
     from deniable.release.ledger import Ledger
     from deniable.release.market import Market
 
@@ -296,14 +300,12 @@ def revoke(path: LedgerFile, question: Question, buyer: Buyer) -> None:
 @app.command()
 @quiet_crashes
 @guarded
-def sell(
-    path: LedgerFile,
-    question: Question,
-    buyer: Buyer,
-    number: Annotated[int, typer.Option("--number", "-n", min=1, help="The stage on offer, counted from 1.")],
-    as_json: Json = False,
-) -> None:
-    """Sell a stage, or an upgrade to it: print the response for the buyer; --json adds the receipt and the price."""
+def sell(path: Path, question: str, buyer: str, *, number: int, as_json: bool = False) -> None:
+    """Sell a stage, or an upgrade to it: print the response for the buyer; --json adds the receipt and the price.
+
+    Args:
+        number (1…): the stage on offer, counted from 1.
+    """
     from deniable.release.ledger import Ledger
     from deniable.release.market import Market
 

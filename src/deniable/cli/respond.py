@@ -6,11 +6,12 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deniable.cli.common import Force, Json, guarded, print_json, progress, quiet_crashes, read_any_design, say
+from deniable.cli.common import guarded, print_json, progress, quiet_crashes, say
+from deniable.cli.reading import read_any_design
 from deniable.errors import InvalidAnswer, InvalidRequest
 
 if TYPE_CHECKING:
@@ -21,68 +22,20 @@ if TYPE_CHECKING:
 @quiet_crashes
 @guarded
 def respond(
-    design: Annotated[
-        Path | None,
-        typer.Argument(metavar="DESIGN", help="A design, as written by `deniable design`; none with NAME=DESIGN."),
-    ] = None,
-    answers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--answers",
-            "-a",
-            metavar="FILE",
-            help="Parquet, Arrow, CSV, NDJSON, Excel, SPSS or Stata: a file, a folder, a 'pattern*', or - for stdin. "
-            "May be repeated.",
-        ),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            metavar="NAME",
-            help="The column that holds the answers. For several columns NAME=DESIGN, repeated, and no DESIGN before.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="PATH",
-            help="Responses: .parquet, .arrow, .csv or .ndjson; or a folder, which is written in parts.",
-        ),
-    ] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option("--keep", help="A column to carry over, unprotected. May be repeated.")
-    ] = None,
-    keep_order: Annotated[
-        bool,
-        typer.Option(
-            "--keep-order",
-            help="Do not shuffle. Who knows the order of the answers then knows whose response is whose; where they "
-            "are sorted, the order tells the answers themselves.",
-        ),
-    ] = False,
-    codes: Annotated[
-        bool | None,
-        typer.Option(
-            "--codes/--no-codes",
-            help="Read whole numbers as codes, 0 for the first category, or as labels; by default as the categories "
-            "suggest.",
-        ),
-    ] = None,
-    cohorts: Annotated[
-        str | None, typer.Option("--cohorts", metavar="NAME", help="For strings: the column that holds the cohorts.")
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="For a folder: parquet, arrow, csv or ndjson.")
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="How many threads draw; by default one for each core.")
-    ] = None,
-    labels: Annotated[bool, typer.Option("--labels", help="From stdin: print bare labels, not JSON.")] = False,
-    force: Force = False,
-    as_json: Json = False,
+    design: Path | None = None,
+    *,
+    answers: list[str] | None = None,
+    columns: list[str] | None = None,
+    out: Path | None = None,
+    keep: list[str] | None = None,
+    keep_order: bool = False,
+    codes: bool | None = None,
+    cohorts: str | None = None,
+    format: str | None = None,
+    threads: int | None = None,
+    labels: bool = False,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Draw a response for each answer, with secure randomness.
 
@@ -94,6 +47,23 @@ def respond(
     A folder as --out is written in parts: after an error or a kill the same command goes on where it was, and nothing
     is drawn twice. Any other run draws anew and reveals as much again: respond once to each answer. Rows are shuffled
     in blocks of 262,144; shuffle answers that are sorted over more rows than that first.
+
+    Args:
+        design: a design, as written by `deniable design`; none with NAME=DESIGN.
+        answers (FILE): Parquet, Arrow, CSV, NDJSON, Excel, SPSS or Stata: a file, a folder, a 'pattern*', or - for
+            stdin. May be repeated.
+        columns (NAME): the column that holds the answers. For several columns NAME=DESIGN, repeated, and no DESIGN
+            before.
+        out (PATH): responses: .parquet, .arrow, .csv or .ndjson; or a folder, which is written in parts.
+        keep: a column to carry over, unprotected. May be repeated.
+        keep_order: do not shuffle. Who knows the order of the answers then knows whose response is whose; where
+            they are sorted, the order tells the answers themselves.
+        codes: read whole numbers as codes, 0 for the first category, or as labels; by default as the categories
+            suggest.
+        cohorts (NAME): for strings: the column that holds the cohorts.
+        format (NAME): for a folder: parquet, arrow, csv or ndjson.
+        threads (1…): how many threads draw; by default one for each core.
+        labels: from stdin: print bare labels, not JSON.
     """
     options = {
         "--keep": keep,

@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from deniable.cli.common import guarded, say
 from deniable.db import has_password
@@ -17,36 +15,28 @@ from deniable.errors import InvalidRequest, MissingExtra
 if TYPE_CHECKING:
     from deniable.collector.settings import Settings
 
-SettingsFile = Annotated[
-    Path | None, typer.Option("--settings", metavar="FILE", help="A TOML file with any of these settings, and more.")
-]
-Database = Annotated[
-    str | None,
-    typer.Option("--database", "-d", help="A file for SQLite, or postgresql://…; by default deniable.db."),
-]
-
 
 @guarded
 def serve(
-    settings: SettingsFile = None,
-    database: Database = None,
-    host: Annotated[
-        str | None, typer.Option("--host", help="The address of this machine to listen on; by default 127.0.0.1.")
-    ] = None,
-    port: Annotated[int | None, typer.Option("--port", "-p", help="The port to listen on; by default 8000.")] = None,
-    address: Annotated[
-        str | None, typer.Option("--address", help="What people type to get here, such as https://survey.example.")
-    ] = None,
-    proxies: Annotated[
-        str | None, typer.Option("--proxies", help="Addresses of proxies in front that say where requests come from.")
-    ] = None,
-    unencrypted: Annotated[
-        bool, typer.Option("--unencrypted", help="Serve pages to other machines without HTTPS.")
-    ] = False,
+    *,
+    settings: Path | None = None,
+    database: str | None = None,
+    host: str | None = None,
+    port: int | None = None,
+    address: str | None = None,
+    proxies: str | None = None,
+    unencrypted: bool = False,
 ) -> None:
     """Run the collector: surveys in the browser, responses in a database, estimates on pages.
 
     Every setting can also come from the file, or from the environment as `DENIABLE_PORT` and the like.
+
+    Args:
+        host: the address of this machine to listen on; by default 127.0.0.1.
+        port: the port to listen on; by default 8000.
+        address: what people type to get here, such as https://survey.example.
+        proxies: addresses of proxies in front that say where requests come from.
+        unencrypted: serve pages to other machines without HTTPS.
     """
     chosen = read_settings(
         settings, database=database, host=host, port=port, address=address, proxies=proxies,

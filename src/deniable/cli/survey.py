@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deniable.cli.common import PLAIN, CommandList, Force, Json, check_out, console, guarded, print_json, say, write
-from deniable.cli.serve import Database, SettingsFile, read_settings
+from deniable.cli.common import PLAIN, CommandList, check_out, console, guarded, print_json, say, write
+from deniable.cli.serve import read_settings
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ app = typer.Typer(
     **PLAIN,
 )
 
-SurveyFile = Annotated[Path, typer.Argument(metavar="FILE", help="A survey, as TOML or JSON.")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a survey.")]
-
 
 class Scope(StrEnum):
     """What a token allows."""
@@ -42,8 +39,12 @@ class Scope(StrEnum):
 
 @app.command()
 @guarded
-def check(file: SurveyFile, as_json: Json = False) -> None:
-    """Read a survey's file, and tell what it promises; nothing is stored."""
+def check(file: Path, *, as_json: bool = False) -> None:
+    """Read a survey's file, and tell what it promises; nothing is stored.
+
+    Args:
+        file: a survey, as TOML or JSON.
+    """
     survey = _read(file)
     if as_json:
         print_json(survey.to_json(indent=2))
@@ -55,17 +56,19 @@ def check(file: SurveyFile, as_json: Json = False) -> None:
 @app.command()
 @guarded
 def new(
-    template: Annotated[str, typer.Option("--template", "-t", metavar="NAME", help="What to start from.")] = "",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="A file for the survey, .toml.")
-    ] = None,
-    language: Annotated[
-        list[str] | None,
-        typer.Option("--language", "-l", help="A language to keep, as often as needed; all of them, unless you say."),
-    ] = None,
-    force: Force = False,
+    *,
+    template: str = "",
+    out: Path | None = None,
+    language: list[str] | None = None,
+    force: bool = False,
 ) -> None:
-    """Write a survey to start from: wordings, a design and a harmless question. Without a template, list them."""
+    """Write a survey to start from: wordings, a design and a harmless question. Without a template, list them.
+
+    Args:
+        template (NAME): what to start from.
+        out: a file for the survey, .toml.
+        language: a language to keep, as often as needed; all of them, unless you say.
+    """
     from deniable.survey.templates import TEMPLATES, survey_template, template_title
 
     if not template:
@@ -82,7 +85,7 @@ def new(
 
 @app.command()
 @guarded
-def harmless(as_json: Json = False) -> None:
+def harmless(*, as_json: bool = False) -> None:
     """List harmless questions with the exact share of those who say yes, and the designs that each is good for."""
     from deniable.survey.harmless import HARMLESS
 
@@ -117,20 +120,22 @@ class CodebookForm(StrEnum):
 @app.command()
 @guarded
 def codebook(
-    file: SurveyFile,
-    form: Annotated[
-        CodebookForm | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="csv for programs, md to read, or json as DDI names it. By default as --out ends, else md.",
-        ),
-    ] = None,
-    language: Annotated[str, typer.Option("--language", "-l", help="One of the survey's; its first, by default.")] = "",
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.")] = None,
-    force: Force = False,
+    file: Path,
+    *,
+    form: CodebookForm | None = None,
+    language: str = "",
+    out: Path | None = None,
+    force: bool = False,
 ) -> None:
-    """Write the codebook of a survey: questions, texts, codes, designs, ε and Bayes factors."""
+    """Write the codebook of a survey: questions, texts, codes, designs, ε and Bayes factors.
+
+    Args:
+        file: a survey, as TOML or JSON.
+        form: how it is written: csv for programs, md to read, or json as DDI names it. By default as --out ends,
+            else md.
+        language: one of the survey's; its first, by default.
+        out: where to write.
+    """
     from deniable.survey.codebook import FORMATS
 
     ending = form.value if form else out.suffix.lower().lstrip(".") if out else "md"
@@ -149,15 +154,20 @@ def codebook(
 @app.command()
 @guarded
 def create(
-    file: SurveyFile,
-    opened: Annotated[bool, typer.Option("--open", help="Open it at once.")] = False,
-    database: Database = None,
-    settings: SettingsFile = None,
-    as_json: Json = False,
+    file: Path,
+    *,
+    opened: bool = False,
+    database: str | None = None,
+    settings: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Put a survey into the database as a draft; a draft of its name is replaced.
 
     A survey that is there with the same definition stays as it is.
+
+    Args:
+        file: a survey, as TOML or JSON.
+        opened: open it at once.
     """
     survey = _read(file)
     if opened:
@@ -177,7 +187,7 @@ def create(
 
 @app.command("open")
 @guarded
-def open_(name: Name, database: Database = None, settings: SettingsFile = None, as_json: Json = False) -> None:
+def open_(name: str, *, database: str | None = None, settings: Path | None = None, as_json: bool = False) -> None:
     """Take responses from now on. The definition is frozen."""
     with _store(settings, database) as (store, chosen):
         entry = store.open(name)
@@ -186,7 +196,7 @@ def open_(name: Name, database: Database = None, settings: SettingsFile = None, 
 
 @app.command()
 @guarded
-def close(name: Name, database: Database = None, settings: SettingsFile = None, as_json: Json = False) -> None:
+def close(name: str, *, database: str | None = None, settings: Path | None = None, as_json: bool = False) -> None:
     """Take no more responses. It can be opened again."""
     with _store(settings, database) as (store, chosen):
         entry = store.close(name)
@@ -196,13 +206,18 @@ def close(name: Name, database: Database = None, settings: SettingsFile = None, 
 @app.command()
 @guarded
 def pilot(
-    name: Name,
-    end: Annotated[bool, typer.Option("--end", help="End it, and erase all that was sent to it.")] = False,
-    database: Database = None,
-    settings: SettingsFile = None,
-    as_json: Json = False,
+    name: str,
+    *,
+    end: bool = False,
+    database: str | None = None,
+    settings: Path | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Try a draft on a few people: a survey called NAME-pilot, erased when it ends or NAME is opened."""
+    """Try a draft on a few people: a survey called NAME-pilot, erased when it ends or NAME is opened.
+
+    Args:
+        end: end it, and erase all that was sent to it.
+    """
     with _store(settings, database) as (store, chosen):
         entry = store.end_pilot(name) if end else store.start_pilot(name)
     _told(entry, chosen, as_json=as_json)
@@ -213,10 +228,11 @@ def pilot(
 @app.command()
 @guarded
 def preview(
-    name: Name,
-    address: Annotated[str | None, typer.Option("--address", help="What people type to get to the collector.")] = None,
-    database: Database = None,
-    settings: SettingsFile = None,
+    name: str,
+    *,
+    address: str | None = None,
+    database: str | None = None,
+    settings: Path | None = None,
 ) -> None:
     """Print where to look at a survey, also a draft, as respondents will see it; nothing is sent or stored there."""
     with _store(settings, database, address=address) as (store, chosen):
@@ -230,13 +246,18 @@ def preview(
 @app.command()
 @guarded
 def kiosk(
-    name: Name,
-    group: Annotated[str, typer.Option("--group", help="The group of all who use the device.")] = "",
-    address: Annotated[str | None, typer.Option("--address", help="What people type to get to the collector.")] = None,
-    database: Database = None,
-    settings: SettingsFile = None,
+    name: str,
+    *,
+    group: str = "",
+    address: str | None = None,
+    database: str | None = None,
+    settings: Path | None = None,
 ) -> None:
-    """Print the link for a device that many people use, such as an interviewer's tablet: it keeps nothing of them."""
+    """Print the link for a device that many people use, such as an interviewer's tablet: it keeps nothing of them.
+
+    Args:
+        group: the group of all who use the device.
+    """
     with _store(settings, database, address=address) as (store, chosen):
         entry = store.survey(name)
         if group:
@@ -247,7 +268,7 @@ def kiosk(
 
 @app.command("list")
 @guarded
-def list_(database: Database = None, settings: SettingsFile = None, as_json: Json = False) -> None:
+def list_(*, database: str | None = None, settings: Path | None = None, as_json: bool = False) -> None:
     """List the surveys."""
     with _store(settings, database) as (store, _):
         found = [
@@ -269,14 +290,19 @@ def _respondents(store: Store, entry: Entry) -> int:
 @app.command()
 @guarded
 def export(
-    name: Name,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The name of a question.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write: .parquet or .csv.")],
-    database: Database = None,
-    settings: SettingsFile = None,
-    force: Force = False,
+    name: str,
+    question: str,
+    *,
+    out: Path,
+    database: str | None = None,
+    settings: Path | None = None,
+    force: bool = False,
 ) -> None:
-    """Write all responses to a question to a file that `deniable tally` reads, in random order."""
+    """Write all responses to a question to a file that `deniable tally` reads, in random order.
+
+    Args:
+        out: where to write: .parquet or .csv.
+    """
     from deniable.files.atomic import atomic_write
 
     with _store(settings, database) as (store, _):
@@ -294,12 +320,12 @@ def export(
 
 @app.command()
 @guarded
-def backup(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="A new file.")],
-    database: Database = None,
-    settings: SettingsFile = None,
-) -> None:
-    """Write everything to one SQLite file, while the collector goes on. It holds secrets: guard it well."""
+def backup(out: Path, *, database: str | None = None, settings: Path | None = None) -> None:
+    """Write everything to one SQLite file, while the collector goes on. It holds secrets: guard it well.
+
+    Args:
+        out (FILE): a new file.
+    """
     with _store(settings, database) as (store, _):
         store.backup(out)
     say(f"wrote {out}")
@@ -307,12 +333,12 @@ def backup(
 
 @app.command()
 @guarded
-def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `deniable survey backup` wrote.")],
-    database: Database = None,
-    settings: SettingsFile = None,
-) -> None:
-    """Read a backup into an empty database, of this kind or the other."""
+def restore(file: Path, *, database: str | None = None, settings: Path | None = None) -> None:
+    """Read a backup into an empty database, of this kind or the other.
+
+    Args:
+        file: what `deniable survey backup` wrote.
+    """
     if not file.is_file():
         raise InvalidRequest(f"there is no file {file}; expected what `deniable survey backup` wrote.")
     with _store(settings, database, new=True) as (store, chosen):
@@ -323,21 +349,27 @@ def restore(
 @app.command()
 @guarded
 def token(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="For whom it is, such as a person or a program.")],
-    scope: Annotated[
-        Scope, typer.Option("--scope", help="device: send batches; analyst: read results; admin: everything.")
-    ] = Scope.ANALYST,
-    survey: Annotated[str, typer.Option("--survey", help="Only for this survey.")] = "",
-    rotate: Annotated[bool, typer.Option("--rotate", help="Replace its secret; the old one stops working.")] = False,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Make it stop working.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write it to a file for you alone.")
-    ] = None,
-    database: Database = None,
-    settings: SettingsFile = None,
-    force: Force = False,
+    name: str,
+    *,
+    scope: Scope = Scope.ANALYST,
+    survey: str = "",
+    rotate: bool = False,
+    revoke: bool = False,
+    out: Path | None = None,
+    database: str | None = None,
+    settings: Path | None = None,
+    force: bool = False,
 ) -> None:
-    """Make a token for a device, an analyst or an administrator. It is told once, and only its hash is kept."""
+    """Make a token for a device, an analyst or an administrator. It is told once, and only its hash is kept.
+
+    Args:
+        name: for whom it is, such as a person or a program.
+        scope: what it allows: device sends batches, analyst reads results, admin does everything.
+        survey: only for this survey.
+        rotate: replace its secret; the old one stops working.
+        revoke: make it stop working.
+        out: write it to a file for you alone.
+    """
     check_out(out, force=force)
     if rotate and revoke:
         raise InvalidRequest("expected --rotate or --revoke, not both.")
@@ -360,18 +392,21 @@ def token(
 @app.command()
 @guarded
 def invite(
-    name: Name,
-    count: Annotated[int, typer.Argument(metavar="COUNT", min=1, help="How many invitations to make.")],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write the links, one on each line, to a file for you alone."),
-    ] = None,
-    address: Annotated[str | None, typer.Option("--address", help="What people type to get to the collector.")] = None,
-    database: Database = None,
-    settings: SettingsFile = None,
-    force: Force = False,
+    name: str,
+    count: int,
+    *,
+    out: Path | None = None,
+    address: str | None = None,
+    database: str | None = None,
+    settings: Path | None = None,
+    force: bool = False,
 ) -> None:
-    """Make one-time invitation links. Only hashes of them are kept, and none can be joined to a response."""
+    """Make one-time invitation links. Only hashes of them are kept, and none can be joined to a response.
+
+    Args:
+        count (1…): how many invitations to make.
+        out: write the links, one on each line, to a file for you alone.
+    """
     check_out(out, force=force)
     with _store(settings, database, address=address) as (store, chosen):
         entry = store.survey(name)
@@ -387,13 +422,18 @@ def invite(
 @app.command()
 @guarded
 def definition(
-    name: Name,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A file for the definition.")],
-    database: Database = None,
-    settings: SettingsFile = None,
-    force: Force = False,
+    name: str,
+    *,
+    out: Path,
+    database: str | None = None,
+    settings: Path | None = None,
+    force: bool = False,
 ) -> None:
-    """Write a survey's definition as the collector has it, with its keys: to read it, sign it, or verify receipts."""
+    """Write a survey's definition as the collector has it, with its keys: to read it, sign it, or verify receipts.
+
+    Args:
+        out: a file for the definition.
+    """
     with _store(settings, database) as (store, _):
         survey = store.survey(name).survey
     write(out, survey.to_json(indent=2), force=force)
@@ -402,8 +442,12 @@ def definition(
 
 @app.command()
 @guarded
-def key(out: Annotated[Path, typer.Argument(metavar="FILE", help="A new file for the key.")]) -> None:
-    """Make an author's key, on a machine of your own. The file is the secret; the public half is printed."""
+def key(out: Path) -> None:
+    """Make an author's key, on a machine of your own. The file is the secret; the public half is printed.
+
+    Args:
+        out (FILE): a new file for the key.
+    """
     from deniable.survey import author
 
     public = author.make_key(out)
@@ -413,17 +457,18 @@ def key(out: Annotated[Path, typer.Argument(metavar="FILE", help="A new file for
 
 @app.command()
 @guarded
-def sign(
-    file: Annotated[Path, typer.Argument(metavar="DEFINITION", help="As `deniable survey definition` wrote it.")],
-    secret: Annotated[Path, typer.Option("--key", metavar="FILE", help="As `deniable survey key` made it.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A file for the signature.")],
-    force: Force = False,
-) -> None:
-    """Sign a definition with an author's key; this needs no collector and no connection. Read it first."""
+def sign(file: Path, *, key: Path, out: Path, force: bool = False) -> None:
+    """Sign a definition with an author's key; this needs no collector and no connection. Read it first.
+
+    Args:
+        file (DEFINITION): as `deniable survey definition` wrote it.
+        key: as `deniable survey key` made it.
+        out: a file for the signature.
+    """
     from deniable.survey import author
 
     survey = _definition(file)
-    signature = author.sign(survey, secret)
+    signature = author.sign(survey, key)
     write(out, signature.to_json(indent=2), force=force)
     _show(survey)
     say(f"wrote {out}: {survey.name}, {survey.hash}, is signed by {signature.author}")
@@ -431,13 +476,12 @@ def sign(
 
 @app.command()
 @guarded
-def signature(
-    name: Name,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="As `deniable survey sign` wrote it.")],
-    database: Database = None,
-    settings: SettingsFile = None,
-) -> None:
-    """Hand in the signature of a survey's definition. It is served, and links name the author's key from now on."""
+def signature(name: str, file: Path, *, database: str | None = None, settings: Path | None = None) -> None:
+    """Hand in the signature of a survey's definition. It is served, and links name the author's key from now on.
+
+    Args:
+        file: as `deniable survey sign` wrote it.
+    """
     from deniable.survey.signed import AuthorSignature
 
     made = AuthorSignature.from_json(_bytes(file))
@@ -448,19 +492,18 @@ def signature(
 
 @app.command()
 @guarded
-def verify(
-    receipt: Annotated[Path, typer.Argument(metavar="RECEIPT", help="As the page or a program has saved it.")],
-    against: Annotated[
-        Path, typer.Option("--definition", metavar="FILE", help="The definition of the survey, which holds the key.")
-    ],
-    as_json: Json = False,
-) -> None:
-    """Check a receipt: the collector of this definition has signed it, and nothing in it was changed."""
+def verify(receipt: Path, *, definition: Path, as_json: bool = False) -> None:
+    """Check a receipt: the collector of this definition has signed it, and nothing in it was changed.
+
+    Args:
+        receipt: as the page or a program has saved it.
+        definition: the definition of the survey, which holds the key.
+    """
     import json
 
     from deniable.survey.signed import StoredReceipt
 
-    survey, text, code = _definition(against), _bytes(receipt), None
+    survey, text, code = _definition(definition), _bytes(receipt), None
     with suppress(ValueError):
         saved = json.loads(text)
         if isinstance(saved, dict) and "receipt" in saved:  # as the page saves it, with what withdraws
@@ -477,12 +520,12 @@ def verify(
 
 @app.command()
 @guarded
-def scripts(
-    address: Annotated[
-        str, typer.Argument(metavar="ADDRESS", help="A collector, such as https://survey.example, to compare with.")
-    ] = "",
-) -> None:
-    """Print the hashes of the scripts of this version; or fetch those of a collector, and compare."""
+def scripts(address: str = "") -> None:
+    """Print the hashes of the scripts of this version; or fetch those of a collector, and compare.
+
+    Args:
+        address: a collector, such as https://survey.example, to compare with.
+    """
     from deniable.collector import scripts as served
 
     if not address:

@@ -6,21 +6,17 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from deniable.cli import collected, warehouses
+from deniable.cli import collected
 from deniable.cli.common import (
-    Force,
-    Json,
     check_out,
     guarded,
     progress,
-    read_any_design,
     say,
     write,
 )
+from deniable.cli.reading import read_any_design
 from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -28,91 +24,48 @@ if TYPE_CHECKING:
     from deniable.tallies.collected import CollectedColumn
     from deniable.tallies.separate import SeparateTallies
 
-DesignOrMapping = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DESIGN",
-        help="A design, as written by `deniable design`; or a mapping file (.toml) for several columns.",
-    ),
-]
-
 
 @guarded
 def tally(
-    design: DesignOrMapping,
-    responses: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FILE…",
-            help="Responses (Parquet, Arrow, CSV, NDJSON, Excel, SPSS, Stata; a file, a folder or a 'pattern*'), "
-            "tallies (.json), or - for stdin.",
-        ),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            metavar="NAME",
-            help="Which column holds the responses; with a mapping file, or --sql, it may be repeated.",
-        ),
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option("--by", metavar="COLUMN", help="Count apart by the values of this column. May be repeated."),
-    ] = None,
-    values: collected.Values = None,
-    missing: collected.MissingValues = None,
-    codes: Annotated[
-        bool | None,
-        typer.Option(
-            "--codes/--no-codes",
-            help="Whole numbers are codes, the numbers of the symbols from 0, or labels. By default a file says it; "
-            "those of one that was collected elsewhere are labels.",
-        ),
-    ] = None,
-    sheet: collected.Sheet = None,
-    weights: Annotated[
-        str | None,
-        typer.Option("--weights", metavar="NAME", help="Which column holds how many people each row stands for."),
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="How many threads count; by default one for each core.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the tally to this file.")
-    ] = None,
-    force: Force = False,
-    as_json: Json = False,
-    sql: warehouses.Sql = False,
-    dialect: warehouses.Dialect = "duckdb",
-    table: warehouses.Table = "",
-    schema: warehouses.Schema = "",
-    labels: warehouses.Labels = False,
-    unchecked: warehouses.Unchecked = False,
-    reached: warehouses.Reached = "",
-    from_sql: warehouses.FromSql = None,
+    design: Path,
+    responses: list[str],
+    *,
+    columns: list[str] | None = None,
+    by: list[str] | None = None,
+    values: list[str] | None = None,
+    missing: list[str] | None = None,
+    codes: bool | None = None,
+    sheet: str | None = None,
+    weights: str | None = None,
+    threads: int | None = None,
+    out: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Count the responses of one file or of several, which add up. Files of another design are refused.
 
     A file that was collected elsewhere names no design: with --column you vouch for the one you hand over, and the
     tally says so. Values that are no symbols are counted apart and shown, never guessed; --value says what they mean.
 
-    Responses in a database are counted there: --sql prints the query, and --from-sql reads what it returned.
+    Responses in a database are counted there: see `deniable tally-query`.
+
+    Args:
+        design: a design, as written by `deniable design`; or a mapping file (.toml) for several columns.
+        responses (FILE…): responses (Parquet, Arrow, CSV, NDJSON, Excel, SPSS, Stata; a file, a folder or a
+            'pattern*'), tallies (.json), or - for stdin.
+        columns (NAME): which column holds the responses; with a mapping file it may be repeated.
+        by (COLUMN): count apart by the values of this column. May be repeated.
+        values (VALUE=SYMBOL): in a file that was collected elsewhere: which value means which symbol. May be repeated.
+        missing (VALUE): in such a file: a value that means that nothing was sent. May be repeated.
+        codes: whole numbers are codes, the indices of the symbols from 0, or labels. By default the file says it;
+            those of a file that was collected elsewhere are labels.
+        weights (NAME): column with the survey weights.
+        threads (1…): how many threads count; by default one for each core.
+        out: write the tally to this file.
     """
+    check_out(out, force=force)
     words = collected.ColumnOptions(design, columns or (), values or (), missing or (), codes is True, sheet)
     known = None if words.mapped else read_any_design(design)
-    if sql or from_sql is not None:
-        if known is None:
-            raise InvalidRequest("a query counts one column; expected a design, not a mapping file.")
-        if sql:
-            asked = warehouses.TableOptions(table, schema, columns or (), by or (), dialect, labels, unchecked, reached)
-            asked.show(known)
-        else:
-            warehouses.show_counts(known, from_sql, out, by or (), force=force, as_json=as_json)  # type: ignore[arg-type]  # is there
-        return
-    if not responses:
-        raise InvalidRequest("there are no files; expected files of responses, or --sql, or --from-sql.")
-    check_out(out, force=force)
     if known is not None and columns and len(columns) > 1:
         raise InvalidRequest(
             f"there are {len(columns)} of --column and one design; expected one.",

@@ -1,4 +1,4 @@
-"""`deniable tally --sql` and `--from-sql`: the query that counts responses in a warehouse, and what it returned."""
+"""`deniable tally-query` and `tally-result`: the query that counts responses in a database, and what it returned."""
 
 from __future__ import annotations
 
@@ -6,92 +6,94 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from deniable.cli import collected
-from deniable.cli.common import check_out, say, write
+from deniable.cli.common import check_out, guarded, say, write
+from deniable.cli.reading import read_any_design
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign
 
-Sql = Annotated[bool, typer.Option("--sql", help="Print the query that counts a table, in place of counting files.")]
-Dialect = Annotated[
-    str, typer.Option("--dialect", metavar="duckdb|postgres|spark", help="With --sql: which database the query is for.")
-]
-Table = Annotated[str, typer.Option("--table", metavar="NAME", help="With --sql: the table that holds the responses.")]
-Schema = Annotated[str, typer.Option("--schema", metavar="NAME", help="With --sql: the schema that the table is in.")]
-Labels = Annotated[bool, typer.Option("--labels", help="With --sql: the table holds the responses as text.")]
-Unchecked = Annotated[bool, typer.Option("--no-design", help="With --sql: the table has no column 'design' to check.")]
-Reached = Annotated[
-    str, typer.Option("--reached", metavar="COLUMN", help="With --sql, for a ladder: how many stages were released.")
-]
-FromSql = Annotated[
-    Path | None,
-    typer.Option("--from-sql", metavar="FILE", help="What the query returned, as CSV or JSON; - for stdin."),
-]
 
-
-@dataclass(frozen=True)
-class TableOptions:
-    """What the options of `deniable tally` say about a table, as `engines.sql.query` takes it."""
-
-    table: str
-    schema: str
-    columns: Sequence[str]
-    by: Sequence[str]
-    dialect: str
-    labels: bool
-    unchecked: bool
-    reached: str
-
-    def show(self, design: AnyDesign) -> None:
-        """Print the query.
-
-        Raises:
-            InvalidRequest: there is no table, or a name that cannot be written.
-        """
-        from deniable.engines.sql import query
-
-        if not self.table:
-            raise InvalidRequest("there is no table; expected --table NAME.")
-        text = query(
-            design,
-            (*([self.schema] if self.schema else []), self.table),
-            self.columns or None,
-            dialect=self.dialect,
-            by=self.by,
-            labels=self.labels,
-            checked=not self.unchecked,
-            reached=self.reached or None,
-        )
-        typer.echo(f"{text};")
-
-
-def show_counts(
-    design: AnyDesign, path: Path, out: Path | None, by: Sequence[str], *, force: bool, as_json: bool
+@guarded
+def tally_query(
+    design: Path,
+    *,
+    table: str,
+    schema: str = "",
+    columns: list[str] | None = None,
+    by: list[str] | None = None,
+    dialect: str = "duckdb",
+    labels: bool = False,
+    unchecked: bool = False,
+    reached: str | None = None,
 ) -> None:
-    """Print the tally of what a query returned, or of each group of it, and write it where that is asked for.
+    """Print the SQL query that counts the responses in a table of a database.
 
-    Raises:
-        Incompatible: counts of another design.
-        InvalidResponse: the table holds what the design cannot send.
-        UnreadableFile: no counts.
-        InvalidRequest: --by names another number of columns than the counts have groups by.
+    Run it there, and let `deniable tally-result` read the counts that it returns.
+
+    Args:
+        table (NAME): the table that holds the responses.
+        schema (NAME): the schema that the table is in.
+        columns (NAME): a column that holds responses; by default as `deniable respond` calls it. May be repeated.
+        by (COLUMN): count apart by the values of this column. May be repeated.
+        dialect (duckdb|postgres|spark): the database that the query is for.
+        labels: the table holds the responses as text.
+        unchecked: the table has no column 'design' to check.
+        reached (COLUMN): for a ladder: the column with the number of released stages.
+    """
+    from deniable.engines.sql import query
+
+    text = query(
+        _read_design(design),
+        (schema, table) if schema else (table,),
+        columns,
+        dialect=dialect,
+        by=by or (),
+        labels=labels,
+        checked=not unchecked,
+        reached=reached,
+    )
+    typer.echo(f"{text};")
+
+
+@guarded
+def tally_result(
+    design: Path,
+    counts: Path,
+    *,
+    by: list[str] | None = None,
+    out: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Read the counts that the query of `deniable tally-query` returned, and print or write their tally.
+
+    Args:
+        counts: what the query returned, as CSV or JSON; - for stdin.
+        by (COLUMN): what the columns are called that groups were made by, in their order. May be repeated.
+        out: write the tally to this file.
     """
     from deniable.engines.sql import read_counts
 
     check_out(out, force=force)
-    found = read_counts(design, *_read(path), by=by)
-    collected.print_tallies(found, as_json=as_json)
+    tally = read_counts(_read_design(design), *_read(counts), by=by or ())
+    collected.print_tallies(tally, as_json=as_json)
     if out is not None:
-        write(out, found.to_json(indent=2), force=force)
+        write(out, tally.to_json(indent=2), force=force)
         say(f"wrote {out}")
+
+
+def _read_design(path: Path) -> AnyDesign:
+    if path.suffix.lower() == ".toml":
+        raise InvalidRequest("a query counts one column; expected a design, not a mapping file.")
+    design: AnyDesign = read_any_design(path)
+    return design
 
 
 def _read(path: Path) -> tuple[list[str], list[list[Any]]]:
@@ -99,25 +101,25 @@ def _read(path: Path) -> tuple[list[str], list[list[Any]]]:
     content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     try:
         text = content.decode("utf-8-sig").strip()
-        return _of_json(text) if text[:1] in ("[", "{") else _of_csv(text)
+        return _parse_json(text) if text[:1] in ("[", "{") else _parse_csv(text)
     except (ValueError, csv.Error, RecursionError):
         raise UnreadableFile(
             f"{path.name} holds no table of counts; expected CSV with a header, or JSON with an object for each row."
         ) from None
 
 
-def _of_json(text: str) -> tuple[list[str], list[list[Any]]]:
+def _parse_json(text: str) -> tuple[list[str], list[list[Any]]]:
     objects = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
-    if not all(isinstance(each, dict) for each in objects):
+    if not all(isinstance(row, dict) for row in objects):
         raise ValueError
-    names = list(dict.fromkeys(name for each in objects for name in each))  # some leave out what is null
-    rows = [[each.get(name) for name in names] for each in objects]
+    names = list(dict.fromkeys(name for row in objects for name in row))  # some leave out what is null
+    rows = [[row.get(name) for name in names] for row in objects]
     if any(isinstance(value, list | dict) for row in rows for value in row):
         raise ValueError
     return names, rows
 
 
-def _of_csv(text: str) -> tuple[list[str], list[list[Any]]]:
+def _parse_csv(text: str) -> tuple[list[str], list[list[Any]]]:
     names, *rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     if any(len(row) != len(names) for row in rows):
         raise ValueError

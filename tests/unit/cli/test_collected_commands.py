@@ -229,9 +229,9 @@ def test_several_columns_go_through_a_mapping_file(folder: Path) -> None:
     for more, message in (
         (("--column", "q5"), "says nothing about the column 'q5'; expected one of q3, q4"),
         (("--codes",), "a mapping file says what values mean"),
-        (("--sql", "--table", "t"), "expected a design, not a mapping file"),
     ):
         assert message in run(*words, *more).stderr
+    assert "expected a design, not a mapping file" in run("tally-query", words[1], "--table", "t").stderr
 
 
 def test_rows_that_differ_in_their_device(folder: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from deniable.cli.designs import parameter_help
 from deniable.cli.graphs import GraphFamilies
+from deniable.cli.options import parameter_help
 from deniable.designs import FAMILIES, Design
 from deniable.plan.chooser import GOALS
 from tests.support.commands import done, run
@@ -57,7 +57,7 @@ def test_help_tells_every_parameter_in_the_words_of_the_docstring(name: str) -> 
     told = parameter_help(FAMILIES[name].build)
     for parameter in inspect.signature(FAMILIES[name].build).parameters:
         assert told.get(parameter), f"the docstring of {name} says nothing about {parameter}"
-        assert told[parameter][1:60] in shown
+        assert told[parameter].text[1:60] in shown
         assert parameter == "designs" or f"--{parameter.replace('_', '-')}" in shown
     assert "<bool>" not in shown
 
