@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -365,7 +366,7 @@ def _least(*limits: float | None) -> float | None:
 
 
 def _limit(epsilon: float | None) -> str:
-    return "no limit" if epsilon is None else formats.epsilon_at_least(epsilon, 6)
+    return "no limit" if epsilon is None else formats.epsilon_at_least(math.floor(epsilon * 1e9) / 1e9, 6)
 
 
 def _stages(standing: Standing) -> str:
