@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from deniable.engines import Engine
     from deniable.estimates import DeckEstimate, Estimate
     from deniable.estimates.covariances import Matrix
-    from deniable.estimates.groups import GroupedEstimate
     from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.estimates.stages import Combined, Mixed
     from deniable.exact import Rational
+    from deniable.groups.estimates import GroupedEstimate
+    from deniable.groups.tallies import GroupedTally
     from deniable.order.ladders import Ladder
     from deniable.tallies import Tally
     from deniable.tallies.decks import DeckTally
-    from deniable.tallies.groups import GroupedTally
     from deniable.tallies.responses import Responses
     from deniable.tallies.stages import StageTallies
     from deniable.tallies.weighted import WeightedTally
@@ -586,8 +586,8 @@ def estimate(
         "by": by,
         "denominator": denominator,
     }
+    from deniable.groups.tallies import GroupedTally
     from deniable.tallies.base import AdditiveTally
-    from deniable.tallies.groups import GroupedTally
     from deniable.tallies.weighted import WeightedTally
 
     if sampling is not None:
@@ -724,7 +724,7 @@ def _count_devices(
 def _count_groups(
     design: Any, responses: Any, by: Any, weights: Any, *, codes: bool | None, reached: Any, devices: object
 ) -> GroupedTally:
-    from deniable.tallies.groups import tally_by
+    from deniable.groups.tallies import tally_by
     from deniable.tallies.responses import Responses
 
     if devices is not None or isinstance(design, Mapping):
@@ -750,8 +750,8 @@ def _count_groups(
 
 
 def _estimate_groups(tally: GroupedTally, options: Mapping[str, Any]) -> GroupedEstimate:
-    from deniable.estimates.groups import estimate_groups
     from deniable.estimates.sampling import estimate_tally
+    from deniable.groups.estimates import estimate_groups
 
     fit = estimate_tally if tally.weighted else operation(tally.design, "estimate")
     return estimate_groups(tally, **_used(fit, (tally,), options))
@@ -783,7 +783,7 @@ def _are_shares_sent(given: Any) -> bool:
 
 
 def _refuse_tally(given: object) -> NoReturn:
-    from deniable.tallies.separate import SeparateTallies
+    from deniable.groups.separate import SeparateTallies
 
     hint = "Count what was sent: dn.estimate(dn.tally(design, responses))."
     if hasattr(given, "columns") and hasattr(given, "design"):

@@ -14,12 +14,12 @@ from deniable.collector import app as _everything  # noqa: F401 - whose document
 from deniable.designs.design import AnyDesign
 from deniable.documents import Document, HashedDocument, Response, Sealed
 from deniable.errors import UnreadableFile
+from deniable.groups.separate import SeparateTallies, TallyKey
 from deniable.release.receipts import Receipt, first_link
 from deniable.survey.signed import AuthorSignature, StoredReceipt, signed_definition
 from deniable.tallies import Tally
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.decks import DeckTally
-from deniable.tallies.separate import SeparateTallies, TallyKey
 from deniable.tallies.stages import StageTallies
 from deniable.types.key_value.count import ItemTally
 from deniable.types.key_value.design import ItemDesign

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deniable.designs import k_ary
+from deniable.groups.collected import tally_column
 from deniable.tallies import Tally, tally
-from deniable.tallies.collected import tally_column
 from deniable.tallies.counts import Declared
 
 DESIGN = k_ary(["no", "yes", "=1+1", "NA", "a b", "naïve ☂"], epsilon=1)

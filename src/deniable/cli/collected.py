@@ -19,9 +19,9 @@ from deniable.errors import IncompatibleTallies, InvalidRequest, NotEstimable, q
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign
-    from deniable.tallies.collected import CollectedColumn
-    from deniable.tallies.groups import Group
-    from deniable.tallies.separate import SeparateTallies
+    from deniable.groups.collected import CollectedColumn
+    from deniable.groups.separate import SeparateTallies
+    from deniable.tallies.group_labels import Group
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ColumnOptions:
         Raises:
             InvalidRequest: columns that the mapping file does not have, or words that do not go together.
         """
-        from deniable.tallies.collected import CollectedColumn, read_mapping
+        from deniable.groups.collected import CollectedColumn, read_mapping
 
         if known is not None:
             (column,) = self.columns
@@ -103,7 +103,7 @@ def read_designs(path: Path) -> list[Any]:
     """Read the design of a file, or all that a mapping file names."""
     if path.suffix.lower() != ".toml":
         return [read_any_design(path)]
-    from deniable.tallies.collected import read_mapping
+    from deniable.groups.collected import read_mapping
 
     return [design for each in read_mapping(path).values() for design in each.designs.values()]
 
@@ -116,8 +116,8 @@ def read_stream(*, whole: bool) -> IO[bytes]:
 def read_tally(text: bytes, designs: Sequence[AnyDesign]) -> Any:
     """Read a tally of one of these designs, whatever it is: of everybody, by groups, or of several columns."""
     from deniable.engines.response_files import read_tally as read_whole
-    from deniable.tallies.groups import GroupedTally
-    from deniable.tallies.separate import SeparateTallies
+    from deniable.groups.separate import SeparateTallies
+    from deniable.groups.tallies import GroupedTally
 
     if _has_schema(text, SeparateTallies):
         return SeparateTallies.from_json(text, designs)
@@ -153,7 +153,7 @@ def added(tallies: Iterable[Any]) -> Any:
 
 def tell_unknown(unknown: dict[str, Counter[str]], designs: Sequence[Any]) -> None:
     """Tell which values are no symbols, and which of them come near to one."""
-    from deniable.tallies.collected import told_values
+    from deniable.groups.collected import told_values
 
     if not unknown:
         return  # also of designs that have no list of symbols
@@ -187,8 +187,8 @@ def print_tallies(tally: Any, *, as_json: bool) -> None:
 
 def _titled(tally: Any, *words: str) -> Iterator[tuple[str, Any]]:
     """Yield tallies of everybody, each with what it counts."""
-    from deniable.tallies.groups import GroupedTally
-    from deniable.tallies.separate import SeparateTallies
+    from deniable.groups.separate import SeparateTallies
+    from deniable.groups.tallies import GroupedTally
 
     if isinstance(tally, SeparateTallies):
         for key, each in tally.tallies.items():
@@ -207,7 +207,7 @@ def group_title(by: Sequence[str], group: Group) -> str:
         >>> group_title(("region", "sex"), ("north", None)), group_title((), "north")
         ('region = north, sex = (none)', 'north')
     """
-    from deniable.tallies.groups import group_name
+    from deniable.tallies.group_labels import group_name
 
     return ", ".join(_words(_valued(by, group))) if by else group_name(group)
 
@@ -217,7 +217,7 @@ def _valued(by: Sequence[str], group: Group) -> dict[str, Any]:
 
 
 def _words(group: Mapping[str, Any]) -> list[str]:
-    from deniable.tallies.groups import group_name
+    from deniable.tallies.group_labels import group_name
 
     return [f"{name} = {group_name(each)}" for name, each in group.items()]
 

@@ -13,7 +13,7 @@ from deniable.cli.estimates import ResultFile, check_files, write_result
 from deniable.errors import InvalidRequest, UnknownValues, quoted
 
 if TYPE_CHECKING:
-    from deniable.tallies.collected import CollectedColumn
+    from deniable.groups.collected import CollectedColumn
     from deniable.tallies.responses import Responses
 
 
@@ -69,7 +69,7 @@ def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | Non
     """Read a column row by row, and say whether its design was declared; where the file names one, it is under that."""
     from deniable.engines.files import tally_file
     from deniable.files.columns import RESPONSE, TYPED, guess
-    from deniable.tallies.collected import read_responses
+    from deniable.groups.collected import read_responses
 
     if asked.devices:
         raise InvalidRequest(

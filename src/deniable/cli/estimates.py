@@ -79,7 +79,7 @@ def estimate(
         differences (pairs|rest): of groups: in place of their shares, by how much each differs from each other one,
             or from the rest.
     """
-    from deniable.tallies.separate import SeparateTallies
+    from deniable.groups.separate import SeparateTallies
 
     check_files(out, chart, force=force)
     counted = collected.read_tally(read_counts(tally), collected.read_designs(design))
@@ -135,7 +135,7 @@ def _are_responses(head: bytes) -> bool:
 
 
 def _fitted(counted: Any, options: dict[str, Any], candidates: Path | None, differences: str | None) -> Any:
-    from deniable.estimates.groups import GroupedEstimate
+    from deniable.groups.estimates import GroupedEstimate
     from deniable.verbs import estimate as fit
 
     design = getattr(counted, "design", None)  # None of several devices
@@ -159,7 +159,7 @@ def _fitted(counted: Any, options: dict[str, Any], candidates: Path | None, diff
 
 def _show_result(made: Any, told: dict[str, Any]) -> None:
     """Print a result; of a few groups also by how much they differ, in pairs, of more each from the rest."""
-    from deniable.estimates.groups import GroupedEstimate
+    from deniable.groups.estimates import GroupedEstimate
 
     summary = made.summary(**told)
     show(summary)

@@ -21,8 +21,8 @@ from deniable.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign
-    from deniable.tallies.collected import CollectedColumn
-    from deniable.tallies.separate import SeparateTallies
+    from deniable.groups.collected import CollectedColumn
+    from deniable.groups.separate import SeparateTallies
 
 
 @guarded
@@ -125,7 +125,7 @@ class _Counting:
 
     def _mapped(self, given: Any, path: str) -> Any:
         """Count columns with a design each; where a file names that of a column, under it alone."""
-        from deniable.tallies.separate import SeparateTallies, TallyKey
+        from deniable.groups.separate import SeparateTallies, TallyKey
 
         elsewhere, ours = {}, {}
         for column, asked in self._words.questions(None).items():
@@ -154,7 +154,7 @@ class _Counting:
 
     def _elsewhere(self, questions: Mapping[str, CollectedColumn], given: Any, path: str) -> SeparateTallies:
         """Count a file that does not."""
-        from deniable.tallies.collected import count_columns
+        from deniable.groups.collected import count_columns
 
         with progress(f"counting {Path(path).name}") as told:
             found = count_columns(questions, given, by=self._by, sheet=self._words.sheet, progress=told)
@@ -164,7 +164,7 @@ class _Counting:
 
     def _weighed(self, tally: Any, given: Any) -> Any:
         """Count the same rows with the weights that stand beside them."""
-        from deniable.tallies.collected import weigh
+        from deniable.groups.collected import weigh
 
         ((column, asked),) = self._words.questions(self._known).items()
         return weigh(tally, asked, given, column, str(self._weights), sheet=self._words.sheet)

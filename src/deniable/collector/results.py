@@ -16,14 +16,14 @@ from deniable.designs import Design, NumberDesign
 from deniable.errors import InvalidRequest, NotAllowed, NotEstimable
 from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, plausible, stages
 from deniable.estimates.differences import REST
-from deniable.estimates.groups import GroupedEstimate
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined, combine
+from deniable.groups.estimates import GroupedEstimate
+from deniable.groups.tallies import GroupedTally
 from deniable.rendering import formats
 from deniable.report import words
 from deniable.survey import Survey
 from deniable.tallies import Tally, marginal
-from deniable.tallies.groups import GroupedTally
 from deniable.tallies.stages import StageTallies
 from deniable.types.numbers.estimate import NumberEstimate
 

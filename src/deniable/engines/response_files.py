@@ -13,10 +13,10 @@ from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidResponse
 from deniable.files.columns import File, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
-from deniable.tallies.collected import check_columns
+from deniable.groups.collected import check_columns
+from deniable.groups.tallies import GroupedTally, check_groups, tallies_by_values
 from deniable.tallies.counting import tally as tally_categories
 from deniable.tallies.files import Progress, count_weighted, counted_batches, metadata_key
-from deniable.tallies.groups import GroupedTally, check_groups, tallies_by_values
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 from deniable.types import operation

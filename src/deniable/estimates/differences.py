@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -26,10 +25,8 @@ ALIKE = "Test that all groups are alike"
 """The hypothesis that is tested of groups."""
 
 _MOST_COMPARISONS = 5_000  # in a table; more of them tell nobody anything
-_OWNERS = {  # by the type of a result: the class of the groups that are compared, below `deniable.estimates`
-    "groups": "groups.GroupedEstimate",
-    "sampled": "sampling.results.SampledEstimate",
-}
+OWNERS: dict[str, Any] = {}
+"""Type of a result (`Result.type`) → the class whose groups are compared; each class enters itself."""
 
 
 class Compared(NamedTuple):
@@ -231,12 +228,10 @@ class Differences(Result):
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Any) -> Differences:
         kind, against = (documents.field(source, name, str) for name in ("of", "against"))
-        if kind not in _OWNERS or against not in ("pairs", "rest"):
+        if kind not in OWNERS or against not in ("pairs", "rest"):
             raise UnreadableFile(
                 f"the comparison is {quoted(against)} of {quoted(kind)}; expected pairs or rest of "
-                f"{' or '.join(_OWNERS)}."
+                f"{' or '.join(OWNERS)}."
             )
-        module, _, name = _OWNERS[kind].rpartition(".")
-        owner = getattr(import_module(f"deniable.estimates.{module}"), name)
-        made: Differences = owner._remade(documents.field(source, "groups", dict), design).compared(against)
+        made: Differences = OWNERS[kind]._remade(documents.field(source, "groups", dict), design).compared(against)
         return made

@@ -24,7 +24,7 @@ from deniable.estimates.linear import floats
 from deniable.estimates.results import Caution, Result, Row, Summary, around
 from deniable.files.row_names import check_same_people
 from deniable.tallies.columns import KnownColumn, asked_part, column_of
-from deniable.tallies.groups import numbered
+from deniable.tallies.group_labels import numbered
 
 if TYPE_CHECKING:
     from deniable.estimates.sampling import Sampling

@@ -32,7 +32,6 @@ from deniable.estimates.shares import Estimate
 from deniable.estimates.summary import rests_on
 from deniable.rendering import formats
 from deniable.tallies import Tally
-from deniable.tallies.groups import GroupedTally
 from deniable.tallies.weighted import WeightedTally
 
 MOST_ENUMERATED = 1 << 12
@@ -299,12 +298,13 @@ class Posterior(Result):
 def _no_tally(given: object) -> InvalidRequest:
     """Return why something has no posterior: weights and groups are no counts of people drawn one by one."""
     counts = getattr(given, "tally", given)
-    if isinstance(counts, GroupedTally) and not counts.weighted:
+    has_weights = isinstance(counts, WeightedTally) or getattr(counts, "weighted", False)
+    if hasattr(counts, "groups") and not has_weights:
         return InvalidRequest(
             "posterior was given groups; expected the tally of one.",
             "Take each by itself: {group: dn.posterior(each) for group, each in tally.items()}.",
         )
-    if isinstance(counts, WeightedTally | GroupedTally):
+    if has_weights:
         return InvalidRequest(
             "posterior was given a tally with weights; expected people who were drawn one by one, each alike.",
             "Take dn.estimate(tally), whose intervals go with weights; or count without them, for the people who "

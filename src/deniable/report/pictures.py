@@ -18,6 +18,7 @@ from deniable.certificates.certificate import Certificate
 from deniable.designs import AnyDesign, Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import ACCENT, GRID, INK, LINES, MOST_BARS, PALE, TRUTH, Picture, drawable, plain
+from deniable.groups.tallies import GroupedTally
 from deniable.order.blackwell import Garbling, Order, Separation
 from deniable.plan import Choice, Comparison, ItemsChoice, Planned
 from deniable.rendering import formats
@@ -26,7 +27,7 @@ from deniable.report.views import MOST_ANSWERS, MOST_RESPONSES, ChannelView, cha
 from deniable.survey import Survey
 from deniable.tallies import Tally
 from deniable.tallies.decks import DeckTally
-from deniable.tallies.groups import GroupedTally, group_name
+from deniable.tallies.group_labels import group_name
 from deniable.tallies.stages import StageTallies
 from deniable.tallies.weighted import WeightedTally
 from deniable.types.drawn.count import DrawnTally

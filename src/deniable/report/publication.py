@@ -15,19 +15,19 @@ from deniable.certificates.certificate import caveats
 from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.differences import Differences
-from deniable.estimates.groups import GroupedEstimate
 from deniable.estimates.posteriors import Posterior, PosteriorRow
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.shares import ShareRow
 from deniable.estimates.statistics import Model
+from deniable.groups.estimates import GroupedEstimate
 from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 from deniable.report.named import device_of, title_of, written
 from deniable.report.views import ChannelView, channel_views
 from deniable.report.words import estimator, interval_name
 from deniable.tallies.base import AdditiveTally
-from deniable.tallies.groups import group_name
+from deniable.tallies.group_labels import group_name
 from deniable.types.drawn.design import DrawnDesign
 from deniable.types.strings.count import NoisyTally
 

@@ -12,6 +12,7 @@ from deniable.certificates.certificate import caveats
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest
 from deniable.estimates.results import words_of
+from deniable.groups.tallies import GroupedTally
 from deniable.order.blackwell import Garbling, Order, Separation
 from deniable.order.ladders import Ladder
 from deniable.rendering import Sheet, columns_of, formats
@@ -19,7 +20,7 @@ from deniable.report import words
 from deniable.report.views import ChannelView, channel_views
 from deniable.tallies import Tally
 from deniable.tallies.decks import DeckTally
-from deniable.tallies.groups import GroupedTally, group_name
+from deniable.tallies.group_labels import group_name
 from deniable.tallies.stages import StageTallies
 from deniable.tallies.weighted import WeightedTally
 from deniable.types.drawn.count import DrawnTally

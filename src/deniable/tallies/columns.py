@@ -13,7 +13,7 @@ from deniable.designs import Design, direct
 from deniable.designs.labels import Labels
 from deniable.errors import InvalidRequest
 from deniable.files.row_names import name_of
-from deniable.tallies.groups import group_name, numbered
+from deniable.tallies.group_labels import group_name, numbered
 from deniable.tallies.responses import Responses
 
 __all__ = ["KnownColumn", "asked_part", "column_of", "known_attributes", "openly_known", "subject"]

@@ -9,7 +9,7 @@ from typing import Any
 from deniable.designs import AnyDesign
 from deniable.engines.sql.queries import GROUP, Names, several
 from deniable.errors import Incompatible, InvalidResponse, UnreadableFile, quoted
-from deniable.tallies.groups import tallies_by_values
+from deniable.groups.tallies import tallies_by_values
 from deniable.tallies.stored.cells import StageCells, Stages
 from deniable.types import operation
 

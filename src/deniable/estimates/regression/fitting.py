@@ -50,7 +50,7 @@ from deniable.estimates.results import Caution
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.sampling.columns import check_rows
 from deniable.files.row_names import check_same_people
-from deniable.tallies.groups import numbered
+from deniable.tallies.group_labels import numbered
 
 if TYPE_CHECKING:
     import pandas as pd

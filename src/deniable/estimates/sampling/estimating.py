@@ -23,7 +23,7 @@ from deniable.estimates.shares import Estimate, fitted
 from deniable.files.row_names import check_same_people
 from deniable.tallies import tally
 from deniable.tallies.columns import asked_part, subject
-from deniable.tallies.groups import group_name, numbered
+from deniable.tallies.group_labels import group_name, numbered
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 

@@ -20,6 +20,7 @@ from deniable.errors import InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.differences import (
     ALIKE,
+    OWNERS,
     Compared,
     Differences,
     check_number,
@@ -627,3 +628,6 @@ _ARRAYS = (
     "ratio",
     "events",
 )
+
+
+OWNERS[SampledEstimate.type] = SampledEstimate

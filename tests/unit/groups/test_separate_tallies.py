@@ -8,7 +8,7 @@ import pytest
 import deniable as dn
 from deniable import documents
 from deniable.errors import IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile
-from deniable.tallies.separate import SeparateTallies, TallyKey
+from deniable.groups.separate import SeparateTallies, TallyKey
 
 DESIGN = dn.warner(p="3/4")
 OTHER = dn.crosswise("1/4")

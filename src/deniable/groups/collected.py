@@ -26,12 +26,12 @@ from deniable.errors import InvalidRequest, InvalidResponse, UnknownValues, Unre
 from deniable.files.columns import ColumnFile, File, Meanings, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.files.office import cell_text
+from deniable.groups.separate import SeparateTallies, TallyKey
+from deniable.groups.tallies import GroupedTally, tallies_by_values
 from deniable.tallies.counts import Declared, Tally, zeros
 from deniable.tallies.files import Progress
-from deniable.tallies.groups import GroupedTally, tallies_by_values
 from deniable.tallies.responses import Responses
 from deniable.tallies.running import Running
-from deniable.tallies.separate import SeparateTallies, TallyKey
 from deniable.tallies.weighted import WeightedTally, read_weights, tally_weighted
 
 if TYPE_CHECKING:

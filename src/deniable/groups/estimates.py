@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, 
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.differences import (
     ALIKE,
+    OWNERS,
     REST,
     Compared,
     Differences,
@@ -37,26 +37,19 @@ from deniable.estimates.independence import (
 )
 from deniable.estimates.intervals import Interval, one_of
 from deniable.estimates.results import Caution, Result, Row, Summary, told_method, words_of
+from deniable.estimates.sampling import estimate_tally
 from deniable.estimates.shares import Estimate
 from deniable.estimates.summary import rests_on
 from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio, wald
+from deniable.groups.tallies import GroupedTally
 from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 from deniable.tallies.columns import subject
-from deniable.tallies.groups import Group, GroupedTally, group_name
+from deniable.tallies.group_labels import Group, group_name
 from deniable.tallies.weighted import WeightedTally
+from deniable.types import operation
 
-__all__ = ["GroupedEstimate", "estimate_groups"]
-
-_FITS = {  # by what a design asks: what estimates a tally of it, below `deniable`
-    "categories": "estimates.shares.fitted",
-    "ladder": "estimates.stages.combine",
-    "key-value": "types.key_value.estimate.estimate",
-    "edges": "types.edges.estimate.estimate",
-    "numbers": "types.numbers.estimate.estimate",
-    "drawn items": "types.drawn.estimate.estimate",
-}
-_WEIGHTED = "estimates.sampling.estimating.estimate_tally"
+__all__ = ["Differences", "GroupedEstimate", "estimate_groups"]
 
 
 def estimate_groups(tally: GroupedTally, **options: Any) -> GroupedEstimate:
@@ -71,7 +64,7 @@ def estimate_groups(tally: GroupedTally, **options: Any) -> GroupedEstimate:
         InvalidRequest: a type of design whose estimates do not name the same things in every group; or a population,
             which is another one in each group.
     """
-    if tally.design.asks not in _FITS:
+    if not tally.design.has_comparable_groups:
         raise InvalidRequest(
             f"groups of a design that asks for {tally.design.asks} do not compare; expected shares, items or numbers.",
             "Estimate each group by itself: {group: dn.estimate(each) for group, each in tally.items()}.",
@@ -99,11 +92,10 @@ def _weight(tally: Any) -> float:
 
 def _fit(tally: Any, options: Mapping[str, Any]) -> Any:
     """Estimate one tally; doubts stay in the estimate."""
-    fit = _WEIGHTED if isinstance(tally, WeightedTally) else _FITS[tally.design.asks]
-    module, _, name = fit.rpartition(".")
+    fit = estimate_tally if isinstance(tally, WeightedTally) else operation(tally.design, "estimate")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImplausibleResponses)
-        return getattr(import_module(f"deniable.{module}"), name)(tally, **options)
+        return fit(tally, **options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -431,6 +423,9 @@ class GroupedEstimate(Result):
     def _remade(cls, source: Mapping[str, Any], design: Any) -> GroupedEstimate:
         tally = GroupedTally.from_body(documents.field(source, "tally", dict), design)
         return cls(tally, documents.field(source, "options", dict))
+
+
+OWNERS[GroupedEstimate.type] = GroupedEstimate
 
 
 def _asked(design: Any) -> str:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import deniable as dn
 from deniable import documents
 from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile
-from deniable.tallies.groups import group_name
+from deniable.tallies.group_labels import group_name
 
 DESIGN = dn.warner(1)
 SENT = ["yes", "no", None, "yes", "no"]

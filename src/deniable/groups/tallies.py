@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass, field
-from importlib import import_module
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,42 +16,15 @@ from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, I
 from deniable.files import arrow
 from deniable.files.row_names import check_same_people
 from deniable.tallies.base import AdditiveTally
+from deniable.tallies.group_labels import Group, group_label, group_order, numbered
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
+from deniable.types import operation
 
-__all__ = [
-    "Group",
-    "GroupedTally",
-    "check_groups",
-    "group_name",
-    "group_order",
-    "tallies_by_values",
-    "tally_by",
-    "tally_type",
-]
-
-Group: TypeAlias = Hashable
-"""What a group is called: text, a number, None where nobody said; a tuple of them, for groups by several columns."""
+__all__ = ["GroupedTally", "check_groups", "tallies_by_values", "tally_by"]
 
 MOST_GROUPS = 100_000
 """Groups that are told apart: more of them are rather the names of people."""
-
-_TALLIES = {  # by what a design asks: the class of its tallies, below `deniable`
-    "categories": "tallies.counts.Tally",
-    "ladder": "tallies.stages.StageTallies",
-    "deck": "tallies.decks.DeckTally",
-    "key-value": "types.key_value.count.KeyValueTally",
-    "edges": "types.edges.count.EdgeTally",
-    "strings": "types.strings.count.StringTally",
-    "numbers": "types.numbers.count.NumberTally",
-    "drawn items": "types.drawn.count.DrawnTally",
-}
-
-
-def tally_type(design: AnyDesign) -> Any:
-    """Return the class of a design's tallies."""
-    module, _, name = _TALLIES[design.asks].rpartition(".")
-    return getattr(import_module(f"deniable.{module}"), name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +55,7 @@ class GroupedTally(AdditiveTally[AnyDesign]):
     by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        groups = {_label(group): each for group, each in self.groups.items()}
+        groups = {group_label(group): each for group, each in self.groups.items()}
         object.__setattr__(self, "by", tuple(map(str, self.by)))
         if len(groups) < len(self.groups):
             raise InvalidRequest("two groups have one name; expected a name for each.")
@@ -110,7 +81,7 @@ class GroupedTally(AdditiveTally[AnyDesign]):
 
     @property
     def _kind(self) -> Any:
-        return next(map(type, self.groups.values()), tally_type(self.design))
+        return next(map(type, self.groups.values()), operation(self.design, "TALLY"))
 
     @property
     def respondents(self) -> int:
@@ -204,7 +175,7 @@ class GroupedTally(AdditiveTally[AnyDesign]):
             if "weighted" in named and isinstance(design, Design):
                 groups[group] = WeightedTally.from_body(documents.field(named, "weighted", dict), design)
             else:
-                groups[group] = tally_type(design).from_body(documents.field(named, "tally", dict), design)
+                groups[group] = operation(design, "TALLY").from_body(documents.field(named, "tally", dict), design)
         if len(set(map(type, groups.values()))) > 1:
             raise UnreadableFile("some groups have weights, and others have none; expected all in one way.")
         by = tuple(map(str, documents.field(body, "by", list)))
@@ -243,18 +214,6 @@ def tallies_by_values(design: AnyDesign, groups: Mapping[tuple[Any, ...], Any], 
     _check_number(len(groups))
     ordered = sorted(groups, key=group_order)
     return GroupedTally(design, {each[0] if len(each) == 1 else each: groups[each] for each in ordered}, tuple(by))
-
-
-def group_name(group: Group) -> str:
-    """Return what a group is called in tables.
-
-    Example:
-        >>> group_name(("north", 2020)), group_name(None)
-        ('north · 2020', '(none)')
-    """
-    if isinstance(group, tuple):
-        return " · ".join(map(group_name, group))
-    return "(none)" if group is None else str(group)
 
 
 def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any, by: Any, also: Any) -> GroupedTally:
@@ -353,93 +312,6 @@ def _cut(given: Any, rows: NDArray[np.intp]) -> Any:
     if isinstance(given, Responses | np.ndarray):
         return given[rows]
     return [given[row] for row in rows.tolist()] if isinstance(given, list) else given.take(rows)
-
-
-def numbered(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
-    """Return the groups of a column in order, and the number of each row's.
-
-    They stand as a column of categories has them, else sorted, with what is missing last. Of several columns each
-    group is a tuple.
-
-    Raises:
-        InvalidRequest: no column, or columns with different numbers of rows.
-    """
-    given, numbers = _distinct(by)
-    known = getattr(getattr(by, "dtype", None), "categories", None)  # of pandas, or an Enum of Polars
-    seen = np.bincount(numbers, minlength=len(given)) > 0
-    present = dict.fromkeys(each for each, there in zip(given, seen.tolist(), strict=True) if there)
-    first = [each for each in map(_label, () if known is None else known) if each in present]
-    order = first + sorted((each for each in present if each not in set(first)), key=group_order)
-    place = {group: number for number, group in enumerate(order)}
-    places = np.array([place.get(each, -1) for each in given], np.intp)
-    return order, places[numbers] if len(given) else numbers
-
-
-def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
-    """Return what a column holds, perhaps with repetitions, and the number of each row's."""
-    if isinstance(by, Mapping):
-        columns = [numbered(each) for each in by.values()]
-        if not columns or len({len(rows) for _, rows in columns}) > 1:
-            raise InvalidRequest("the columns of groups have different numbers of rows; expected one for each row.")
-        return _combined(columns)
-    if isinstance(by, np.ndarray) and by.ndim == 1 and by.dtype.kind in "biufUSM" and not np.ma.isMaskedArray(by):
-        values, rows = np.unique(by, return_inverse=True)
-        return [_label(each) for each in values.tolist()], rows.reshape(-1).astype(np.intp, copy=False)
-    if isinstance(by, str | bytes) or (not hasattr(by, "__iter__") and not arrow.is_column(by)):
-        raise InvalidRequest(
-            f"by is a {type(by).__name__}; expected the group of each respondent, row by row.",
-            'For example by=frame["region"].',
-        )
-    read = arrow.to_arrow(by) if arrow.is_column(by) else None
-    if read is not None:
-        return _of_arrow(read)
-    labels = [_label(each) for each in by]
-    place = {label: number for number, label in enumerate(dict.fromkeys(labels))}
-    return list(place), np.array([place[each] for each in labels], np.intp)
-
-
-def _of_arrow(column: Any) -> tuple[list[Group], NDArray[np.intp]]:
-    import pyarrow as pa
-
-    array = column.combine_chunks()
-    array = array.storage if isinstance(array, pa.ExtensionArray) else array
-    if pa.types.is_struct(array.type):
-        return _combined([numbered(each) for each in array.flatten()])
-    if pa.types.is_string_view(array.type):
-        array = array.cast(pa.large_string())
-    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-    values = coded.dictionary.to_pylist()
-    rows = np.asarray(coded.indices.fill_null(len(values)), np.intp)
-    return [*map(_label, values), None], rows
-
-
-def _combined(columns: list[tuple[list[Group], NDArray[np.intp]]]) -> tuple[list[Group], NDArray[np.intp]]:
-    """Return the combinations of several columns that occur, as tuples."""
-    found, rows = np.unique(np.stack([numbers for _, numbers in columns], axis=1), axis=0, return_inverse=True)
-    labels = [order for order, _ in columns]
-    return [tuple(label[at] for label, at in zip(labels, each, strict=True)) for each in found.tolist()], rows.reshape(
-        -1
-    )
-
-
-def group_order(group: Group) -> Any:
-    """Return where a group stands: numbers, text, and what is missing last."""
-    if isinstance(group, tuple):
-        return tuple(map(group_order, group))
-    return (2, "") if group is None else (0, group) if isinstance(group, int | float) else (1, str(group))
-
-
-def _label(group: Any) -> Group:
-    """Return what a group is called, as JSON can hold it; what a table has for nothing is None."""
-    if isinstance(group, tuple | list):
-        return tuple(map(_label, group))
-    if isinstance(group, np.generic):
-        group = group.item()
-    if group is None or isinstance(group, str | bool | int):
-        return group
-    if isinstance(group, float):
-        return group if math.isfinite(group) else None
-    return None if str(group) in ("<NA>", "NaT") else str(group)
 
 
 def _read_label(given: Any) -> Group:

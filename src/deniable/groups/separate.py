@@ -10,8 +10,10 @@ from deniable import documents
 from deniable.designs import AnyDesign
 from deniable.documents import HashedDocument, Sealed
 from deniable.errors import IncompatibleTallies, InvalidRequest, UnreadableFile, quoted
+from deniable.groups.tallies import GroupedTally
 from deniable.tallies.base import AdditiveTally
-from deniable.tallies.groups import Group, GroupedTally, group_order, tally_type
+from deniable.tallies.group_labels import Group, group_order
+from deniable.types import operation
 
 
 class TallyKey(NamedTuple):
@@ -153,8 +155,8 @@ def _read(row: Mapping[str, Any], designs: list[AnyDesign]) -> Any:
     grouped = "grouped" in row
     body = documents.field(row, "grouped" if grouped else "tally", dict)
     for design in designs:
-        kind: Any = GroupedTally if grouped else tally_type(design)
+        kind: Any = GroupedTally if grouped else operation(design, "TALLY")
         if body.get(kind.OWNER) == design.hash:
             return kind.from_body(body, design)
-    kind = GroupedTally if grouped else tally_type(designs[0])
+    kind = GroupedTally if grouped else operation(designs[0], "TALLY")
     return kind.from_body(body, designs[0])  # which tells that it is of another one

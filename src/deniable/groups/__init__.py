@@ -1,0 +1,1 @@
+"""Groups of people who were asked with one design: their tallies, and estimates that compare them."""

@@ -1,0 +1,117 @@
+"""Columns of groups → the label of each group, and the number of each row's group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidRequest
+from deniable.files import arrow
+
+__all__ = ["Group", "group_label", "group_name", "group_order", "numbered"]
+
+Group: TypeAlias = Hashable
+"""What a group is called: text, a number, None where nobody said; a tuple of them, for groups by several columns."""
+
+
+def group_name(group: Group) -> str:
+    """Return what a group is called in tables.
+
+    Example:
+        >>> group_name(("north", 2020)), group_name(None)
+        ('north · 2020', '(none)')
+    """
+    if isinstance(group, tuple):
+        return " · ".join(map(group_name, group))
+    return "(none)" if group is None else str(group)
+
+
+def numbered(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
+    """Return the groups of a column in order, and the number of each row's.
+
+    They stand as a column of categories has them, else sorted, with what is missing last. Of several columns each
+    group is a tuple.
+
+    Raises:
+        InvalidRequest: no column, or columns with different numbers of rows.
+    """
+    given, numbers = _distinct(by)
+    known = getattr(getattr(by, "dtype", None), "categories", None)  # of pandas, or an Enum of Polars
+    seen = np.bincount(numbers, minlength=len(given)) > 0
+    present = dict.fromkeys(each for each, there in zip(given, seen.tolist(), strict=True) if there)
+    first = [each for each in map(group_label, () if known is None else known) if each in present]
+    order = first + sorted((each for each in present if each not in set(first)), key=group_order)
+    place = {group: number for number, group in enumerate(order)}
+    places = np.array([place.get(each, -1) for each in given], np.intp)
+    return order, places[numbers] if len(given) else numbers
+
+
+def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
+    """Return what a column holds, perhaps with repetitions, and the number of each row's."""
+    if isinstance(by, Mapping):
+        columns = [numbered(each) for each in by.values()]
+        if not columns or len({len(rows) for _, rows in columns}) > 1:
+            raise InvalidRequest("the columns of groups have different numbers of rows; expected one for each row.")
+        return _combined(columns)
+    if isinstance(by, np.ndarray) and by.ndim == 1 and by.dtype.kind in "biufUSM" and not np.ma.isMaskedArray(by):
+        values, rows = np.unique(by, return_inverse=True)
+        return [group_label(each) for each in values.tolist()], rows.reshape(-1).astype(np.intp, copy=False)
+    if isinstance(by, str | bytes) or (not hasattr(by, "__iter__") and not arrow.is_column(by)):
+        raise InvalidRequest(
+            f"by is a {type(by).__name__}; expected the group of each respondent, row by row.",
+            'For example by=frame["region"].',
+        )
+    read = arrow.to_arrow(by) if arrow.is_column(by) else None
+    if read is not None:
+        return _of_arrow(read)
+    labels = [group_label(each) for each in by]
+    place = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return list(place), np.array([place[each] for each in labels], np.intp)
+
+
+def _of_arrow(column: Any) -> tuple[list[Group], NDArray[np.intp]]:
+    import pyarrow as pa
+
+    array = column.combine_chunks()
+    array = array.storage if isinstance(array, pa.ExtensionArray) else array
+    if pa.types.is_struct(array.type):
+        return _combined([numbered(each) for each in array.flatten()])
+    if pa.types.is_string_view(array.type):
+        array = array.cast(pa.large_string())
+    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    values = coded.dictionary.to_pylist()
+    rows = np.asarray(coded.indices.fill_null(len(values)), np.intp)
+    return [*map(group_label, values), None], rows
+
+
+def _combined(columns: list[tuple[list[Group], NDArray[np.intp]]]) -> tuple[list[Group], NDArray[np.intp]]:
+    """Return the combinations of several columns that occur, as tuples."""
+    found, rows = np.unique(np.stack([numbers for _, numbers in columns], axis=1), axis=0, return_inverse=True)
+    labels = [order for order, _ in columns]
+    return [tuple(label[at] for label, at in zip(labels, each, strict=True)) for each in found.tolist()], rows.reshape(
+        -1
+    )
+
+
+def group_order(group: Group) -> Any:
+    """Return where a group stands: numbers, text, and what is missing last."""
+    if isinstance(group, tuple):
+        return tuple(map(group_order, group))
+    return (2, "") if group is None else (0, group) if isinstance(group, int | float) else (1, str(group))
+
+
+def group_label(group: Any) -> Group:
+    """Return what a group is called, as JSON can hold it; what a table has for nothing is None."""
+    if isinstance(group, tuple | list):
+        return tuple(map(group_label, group))
+    if isinstance(group, np.generic):
+        group = group.item()
+    if group is None or isinstance(group, str | bool | int):
+        return group
+    if isinstance(group, float):
+        return group if math.isfinite(group) else None
+    return None if str(group) in ("<NA>", "NaT") else str(group)
