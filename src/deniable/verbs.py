@@ -1,8 +1,8 @@
-"""The verbs, for everything that can be asked: `respond`, `respond_all`, `tally`, `estimate`.
+"""The verbs, for every type of question: `respond`, `respond_all`, `tally`, `estimate`.
 
-A design says what it `asks` for, and the table below where each verb lives for it. A module is loaded when it is first
-needed, so that whoever responds loads the standard library alone. Each verb has an overload for every type of design,
-so that type checkers know what comes out.
+A verb looks its function up in `deniable.types`, whose modules are loaded when they are first needed, so that whoever
+responds loads the standard library alone. Type checkers read the signature of each function from attributes that design
+and tally classes have for them alone: the classes below say which.
 """
 
 from __future__ import annotations
@@ -10,76 +10,80 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
-from deniable.chance import SYSTEM, Source
+from deniable.chance import SYSTEM
 from deniable.errors import InvalidRequest, require, require_options
 from deniable.files.row_names import index_of, name_of
 from deniable.types import FOLDERS, operation
 
 if TYPE_CHECKING:
-    from deniable.designs import AnyDesign, Deck, Design, NumberDesign
-    from deniable.documents import Response
+    from deniable.designs import Design
     from deniable.engines import Engine
-    from deniable.estimates import DeckEstimate, Estimate
+    from deniable.estimates import Estimate
     from deniable.estimates.covariances import Matrix
     from deniable.estimates.sampling import SampledEstimate, Sampling
-    from deniable.estimates.stages import Combined, Mixed
-    from deniable.exact import Rational
+    from deniable.estimates.stages import Mixed
     from deniable.groups.estimates import GroupedEstimate
     from deniable.groups.tallies import GroupedTally
-    from deniable.order.ladders import Ladder
     from deniable.tallies import Tally
-    from deniable.tallies.decks import DeckTally
     from deniable.tallies.responses import Responses
-    from deniable.tallies.stages import StageTallies
     from deniable.tallies.weighted import WeightedTally
-    from deniable.types.drawn.count import DrawnTally
-    from deniable.types.drawn.design import DrawnDesign
-    from deniable.types.drawn.estimate import DrawnEstimate
-    from deniable.types.edges.count import EdgeTally
-    from deniable.types.edges.design import EdgeDesign
-    from deniable.types.edges.estimate import EdgeEstimate
-    from deniable.types.key_value.count import KeyValueTally
-    from deniable.types.key_value.design import KeyValueDesign
-    from deniable.types.key_value.estimate import KeyValueEstimate
-    from deniable.types.numbers.count import NumberTally
-    from deniable.types.numbers.estimate import NumberEstimate
-    from deniable.types.strings.count import NoisyTally, StringTally
-    from deniable.types.strings.design import StringDesign, StringResponse
-    from deniable.types.strings.estimate import Candidates, StringEstimate
 
 __all__ = ["estimate", "respond", "respond_all", "tally"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
-@overload
-def respond(design: NumberDesign, answer: Rational, *, source: Source = SYSTEM) -> Response: ...
-@overload
-def respond(design: Design, answer: str | Mapping[str, str], *, source: Source = SYSTEM) -> Response: ...
-@overload
-def respond(design: Ladder, answer: str | Mapping[str, str], *, source: Source = SYSTEM) -> tuple[Response, ...]: ...
-@overload
-def respond(design: Deck, answer: str, *, card: int) -> Response: ...
-@overload
-def respond(design: KeyValueDesign, answer: Mapping[str, Rational], *, source: Source = SYSTEM) -> Response: ...
-@overload
-def respond(design: EdgeDesign, answer: Mapping[str, Rational], *, source: Source = SYSTEM) -> Response: ...
-@overload
-def respond(
-    design: DrawnDesign, answer: Mapping[str, str] | Callable[[str], str], *, source: Source = SYSTEM
-) -> Response: ...
-@overload
-def respond(
-    design: StringDesign, answer: str, *, cohort: int | None = None, source: Source = SYSTEM
-) -> StringResponse: ...
-def respond(
-    design: AnyDesign,
-    answer: object,
-    *,
-    card: int | None = None,
-    cohort: int | None = None,
-    source: Source = SYSTEM,
-) -> Response | StringResponse | tuple[Response, ...]:
+
+class Sent(Protocol[R_co]):
+    """`Responses` to a design."""
+
+    @property
+    def design(self) -> R_co: ...
+    def present(self) -> Any: ...
+
+
+class Responding(Protocol[P, R_co]):
+    """A design: `types.*.respond.respond`."""
+
+    def respond(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+class RespondingAll(Protocol[P, R_co]):
+    """A design: `types.*.draw.respond_all`."""
+
+    def respond_all(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+class Counting(Protocol[P, R_co]):
+    """A design: `types.*.count.tally`."""
+
+    def tally(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+class CountingSent(Protocol[P, R_co]):
+    """A design: `types.*.draw.count_sent`, of its `Responses`."""
+
+    @staticmethod
+    def count_sent(responses: Any, /, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+class EstimatingSampled(Protocol[P, R_co]):
+    """A design: `types.*.sampling.estimate_sampled`, of its `Responses`."""
+
+    @staticmethod
+    def estimate_sampled(responses: Any, /, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+class Estimating(Protocol[P, R_co]):
+    """A tally: `types.*.estimate.estimate`."""
+
+    def estimate(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+def respond(design: Responding[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Draw the response to one true answer; only the response leaves this function.
 
     Guarantee: drawn with exactly the integer weights from which the design's ε is derived. Responding again reveals as
@@ -106,108 +110,25 @@ def respond(
         >>> dn.respond(dn.lpp_club(["tea", "milk"], epsilon=1), {"tea": 0.5}).symbol[2:] in ("tea", "milk")
         True
     """
-    if card is None is cohort and source is SYSTEM and getattr(design, "required", None) == {}:
-        return operation(design, "respond")(design, answer)  # type: ignore[no-any-return]  # the quick way
+    return _respond(design, *args, **kwargs)  # type: ignore[no-any-return]
+
+
+def _respond(design: Any, answer: object, **options: Any) -> Any:
+    if not options and getattr(design, "required", None) == {}:
+        return operation(design, "respond")(design, answer)
+    source = options.get("source", SYSTEM)
     require(hasattr(source, "read"), source, "the source", "random bytes that can be read")
-    options = {"card": card, "cohort": cohort, "source": None if source is SYSTEM else source}
-    return _call("respond", design, (design, answer), options)  # type: ignore[no-any-return]
+    options["source"] = None if source is SYSTEM else source
+    return _call("respond", design, (design, answer), options)
 
 
 @overload
-def respond_all(
-    design: NumberDesign,
-    answers: object,
-    *,
-    source: Source | None = None,
-    engine: Engine | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
-) -> Responses[NumberDesign]: ...
+def respond_all(design: RespondingAll[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
 @overload
-def respond_all(
-    design: Design,
-    answers: object,
-    *,
-    codes: bool | None = None,
-    source: Source | None = None,
-    engine: Engine | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
-) -> Responses[Design]: ...
-@overload
-def respond_all(
-    design: Ladder,
-    answers: object,
-    *,
-    codes: bool | None = None,
-    source: Source | None = None,
-    engine: Engine | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
-) -> Responses[Ladder]: ...
-@overload
-def respond_all(
-    design: Deck, answers: object, *, source: Source | None = None, engine: Engine | None = None
-) -> Responses[Deck]: ...
-@overload
-def respond_all(
-    design: KeyValueDesign,
-    answers: object,
-    *,
-    people: object = None,
-    columns: tuple[str, str, str] = ("person", "item", "weight"),
-    weight: str = "weight",
-    source: Source | None = None,
-    engine: Engine | None = None,
-    fast: bool | None = None,
-) -> Responses[KeyValueDesign]: ...
-@overload
-def respond_all(
-    design: EdgeDesign,
-    answers: object,
-    *,
-    people: object = None,
-    columns: tuple[str, str, str] = ("person", "item", "weight"),
-    weight: str = "weight",
-    source: Source | None = None,
-    engine: Engine | None = None,
-    fast: bool | None = None,
-) -> Responses[EdgeDesign]: ...
-@overload
-def respond_all(
-    design: StringDesign,
-    answers: object,
-    *,
-    cohorts: object = None,
-    source: Source | None = None,
-    engine: Engine | None = None,
-    fast: bool | None = None,
-) -> Responses[StringDesign]: ...
-@overload
-def respond_all(
-    design: DrawnDesign,
-    answers: object,
-    *,
-    codes: bool | None = None,
-    source: Source | None = None,
-    engine: Engine | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
-) -> Responses[DrawnDesign]: ...
-def respond_all(
-    design: AnyDesign,
-    answers: object,
-    *,
-    codes: bool | None = None,
-    cohorts: object = None,
-    people: object = None,
-    columns: tuple[str, str, str] | None = None,
-    weight: str | None = None,
-    source: Source | None = None,
-    threads: int | None = None,
-    fast: bool | None = None,
-    engine: Engine | None = None,
-) -> Responses[Any]:
+def respond_all(design: RespondingAll[..., R], answers: object, *, engine: Engine | None, **options: Any) -> R: ...
+def respond_all(  # type: ignore[misc]  # it takes all that a type of question takes
+    design: Any, answers: object, *, engine: Engine | None = None, **options: Any
+) -> Any:
     """Draw a response to each of many true answers: the same draw as `respond`, at the speed of arrays.
 
     Guarantee: drawn with exactly the integer weights from which the design's ε is derived, from a keystream under a
@@ -244,18 +165,9 @@ def respond_all(
         >>> len(sent), dn.tally(sent).respondents, dn.tally(sent).missing
         (3, 2, 1)
     """
-    options = {
-        "codes": codes,
-        "cohorts": cohorts,
-        "people": people,
-        "columns": columns,
-        "weight": weight,
-        "source": source,
-        "threads": threads,
-        "fast": fast,
-    }
     if getattr(design, "asks", None) not in FOLDERS:
         _refuse_design("respond_all", design)
+    source = options.get("source")
     require(source is None or hasattr(source, "read"), source, "the source", "random bytes that can be read")
     require(
         engine is None or hasattr(engine, "respond_all"), engine, "the engine", "one, such as dn.engines.local.Local()"
@@ -266,57 +178,30 @@ def respond_all(
             "folder to write them to.",
             "Say where: dn.engines.spark.respond_all(design, frame, column, out=path).",
         )
-    if engine is not None:
-        given = {name: option for name, option in options.items() if option is not None}
-        sent = engine.respond_all(design, answers, **given)
-    else:
+    if engine is None:
         sent = _checked(operation(design, "respond_all"), (design, answers), options)
+    else:
+        sent = engine.respond_all(design, answers, **_without_none(options))
     return sent.with_names(index_of(answers), name_of(answers)) if design.keeps_order else sent
 
 
 @overload
-def tally(design: Responses[NumberDesign] | Responses[Design], *, weights: object) -> WeightedTally: ...
+def tally(design: Sent[CountingSent[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
 @overload
-def tally(design: Responses[NumberDesign]) -> NumberTally: ...
+def tally(  # type: ignore[overload-overlap]  # with by= a mapping of groups comes back
+    design: Counting[P, R], *args: P.args, **kwargs: P.kwargs
+) -> R: ...
 @overload
-def tally(design: Responses[Design]) -> Tally: ...
-@overload
-def tally(design: Responses[Ladder], *, reached: object = None) -> StageTallies: ...
-@overload
-def tally(design: Responses[Deck]) -> DeckTally: ...
-@overload
-def tally(design: Responses[KeyValueDesign]) -> KeyValueTally: ...
-@overload
-def tally(design: Responses[EdgeDesign]) -> EdgeTally: ...
-@overload
-def tally(design: Responses[StringDesign]) -> StringTally: ...
-@overload
-def tally(design: Responses[DrawnDesign]) -> DrawnTally: ...
-@overload
-def tally(design: Design, responses: object, *, weights: object, codes: bool | None = None) -> WeightedTally: ...
-@overload
-def tally(design: NumberDesign, responses: object, *, codes: bool | None = None) -> NumberTally: ...
-@overload
-def tally(design: Design, responses: object, *, codes: bool | None = None) -> Tally: ...
-@overload
-def tally(design: Ladder, responses: object, *, reached: object = None) -> StageTallies: ...
-@overload
-def tally(design: Deck, responses: object) -> DeckTally: ...
-@overload
-def tally(design: KeyValueDesign, responses: object) -> KeyValueTally: ...
-@overload
-def tally(design: EdgeDesign, responses: object) -> EdgeTally: ...
-@overload
-def tally(design: StringDesign, responses: object) -> StringTally: ...
-@overload
-def tally(design: DrawnDesign, responses: object) -> DrawnTally: ...
+def tally(
+    design: Design | Responses[Design], responses: object = None, *, weights: object, codes: bool | None = None
+) -> WeightedTally: ...
 @overload
 def tally(
     design: Mapping[Any, Design], responses: object, *, devices: object, codes: bool | None = None
 ) -> list[Tally]: ...
 @overload
 def tally(
-    design: AnyDesign | Responses[Any],
+    design: Counting[..., object] | Responses[Any],
     responses: object = None,
     *,
     by: object,
@@ -324,15 +209,14 @@ def tally(
     reached: object = None,
     weights: object = None,
 ) -> GroupedTally: ...
-def tally(
-    design: AnyDesign | Responses[Any] | Mapping[Any, Design],
+def tally(  # type: ignore[misc]  # it takes all that a type of question takes
+    design: Any,
     responses: object = None,
     *,
-    codes: bool | None = None,
-    reached: object = None,
     devices: object = None,
     by: object = None,
     weights: object = None,
+    **options: Any,
 ) -> Any:
     """Count responses. Tallies of one design add up in any order, also by `sum()`.
 
@@ -368,22 +252,22 @@ def tally(
         >>> counted.counts, counted.missing
         (array([1, 2]), 1)
     """
-    options: dict[str, Any] = {"codes": codes, "reached": reached, "devices": devices}
     if weights is not None and isinstance(design, Mapping):
         raise InvalidRequest(
             "there are weights= and several devices; expected one of the two.",
             "Count each device's rows on their own: dn.tally(design, responses, weights=weights).",
         )
     if by is not None:
-        return _count_groups(design, responses, by, weights, **options)
+        return _count_groups(design, responses, by, weights, devices, options)
     if isinstance(design, Mapping):
-        return _count_devices(design, responses, devices, codes=codes, reached=reached)
+        return _count_devices(design, responses, devices, options)
+    options["devices"] = devices
     if weights is not None:
         return _count_weighted(design, responses, weights, options)
     return _count_all(design, responses, options)
 
 
-def _count_all(design: Any, responses: Any, options: dict[str, Any]) -> Any:
+def _count_all(design: Any, responses: Any, options: Mapping[str, Any]) -> Any:
     """Count responses to one design, of everybody alike."""
     from deniable.tallies.responses import Responses
 
@@ -407,71 +291,12 @@ def _count_all(design: Any, responses: Any, options: dict[str, Any]) -> Any:
 
 
 @overload
-def estimate(
-    tally: Responses[NumberDesign] | Responses[Design],
-    *,
-    sampling: Sampling,
-    domain: object = None,
-    by: object = None,
-    denominator: object = None,
-    inverse: Sequence[Sequence[float]] | Matrix | None = None,
-) -> SampledEstimate: ...
+def estimate(tally: Estimating[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
+@overload
+def estimate(tally: Sent[EstimatingSampled[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
 @overload
 def estimate(
-    tally: Responses[Ladder],
-    *,
-    sampling: Sampling,
-    reached: object = None,
-    domain: object = None,
-    by: object = None,
-    denominator: object = None,
-) -> SampledEstimate: ...
-@overload
-def estimate(
-    tally: Responses[KeyValueDesign],
-    *,
-    sampling: Sampling,
-    scaling: str | None = None,
-    domain: object = None,
-    by: object = None,
-) -> SampledEstimate: ...
-@overload
-def estimate(
-    tally: Responses[EdgeDesign], *, sampling: Sampling, domain: object = None, by: object = None
-) -> SampledEstimate: ...
-@overload
-def estimate(
-    tally: Responses[StringDesign],
-    candidates: Sequence[str] | Candidates,
-    *,
-    sampling: Sampling,
-    domain: object = None,
-    by: object = None,
-) -> SampledEstimate: ...
-@overload
-def estimate(
-    tally: Responses[Deck] | Responses[DrawnDesign] | Sequence[Responses[Any]],
-    *,
-    sampling: Sampling,
-    domain: object = None,
-    by: object = None,
-    denominator: object = None,
-) -> SampledEstimate: ...
-@overload
-def estimate(tally: WeightedTally, *, inverse: Sequence[Sequence[float]] | Matrix | None = None) -> SampledEstimate: ...
-@overload
-def estimate(  # type: ignore[overload-overlap]  # a design for numbers is asked first
-    tally: NumberTally,
-    *,
-    quantiles: Sequence[float] | None = None,
-    method: str = "inversion",
-    population: int | None = None,
-    guess: Mapping[str, float] | Sequence[float] | None = None,
-    inverse: Sequence[Sequence[float]] | Matrix | None = None,
-) -> NumberEstimate: ...
-@overload
-def estimate(
-    tally: Tally | Responses[Design],
+    tally: Responses[Design],
     *,
     method: str = "inversion",
     population: int | None = None,
@@ -480,59 +305,23 @@ def estimate(
 ) -> Estimate: ...
 @overload
 def estimate(
-    tally: StageTallies,
-    *,
-    method: str = "information",
-    guess: Mapping[str, float] | Sequence[float] | None = None,
-    population: int | None = None,
-) -> Combined: ...
-@overload
-def estimate(tally: DeckTally, *, population: int | None = None) -> DeckEstimate: ...
-@overload
-def estimate(
-    tally: KeyValueTally, *, scaling: str | None = None, population: int | str | None = None
-) -> KeyValueEstimate: ...
-@overload
-def estimate(tally: EdgeTally, *, population: int | None = None) -> EdgeEstimate: ...
-@overload
-def estimate(
-    tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates | None = None, *, fdr: float = 0.05
-) -> StringEstimate: ...
-@overload
-def estimate(tally: DrawnTally, *, method: str = "inversion", population: int | None = None) -> DrawnEstimate: ...
-@overload
-def estimate(
-    tally: GroupedTally,
-    *,
-    method: str | None = None,
-    guess: Mapping[str, float] | Sequence[float] | None = None,
-    scaling: str | None = None,
-    quantiles: Sequence[float] | None = None,
-) -> GroupedEstimate: ...
-@overload
-def estimate(
     tally: Sequence[Tally],
     *,
     method: str = "information",
     guess: Mapping[str, float] | Sequence[float] | None = None,
     population: int | None = None,
 ) -> Mixed: ...
+@overload
 def estimate(
-    tally: Any,
-    candidates: Sequence[str] | Candidates | None = None,
+    tally: Sequence[Responses[Any]],
     *,
-    method: str | None = None,
-    population: int | str | None = None,
-    guess: Mapping[str, float] | Sequence[float] | None = None,
-    inverse: Sequence[Sequence[float]] | Matrix | None = None,
-    scaling: str | None = None,
-    fdr: float | None = None,
-    quantiles: Sequence[float] | None = None,
-    sampling: Sampling | None = None,
-    reached: object = None,
+    sampling: Sampling,
     domain: object = None,
     by: object = None,
     denominator: object = None,
+) -> SampledEstimate: ...
+def estimate(  # type: ignore[misc]  # it takes all that a type of question takes
+    tally: Any, candidates: object = None, *, sampling: Sampling | None = None, **options: Any
 ) -> Any:
     """Estimate from a tally what is true of the people: shares, means, degrees, or which strings there are.
 
@@ -572,34 +361,20 @@ def estimate(
         >>> {name: round(share, 3) for name, share in found.params.items()}
         {'no': 0.7, 'yes': 0.3}
     """
-    options = {
-        "candidates": candidates,
-        "method": method,
-        "population": population,
-        "guess": guess,
-        "inverse": inverse,
-        "scaling": scaling,
-        "fdr": fdr,
-        "quantiles": quantiles,
-        "reached": reached,
-        "domain": domain,
-        "by": by,
-        "denominator": denominator,
-    }
     from deniable.groups.tallies import GroupedTally
     from deniable.tallies.base import AdditiveTally
     from deniable.tallies.weighted import WeightedTally
 
+    options["candidates"] = candidates
     if sampling is not None:
         return _estimate_sampled(tally, sampling, options)
-    if by is not None and _are_responses(tally):
-        tally, options["by"] = _count_groups(tally, None, by, None, codes=None, reached=None, devices=None), None
+    if options.get("by") is not None and _are_responses(tally):
+        tally = _count_groups(tally, None, options.pop("by"), None, None, {})
     if isinstance(tally, WeightedTally):
         from deniable.estimates.sampling import estimate_tally
 
         return _checked(estimate_tally, (tally,), options)
-
-    if isinstance(tally, list | tuple) and tally and all(_counts_shares(each) for each in tally):
+    if isinstance(tally, list | tuple) and tally and all(map(_counts_shares, tally)):
         from deniable.estimates.stages import pool
 
         return _checked(pool, (tally,), options)
@@ -633,11 +408,11 @@ def _checked(function: Callable[..., Any], given: tuple[Any, ...], options: Mapp
 
 def _used(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that were given, if they are all that a function takes and needs."""
-    used = {name: option for name, option in options.items() if option is not None}
+    used = _without_none(options)
     known = _parameters(function)
     for name in used:
         if name not in known:
-            fitting = [each for each in list(known)[len(given) :] if each in options and each != "sent"]
+            fitting = [option for option in list(known)[len(given) :] if option != "sent"]
             raise InvalidRequest(
                 f"{name} does not go with a design that asks for {_asked(given[0])}; expected "
                 f"{' or '.join(fitting) or 'no options'}."
@@ -647,6 +422,11 @@ def _used(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping
         if known[name] and name not in used:
             raise InvalidRequest(*given[0].required[name])
     return used
+
+
+def _without_none(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that have a value."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _asked(given: Any) -> str:
@@ -666,14 +446,15 @@ def _count(responses: Responses[Any], options: Mapping[str, Any]) -> Any:
 
 
 def _count_weighted(design: Any, responses: Any, weights: Any, options: Mapping[str, Any]) -> WeightedTally:
+    from deniable.designs import Design
     from deniable.tallies.responses import Responses
     from deniable.tallies.weighted import tally_weighted
 
     alone = isinstance(design, Responses) and responses is None
-    asks = getattr(design.design if alone else design, "asks", "categories")
-    if asks not in ("categories", "numbers"):
+    asked = design.design if alone else design
+    if hasattr(asked, "asks") and not isinstance(asked, Design):
         raise InvalidRequest(
-            f"weights do not go with a design that asks for {asks}; expected categories or numbers.",
+            f"weights do not go with a design that asks for {asked.asks}; expected categories or numbers.",
             "Estimate from the rows: dn.estimate(responses, sampling=dn.Sampling(weights)).",
         )
     if alone:
@@ -709,11 +490,12 @@ def _estimate_sampled(given: Any, sampling: Sampling, options: Mapping[str, Any]
 
 
 def _count_devices(
-    designs: Mapping[Any, Design], responses: Any, devices: Any, *, codes: bool | None, reached: object
+    designs: Mapping[Any, Design], responses: Any, devices: Any, options: Mapping[str, Any]
 ) -> list[Tally]:
     from deniable.tallies.devices import count_devices
 
-    if responses is None or devices is None or reached is not None:
+    codes = options.get("codes")
+    if responses is None or devices is None or _without_none(options).keys() - {"codes"}:
         raise InvalidRequest(
             "the designs come in a mapping; expected a design for each device, the responses, and devices= row by row."
         )
@@ -722,7 +504,7 @@ def _count_devices(
 
 
 def _count_groups(
-    design: Any, responses: Any, by: Any, weights: Any, *, codes: bool | None, reached: Any, devices: object
+    design: Any, responses: Any, by: Any, weights: Any, devices: object, options: Mapping[str, Any]
 ) -> GroupedTally:
     from deniable.groups.tallies import tally_by
     from deniable.tallies.responses import Responses
@@ -740,11 +522,13 @@ def _count_groups(
             "Where rows lie elsewhere, count them there: dn.engines.spark.tally(design, frame, by=column).",
         )
 
+    reached = options.get("reached")
+
     def count(rows: Any, stages: Any) -> Any:
-        return tally(of, rows, codes=codes, reached=stages)  # type: ignore[call-overload]  # of whatever type
+        return _count_all(of, rows, {**options, "reached": stages})
 
     def weigh(rows: Any, own: Any) -> WeightedTally:
-        return _count_weighted(of, rows, own, {"codes": codes, "reached": reached})
+        return _count_weighted(of, rows, own, options)
 
     return tally_by(count, of, sent, by, reached) if weights is None else tally_by(weigh, of, sent, by, weights)
 
@@ -779,7 +563,7 @@ def _are_responses(given: object) -> bool:
 
 
 def _are_shares_sent(given: Any) -> bool:
-    return _are_responses(given) and given.design.asks == "categories"
+    return _are_responses(given) and "sent" in _parameters(operation(given.design, "estimate"))
 
 
 def _refuse_tally(given: object) -> NoReturn:

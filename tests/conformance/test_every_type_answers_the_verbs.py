@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 from collections.abc import Callable
-from typing import Any, get_overloads
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import deniable as dn
-from deniable import verbs
+from deniable.types import FOLDERS, _operation, operation
 from tests.conformance.test_every_sampled_record import RECORDS
 from tests.support.seeded import Seeded
 from tests.support.types import TYPES, Asked, every_type
@@ -20,7 +21,7 @@ VERBS = (dn.respond, dn.respond_all, dn.tally, dn.estimate)
 
 
 def test_every_type_of_design_is_tried() -> None:
-    assert {build().design.asks for build in TYPES.values()} == set(verbs._HOMES)
+    assert {build().design.asks for build in TYPES.values()} == set(FOLDERS)
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__)
@@ -144,7 +145,7 @@ def test_an_estimate_comes_out_and_answers_everything(asked: Asked) -> None:
 
 
 def test_every_type_takes_a_sampling() -> None:
-    assert set(verbs._SAMPLED) == set(verbs._HOMES)
+    assert all(_operation(asks, "estimate_sampled") for asks in FOLDERS)
 
 
 every_type_of_shares = pytest.mark.parametrize(  # records are held to a test of their own: test_every_sampled_record.py
@@ -308,12 +309,9 @@ def test_an_option_of_another_type_is_refused(asked: Asked) -> None:
                 verb(*given, **{option: 1})
 
 
+OPERATIONS = {dn.respond: "respond", dn.respond_all: "respond_all", dn.tally: "tally"}
+
+
 def accepted(verb: Callable[..., Any], design: Any) -> set[str]:
-    """The options that the overload for a type of design has."""
-    name = type(design).__name__
-    return {
-        option
-        for overload in get_overloads(verb)
-        if overload.__annotations__["design"] == name
-        for option in overload.__annotations__
-    }
+    """The options that the operation of a type of question has."""
+    return set(inspect.signature(operation(design, OPERATIONS[verb])).parameters)

@@ -45,3 +45,29 @@ def test_a_checker_finds_no_error_and_no_any(checker: str, tmp_path: Path) -> No
     found = revealed.findall(run.stdout)
     assert len(found) == len(names(source)) > 20
     assert not [each for each in found if re.search(r"\b(Any|Unknown)\b", each)]
+
+
+WRONG = """import deniable as dn
+dn.respond(dn.integer_deck(4, epsilon=2), "yes")
+dn.respond(dn.warner(1), "yes", card=3)
+dn.respond(dn.warner(1), 3.5)
+dn.respond(dn.number_design(0, 80, epsilon=1), [1])
+dn.respond_all(dn.warner(1), ["yes"], cohorts=[1])
+dn.tally(dn.respond_all(dn.warner(1), ["yes"]), reached=[1])
+dn.tally(dn.warner(1), ["yes"], reached=[1])
+dn.estimate(dn.tally(dn.warner(1), ["yes"]), candidates=["x"])
+dn.estimate(dn.respond_all(dn.warner(1), ["yes"]), sampling=dn.Sampling([1.0]), scaling="fixed")
+"""
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_a_checker_refuses_what_a_type_of_question_does_not_take(checker: str, tmp_path: Path) -> None:
+    script = tmp_path / "wrong.py"
+    script.write_text(WRONG, encoding="utf-8")
+    command, _ = CHECKERS[checker]
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    run = subprocess.run(
+        [*command, str(script)], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    refused = {int(line) for line in re.findall(r"wrong\.py:(\d+)(?::\d+)?(?: -|:) error", run.stdout)}
+    assert refused == set(range(2, 1 + len(WRONG.splitlines())))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import chance, documents, exact
 from deniable.channel import Dense
@@ -16,6 +16,12 @@ from deniable.designs.labels import Labels, read
 from deniable.designs.registry import Purpose, register
 from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile, quoted
 from deniable.rendering import formats
+
+if TYPE_CHECKING:
+    from deniable.types.deck import count as _count
+    from deniable.types.deck import draw as _draw
+    from deniable.types.deck import respond as _respond
+    from deniable.types.deck import sampling as _sampling
 
 
 @register(
@@ -182,6 +188,14 @@ class Deck(AnyDesign):
             "Deal it to everybody at once: dn.respond_all(deck, answers). Or pass card=, one of deck.shuffle().",
         ),
     }
+
+    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+        respond = _respond.respond
+        respond_all = _draw.respond_all
+        tally = _count.tally
+        count_sent = staticmethod(_draw.count_sent)
+        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
     counts: tuple[int, ...]
     people: int
     categories: Sequence[str] = ("no", "yes")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from deniable import channel as channels
 from deniable import documents, exact
@@ -20,6 +20,12 @@ from deniable.designs.registry import FAMILIES
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile, quoted
 from deniable.rendering import Rendered, formats
+
+if TYPE_CHECKING:
+    from deniable.types.categories import count as _count
+    from deniable.types.categories import draw as _draw
+    from deniable.types.categories import respond as _respond
+    from deniable.types.categories import sampling as _sampling
 
 _MOST_COMBINATIONS = 1 << 20  # combinations that a tally counts one by one: twenty yes-or-no items
 
@@ -98,6 +104,13 @@ class Design(AnyDesign):
     symbols: Sequence[str]
     channel: Channel
     factors: tuple[Factor, ...] = ()
+
+    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+        respond = _respond.respond
+        respond_all = _draw.respond_all
+        tally = _count.tally
+        count_sent = staticmethod(_draw.count_sent)
+        estimate_sampled = staticmethod(_sampling.estimate_sampled)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", labels.read(self.categories))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import documents, exact
 from deniable.designs.design import Design
@@ -18,6 +18,12 @@ from deniable.designs.numbers_best import best_window, worst_variance
 from deniable.designs.ordered import stretches, window
 from deniable.errors import InvalidDesign, InvalidRequest, quoted
 from deniable.rendering import formats
+
+if TYPE_CHECKING:
+    from deniable.types.numbers import count as _count
+    from deniable.types.numbers import draw as _draw
+    from deniable.types.numbers import respond as _respond
+    from deniable.types.numbers import sampling as _sampling
 
 __all__ = ["GOALS", "NumberDesign", "Range", "Scale", "number_design"]
 
@@ -126,6 +132,14 @@ class NumberDesign(Design):
     answer_form: ClassVar[str] = "numbers"
     accepts_codes: ClassVar[bool] = False
     is_streamed: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+        respond = _respond.respond  # type: ignore[assignment]
+        respond_all = _draw.respond_all  # type: ignore[assignment]
+        tally = _count.tally
+        count_sent = staticmethod(_draw.count_sent)  # type: ignore[assignment]
+        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
     scale: Scale = Scale(Range(Fraction(0), Fraction(1)), 2)
 
     def __post_init__(self) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from deniable.tallies.group_labels import Group, group_label, group_order, numbe
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 from deniable.types import operation
+
+if TYPE_CHECKING:
+    from deniable.groups.estimates import GroupedEstimate
 
 __all__ = ["GroupedTally", "check_groups", "tallies_by_values", "tally_by"]
 
@@ -50,6 +53,18 @@ class GroupedTally(AdditiveTally[AnyDesign]):
     """
 
     SCHEMA: ClassVar[str] = "grouped-tally"
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+
+        def estimate(
+            self,
+            *,
+            method: str | None = None,
+            guess: Mapping[str, float] | Sequence[float] | None = None,
+            scaling: str | None = None,
+            quantiles: Sequence[float] | None = None,
+        ) -> GroupedEstimate: ...
+
     design: AnyDesign
     groups: Mapping[Any, Any] = field(default_factory=dict)
     by: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import channel as channels
 from deniable import documents, exact
@@ -20,6 +20,12 @@ from deniable.order.closed_forms import closed, step_to_body, through_sets
 from deniable.order.sets import Nested
 from deniable.order.steps import Factors, Step, Tabulated
 from deniable.rendering import formats
+
+if TYPE_CHECKING:
+    from deniable.types.ladder import count as _count
+    from deniable.types.ladder import draw as _draw
+    from deniable.types.ladder import respond as _respond
+    from deniable.types.ladder import sampling as _sampling
 
 _MOST_HISTORIES = 1_000_000  # cells of a joint channel that are written out: seconds
 
@@ -95,6 +101,13 @@ class Ladder(AnyDesign):
     has_stages: ClassVar[bool] = True
     designs: tuple[Design, ...]
     steps: tuple[Step, ...]
+
+    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+        respond = _respond.respond
+        respond_all = _draw.respond_all
+        tally = _count.tally
+        count_sent = staticmethod(_draw.count_sent)
+        estimate_sampled = staticmethod(_sampling.estimate_sampled)
 
     def __post_init__(self) -> None:
         if not self.designs or len(self.steps) != len(self.designs) - 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from deniable import documents
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, InvalidResponse, quoted, require
 from deniable.tallies.base import AdditiveTally, Counts, read_only
+
+if TYPE_CHECKING:
+    from deniable.types.categories import estimate as _estimate
 
 MOST_CELLS = 1 << 28
 """Counts that a tally keeps at most: 2 GiB."""
@@ -88,6 +91,10 @@ class Tally(AdditiveTally[Design]):
     """
 
     SCHEMA: ClassVar[str] = "tally"
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimate.estimate
+
     design: Design
     counts: Counts = field(repr=False)
     missing: int = 0

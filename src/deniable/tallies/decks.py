@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from deniable.designs.cards import Deck
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidResponse
 from deniable.tallies.base import AdditiveTally, Counts, read_only
+
+if TYPE_CHECKING:
+    from deniable.types.deck import estimate as _estimate
 
 __all__ = ["DeckTally", "tally"]
 
@@ -28,6 +31,10 @@ class DeckTally(AdditiveTally[Deck]):
 
     SCHEMA: ClassVar[str] = "deck-tally"
     OWNER: ClassVar[str] = "deck"
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimate.estimate
+
     design: Deck
     counts: Counts = field(repr=False)
     missing: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from deniable.order.ladders import Ladder
 from deniable.tallies import Tally, tally
 from deniable.tallies.base import AdditiveTally, Counts
 from deniable.tallies.responses import Responses
+
+if TYPE_CHECKING:
+    from deniable.types.ladder import estimate as _estimate
 
 __all__ = ["StageTallies", "count_stages", "finest_rows"]
 
@@ -32,6 +35,10 @@ class StageTallies(AdditiveTally[Ladder]):
 
     SCHEMA: ClassVar[str] = "stage-tallies"
     OWNER: ClassVar[str] = "ladder"
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimate.estimate
+
     design: Ladder
     seen: tuple[Tally, ...]
     finest: tuple[Tally, ...]

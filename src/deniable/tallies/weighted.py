@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from deniable.files.row_names import check_same_people
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 from deniable.tallies.counts import Declared, zeros
 from deniable.tallies.responses import Responses
+
+if TYPE_CHECKING:
+    from deniable.estimates.sampling import estimating as _estimating
 
 __all__ = ["WeightedTally", "tally_weighted"]
 
@@ -42,6 +45,10 @@ class WeightedTally(AdditiveTally[Design]):
     """
 
     SCHEMA: ClassVar[str] = "weighted-tally"
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimating.estimate_tally
+
     design: Design
     counts: Counts = field(repr=False)
     weights: Sums = field(repr=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from deniable.tallies import Tally
 from deniable.tallies.base import AdditiveTally, Counts, count_responses, read_only
 from deniable.tallies.margins import as_cells, marginal
 from deniable.types.drawn.design import DrawnDesign, Hand
+
+if TYPE_CHECKING:
+    from deniable.types.drawn import estimate as _estimate
 
 __all__ = ["TALLY", "DrawnTally", "count_labels", "tally"]
 
@@ -28,6 +31,10 @@ class DrawnTally(AdditiveTally[DrawnDesign]):
     """
 
     SCHEMA: ClassVar[str] = "drawn-tally"
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimate.estimate
+
     design: DrawnDesign
     counts: Counts = field(repr=False)
     missing: int = 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from deniable import chance, documents, exact
 from deniable.channel.product import join, split
@@ -17,6 +17,12 @@ from deniable.designs import AnyDesign, Design, labels
 from deniable.designs.design import Factor
 from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, quoted
 from deniable.rendering import formats
+
+if TYPE_CHECKING:
+    from deniable.types.drawn import count as _count
+    from deniable.types.drawn import draw as _draw
+    from deniable.types.drawn import respond as _respond
+    from deniable.types.drawn import sampling as _sampling
 
 __all__ = ["DESIGN", "DrawnDesign", "Hand", "drawn_items", "known_answers"]
 
@@ -73,6 +79,14 @@ class DrawnDesign(AnyDesign):
     accepts_codes: ClassVar[bool] = True
     is_numbered: ClassVar[bool] = True
     needs_attributes: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+        respond = _respond.respond
+        respond_all = _draw.respond_all
+        tally = _count.tally
+        count_sent = staticmethod(_draw.count_sent)
+        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
     factors: tuple[Factor, ...]
     each: int = 1
 

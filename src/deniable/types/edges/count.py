@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable.tallies import Tally
 from deniable.tallies.base import Counts, count_responses
 from deniable.types.edges.design import EdgeDesign
 from deniable.types.key_value.count import ItemTally, zeros
+
+if TYPE_CHECKING:
+    from deniable.types.edges import estimate as _estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +26,10 @@ class EdgeTally(ItemTally[EdgeDesign]):
     """
 
     SCHEMA: ClassVar[str] = "one-edge-tally"
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimate.estimate
+
     design: EdgeDesign
     counts: Counts = field(repr=False)
     missing: int = 0

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import documents, exact
 from deniable.designs import Design, k_ary, labels, rr3_dagger
@@ -15,6 +15,12 @@ from deniable.designs.three_answers import Weighting
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.rendering import formats
 from deniable.types.key_value.design import ItemDesign
+
+if TYPE_CHECKING:
+    from deniable.types.edges import count as _count
+    from deniable.types.edges import draw as _draw
+    from deniable.types.edges import respond as _respond
+    from deniable.types.edges import sampling as _sampling
 
 __all__ = ["DESIGN", "WEIGHTS", "EdgeDesign", "known_answers", "one_edge"]
 
@@ -38,6 +44,14 @@ class EdgeDesign(ItemDesign):
     asks: ClassVar[str] = "edges"
     answer_form: ClassVar[str] = "weights"
     keeps_order: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+        respond = _respond.respond
+        respond_all = _draw.respond_all
+        tally = _count.tally
+        count_sent = staticmethod(_draw.count_sent)
+        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
     items: Sequence[str]
     choice: Design
     low: ClassVar[Fraction] = WEIGHTS[0]

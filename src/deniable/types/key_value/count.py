@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.tallies.base import AdditiveTally, Counts, count_codes, read_only, response_numbers
 from deniable.types.key_value.design import ItemDesign, KeyValueDesign
 from deniable.types.key_value.schemes import NONE
+
+if TYPE_CHECKING:
+    from deniable.types.key_value import estimate as _estimate
 
 D = TypeVar("D", bound=ItemDesign)
 MOST_ITEMS = 1 << 24
@@ -65,6 +68,10 @@ class KeyValueTally(ItemTally[KeyValueDesign]):
     """
 
     SCHEMA: ClassVar[str] = "keyvalue-tally"
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimate.estimate
+
     design: KeyValueDesign
     counts: Counts = field(repr=False)
     respondents: int

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from deniable import chance, documents, exact
 from deniable.channel import Dense
@@ -43,6 +43,12 @@ from deniable.types.key_value.schemes import (
     read_scale,
     read_weight,
 )
+
+if TYPE_CHECKING:
+    from deniable.types.key_value import count as _count
+    from deniable.types.key_value import draw as _draw
+    from deniable.types.key_value import respond as _respond
+    from deniable.types.key_value import sampling as _sampling
 
 __all__ = [
     "DESIGN",
@@ -178,6 +184,14 @@ class KeyValueDesign(ItemDesign):
     asks: ClassVar[str] = "key-value"
     answer_form: ClassVar[str] = "weights"
     keeps_order: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+        respond = _respond.respond
+        respond_all = _draw.respond_all
+        tally = _count.tally
+        count_sent = staticmethod(_draw.count_sent)
+        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
     name: str
     items: Sequence[str]
     scheme: Scheme

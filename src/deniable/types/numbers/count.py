@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deniable.designs import NumberDesign
 from deniable.tallies import Tally
 from deniable.tallies import tally as count
+
+if TYPE_CHECKING:
+    from deniable.types.numbers import estimate as _estimate
 
 __all__ = ["TALLY", "NumberTally", "count_labels", "tally"]
 
@@ -16,6 +19,9 @@ class NumberTally(Tally):
     """How often each stretch of levels was sent; a tally like that of categories, whose design knows the range."""
 
     design: NumberDesign
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimate.estimate  # type: ignore[assignment]
 
 
 TALLY = NumberTally

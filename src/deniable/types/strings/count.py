@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from deniable.errors import InvalidResponse, kind_of
 from deniable.rendering import Rendered
 from deniable.tallies.base import AdditiveTally, Counts, read_only
 from deniable.types.strings.design import Bloom, NoisySampling, StringDesign, StringResponse
+
+if TYPE_CHECKING:
+    from deniable.types.strings import estimate as _estimate
 
 __all__ = ["NoisyTally", "StringTally", "tally"]
 
@@ -31,6 +34,10 @@ class StringTally(AdditiveTally[StringDesign]):
     """
 
     SCHEMA: ClassVar[str] = "string-tally"
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimate.estimate
+
     design: StringDesign
     ones: Counts = field(repr=False)
     sizes: Counts = field(repr=False)
@@ -87,6 +94,10 @@ class NoisyTally(Rendered):
     """
 
     asks: ClassVar[str] = "strings"
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimate.estimate
+
     bloom: Bloom
     noisy: NoisySampling
     samples: int

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import chance, documents, exact
 from deniable import channel as channels
@@ -31,6 +31,14 @@ from deniable.order.bits import Bit, BitByBit, bit_garbling, draw_bits
 from deniable.order.closed_forms import FORMS, bit_by_bit
 from deniable.order.ladders import Ladder
 from deniable.rendering import formats
+
+if TYPE_CHECKING:
+    from deniable.estimates.sampling import SampledEstimate, Sampling
+    from deniable.tallies.responses import Responses
+    from deniable.types.strings import count as _count
+    from deniable.types.strings import draw as _draw
+    from deniable.types.strings import respond as _respond
+    from deniable.types.strings.estimate import Candidates
 
 __all__ = [
     "DESIGN",
@@ -493,6 +501,23 @@ class StringDesign(AnyDesign):
     asks: ClassVar[str] = "strings"
     answer_form: ClassVar[str] = "text"
     has_comparable_groups: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+        respond = _respond.respond
+        respond_all = _draw.respond_all
+        tally = _count.tally
+        count_sent = staticmethod(_draw.count_sent)
+
+        @staticmethod
+        def estimate_sampled(
+            responses: Responses[StringDesign],
+            candidates: Sequence[str] | Candidates,
+            *,
+            sampling: Sampling,
+            domain: object = None,
+            by: object = None,
+        ) -> SampledEstimate: ...
+
     bloom: Bloom
     channel: Bits
 
