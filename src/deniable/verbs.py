@@ -66,15 +66,13 @@ class Counting(Protocol[P, R_co]):
 class CountingSent(Protocol[P, R_co]):
     """A design: `types.*.draw.count_sent`, of its `Responses`."""
 
-    @staticmethod
-    def count_sent(responses: Any, /, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+    def count_sent(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
 
 class EstimatingSampled(Protocol[P, R_co]):
     """A design: `types.*.sampling.estimate_sampled`, of its `Responses`."""
 
-    @staticmethod
-    def estimate_sampled(responses: Any, /, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+    def estimate_sampled(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
 
 class Estimating(Protocol[P, R_co]):

@@ -18,10 +18,11 @@ from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, Unre
 from deniable.rendering import formats
 
 if TYPE_CHECKING:
+    from deniable.estimates.sampling import SampledEstimate, Sampling
+    from deniable.tallies.decks import DeckTally
     from deniable.types.deck import count as _count
     from deniable.types.deck import draw as _draw
     from deniable.types.deck import respond as _respond
-    from deniable.types.deck import sampling as _sampling
 
 
 @register(
@@ -193,8 +194,16 @@ class Deck(AnyDesign):
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
-        count_sent = staticmethod(_draw.count_sent)
-        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
+        def count_sent(self) -> DeckTally: ...
+        def estimate_sampled(
+            self,
+            *,
+            sampling: Sampling,
+            denominator: object = None,
+            domain: object = None,
+            by: object = None,
+        ) -> SampledEstimate: ...
 
     counts: tuple[int, ...]
     people: int

@@ -22,10 +22,12 @@ from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, Invali
 from deniable.rendering import Rendered, formats
 
 if TYPE_CHECKING:
+    from deniable.estimates.covariances import Matrix
+    from deniable.estimates.sampling import SampledEstimate, Sampling
+    from deniable.tallies import Tally
     from deniable.types.categories import count as _count
     from deniable.types.categories import draw as _draw
     from deniable.types.categories import respond as _respond
-    from deniable.types.categories import sampling as _sampling
 
 _MOST_COMBINATIONS = 1 << 20  # combinations that a tally counts one by one: twenty yes-or-no items
 
@@ -109,8 +111,17 @@ class Design(AnyDesign):
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
-        count_sent = staticmethod(_draw.count_sent)
-        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
+        def count_sent(self, *, threads: int = 1, fast: bool | None = None) -> Tally: ...
+        def estimate_sampled(
+            self,
+            *,
+            sampling: Sampling,
+            denominator: object = None,
+            inverse: Sequence[Sequence[float]] | Matrix | None = None,
+            domain: object = None,
+            by: object = None,
+        ) -> SampledEstimate: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", labels.read(self.categories))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deniable.types.numbers import count as _count
     from deniable.types.numbers import draw as _draw
     from deniable.types.numbers import respond as _respond
-    from deniable.types.numbers import sampling as _sampling
+    from deniable.types.numbers.count import NumberTally
 
 __all__ = ["GOALS", "NumberDesign", "Range", "Scale", "number_design"]
 
@@ -137,8 +137,8 @@ class NumberDesign(Design):
         respond = _respond.respond  # type: ignore[assignment]
         respond_all = _draw.respond_all  # type: ignore[assignment]
         tally = _count.tally
-        count_sent = staticmethod(_draw.count_sent)  # type: ignore[assignment]
-        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
+        def count_sent(self, *, threads: int = 1, fast: bool | None = None) -> NumberTally: ...
 
     scale: Scale = Scale(Range(Fraction(0), Fraction(1)), 2)
 

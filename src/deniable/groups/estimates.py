@@ -279,12 +279,20 @@ class GroupedEstimate(Result):
     @property
     def _have_counts(self) -> bool:
         """Whether tests are of a table of groups by responses."""
-        channel = getattr(self.design, "channel", None)
-        return self._have_shares and channel.own_cells and channel.cells <= MOST_CELLS  # type: ignore[union-attr]
+        if not self._have_shares:
+            return False
+        channel = self._device.channel
+        return channel.own_cells and channel.cells <= MOST_CELLS
+
+    @property
+    def _device(self) -> Design:
+        """The design for categories whose shares are estimated in each group."""
+        device: Design = next(iter(self.groups.values())).design
+        return device
 
     @cached_property
     def _scores(self) -> Matrix:
-        return response_scores(self.design)
+        return response_scores(self._device)
 
     def homogeneity(self, name: str | None = None, *, method: str = "score") -> HypothesisTest:
         """Test whether all groups are alike.
@@ -307,16 +315,16 @@ class GroupedEstimate(Result):
         if name is not None and name not in self.names:
             some = ", ".join(map(repr, self.names[:5]))
             raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {some:.200}.")
-        tallies = [self.tally[group] for group in self.groups]
         if not self._have_shares:
             return self._alike(name)
+        counts = [estimate.tally.counts for estimate in self.groups.values()]
         if method == "likelihood":
-            gained = sum(highest(self.design, each.counts.astype(np.float64)) for each in tallies)
-            pooled = highest(self.design, sum(each.counts for each in tallies).astype(np.float64))
-            return likelihood_ratio(ALIKE, gained - pooled, (len(tallies) - 1) * (len(self.names) - 1))
+            gained = sum(highest(self._device, each.astype(np.float64)) for each in counts)
+            pooled = highest(self._device, sum(counts).astype(np.float64))
+            return likelihood_ratio(ALIKE, gained - pooled, (len(counts) - 1) * (len(self.names) - 1))
         if self._have_counts:
             scores = self._scores if name is None else self._scores[:, [self.names.index(name)]]
-            return score_test(np.stack([each.counts for each in tallies]), np.eye(len(tallies)), scores, ALIKE)
+            return score_test(np.stack(counts), np.eye(len(counts)), scores, ALIKE)
         return self._pooled_test(
             list(self.groups), range(len(self.names)) if name is None else [self.names.index(name)]
         )
@@ -404,7 +412,7 @@ class GroupedEstimate(Result):
             apart = _difference(one, two, name)
             number = self.names.index(name)
             if self._have_counts:
-                table = np.stack([counted.counts, others.counts])
+                table = np.stack([one.tally.counts, two.tally.counts])
                 p_value = score_test(table, np.eye(2), self._scores[:, [number]]).p_value
             elif pooled is not None:
                 p_value = _pooled_test(pooled, sides, [number]).p_value

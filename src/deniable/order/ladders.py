@@ -22,10 +22,11 @@ from deniable.order.steps import Factors, Step, Tabulated
 from deniable.rendering import formats
 
 if TYPE_CHECKING:
+    from deniable.estimates.sampling import SampledEstimate, Sampling
+    from deniable.tallies.stages import StageTallies
     from deniable.types.ladder import count as _count
     from deniable.types.ladder import draw as _draw
     from deniable.types.ladder import respond as _respond
-    from deniable.types.ladder import sampling as _sampling
 
 _MOST_HISTORIES = 1_000_000  # cells of a joint channel that are written out: seconds
 
@@ -106,8 +107,17 @@ class Ladder(AnyDesign):
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
-        count_sent = staticmethod(_draw.count_sent)
-        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
+        def count_sent(self, *, reached: object = None) -> StageTallies: ...
+        def estimate_sampled(
+            self,
+            *,
+            sampling: Sampling,
+            reached: object = None,
+            denominator: object = None,
+            domain: object = None,
+            by: object = None,
+        ) -> SampledEstimate: ...
 
     def __post_init__(self) -> None:
         if not self.designs or len(self.steps) != len(self.designs) - 1:

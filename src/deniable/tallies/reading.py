@@ -36,7 +36,7 @@ def read_rows(
     if not isinstance(design, Design):
         raise InvalidRequest(
             f"rows of a design that asks for {design.asks} are not read from one column{_with_codes(codes)}; expected "
-            "categories, numbers, a deck or drawn items.",
+            "categories, numbers, or responses that are numbered.",
             "Draw them with dn.respond_all, or read them with Responses.from_arrow.",
         )
     found, places = read_distinct(design, column, codes=codes, where=where)

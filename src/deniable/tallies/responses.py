@@ -89,7 +89,7 @@ class Responses(Generic[Asked]):
     def of(
         cls, design: Asked | Mapping[Any, Design], column: Any, *, devices: Any = None, codes: bool | None = None
     ) -> Self | list[Responses[Design]]:
-        """Read a column of responses to categories, a number, a deck or drawn items: what `tally` counts, row by row.
+        """Read a column of responses to categories, numbers, or what a design numbers: what `tally` counts, row by row.
 
         Of people who were asked with different devices there are `Responses` for each device, with all rows: those who
         were asked with another one are missing there. Hand them to `estimate` together, with a sampling.

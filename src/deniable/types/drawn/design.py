@@ -19,10 +19,11 @@ from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, quot
 from deniable.rendering import formats
 
 if TYPE_CHECKING:
+    from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.types.drawn import count as _count
     from deniable.types.drawn import draw as _draw
     from deniable.types.drawn import respond as _respond
-    from deniable.types.drawn import sampling as _sampling
+    from deniable.types.drawn.count import DrawnTally
 
 __all__ = ["DESIGN", "DrawnDesign", "Hand", "drawn_items", "known_answers"]
 
@@ -84,8 +85,16 @@ class DrawnDesign(AnyDesign):
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
-        count_sent = staticmethod(_draw.count_sent)
-        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
+        def count_sent(self) -> DrawnTally: ...
+        def estimate_sampled(
+            self,
+            *,
+            sampling: Sampling,
+            denominator: object = None,
+            domain: object = None,
+            by: object = None,
+        ) -> SampledEstimate: ...
 
     factors: tuple[Factor, ...]
     each: int = 1

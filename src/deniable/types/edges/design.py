@@ -17,10 +17,11 @@ from deniable.rendering import formats
 from deniable.types.key_value.design import ItemDesign
 
 if TYPE_CHECKING:
+    from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.types.edges import count as _count
     from deniable.types.edges import draw as _draw
     from deniable.types.edges import respond as _respond
-    from deniable.types.edges import sampling as _sampling
+    from deniable.types.edges.count import EdgeTally
 
 __all__ = ["DESIGN", "WEIGHTS", "EdgeDesign", "known_answers", "one_edge"]
 
@@ -49,8 +50,15 @@ class EdgeDesign(ItemDesign):
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
-        count_sent = staticmethod(_draw.count_sent)
-        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
+        def count_sent(self) -> EdgeTally: ...
+        def estimate_sampled(
+            self,
+            *,
+            sampling: Sampling,
+            domain: object = None,
+            by: object = None,
+        ) -> SampledEstimate: ...
 
     items: Sequence[str]
     choice: Design

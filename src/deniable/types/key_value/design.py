@@ -45,10 +45,11 @@ from deniable.types.key_value.schemes import (
 )
 
 if TYPE_CHECKING:
+    from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.types.key_value import count as _count
     from deniable.types.key_value import draw as _draw
     from deniable.types.key_value import respond as _respond
-    from deniable.types.key_value import sampling as _sampling
+    from deniable.types.key_value.count import KeyValueTally
 
 __all__ = [
     "DESIGN",
@@ -189,8 +190,16 @@ class KeyValueDesign(ItemDesign):
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
-        count_sent = staticmethod(_draw.count_sent)
-        estimate_sampled = staticmethod(_sampling.estimate_sampled)
+
+        def count_sent(self) -> KeyValueTally: ...
+        def estimate_sampled(
+            self,
+            *,
+            sampling: Sampling,
+            scaling: str | None = None,
+            domain: object = None,
+            by: object = None,
+        ) -> SampledEstimate: ...
 
     name: str
     items: Sequence[str]

@@ -34,10 +34,10 @@ from deniable.rendering import formats
 
 if TYPE_CHECKING:
     from deniable.estimates.sampling import SampledEstimate, Sampling
-    from deniable.tallies.responses import Responses
     from deniable.types.strings import count as _count
     from deniable.types.strings import draw as _draw
     from deniable.types.strings import respond as _respond
+    from deniable.types.strings.count import StringTally
     from deniable.types.strings.estimate import Candidates
 
 __all__ = [
@@ -506,11 +506,11 @@ class StringDesign(AnyDesign):
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
-        count_sent = staticmethod(_draw.count_sent)
 
-        @staticmethod
+        def count_sent(self) -> StringTally: ...
+
         def estimate_sampled(
-            responses: Responses[StringDesign],
+            self,
             candidates: Sequence[str] | Candidates,
             *,
             sampling: Sampling,

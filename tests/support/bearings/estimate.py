@@ -1,0 +1,13 @@
+"""Step 4: counts → the share of people who go in each direction."""
+
+from __future__ import annotations
+
+from deniable import estimates
+from deniable.estimates import Estimate
+from deniable.tallies import Tally
+from tests.support.bearings.count import BearingTally
+
+
+def estimate(tally: BearingTally, *, method: str = "inversion", population: int | None = None) -> Estimate:
+    counts = Tally(tally.design.device, tally.counts, tally.missing)
+    return estimates.estimate(counts, method=method, population=population)
