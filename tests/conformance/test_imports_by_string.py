@@ -22,6 +22,10 @@ CLIMBING = {  # what is still to be moved: the importer, and the module above it
     ("rendering/__init__", "deniable.report.sheets"),
     ("rendering/__init__", "deniable.report.pictures"),
     ("rendering/__init__", "deniable.estimates.charts"),
+    *(
+        ("estimates/sampling/results", f"deniable.types{name}")
+        for name in ("", ".drawn", ".drawn.estimate", ".numbers", ".numbers.estimate")
+    ),
 }
 
 
