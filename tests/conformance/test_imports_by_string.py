@@ -24,7 +24,7 @@ CLIMBING = {  # what is still to be moved: the importer, and the module above it
     ("rendering/__init__", "deniable.estimates.charts"),
     *(
         ("estimates/sampling/results", f"deniable.types{name}")
-        for name in ("", ".drawn", ".drawn.estimate", ".numbers", ".numbers.estimate")
+        for name in (".drawn", ".drawn.estimate", ".numbers", ".numbers.estimate")
     ),
 }
 
@@ -62,9 +62,9 @@ def module_names(tree: ast.Module, prefix: str) -> set[str]:
     """The modules that text in a file names, with the prefix or without; also where it names something in a module."""
     names: set[str] = set()
     for text in strings(tree):
-        if re.fullmatch(r"[a-z_]+(\.\w+)*", text):
+        if re.fullmatch(r"[a-z_]+(\.\w+)*", text) and ("." in text or prefix != "deniable."):
             parts = (text if text.startswith("deniable.") else prefix + text).split(".")
-            names |= {".".join(parts[:end]) for end in range(2, len(parts) + 1)}
+            names |= {".".join(parts[:end]) for end in range(3, len(parts) + 1)}
     return set(filter(is_module, names))
 
 
