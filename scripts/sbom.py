@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+NAME = "deniable"
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^ ;\\]+)(?: ; ([^\\]+?))? ?\\?$", re.MULTILINE)
 
 
@@ -34,7 +35,7 @@ def document(lock: bytes, name: str) -> dict[str, Any]:
     """The whole document of a lock."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     digest = hashlib.sha256(lock).hexdigest()
-    own = f"pkg:pypi/{project['name']}@{project['version']}"
+    own = f"pkg:pypi/{NAME}@{project['version']}"
     parts = components(lock.decode())
     return {
         "bomFormat": "CycloneDX",
@@ -45,7 +46,7 @@ def document(lock: bytes, name: str) -> dict[str, Any]:
             "component": {
                 "type": "application",
                 "bom-ref": own,
-                "name": project["name"],
+                "name": NAME,
                 "version": project["version"],
                 "purl": own,
                 "licenses": [{"license": {"id": project["license"]}}],

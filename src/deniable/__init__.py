@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from deniable.extras import explain_missing
+
 __version__ = "0.2.0"
 
 
@@ -34,6 +36,7 @@ def _read_exports(file: str) -> dict[str, str]:
 
 
 _EXPORTS = _read_exports("__init__.pyi")
+explain_missing()
 __all__ = [*_EXPORTS]  # noqa: PLE0604 - every entry is text
 
 

@@ -13,6 +13,9 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
@@ -20,6 +23,7 @@ import numpy as np
 import pytest
 
 import deniable
+from deniable.extras import COMMANDS
 
 pytestmark = pytest.mark.xdist_group("release")  # which one process builds
 ROOT = Path(__file__).parents[2]
@@ -38,11 +42,12 @@ def script(name: str) -> ModuleType:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the wheels and the sdist of everything that is released."""
+    """The folder with everything that is released: the sdist, and a wheel of each distribution."""
     folder = tmp_path_factory.mktemp("dist")
-    for project in (ROOT, ROOT / "papers"):
+    for project, targets in ((ROOT, ["wheel", "sdist"]), (ROOT / "full", ["wheel"]), (ROOT / "papers", ["wheel"])):
+        words = [word for target in targets for word in ("-t", target)]
         subprocess.run(
-            [sys.executable, "-m", "hatchling", "build", "-d", str(folder)],
+            [sys.executable, "-m", "hatchling", "build", "-d", str(folder), *words],
             cwd=project,
             check=True,
             capture_output=True,
@@ -50,33 +55,58 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel in it; what it depends on is that of this one, the package itself is not."""
-    folder = tmp_path_factory.mktemp("clean") / "env"
+def install(wheels: Iterable[Path], folder: Path, dependencies: Path | None = None) -> Path:
+    """Make an environment that holds wheels and nothing else, or besides them what stands in another folder."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-    wheels = [str(wheel) for wheel in built.glob("*.whl")]
-    python = folder / "bin" / "python"
+    words = ["install", "--quiet", "--no-deps", "--no-index", *map(str, wheels)]
     subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            str(python),
-            "install",
-            "--quiet",
-            "--no-deps",
-            "--no-index",
-            *wheels,
-        ],
+        [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), *words],
         check=True,
         env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
     )
-    (packages,) = folder.glob("lib/python*/site-packages")
-    dependencies = Path(np.__file__).parents[1]
-    (packages / "dependencies.pth").write_text(f"{dependencies}\n")  # after the wheels, and no deeper
+    if dependencies is not None:
+        (packages,) = folder.glob("lib/python*/site-packages")
+        (packages / "dependencies.pth").write_text(f"{dependencies}\n")  # after the wheels, and no deeper
     return folder
+
+
+@pytest.fixture(scope="module")
+def light(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment of a device: the core, and nothing that it could depend on."""
+    return install(built.glob("deniable_core-*.whl"), tmp_path_factory.mktemp("light") / "env")
+
+
+@pytest.fixture(scope="module")
+def standard(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment after `pip install deniable`: no extra is there, whatever this one holds."""
+    dependencies = tmp_path_factory.mktemp("dependencies")
+    for name in closure(PROJECT["optional-dependencies"]["standard"]):
+        for top in {file.parts[0] for file in metadata.files(name) or () if file.parts[0] not in ("..", "__pycache__")}:
+            place = Path(str(metadata.distribution(name).locate_file(top)))
+            if place.exists() and not (dependencies / top).exists():
+                (dependencies / top).symlink_to(place)
+    wheels = [*built.glob("deniable_core-*.whl"), *built.glob("deniable-*.whl")]
+    return install(wheels, tmp_path_factory.mktemp("standard") / "env", dependencies)
+
+
+def closure(requirements: Iterable[str]) -> set[str]:
+    """Return the names of all distributions that requirements without extras bring."""
+    names: set[str] = set()
+    waiting = [requirement for requirement in requirements if "extra ==" not in requirement]
+    while waiting:
+        name = re.split(r"[^\w.-]", waiting.pop(), maxsplit=1)[0].lower()
+        with suppress(metadata.PackageNotFoundError):  # for another system, or another version of Python
+            needed = [each for each in metadata.requires(name) or () if "extra ==" not in each]
+            waiting += needed if name not in names else []
+            names.add(name)
+    return names
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with all wheels in it; what they depend on is that of this one, the package itself is not."""
+    dependencies = Path(np.__file__).parents[1]
+    return install(built.glob("*.whl"), tmp_path_factory.mktemp("clean") / "env", dependencies)
 
 
 def there(installed: Path, *words: str, folder: Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -101,6 +131,99 @@ def test_the_wheel_is_what_is_imported(installed: Path, tmp_path: Path) -> None:
     assert told.stdout.splitlines()[0] == f"deniable {PROJECT['version']}"
 
 
+def test_a_device_needs_nothing_but_the_core(light: Path, tmp_path: Path) -> None:
+    """tests/support/light.py draws, releases, sends and verifies there, and asks for all that needs more."""
+    program = (ROOT / "tests" / "support" / "light.py").read_text(encoding="utf-8")
+    found = there(light, "python", "-", folder=tmp_path, stdin=program)
+    assert found.returncode == 0, found.stderr
+    names = set(found.stdout.split())
+    assert {"respond", "upgrade", "Ledger", "Client", "Survey", "certify", "ladder", "k_ary"} <= names
+    assert len(names) > 100
+    assert not names & {"Estimate", "Tally", "plan", "Panel", "regress"}
+
+
+def test_the_core_is_small(built: Path) -> None:
+    (wheel,) = built.glob("deniable_core-*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        assert sum(each.file_size for each in packed.infolist()) < 6_000_000
+        (path,) = [name for name in packed.namelist() if name.endswith("METADATA")]
+        needed = re.findall(r"^Requires-Dist: (.*)$", packed.read(path).decode(), re.MULTILINE)
+    assert needed
+    assert [each for each in needed if "extra ==" not in each] == []
+
+
+def test_deniable_is_the_core_of_the_same_version_with_what_analysts_need(built: Path) -> None:
+    (wheel,) = built.glob("deniable-*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        assert all(".dist-info/" in name for name in packed.namelist())
+        (path,) = [name for name in packed.namelist() if name.endswith("METADATA")]
+        text = packed.read(path).decode()
+    version = PROJECT["version"]
+    assert f"Requires-Dist: deniable-core[standard]=={version}\n" in text
+    for extra in PROJECT["optional-dependencies"]:
+        wanted = f"Requires-Dist: deniable-core[{extra}]=={version}; extra == '{extra}'\n"
+        assert (wanted in text) == (extra != "standard")
+    assert "# deniable" in text
+
+
+STANDARD = """
+import deniable as dn
+from deniable.errors import MissingExtra
+
+responses = dn.respond_all(dn.warner(1), ["yes"] * 300 + ["no"] * 700)
+print(dn.estimate(dn.tally(responses)).summary())
+needing = {
+    "pandas": lambda: dn.tally(responses).to_frame(),
+    "deniable[fast]": lambda: dn.respond_all(dn.warner(1), ["yes"], fast=True),
+    "deniable[spark]": lambda: dn.engines.spark.respond_all(dn.warner(1), None, "answer", out="nowhere"),
+    "deniable[collect]": lambda: __import__("deniable.collector.app"),
+}
+for named, call in needing.items():
+    try:
+        call()
+    except MissingExtra as error:
+        assert named in error.hint, error
+    else:
+        raise AssertionError(named)
+"""
+
+
+def test_deniable_estimates_without_an_extra_and_names_each_that_is_missing(standard: Path, tmp_path: Path) -> None:
+    found = there(standard, "python", "-", folder=tmp_path, stdin=STANDARD)
+    assert found.returncode == 0, found.stderr
+    assert "1,000" in found.stdout
+    shell = there(standard, "deniable", "--version", folder=tmp_path)
+    assert "extras: none" in shell.stdout, shell.stderr
+    served = there(standard, "deniable", "serve", folder=tmp_path)
+    assert served.returncode == 2
+    assert "deniable[collect]" in served.stderr
+
+
+def test_every_package_that_may_be_missing_has_its_command() -> None:
+    extras = PROJECT["optional-dependencies"]
+    named = {
+        re.split(r"[^\w-]", each)[0].lower().replace("-", "_"): extra
+        for extra in extras
+        for each in extras[extra]
+        if not each.startswith("deniable")
+    }
+    assert len(named) > 15
+    assert {name: COMMANDS.get(name) for name in named} == {
+        name: "pip install deniable" if extra == "standard" else f"pip install 'deniable[{extra}]'"
+        for name, extra in named.items()
+    }
+
+
+def test_only_imports_of_ours_are_explained(light: Path, tmp_path: Path) -> None:
+    program = (
+        "import importlib.util, deniable\n"
+        "assert importlib.util.find_spec('numpy') is None\n"
+        "try:\n    import numpy\nexcept ModuleNotFoundError as error:\n    print(error)\n"
+    )
+    found = there(light, "python", "-", folder=tmp_path, stdin=program)
+    assert found.stdout == "No module named 'numpy'\n", found.stderr
+
+
 def test_readme_runs_without_the_repository(installed: Path, tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL))
@@ -123,15 +246,15 @@ def test_a_table_is_made_again_without_the_repository(installed: Path, tmp_path:
 
 
 def test_wheel_and_sdist_hold_what_belongs_there(built: Path) -> None:
-    (wheel,) = built.glob("deniable-*.whl")
+    (wheel,) = built.glob("deniable_core-*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
     wanted = {
         path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src" / "deniable").rglob("*") if path.is_file()
     }
     wanted = {name for name in wanted if "__pycache__" not in name}
     assert wanted - inside == set()
-    assert {name.split("/")[0] for name in inside} == {"deniable", f"deniable-{PROJECT['version']}.dist-info"}
-    (sdist,) = built.glob("deniable-*.tar.gz")
+    assert {name.split("/")[0] for name in inside} == {"deniable", f"deniable_core-{PROJECT['version']}.dist-info"}
+    (sdist,) = built.glob("deniable_core-*.tar.gz")
     with tarfile.open(sdist) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
     for each in (
@@ -151,9 +274,9 @@ def test_versions_agree() -> None:
     assert deniable.__version__ == PROJECT["version"]
     papers = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert papers["version"] == PROJECT["version"]
-    assert papers["dependencies"] == [f"deniable=={PROJECT['version']}"]
+    assert papers["dependencies"] == [f"deniable-core[standard]=={PROJECT['version']}"]
     assert f"\nversion: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"deniable-{PROJECT['version']}-py3" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"deniable_core-{PROJECT['version']}-py3" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_extra_all_is_all() -> None:
@@ -174,14 +297,11 @@ def test_a_lock_has_hashes_and_no_addresses(name: str) -> None:
 def test_the_locks_hold_every_dependency() -> None:
     extras = PROJECT["optional-dependencies"]
     for name, wanted in (
-        ("container.txt", [*PROJECT["dependencies"], *extras["collect"], *extras["postgres"]]),
-        (
-            "dev.txt",
-            [*PROJECT["dependencies"], *(each for extra in extras if extra != "all" for each in extras[extra])],
-        ),
+        ("container.txt", [*extras["standard"], *extras["collect"], *extras["postgres"]]),
+        ("dev.txt", [each for extra in extras for each in extras[extra]]),
     ):
         locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "locks" / name).read_text(encoding="utf-8"), re.MULTILINE))
-        missing = {re.split(r"[\[>;=]", each)[0].lower() for each in wanted} - locked
+        missing = {re.split(r"[\[>;=]", each)[0].lower() for each in wanted} - locked - {PROJECT["name"]}
         assert missing == set(), f"run scripts/lock: {name} lacks {missing}"
 
 

@@ -27,6 +27,7 @@ LISTED = {
     "deploy",
     "docs",
     "examples",
+    "full",
     "locks",
     "mkdocs.yml",
     "mutants",

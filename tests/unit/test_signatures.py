@@ -8,8 +8,17 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from deniable import signatures
 from deniable.signatures import verify
 from tests.support.ed25519 import ORDER, RFC8032, SMALL_ORDER
+
+
+@pytest.fixture(params=["with cryptography", "alone"], autouse=True)
+def verified_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to verify; each must refuse what the other refuses."""
+    if request.param == "alone":
+        monkeypatch.setattr(signatures, "find_spec", lambda _: None)
+        monkeypatch.setattr(signatures, "_verify_with_openssl", None)
 
 
 @pytest.mark.parametrize(("public", "message", "signature"), RFC8032)

@@ -1,0 +1,61 @@
+"""Packages that a light installation lacks: importing one raises `MissingExtra` with the command that installs it.
+
+The distribution `deniable-core` has no dependencies. `deniable` adds those that analysts need; extras add the others.
+Modules import these packages as usual. Where Python finds none of them, it asks the finder of this module last.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+_STANDARD = ("numpy", "scipy", "cryptography", "pyarrow", "matplotlib", "typer", "rich")
+_EXTRAS = {
+    "analysis": ("formulaic", "pandas"),
+    "collect": ("uvicorn", "uvloop", "httptools", "starlette", "msgspec", "jinja2", "prometheus_client"),
+    "duckdb": ("duckdb",),
+    "elsewhere": ("openpyxl", "pyreadstat"),
+    "fast": ("numba",),
+    "postgres": ("psycopg",),
+    "spark": ("pyspark",),
+}
+COMMANDS = dict.fromkeys(_STANDARD, "pip install deniable") | {
+    package: f"pip install 'deniable[{extra}]'" for extra, packages in _EXTRAS.items() for package in packages
+}
+"""The command that installs each package, by the name under which it is imported."""
+
+_IMPORTING = {"importlib", "importlib._bootstrap", "importlib._bootstrap_external", "_frozen_importlib"}
+
+
+class MissingPackages:
+    """A finder of modules that finds nothing, and explains which package of a module of `deniable` is missing."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:  # noqa: ARG004 - Python's protocol
+        """Refuse to import a package that no other finder found.
+
+        Raises:
+            MissingExtra: a module of `deniable` imports it; other importers get Python's own error.
+        """
+        command = COMMANDS.get(name)
+        importer = "" if command is None else _importer(sys._getframe(1))
+        if importer.partition(".")[0] != "deniable":
+            return
+        from deniable.errors import MissingExtra
+
+        error = MissingExtra(f"{importer} needs the package {name!r}, which is not installed.", f"Run: {command}")
+        error.name = name
+        raise error
+
+
+def _importer(frame: FrameType | None) -> str:
+    """Return the name of the module whose statement imports, behind the frames of the import system."""
+    while frame is not None and frame.f_globals.get("__name__") in _IMPORTING:
+        frame = frame.f_back
+    return "" if frame is None else str(frame.f_globals.get("__name__"))
+
+
+def explain_missing() -> None:
+    """Let Python ask for the command to install a package that is missing, after every other finder."""
+    if MissingPackages not in sys.meta_path:
+        sys.meta_path.append(MissingPackages)
