@@ -22,10 +22,10 @@ from deniable.attacks import doubts, error_rates, swing
 from deniable.bulk.gradual import degrade, upgrade
 from deniable.channel import Dense
 from deniable.designs import Design
+from deniable.display import privacy_texts
 from deniable.engines import local
 from deniable.errors import ImplausibleResponses, InvalidResponse, NotOrdered
 from deniable.estimates import covariance, left_inverse, minimax
-from deniable.report import words
 from deniable.simulate import tallies
 from tests.support import brute
 from tests.support.paths import distribution
@@ -199,8 +199,8 @@ def test_it_is_simulated_and_told(design: Design) -> None:
     drawn = tallies(design, people, 4_000, draws=np.random.default_rng(5))
     mean = np.array(table(design.channel), float) @ np.array(list(people.values()))
     assert np.abs(drawn.mean(axis=0) - mean).max() < 6 * math.sqrt(sum(people.values()) / 4_000)
-    assert words.promise(design)[0].startswith("Whatever is sent")
-    assert len(words.frequencies(design)) == design.channel.answers
+    assert privacy_texts.promise(design)[0].startswith("Whatever is sent")
+    assert len(privacy_texts.frequencies(design)) == design.channel.answers
 
 
 def test_it_is_relaxed_by_a_linear_program() -> None:

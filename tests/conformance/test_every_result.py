@@ -31,7 +31,7 @@ from deniable.estimates.shares import Estimate
 from deniable.estimates.stages import combine
 from deniable.order.relaxation import ladder
 from deniable.pairs.estimates import PairedDesigns, association
-from deniable.report import words
+from deniable.report import result_texts
 from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import count_stages
 from deniable.types.drawn import estimate as _drawn_results  # noqa: F401 - whose results are to be known, too
@@ -732,7 +732,7 @@ def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> 
     assert f"deniable {dn.__version__}" in told
     weighing, _, errors = summary.method.partition(", ")
     variance = errors if weighing in SAMPLED else ""
-    model = "regression of the answers" if result.type == "regression" else words.estimator(summary.method)
+    model = "regression of the answers" if result.type == "regression" else result_texts.estimator(summary.method)
     assert (f"(variance: {variance})" if variance else model) in told
     assert "; then linearized" not in told
     assert bool(variance or weighing == "pseudo-likelihood") == ("from a sample of" in told)

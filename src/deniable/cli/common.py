@@ -279,12 +279,14 @@ def quiet_crashes(command: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def print_tally(tally: Any, *, as_json: bool) -> None:
-    """Print counts as a table, or, where they are no counts of symbols, how many there are."""
-    from deniable.report import tables
+    """Print the table of a tally, as `print(tally)` shows it, and its notes."""
+    from deniable.rendering import MOST_ROWS
+    from deniable.rendering.terminal import to_rich
 
     if as_json:
         print_json(tally.to_json(indent=2))
-    elif tally.design.asks in ("categories", "numbers", "drawn items"):
-        console().print(tables.tally_table(tally))
-    else:
-        console().print(f"{tally.respondents:,} responses, {tally.missing:,} missing", markup=False)
+        return
+    sheet = tally._sheet().shortened(MOST_ROWS)
+    console().print(to_rich(sheet))
+    for note in sheet.notes:
+        console().print(note, markup=False)

@@ -246,15 +246,16 @@ def _introduce(survey: Survey, people: int) -> None:
 
 
 def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
-    from deniable.report import tables as table
-    from deniable.report import words
+    from deniable.display.privacy_texts import promise
+    from deniable.estimates.formats import truth_sheet
+    from deniable.rendering.terminal import to_rich
 
     out = console()
     for each in shown:
         last = each.question.designs[-1]
         out.print(f"\n[bold cyan]{each.question.texts[survey.language].text}[/]")
-        out.print(words.promise(last)[0], markup=False)
-        out.print(table.summary_table(each.estimate.summary(), truth=each.truth))
+        out.print(promise(last)[0], markup=False)
+        out.print(to_rich(truth_sheet(each.estimate.summary(), each.truth)))
         # What privacy cost; and of stages, how many people are at which.
         for note in each.estimate.summary().notes[: 2 if each.question.ladder else 1]:
             out.print(note, style="dim", markup=False)

@@ -7,6 +7,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,12 +30,14 @@ from deniable.cli.common import (
 from deniable.cli.options import Kind, flag_of, parameter_help, set_parameters, typer_parameters
 from deniable.cli.reading import MAX_DIGITS, read_any_design, read_design, read_labels, read_numbers, read_rows
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
+from deniable.rendering import MOST_ROWS
 
 if TYPE_CHECKING:
     from deniable.designs import Design
     from deniable.plan import Choice
     from deniable.types.drawn.design import DrawnDesign
 
+_MOST_COLUMNS = 8  # of a table in a terminal of 80 characters
 _MOST_CELLS = 10_000  # of a table of probabilities that programs are told
 _SHORT = {"categories": ["-c"], "items": ["-i"], "epsilon": ["-e"]}
 
@@ -377,22 +380,24 @@ def optimal_items(
 
 def _show(design: Design | DrawnDesign) -> None:
     from deniable.designs import Design
-    from deniable.report import tables, words
+    from deniable.display.privacy_texts import frequencies, odds, promise, warnings
+    from deniable.rendering.terminal import to_rich
+    from deniable.types import operation
 
     out = console()
     out.print(f"{design!r}", style="bold", markup=False)
     out.print(f"{design.hash}\n", style="dim", markup=False)
     if not isinstance(design, Design):
-        for sentence in words.drawn(design):
+        for sentence in operation(design, "privacy_text")(design):
             out.print(sentence, markup=False)
         return
-    channel = tables.channel_table(design)
-    if channel is not None:
-        out.print(channel)
-    alarms = words.warnings(design)
+    if design.channel.answers <= _MOST_COLUMNS and design.channel.responses <= MOST_ROWS:
+        sheet = operation(design, "sheet")(design)
+        out.print(to_rich(replace(sheet, title=sheet.notes[0]), main_column=0))
+    alarms = warnings(design)
     for sentence in alarms:
         out.print(sentence, style="bold yellow", markup=False)
-    for sentence in (*(() if alarms else words.promise(design)), *words.odds(design), *words.frequencies(design)):
+    for sentence in (*(() if alarms else promise(design)), *odds(design), *frequencies(design)):
         out.print(sentence, markup=False)
 
 
@@ -400,7 +405,7 @@ def _facts(design: Design | DrawnDesign) -> dict[str, Any]:
     """Return what `show` tells, for programs; infinite numbers as null, large tables left out."""
     from deniable import exact
     from deniable.designs import Design
-    from deniable.report import words
+    from deniable.types import operation
 
     if not isinstance(design, Design):
         return {
@@ -408,7 +413,7 @@ def _facts(design: Design | DrawnDesign) -> dict[str, Any]:
             "epsilon": None if design.epsilon == math.inf else design.epsilon,
             "each": design.each,
             "attributes": {name: _facts(part) for name, part in design.factors},
-            "sentences": list(words.drawn(design)),
+            "sentences": list(operation(design, "privacy_text")(design)),
         }
     small = design.channel.responses * design.channel.answers <= _MOST_CELLS
     facts: dict[str, Any] = {
@@ -416,7 +421,7 @@ def _facts(design: Design | DrawnDesign) -> dict[str, Any]:
         "hash": design.hash,
         "epsilon": None if design.epsilon == math.inf else design.epsilon,
         "parity": None if design.parity == math.inf else str(design.parity),
-        "sentences": [*words.promise(design), *words.odds(design), *words.frequencies(design)],
+        "sentences": list(operation(design, "privacy_text")(design)),
         "categories": list(design.categories) if small else design.channel.answers,
         "symbols": list(design.symbols) if small else design.channel.responses,
     }

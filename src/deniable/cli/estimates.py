@@ -195,14 +195,14 @@ def _show_apart(
 def show(summary: Any) -> None:
     """Print a summary as a table, then its notes and what calls for care."""
     from deniable.estimates import ShareRow
-    from deniable.report import tables
+    from deniable.rendering.terminal import to_rich
 
     out = console()
+    table = sheet(summary, percent=True).shortened(MOST_ROWS)
     if not all(isinstance(row, ShareRow) for row in summary.rows):
-        made = sheet(summary, percent=True).shortened(MOST_ROWS)
-        out.print(to_text(made, out.width), markup=False, soft_wrap=True)
+        out.print(to_text(table, out.width), markup=False, soft_wrap=True)
         return
-    out.print(tables.summary_table(summary))
+    out.print(to_rich(table))
     print_notes(summary)
 
 

@@ -238,11 +238,12 @@ def _fitted(
 
 
 def _print_summary(made: KeyValueEstimate | EdgeEstimate, level: float, count: int) -> None:
-    from deniable.report.tables import items_table
+    from deniable.estimates.formats import sheet
+    from deniable.rendering.terminal import to_rich
 
     out = console()
     summary = made.summary(level=level, count=count)
-    out.print(items_table(summary))
+    out.print(to_rich(sheet(summary)))
     print_notes(summary)
 
 

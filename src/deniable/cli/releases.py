@@ -129,7 +129,8 @@ def stage(
 def show(path: Path, *, as_json: bool = False) -> None:
     """Show what is out, what was spent, and what is left. Answers are not shown."""
     from deniable.release.ledger import Ledger
-    from deniable.report import tables
+    from deniable.rendering import Sheet
+    from deniable.rendering.terminal import to_rich
 
     with Ledger.open(path) as ledger:
         status = ledger.status()
@@ -148,7 +149,8 @@ def show(path: Path, *, as_json: bool = False) -> None:
     ]
     lines.append(("all together", formats.epsilon(status.epsilon, 6), _limit(status.left), "", ""))
     heads = ("question", "ε spent", "ε left", "ε of its stages", "given to")
-    console().print(tables.lines_table(f"ledger {status.ledger[:12]}", heads, lines))
+    sheet = Sheet(f"ledger {status.ledger[:12]}", heads, tuple(lines))
+    console().print(to_rich(sheet, has_total=True))
 
 
 @app.command()

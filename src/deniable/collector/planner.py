@@ -12,10 +12,10 @@ from deniable import exact
 from deniable.collector.charts import CurveChart, curve_chart
 from deniable.criteria.base import raised
 from deniable.designs import Design, direct, subset, warner
+from deniable.display import privacy_texts
 from deniable.errors import InvalidNumber, InvalidRequest, quoted
 from deniable.plan import crossover, optimal, sample_size, sample_size_for_power, sample_size_for_width, width
 from deniable.rendering import formats
-from deniable.report import words
 from deniable.survey.catalogue import locale
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import BUDGET, CEILING
@@ -137,7 +137,7 @@ def plan(wish: Wish) -> SurveyPlan:
         worth=wish.respondents * (plain / margin) ** 2,
         needed=sample_size(choice.design, margin=plain, level=LEVEL),
         posterior=100 * float(after),
-        protection=(*words.promise(choice.design), *words.frequencies(choice.design)[:1]),
+        protection=(*privacy_texts.promise(choice.design), *privacy_texts.frequencies(choice.design)[:1]),
         told=_told(choice.design, wish.questions),
         warnings=_warnings(choice.design, wish.questions),
         reasons=(*choice.reasons, *_drawn(wish, margin)),

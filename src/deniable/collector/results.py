@@ -13,6 +13,7 @@ from deniable.attacks import doubts, fabricated, swing
 from deniable.collector.small_cells import counts_shown
 from deniable.collector.store import ShownCounts, ShownQuestion
 from deniable.designs import Design, NumberDesign
+from deniable.display import privacy_texts
 from deniable.errors import InvalidRequest, NotAllowed, NotEstimable
 from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, plausible, stages
 from deniable.estimates.differences import REST
@@ -21,7 +22,7 @@ from deniable.estimates.stages import Combined, combine
 from deniable.groups.estimates import GroupedEstimate
 from deniable.groups.tallies import GroupedTally
 from deniable.rendering import formats
-from deniable.report import words
+from deniable.report import result_texts
 from deniable.survey import Survey
 from deniable.tallies import Tally, marginal
 from deniable.tallies.stages import StageTallies
@@ -369,13 +370,13 @@ def _pairs(estimate: Estimate | Combined) -> tuple[PairResult, ...]:
 def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None, check: str = "") -> str:
     """Tell the mean of a number, or who got a check right; else about "yes", or the answer that most people give."""
     if numbers:
-        return words.about_mean(numbers.rows[0])
+        return result_texts.about_mean(numbers.rows[0])
     if check:
         right = next(share for share in shares if share.row.name == check)
-        sentence = words.about(right.row, right.label)
+        sentence = result_texts.about(right.row, right.label)
         return f"The right answer: {sentence[:1].lower()}{sentence[1:]}"
     chosen = shares[1] if len(shares) == 2 else max(shares, key=lambda share: share.row.estimate)
-    return words.about(chosen.row, chosen.label)
+    return result_texts.about(chosen.row, chosen.label)
 
 
 @lru_cache(maxsize=_CACHED_DESIGNS)
@@ -384,15 +385,15 @@ def _protection(designs: tuple[Design, ...], *, staged: bool) -> tuple[str, ...]
     last = designs[-1]
     caveat = (last.caveat,) if last.caveat else ()
     if not staged:
-        return (*words.promise(last), *caveat)
-    promises = [f"Up to stage {number}: {words.promise(design)[0]}" for number, design in enumerate(designs, 1)]
+        return (*privacy_texts.promise(last), *caveat)
+    promises = [f"Up to stage {number}: {privacy_texts.promise(design)[0]}" for number, design in enumerate(designs, 1)]
     return (*promises, "All stages together reveal what the finest one reveals, and no more.", *caveat)
 
 
 @lru_cache(maxsize=_CACHED_DESIGNS)
 def _device_sentences(design: Design) -> tuple[str, ...]:
     """Return what people send, answer by answer."""
-    return (*words.frequencies(design), *words.odds(design))
+    return (*privacy_texts.frequencies(design), *privacy_texts.odds(design))
 
 
 def _compliance_signals(estimate: Estimate | Combined) -> tuple[Signal, ...]:

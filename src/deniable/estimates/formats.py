@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
-from dataclasses import astuple, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, fields, replace
 from pathlib import Path
 
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.results import Result, Row, Summary
-from deniable.rendering import Sheet, unknown
+from deniable.rendering import Sheet, formats, unknown
 
 _WIDTH, _HEIGHT = 160, 14  # of the small picture beside a number, in pixels
 _BLUE = "#4a86c5"  # three times as dark as white, and three times as light as black
@@ -31,6 +31,29 @@ def sheet(summary: Summary[Row], *, percent: bool = False) -> Sheet:
         left_out=summary.left_out,
         figures=tuple(_pictures(summary.rows)),
         figure=f"{summary.quantity}, {summary.level_text} interval",
+    )
+
+
+def truth_sheet(summary: Summary[Row], truth: Mapping[str, float]) -> Sheet:
+    """Return the table of shares beside the true ones, and whether each interval holds its share."""
+    table = sheet(summary, percent=True)
+    kept = [
+        0,
+        1,
+        *(number for number, head in enumerate(table.heads) if "interval" in head or head == "asked directly"),
+    ]
+    rows = zip(summary.rows, table.cells, strict=True)
+    return replace(
+        table,
+        heads=(*(table.heads[number] for number in kept), "truth", "interval holds it"),
+        cells=tuple(
+            (
+                *(cells[number] for number in kept),
+                formats.fixed_percent(truth[row.name]),
+                "yes" if row.low <= truth[row.name] <= row.high else "no",
+            )
+            for row, cells in rows
+        ),
     )
 
 

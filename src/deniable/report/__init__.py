@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from deniable.display.privacy_texts import attributes
     from deniable.estimates.charts import chart, forest, save
     from deniable.report.graphs import against_truth, weighted_graph
     from deniable.report.publication import methods, sentence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
         rr3_region,
         threshold_levels,
     )
-    from deniable.report.words import attributes
 
 __all__ = [
     "against_truth",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "attributes": "report.words",
+    "attributes": "display.privacy_texts",
     "chart": "estimates.charts",
     "forest": "estimates.charts",
     "methods": "report.publication",

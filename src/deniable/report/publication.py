@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 from deniable import __version__, exact
 from deniable.certificates.certificate import caveats
-from deniable.designs import AnyDesign, Design
+from deniable.designs import AnyDesign
+from deniable.display.named_designs import NAMED, print_probability
+from deniable.display.views import ChannelView
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.differences import Differences
 from deniable.estimates.posteriors import Posterior, PosteriorRow
@@ -21,14 +23,11 @@ from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.shares import ShareRow
 from deniable.estimates.statistics import Model
 from deniable.groups.estimates import GroupedEstimate
-from deniable.order.ladders import Ladder
 from deniable.rendering import formats
-from deniable.report.named import device_of, title_of, written
-from deniable.report.views import ChannelView, channel_views
-from deniable.report.words import estimator, interval_name
+from deniable.report.result_texts import estimator, interval_name
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.group_labels import group_name
-from deniable.types.drawn.design import DrawnDesign
+from deniable.types import find_operation, operation
 from deniable.types.strings.count import NoisyTally
 
 _MOST_CHANCES = 16  # probabilities in a sentence; more are a table
@@ -134,6 +133,21 @@ def sentence(
     return _capital(f"{where}the {summary.quantity}{of} is estimated at {value} ({facts}).")
 
 
+def title_of(design: AnyDesign) -> str:
+    """Return what a design is called in a paper, with its source.
+
+    Example:
+        >>> from deniable.designs import crosswise
+        >>> title_of(crosswise("1/4"))
+        'the crosswise model; Yu, Tian and Tang 2008'
+    """
+    paper_title = find_operation(design, "paper_title")
+    if paper_title is not None:
+        return str(paper_title(design))
+    name = str(getattr(design, "name", design.asks))
+    return NAMED[name].cited if name in NAMED else name.replace("_", " ")
+
+
 def _devices_of(thing: Any, name: str = "") -> list[tuple[str, AnyDesign]]:
     """Return the designs behind a thing, each once and with its name if it has one, by what the thing was made from."""
     if isinstance(thing, AnyDesign):
@@ -163,10 +177,10 @@ def _asked(devices: Sequence[tuple[str, AnyDesign]], summary: Summary[Row] | Non
         return _asked_with(devices)
     ((_, design),) = devices
     told = [f"Answers were collected by randomized response ({title_of(design)}).", *_chances(_parts(design))]
-    if isinstance(design, Ladder):
-        told.append("Everybody counts once, with the finest response sent.")
+    notes = find_operation(design, "methods_notes")
+    told += notes(design) if notes is not None else ()
     epsilon = getattr(design, "epsilon", math.inf)
-    promised = [] if design.asks == "deck" else [_promise(epsilon, getattr(design, "parity", None))]
+    promised = [_promise(epsilon, getattr(design, "parity", None))] if hasattr(design, "epsilon") else []
     if promised and summary is not None and epsilon * 1.000001 < summary.epsilon < math.inf:
         promised = [_promise(summary.epsilon, together=True)]
     return [*told, *promised, *(each.partition(f" {_ADVICE}")[0] for each in caveats(design))]
@@ -216,22 +230,17 @@ def _chances(parts: Sequence[tuple[str, AnyDesign]]) -> list[str]:
 
 
 def _parts(design: AnyDesign) -> list[tuple[str, AnyDesign]]:
-    if isinstance(design, Ladder):
-        return [(f"stage {number}", stage) for number, stage in enumerate(design.designs, 1)]
-    if isinstance(design, Design | DrawnDesign) and design.factors:
-        return [(f"“{factor.attribute}”", factor.design) for factor in design.factors]
-    return [("", design)]
+    """Return the designs that a design consists of, by name."""
+    parts = find_operation(design, "parts")
+    return [("", design)] if parts is None else parts(design)
 
 
 def _clauses(design: AnyDesign, name: str) -> list[tuple[str, str]]:
-    if device := device_of(design):
-        return [(device, name)]
-    channel = design.channel if isinstance(design, Design) else None
-    if channel is not None and channel.exchangeable:
-        own, other = (written(channel.probability(number, given=0)) for number in (0, 1))
-        others = "the other one" if channel.answers == 2 else f"each of the {channel.answers - 1:,} others"
-        return [(f"the true answer is sent with probability {own}, and {others} with probability {other}", name)]
-    return [(_clause(view), name or view.title) for view in channel_views(design)]
+    """Return clauses that describe the device, each with the name of the part that it is about."""
+    describe = find_operation(design, "device_clause")
+    if describe is not None and (clause := describe(design)):
+        return [(clause, name)]
+    return [(_clause(view), name or view.title) for view in operation(design, "views")(design)]
 
 
 def _clause(view: ChannelView) -> str:
@@ -243,16 +252,17 @@ def _clause(view: ChannelView) -> str:
     if view.across == "category":
         (hit, stray), _ = view.chances
         return (
-            f"the answer {view.responses[0]} with probability {written(hit)}, and any one other category with "
-            f"probability {written(stray)}"
+            f"the answer {view.responses[0]} with probability {print_probability(hit)}, and any one other "
+            "category with "
+            f"probability {print_probability(stray)}"
         )
     return "; ".join(_column(view, number) for number in range(len(view.given)))
 
 
 def _column(view: ChannelView, number: int) -> str:
     sent = [(row[number], response) for row, response in zip(view.chances, view.responses, strict=True) if row[number]]
-    parts = [f"“{response}” is sent with probability {written(chance)}" for chance, response in sent[:1]]
-    parts += [f"“{response}” with {written(chance)}" for chance, response in sent[1:]]
+    parts = [f"“{response}” is sent with probability {print_probability(chance)}" for chance, response in sent[:1]]
+    parts += [f"“{response}” with {print_probability(chance)}" for chance, response in sent[1:]]
     return f"given the answer “{view.given[number]}”, {_names(parts)}"
 
 

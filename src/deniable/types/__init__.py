@@ -47,6 +47,16 @@ FILES: dict[str, str] = {
     "estimate_sampled": "sampling",
     "DESIGN": "design",
     "known_answers": "design",
+    "sheet": "display",
+    "views": "display",
+    "parts": "display",
+    "picture_title": "display",
+    "paper_title": "display",
+    "device_clause": "display",
+    "methods_notes": "display",
+    "privacy_text": "display",
+    "tally_sheet": "display",
+    "tally_picture": "display",
     "claims": "claims",
     "caveats": "claims",
     "labelled_design": "claims",
@@ -71,6 +81,10 @@ forms(design, *, labels) → a `StoredForm` for each column of responses in a ta
 of_cells(design, stages, refused) → TALLY, of the cells that a query counted
 estimate(tally) → a result
 estimate_sampled(responses, sampling) → a result, of people with weights
+sheet(design) → a `Sheet` of response probabilities; tally_sheet(tally) → a `Sheet` of counts
+views(design, *, pictured) → a `ChannelView` for each part; tally_picture(tally, *, title) → a picture of counts
+parts(design) → the designs that it consists of, by name; picture_title, paper_title(design) → what it is called
+device_clause(design) → how the device works, in a clause, or None; methods_notes, privacy_text(design) → sentences
 """
 
 

@@ -10,7 +10,7 @@ import pytest
 import deniable as dn
 from deniable.designs import Design
 from deniable.designs.proofs import factors, least_certain, proofs, shown
-from deniable.report import words
+from deniable.display import privacy_texts
 from tests.support.registered import parameters
 
 revealing = pytest.mark.parametrize("design", parameters(lambda design: design.parity == math.inf))
@@ -23,7 +23,7 @@ def test_a_design_with_an_infinite_epsilon_says_what_is_proved(design: Design) -
     told = proofs(design)
     assert told
     assert "some response proves something" in repr(design)
-    assert set(told) <= set(words.promise(design))
+    assert set(told) <= set(privacy_texts.promise(design))
 
 
 @pytest.mark.parametrize("design", parameters(lambda design: design.parity < math.inf))

@@ -9,8 +9,9 @@ import pytest
 from rich.console import Console
 
 from deniable.errors import InvalidRequest, NotEstimable
+from deniable.estimates.formats import sheet
+from deniable.rendering.terminal import to_rich
 from deniable.report.graphs import against_truth, weighted_graph
-from deniable.report.tables import items_table
 from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.design import one_edge
 from deniable.types.edges.estimate import estimate as estimate_edges
@@ -80,11 +81,11 @@ def test_the_graph_with_what_is_uncertain() -> None:
 
 
 def test_tables_of_items() -> None:
-    table = shown(items_table(made(low=1, high=5).summary(count=2)))
-    assert "the first 2 of 3 items" in table
+    table = shown(to_rich(sheet(made(low=1, high=5).summary(count=2))))
+    assert "The largest 2 of 3." in table
     assert "frequency" in table
     assert "tea" in table
-    sums = shown(items_table(estimate(tally(vpp(["[b]", "c"], 1), ["+ [b]", "- c"])).summary()))
+    sums = shown(to_rich(sheet(estimate(tally(vpp(["[b]", "c"], 1), ["+ [b]", "- c"])).summary())))
     assert "weight" in sums
     assert "[b]" in sums
     assert "frequency" not in sums
@@ -94,6 +95,6 @@ def test_tables_of_one_edge_each() -> None:
     found = estimate_edges(
         EdgeTally(one_edge(["tax", "transport", "none"], 1), np.array([[1, 2, 3], [9, 9, 9], [0] * 3]))
     )
-    table = shown(items_table(found.summary(count=3)))
+    table = shown(to_rich(sheet(found.summary(count=3))))
     assert table.index("transport") < table.index("tax") < table.index("none")
     assert "—" in table  # no edges, no mean

@@ -12,13 +12,13 @@ import pytest
 
 import deniable as dn
 from deniable.designs import FAMILIES
+from deniable.display.named_designs import NAMED, print_probability
 from deniable.errors import InvalidRequest
 from deniable.estimates import intervals, shares, stages
 from deniable.estimates.results import AROUND
 from deniable.estimates.sampling import intervals as sampled
-from deniable.report.named import NAMED, title_of, written
-from deniable.report.publication import methods, sentence
-from deniable.report.words import estimator, interval_name
+from deniable.report.publication import methods, sentence, title_of
+from deniable.report.result_texts import estimator, interval_name
 
 
 def chances(text: str) -> list[Fraction]:
@@ -29,8 +29,8 @@ def test_fractions_are_printed_as_people_write_them() -> None:
     told = methods(dn.forced_response(honest="3/4", yes="1/6", no="1/12"))
     assert "to answer truthfully with probability 3/4, to say “yes” whatever is true with probability 1/6" in told
     assert chances(told) == [Fraction(3, 4), Fraction(1, 6), Fraction(1, 12)]
-    assert written(Fraction(1, 3)) == "1/3"
-    assert written(Fraction(2**64 - 1, 2**65)) == "0.5"
+    assert print_probability(Fraction(1, 3)) == "1/3"
+    assert print_probability(Fraction(2**64 - 1, 2**65)) == "0.5"
 
 
 @pytest.mark.parametrize("name", sorted(FAMILIES))
@@ -162,7 +162,7 @@ def test_a_weighted_sample_tells_how_people_came_into_it() -> None:
     assert sentence(found).startswith("An estimated 0.0% answer “yes”")  # of two answers, the second
 
 
-def test_the_guide_shows_what_is_written() -> None:
+def test_the_guide_shows_what_is_print_probability() -> None:
     design = dn.k_ary(["never", "once", "often"], p="3/5")
     result = dn.estimate(dn.Tally(design, [523, 261, 216], missing=12))
     page = Path(__file__).parents[3] / "docs" / "guides" / "papers.md"

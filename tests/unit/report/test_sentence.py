@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from deniable.estimates import Row
-from deniable.report.words import about
+from deniable.report.result_texts import about
 
 
 @pytest.mark.parametrize(

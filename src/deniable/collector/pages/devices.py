@@ -15,7 +15,7 @@ from functools import lru_cache
 from deniable.channel import Channel
 from deniable.channel.two_level import TwoLevel
 from deniable.designs import Design
-from deniable.report.words import base_for
+from deniable.display.privacy_texts import base_for
 from deniable.survey.disclosure import Disclosure
 
 _MOST_CELLS = 12  # answers or responses that a table shows: more do not fit on a telephone

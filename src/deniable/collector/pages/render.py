@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deniable.collector.refusals import Told
 from deniable.rendering import formats
-from deniable.report.words import estimator
+from deniable.report.result_texts import estimator
 from deniable.survey.catalogue import fill
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from deniable.designs import AnyDesign, Design, NumberDesign
+from deniable.designs import Design
 
 _MOST_DENOMINATOR = 9_999  # of a fraction that people read; others are written as decimals
-_MOST_LISTED = 11  # levels, or cards, that are named one by one
+MOST_LISTED = 11  # levels, or cards, that are named one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,43 +69,37 @@ NAMED = {
 """What families are called; those that are not here by their own names, in words."""
 
 
-def title_of(design: AnyDesign) -> str:
-    """Return what a design is called in a paper, with its source.
-
-    Example:
-        >>> from deniable.designs import crosswise, number_design
-        >>> title_of(crosswise("1/4"))
-        'the crosswise model; Yu, Tian and Tang 2008'
-    """
-    if isinstance(design, NumberDesign):
-        return "randomly rounded numbers; Pan 2024"
-    name = str(getattr(design, "name", design.asks))
-    return NAMED[name].cited if name in NAMED else name.replace("_", " ")
-
-
-def device_of(design: AnyDesign) -> str | None:
-    """Tell in a clause what people did; None where the probabilities have to speak for themselves.
+def device_clause(design: Design) -> str | None:
+    """Describe in a clause what respondents did; None where the probabilities have to be listed.
 
     Example:
         >>> from deniable.designs import forced_response
-        >>> device_of(forced_response("2/3", "1/6", "1/6")).partition(" to answer")[0]
+        >>> device_clause(forced_response("2/3", "1/6", "1/6")).partition(" to answer")[0]
         'a random device told respondents'
     """
-    if isinstance(design, NumberDesign):
-        return _rounded(design)
-    tell = _TOLD.get(design.name) if isinstance(design, Design) else None
-    if not isinstance(design, Design) or tell is None or design.channel.answers != 2:
+    describe = _CLAUSES.get(design.name)
+    if describe is None or design.channel.answers != 2:
+        return exchangeable_clause(design)
+    no, yes = ([design.channel.probability(y, given=x) for y in range(design.channel.responses)] for x in (0, 1))
+    return describe(design, no, yes) or exchangeable_clause(design)
+
+
+def exchangeable_clause(design: Design) -> str | None:
+    """Describe a channel that treats all categories alike; None for another."""
+    channel = design.channel
+    if not channel.exchangeable:
         return None
-    chances = [[design.channel.probability(y, given=x) for y in range(design.channel.responses)] for x in (0, 1)]
-    return tell(design, chances[0], chances[1])
+    kept, other = (print_probability(channel.probability(number, given=0)) for number in (0, 1))
+    others = "the other one" if channel.answers == 2 else f"each of the {channel.answers - 1:,} others"
+    return f"the true answer is sent with probability {kept}, and {others} with probability {other}"
 
 
-def written(chance: Fraction) -> str:
+def print_probability(chance: Fraction) -> str:
     """Return a probability as people print it: a fraction where it is a short one, else a decimal of six digits.
 
     Example:
-        >>> written(Fraction(3, 4)), written(Fraction(1)), written(Fraction(2**63 - 1, 2**64))
-        ('3/4', '1', '0.5')
+        >>> [print_probability(each) for each in (Fraction(3, 4), Fraction(1), Fraction(2**63 - 1, 2**64))]
+        ['3/4', '1', '0.5']
     """
     return str(chance) if chance.denominator <= _MOST_DENOMINATOR else f"{float(chance):.6g}"
 
@@ -116,9 +110,11 @@ _Chances = Sequence[Fraction]  # of each response, given an answer
 def _forced(design: Design, no: _Chances, yes: _Chances) -> str:
     first, second = design.categories
     return (
-        f"a random device told respondents to answer truthfully with probability {written(yes[1] - no[1])}, to say "
-        f"“{second}” whatever is true with probability {written(no[1])}, and to say “{first}” whatever is true with "
-        f"probability {written(yes[0])}"
+        "a random device told respondents to answer truthfully with probability "
+        f"{print_probability(yes[1] - no[1])}, to say "
+        f"“{second}” whatever is true with probability {print_probability(no[1])}, and to say “{first}” "
+        "whatever is true with "
+        f"probability {print_probability(yes[0])}"
     )
 
 
@@ -127,8 +123,9 @@ def _unrelated(design: Design, no: _Chances, yes: _Chances) -> str | None:  # no
     if not 0 < p < 1:
         return None
     return (
-        f"a random device had respondents answer the sensitive question with probability {written(p)}, and else an "
-        f"unrelated one, to which a share of {written(no[1] / (1 - p))} says yes"
+        "a random device had respondents answer the sensitive question with probability "
+        f"{print_probability(p)}, and else an "
+        f"unrelated one, to which a share of {print_probability(no[1] / (1 - p))} says yes"
     )
 
 
@@ -136,7 +133,8 @@ def _always_yes(design: Design, no: _Chances, yes: _Chances) -> str | None:  # n
     if yes[1] != 1:
         return None
     return (
-        f"a random device had respondents answer the sensitive question with probability {written(no[0])}, and else "
+        "a random device had respondents answer the sensitive question with probability "
+        f"{print_probability(no[0])}, and else "
         "one to which everybody says yes"
     )
 
@@ -149,9 +147,11 @@ def _crosswise(design: Design, no: _Chances, yes: _Chances) -> str | None:
     )
     first, second = design.categories
     return (
-        f"respondents answered the sensitive question and {harmless}, to which a share of {written(yes[1])} says yes, "
+        f"respondents answered the sensitive question and {harmless}, to which a share of "
+        f"{print_probability(yes[1])} says yes, "
         "for themselves, and told only whether the two answers were the same; “same” was sent with probability "
-        f"{written(yes[1])} where the sensitive answer is “{second}”, and with probability {written(no[1])} where it "
+        f"{print_probability(yes[1])} where the sensitive answer is “{second}”, and with probability "
+        f"{print_probability(no[1])} where it "
         f"is “{first}”"
     )
 
@@ -161,9 +161,11 @@ def _triangular(design: Design, no: _Chances, yes: _Chances) -> str | None:
         return None
     first, second = design.categories
     return (
-        f"respondents answered the sensitive question and a harmless one, to which a share of {written(no[1])} says "
+        "respondents answered the sensitive question and a harmless one, to which a share of "
+        f"{print_probability(no[1])} says "
         "yes, for themselves, and told only whether at least one of the two answers was yes; “at least one” was always "
-        f"sent where the sensitive answer is “{second}”, and with probability {written(no[1])} where it is “{first}”"
+        f"sent where the sensitive answer is “{second}”, and with probability {print_probability(no[1])} where "
+        f"it is “{first}”"
     )
 
 
@@ -173,7 +175,7 @@ def _mangat(design: Design, no: _Chances, yes: _Chances) -> str | None:
     first, second = design.categories
     return (
         f"respondents whose answer is “{second}” said so; a random device had the others say “{first}” with "
-        f"probability {written(no[0])} and “{second}” with probability {written(no[1])}"
+        f"probability {print_probability(no[0])} and “{second}” with probability {print_probability(no[1])}"
     )
 
 
@@ -182,7 +184,8 @@ def _garbled(design: Design, no: _Chances, yes: _Chances) -> str | None:
         return None
     first, second = design.categories
     return (
-        f"the application turned an answer “{first}” into “{second}” with probability {written(no[1])}, and left "
+        f"the application turned an answer “{first}” into “{second}” with probability "
+        f"{print_probability(no[1])}, and left "
         f"“{second}” as it was"
     )
 
@@ -191,7 +194,8 @@ def _decks(design: Design, no: _Chances, yes: _Chances) -> str:
     first, second = design.categories
     draws = len(no) - 1
     red, other = (
-        written(sum((count * chance for count, chance in enumerate(each)), Fraction(0)) / draws) for each in (yes, no)
+        print_probability(sum((count * chance for count, chance in enumerate(each)), Fraction(0)) / draws)
+        for each in (yes, no)
     )
     drew = "drew a card" if draws == 1 else f"drew {draws} cards, each put back,"
     return (
@@ -202,17 +206,17 @@ def _decks(design: Design, no: _Chances, yes: _Chances) -> str:
 
 
 def _numbered(design: Design, no: _Chances, yes: _Chances) -> str | None:
-    if list(yes) != list(reversed(no)) or len(no) > _MOST_LISTED:
+    if list(yes) != list(reversed(no)) or len(no) > MOST_LISTED:
         return None
     first, second = design.categories
-    cards = ", ".join(written(each) for each in no)
+    cards = ", ".join(print_probability(each) for each in no)
     return (
         f"respondents drew a card with a number from 1 to {len(no)} (with probabilities {cards}), and told the number "
         f"where the answer is “{first}”, and {len(no) + 1} minus the number where it is “{second}”"
     )
 
 
-_TOLD: dict[str, Callable[[Design, _Chances, _Chances], str | None]] = {
+_CLAUSES: dict[str, Callable[[Design, _Chances, _Chances], str | None]] = {
     "forced_response": _forced,
     "simmons": _unrelated,
     "devore": _always_yes,
@@ -225,27 +229,3 @@ _TOLD: dict[str, Callable[[Design, _Chances, _Chances], str | None]] = {
     "kuk": _decks,
     "christofides": _numbered,
 }
-
-
-def _rounded(design: NumberDesign) -> str | None:
-    """Tell a design for numbers: rounding, and how often a response holds the level."""
-    channel, levels = design.channel, design.scale.values
-    sent = range(channel.responses)
-    columns = [[written(channel.probability(y, given=x)) for y in sent] for x in range(channel.answers)]
-    chances = sorted({chance for column in columns for chance in column}, key=Fraction)
-    if len(chances) != 2 or len({column.count(chances[1]) for column in columns}) != 1:
-        return None
-    rare, often = chances
-    holding = columns[0].count(often)
-    some = levels if len(levels) <= _MOST_LISTED else [*levels[:2], levels[-1]]
-    listed = ", ".join(f"{float(each):g}" for each in some[:-1])
-    dots = ", …" if len(some) < len(levels) else ""
-    stretches = (
-        f"{channel.responses} stretches of neighbouring levels" if holding > 1 else f"the {channel.responses} levels"
-    )
-    holds = f"each of the {holding} that hold it" if holding > 1 else "the level itself"
-    return (
-        f"a number from {float(design.range.low):g} to {float(design.range.high):g} was rounded at random, without "
-        f"bias, to one of {len(levels)} levels ({listed}{dots} and {float(some[-1]):g}); of {stretches} one was sent: "
-        f"{holds} with probability {often}, and each of the others with probability {rare}"
-    )

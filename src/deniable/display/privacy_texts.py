@@ -1,4 +1,4 @@
-"""What a design promises, in words and natural frequencies, for whoever answers under it.
+"""Guarantees of a design in sentences and natural frequencies, for respondents.
 
 Every number is derived from the exact channel; factors are rounded up, so that no sentence promises too much.
 """
@@ -16,9 +16,7 @@ from deniable.channel import Sets
 from deniable.designs import Design, Factor, NumberDesign
 from deniable.designs.proofs import MOST_CELLS, proofs
 from deniable.errors import InvalidRequest, quoted
-from deniable.estimates import Row
 from deniable.rendering import formats
-from deniable.types.drawn.design import DrawnDesign
 
 _MOST_SENTENCES = 12  # one for each answer or response; more are not read
 _MOST_ALIKE = 5  # sentences that say the same of one answer after the other
@@ -49,30 +47,6 @@ def promise(design: Design) -> tuple[str, ...]:
         f"{formats.factor(design.parity)} "
         f"(ε = {formats.epsilon(design.epsilon)}).",
     )
-
-
-def drawn(design: DrawnDesign) -> tuple[str, ...]:
-    """Tell what a response about some of several attributes reveals at most, and what each is asked with.
-
-    Example:
-        >>> from deniable.designs import warner
-        >>> from deniable.types.drawn.design import drawn_items
-        >>> drawn(drawn_items({"smokes": warner(p="3/4"), "drinks": warner(p="2/3")}))[0]
-        'Everybody answers 1 of 2 questions, drawn at random; which ones says nothing about the answers.'
-    """
-    size = len(design.factors)
-    first = (
-        f"Everybody answers {design.each} of {size} questions, drawn at random; which ones says nothing about the "
-        "answers."
-    )
-    if design.parity == math.inf:
-        told = "Warning: this design has no finite ε. Some responses prove something about an answer."
-    else:
-        told = (
-            "Whatever is sent, the odds between any two combinations of answers change by a factor of at most "
-            f"{formats.factor(design.parity)} (ε = {formats.epsilon(design.epsilon)})."
-        )
-    return (first, told, *(f"{name}: {promise(part)[0]}" for name, part in design.factors))
 
 
 def warnings(design: Design) -> tuple[str, ...]:
@@ -131,18 +105,18 @@ def odds(design: Design) -> tuple[str, ...]:
     )
 
 
-def groups(design: Design, answer: int) -> list[SentAlike]:
+def groups(design: Design, category: int) -> list[SentAlike]:
     """Return what people with an answer send, the most frequent first."""
     if design.channel.exchangeable:
-        own = design.channel.probability(answer, given=answer)
-        other = design.channel.probability((answer + 1) % design.channel.responses, given=answer)
-        few = [number for number in range(min(design.channel.responses, _MOST_SENTENCES)) if number != answer]
+        own = design.channel.probability(category, given=category)
+        other = design.channel.probability((category + 1) % design.channel.responses, given=category)
+        few = [number for number in range(min(design.channel.responses, _MOST_SENTENCES)) if number != category]
         labels = tuple(design.symbols[number] for number in few)
-        both = [SentAlike(own, (design.symbols[answer],), 1), SentAlike(other, labels, design.channel.responses - 1)]
+        both = [SentAlike(own, (design.symbols[category],), 1), SentAlike(other, labels, design.channel.responses - 1)]
         return sorted(both, key=lambda group: -group.probability)
     sent: dict[Fraction, list[str]] = {}
     for number, symbol in enumerate(design.symbols):
-        sent.setdefault(design.channel.probability(number, given=answer), []).append(symbol)
+        sent.setdefault(design.channel.probability(number, given=category), []).append(symbol)
     return [SentAlike(p, tuple(sent[p]), len(sent[p])) for p in sorted(sent, reverse=True)]
 
 
@@ -150,28 +124,11 @@ _ALIKE = ", and so for every other answer"
 _NEXT_TO_IT = ", and so for every other number, with what is next to it"
 
 
-def about_mean(row: Row) -> str:
-    """Tell an estimated mean in a sentence.
-
-    Example:
-        >>> about_mean(Row("mean", 1234.5678, 100, 1038.6, 1430.6))
-        'The mean is about 1,235; the interval goes from 1,039 to 1,431.'
-    """
-    low, high = (_digits(end, row.error) for end in (row.low, row.high))
-    return f"The mean is about {_digits(row.estimate, row.error)}; the interval goes from {low} to {high}."
-
-
-def _digits(value: float, error: float) -> str:
-    """Return a number with the digits that its error leaves: two of the error."""
-    places = min(max(1 - math.floor(math.log10(error)), 0), 12) if error > 0 else 3
-    return f"{value:,.{places}f}"
-
-
-def _sentence(design: Design, answer: int, more: str = "") -> str:
-    sent = groups(design, answer)
+def _sentence(design: Design, category: int, more: str = "") -> str:
+    sent = groups(design, category)
     base = base_for(min(group.probability for group in sent if group.probability))
     parts = [_part(group, base, last=group is sent[-1] and len(sent) > 1) for group in sent]
-    return f"Of {base:,} people whose answer is {quoted(design.categories[answer])}, {_joined(parts)}{more}."
+    return f"Of {base:,} people whose answer is {quoted(design.categories[category])}, {_joined(parts)}{more}."
 
 
 def _about_sets(design: Design, channel: Sets) -> str:
@@ -223,7 +180,7 @@ def attributes(design: Design) -> tuple[str, ...]:
         About 'drinks' alone: its response changes the odds between two answers by a factor of at most 2.
     """
     if not design.factors:
-        raise InvalidRequest("this design is for one attribute; expected one for several.", "Use words.promise().")
+        raise InvalidRequest("this design is for one attribute; expected one for several.", "Use promise().")
     hidden = [part for part in design.factors if part.design.parity != math.inf]
     open_ones = [part for part in design.factors if part.design.parity == math.inf]
     return (*map(_alone, design.factors), _together(design, hidden, open_ones))
@@ -258,103 +215,3 @@ def _together(design: Design, hidden: Sequence[Factor], open_ones: Sequence[Fact
 def _names(parts: Sequence[Factor]) -> str:
     names = [quoted(part.attribute) for part in parts]
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
-
-
-_ESTIMATORS = {
-    "inversion": "inverting the probabilities of the device, which is linear and unbiased",
-    "likelihood": "maximum likelihood",
-    "pseudo-likelihood": "maximum pseudo-likelihood, in which people count by their weights in the sample",
-    "moments": "dividing the covariance of unbiased values of the responses by the standard deviations of the answers, "
-    "in which what the device adds is taken out",
-    "exact": "Bayes' rule, exactly",
-    "draws": "Bayes' rule, from draws",
-    "customary": "the unbiased estimate that is customary for bits",
-    "projection": "projecting onto shares from 0 to 100% that sum to 100%",
-    "normalization": "setting what is negative to 0 and scaling the rest to 100%",
-    "information": "weighing responses by how much each tells",
-    "linear": "weighing responses linearly and without bias",
-    "strata": "estimating each group of respondents on its own and adding up",
-    "fixed": "inverting the probabilities of the device, times how seldom an item is looked at",
-    "conditional": "inverting the probabilities of the device among the responses about each item",
-    "deck": "the mean of the numbers that were sent, under the law of the dealt cards",
-    "regression": "regression of the bits on the candidates",
-}
-_INTERVALS = {
-    "score": "score intervals",
-    "normal": "normal approximation",
-    "chebyshev": "Chebyshev's inequality",
-    "exact": "exact intervals after Clopper and Pearson",
-    "profile": "profile likelihood",
-    "wide": "score and profile likelihood together",
-    "t": "with quantiles of Student's t",
-    "korn-graubard": "Korn and Graubard's, at the effective number of responses",
-    "logit": "normal approximation on the scale of logits",
-    "recovered": "from the intervals of both",
-    "fieller": "Fieller's intervals of a ratio",
-    "given-found": "conditional on having been found",
-    "fisher": "Fisher's, on the scale of artanh",
-    "bracket": "all values that some distribution in the intervals of the shares has",
-    "together": "all values that go with the intervals of both means",
-}
-
-
-def estimator(method: str) -> str:
-    """Tell in plain words how numbers were estimated; a method without words of its own is told by its name.
-
-    Example:
-        >>> estimator("likelihood")
-        'maximum likelihood'
-        >>> estimator("inversion, projection").partition("; then ")[2]
-        'projecting onto shares from 0 to 100% that sum to 100%'
-    """
-    return "; then ".join(_ESTIMATORS.get(step, step) for step in method.split(", "))
-
-
-def interval_name(method: str) -> str:
-    """Tell in plain words which intervals these are; a method without words of its own is told by its name.
-
-    Example:
-        >>> interval_name("score"), interval_name("profile")
-        ('score intervals', 'profile likelihood')
-    """
-    return ", ".join(_INTERVALS.get(each, each) for each in method.split(", "))
-
-
-_NOBODY = 0.005
-
-
-def about(row: Row, label: str = "") -> str:
-    """Tell a share and its interval in words; ends are rounded outward, and left away beyond 0 … 100 %.
-
-    Example:
-        >>> about(Row("yes", 0.1234, 0.02, 0.091, 0.152))
-        'About 12% answer “yes”: between 9% and 16%.'
-        >>> about(Row("yes", -0.01, 0.02, -0.05, 0.024), "Yes")
-        'Hardly anybody answers “Yes”: at most 3%.'
-        >>> about(Row("yes", 1.09, 0.03, 1.01, 1.13))
-        'Nearly everybody answers “yes”, and the interval lies above 100%: look at the responses.'
-    """
-    name, width = label or row.name, row.high - row.low
-    decimals = _decimals(width)
-    low, high = (
-        formats.fixed_percent(row.low, decimals, math.floor),
-        formats.fixed_percent(row.high, decimals, math.ceil),
-    )
-    if row.high <= 0 or row.low >= 1:
-        who, end = ("Hardly anybody", "below 0%") if row.high <= 0 else ("Nearly everybody", "above 100%")
-        return f"{who} answers “{name}”, and the interval lies {end}: look at the responses."
-    if row.estimate < _NOBODY and row.low <= 0:
-        return f"Hardly anybody answers “{name}”: at most {high}."
-    if row.estimate > 1 - _NOBODY and row.high >= 1:
-        return f"Nearly everybody answers “{name}”: at least {low}."
-    share = f"About {formats.fixed_percent(row.estimate, decimals)} answer “{name}”"
-    if row.low <= 0 and row.high >= 1:
-        return f"{share}, but the responses are too few: any share would fit them."
-    if row.high >= 1:
-        return f"{share}: at least {low}."
-    return f"{share}: at most {high}." if row.low <= 0 else f"{share}: between {low} and {high}."
-
-
-def _decimals(width: float) -> int:
-    """Return how many decimals of a percentage a sentence gives: the narrower the interval, the more."""
-    return 0 if width >= 0.04 else 1 if width >= 0.004 else 2

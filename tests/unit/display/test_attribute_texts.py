@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from deniable.designs import direct, items, product, warner
+from deniable.display.privacy_texts import attributes
 from deniable.errors import InvalidRequest
-from deniable.report.words import attributes
 
 
 def test_each_attribute_and_the_whole_are_told() -> None:

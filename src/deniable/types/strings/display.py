@@ -1,0 +1,67 @@
+"""Tables and pictures of designs for strings, and of their tallies."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.display.sheets import missing_notes, tally_title, view_sheet
+from deniable.display.views import ChannelView
+from deniable.rendering import Sheet, columns_of
+from deniable.types.strings.claims import caveats
+from deniable.types.strings.count import NoisyTally, StringTally
+from deniable.types.strings.design import StringDesign
+
+if TYPE_CHECKING:
+    from deniable.estimates.charts import Picture
+
+_MOST_DOTS = 20_000  # bits of all cohorts that are drawn
+
+
+def sheet(design: StringDesign) -> Sheet:
+    """Return the table of the probabilities of a bit."""
+    table = view_sheet(f"{design!r}", views(design)[0], (design.told, *caveats(design)))
+    return replace(table, names=("bit", "one", "zero"))
+
+
+def views(design: StringDesign, *, pictured: bool = False) -> tuple[ChannelView, ...]:  # noqa: ARG001 - two by two
+    """Return the probabilities of a bit."""
+    hit, stray = design.bit
+    rows = ((hit, stray), (1 - hit, 1 - stray))
+    return (ChannelView("each bit", ("a true 1", "a true 0"), ("1", "0"), rows),)
+
+
+def tally_sheet(tally: StringTally | NoisyTally) -> Sheet:
+    """Return a table with a row for each cohort: its responses, and the ones in all their bits."""
+    cohorts = enumerate(zip(tally.sizes, tally.ones, strict=True))
+    values = tuple((f"cohort {number}", int(size), int(ones.sum())) for number, (size, ones) in cohorts)
+    return Sheet(
+        tally_title(tally),
+        heads=("", "responses", "ones in all bits"),
+        cells=columns_of(values),
+        notes=missing_notes(tally),
+        names=("cohort", "responses", "ones"),
+        values=values,
+    )
+
+
+def tally_picture(tally: StringTally | NoisyTally, *, title: str = "") -> Picture:
+    """Draw the share of ones in each bit of each cohort, with its expectations without and with a string there."""
+    from deniable.display.pictures import TITLE_LETTERS, draw_axes
+    from deniable.estimates.charts import ACCENT, INK, TRUTH
+
+    figure, axes = draw_axes(4.6, textwrap.fill(title or tally_title(tally), TITLE_LETTERS - 8))
+    shares = tally.ones / np.maximum(tally.sizes, 1)[:, None]
+    bits = np.broadcast_to(np.arange(shares.shape[1]), shares.shape)
+    step = max(1, shares.size // _MOST_DOTS)
+    axes.plot(bits.ravel()[::step], shares.ravel()[::step], "o", color=ACCENT, markersize=3, label="a bit of a cohort")
+    hit, stray = tally.rates()
+    axes.axhline(stray, color=INK, linewidth=1, label="had nobody a string there")
+    axes.axhline(hit, color=TRUTH, linewidth=1, linestyle="--", label="had everybody one")
+    axes.set_xlabel("bit", color=INK)
+    axes.set_ylabel("ones for each response", color=INK)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
+    return figure
