@@ -84,11 +84,11 @@ def part_views(parts: Sequence[tuple[str, Design]], *, pictured: bool = False) -
     )
 
 
-def _view_corner(design: Design, max_responses: int, max_answers: int) -> ChannelView:
+def _view_corner(design: Design, max_rows: int, max_columns: int) -> ChannelView:
     """Return the first rows and columns of a channel; responses that are never sent have no row."""
     channel = design.channel
     possible = (number for number in range(channel.responses) if channel.possible(number))
-    rows, columns = list(islice(possible, max_responses)), range(min(channel.answers, max_answers))
+    rows, columns = list(islice(possible, max_rows)), range(min(channel.answers, max_columns))
     return ChannelView(
         "",
         tuple(design.categories[j] for j in columns),

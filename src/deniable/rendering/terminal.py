@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from deniable.rendering import Sheet
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
 
-def to_rich(sheet: Sheet, *, main_column: int = 1, has_total: bool = False) -> Table:
-    """Return a table for the shell; of its notes, only the one about rows that are left out.
+def to_rich(sheet: Sheet, *, main_column: int = 1, has_total: bool = False) -> Group:
+    """Return a title and a table for the shell; of its notes, only the one about rows that are left out.
 
     Args:
         sheet: what it holds.
@@ -19,12 +19,12 @@ def to_rich(sheet: Sheet, *, main_column: int = 1, has_total: bool = False) -> T
         has_total: whether the last row is a total, which is set apart.
     """
     from rich import box
+    from rich.console import Group
     from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(
-        title=escape(sheet.title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
-    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for number, (head, is_text) in enumerate(zip(sheet.heads, sheet.is_text, strict=True)):
         table.add_column(
             escape(head),
@@ -39,4 +39,4 @@ def to_rich(sheet: Sheet, *, main_column: int = 1, has_total: bool = False) -> T
         table.add_row(*map(escape, row))
     if sheet.left_out:
         table.caption = sheet.rest[0]
-    return table
+    return Group(Text(sheet.title, style="bold"), table)
