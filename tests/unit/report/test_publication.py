@@ -158,7 +158,7 @@ def test_a_weighted_sample_tells_how_people_came_into_it() -> None:
     found = dn.estimate(sent, sampling=dn.Sampling(np.ones(200), clusters=clusters))
     told = methods(found)
     assert "Shares were estimated from a sample of 200 people in 20 clusters by Hájek's weighted mean" in told
-    assert "(variance: linearized), with 95% intervals (Korn and Graubard's" in told
+    assert "(variance: linearized), with 95% intervals (score intervals)" in told
     assert sentence(found).startswith("An estimated 0.0% answer “yes”")  # of two answers, the second
 
 
