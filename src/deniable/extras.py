@@ -10,17 +10,19 @@ import sys
 from types import FrameType
 
 _STANDARD = ("numpy", "scipy", "cryptography", "pyarrow", "matplotlib", "typer", "rich")
-_EXTRAS = {
+EXTRAS = {
     "analysis": ("formulaic", "pandas"),
-    "collect": ("uvicorn", "uvloop", "httptools", "starlette", "msgspec", "jinja2", "prometheus_client"),
+    "collect": ("uvicorn", "starlette", "msgspec", "jinja2", "prometheus_client"),
     "duckdb": ("duckdb",),
     "elsewhere": ("openpyxl", "pyreadstat"),
     "fast": ("numba",),
     "postgres": ("psycopg",),
     "spark": ("pyspark",),
 }
+"""The packages that modules of `deniable` import, by the extra that brings them."""
+
 COMMANDS = dict.fromkeys(_STANDARD, "pip install deniable") | {
-    package: f"pip install 'deniable[{extra}]'" for extra, packages in _EXTRAS.items() for package in packages
+    package: f"pip install 'deniable[{extra}]'" for extra, packages in EXTRAS.items() for package in packages
 }
 """The command that installs each package, by the name under which it is imported."""
 

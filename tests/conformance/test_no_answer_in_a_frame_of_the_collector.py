@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import csv, parquet
 
 import deniable as dn
+from deniable.engines.files import respond_file
 from deniable.errors import DeniableError
 from deniable.files import arrow
 from deniable.tallies.responses import Responses
@@ -129,6 +132,21 @@ def test_codes_are_answers_too() -> None:
     assert trace is not None
     assert trace.leaks == set()
     assert Marks.of(asked, None).is_held(codes)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("name", ["categories", "sets", "ladder", "numbers", "strings"])
+def test_answers_in_a_file_are_read_below_both_sides(name: str, suffix: str, tmp_path: Path) -> None:
+    asked = marked(TYPES[name]())
+    answers, table = tmp_path / f"answers{suffix}", pa.table({"answer": asked.answers})
+    if suffix == ".csv":
+        csv.write_csv(table, answers)
+    else:
+        parquet.write_table(table, answers)
+    with tracing(Marks.of(asked, object())) as trace:
+        respond_file(asked.design, answers, tmp_path / f"responses{suffix}", column="answer")
+    assert (tmp_path / f"responses{suffix}").exists()
+    assert trace.leaks == set()
 
 
 def planted(module: str, body: str) -> Any:

@@ -107,23 +107,13 @@ def _told(error: Any) -> int:
     return int(error.exit_code)
 
 
-_EXTRAS = {  # what each brings: installed if all of these can be imported
-    "analysis": ("formulaic", "pandas"),
-    "fast": ("numba",),
-    "collect": ("uvicorn", "starlette", "msgspec", "jinja2", "prometheus_client"),
-    "duckdb": ("duckdb",),
-    "elsewhere": ("openpyxl", "pyreadstat"),
-    "postgres": ("psycopg",),
-    "spark": ("pyspark",),
-}
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         from deniable import __version__
+        from deniable.extras import EXTRAS
 
-        there = [name for name, modules in _EXTRAS.items() if all(map(find_spec, modules))]
-        missing = [name for name in _EXTRAS if name not in there]
+        there = [name for name, modules in EXTRAS.items() if all(map(find_spec, modules))]
+        missing = [name for name in EXTRAS if name not in there]
         typer.echo(f"deniable {__version__}")
         typer.echo(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
         typer.echo(
