@@ -26,7 +26,7 @@ FIELD = re.compile(r"""(?i)\b(?:name|id|form)=["'][^"']*\banswers?\b""")
 PACKAGES = {"collector", "tallies", "estimates", "report", "survey", "files", "db", "plan", "attacks"}
 """The packages that count, estimate, plan, ask and tell; what counts records belongs to them, module by module."""
 
-DRAWING = {"design", "respond", "draw", "schemes", "hashing"}
+DRAWING = {"audit", "design", "respond", "draw", "schemes", "hashing"}
 """Modules of a type of question that build designs, encode answers or draw."""
 
 NONE_OF_THEM = {

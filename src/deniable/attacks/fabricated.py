@@ -142,11 +142,11 @@ def _laws(tally: Tally, sizes: NDArray[np.int64] | None) -> Iterator[Law]:
     if tally.design.factors:
         for attribute in tally.design.attributes:
             yield from _laws(marginal(tally, attribute), None)
-    elif isinstance(channel, TwoLevel):
-        if not (symbols and channel.support.direct):  # where a symbol is a category, both say the same
-            yield _support(tally, channel)
-        if isinstance(channel, Sets) and sizes is not None and len(channel.sizes) > 1 and sizes.any():
-            yield from _size_laws(channel, sizes)
+    elif channel.two_level is not None:
+        if not (symbols and channel.two_level.support.direct):  # where a symbol is a category, both say the same
+            yield _support(tally, channel.two_level)
+        if channel.set_valued is not None and sizes is not None and len(channel.sizes) > 1 and sizes.any():
+            yield from _size_laws(channel.set_valued, sizes)
     else:
         yield from _shares(tally)
 

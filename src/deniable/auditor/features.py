@@ -18,7 +18,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.channel.sets import Sets
 from deniable.designs import Design
 from deniable.documents import Response
 from deniable.errors import quoted
@@ -114,7 +113,7 @@ def _of_responses(responses: Responses[Any]) -> Facts:
 
 def _of_packed(design: Any, name: str, rows: NDArray[np.uint8], before: str) -> Facts:
     """Return each bit of packed rows; and the rows as they are, where they are few."""
-    labels = design.categories if isinstance(design, Design) and isinstance(design.channel, Sets) else None
+    labels = design.categories if isinstance(design, Design) and design.channel.sizes else None
     found = {
         f"{before}bit {at}": FactColumn(
             partial(_bit, rows, at), _held(before, repr(labels[at]) if labels else f"bit {at}")

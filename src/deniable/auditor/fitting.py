@@ -9,10 +9,8 @@ the rate of false alarms is shared among all of them; nothing rests on large num
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,44 +19,19 @@ from scipy.stats import binom
 from deniable.auditor.features import plain
 from deniable.auditor.findings import CONSISTENT, FIT, VIOLATED, Finding
 from deniable.auditor.inquiries import Inquiry, answers_shown
-from deniable.channel import Channel
-from deniable.channel.coding import count_bits, set_numbers, set_sizes
-from deniable.channel.sets import Sets
+from deniable.channel.coding import set_numbers
+from deniable.claims.response_laws import ResponseLaw, Vector
 from deniable.designs import Design
 from deniable.errors import DeniableError
-from deniable.order.ladders import Ladder
+from deniable.order.ladders import stages_of
 from deniable.rendering import formats
 from deniable.tallies.responses import Responses
+from deniable.types import find_operation, operation
 
 __all__ = ["goodness_of_fit"]
 
-Vector: TypeAlias = NDArray[np.float64]
-
 _MOST_ANSWERS = 64  # answers that are counted, the first ones
-_MOST_CELLS = 1 << 16  # answers × responses that are counted one by one
 _CHUNK = 1 << 20
-
-
-@dataclass(frozen=True, eq=False)
-class ClaimedLaw:
-    """Events with their probabilities: all responses of a design, or of all stages of a ladder together.
-
-    Attributes:
-        words: of each event.
-        probabilities: answers × events.
-        sets: the channel, where responses are too many to list and the events are categories and sizes of sets.
-    """
-
-    words: tuple[str, ...]
-    probabilities: Vector
-    sets: Sets | None = None
-
-    def counted(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """Return how often each event came true."""
-        if self.sets is None:
-            return np.bincount(rows, minlength=len(self.words))
-        sizes = np.bincount(set_sizes(rows), minlength=self.sets.size + 1)
-        return np.concatenate([count_bits(rows)[: self.sets.size], sizes[list(self.sets.sizes)]])
 
 
 class Stray(NamedTuple):
@@ -93,54 +66,31 @@ def goodness_of_fit(inquiry: Inquiry) -> Finding | None:
     return _finding(inquiry, law, counts, each)
 
 
-def _law(claimed: Any) -> ClaimedLaw | None:
-    """Return what a design says of its responses; of a ladder, of all stages together. None where it is not at hand."""
-    if isinstance(claimed, Ladder):
-        sizes = [design.channel.responses for design in claimed.designs]
-        if math.prod(sizes) * claimed.designs[0].channel.answers > _MOST_CELLS:
-            return None
-        return ClaimedLaw(tuple(f"the history {each}" for each in np.ndindex(*sizes)), _listed(claimed.joint()))
-    if not isinstance(claimed, Design) or claimed.asks != "categories":  # numbers are rounded before they are drawn
-        return None
-    if claimed.channel.answers * claimed.channel.responses <= _MOST_CELLS:
-        return ClaimedLaw(tuple(f"the response {each!r}" for each in claimed.symbols), _listed(claimed.channel))
-    return _law_of_sets(claimed, claimed.channel) if isinstance(claimed.channel, Sets) else None
+def _law(claimed: object) -> ResponseLaw | None:
+    """Return the distribution of responses that a design claims; None where it is not at hand."""
+    find = find_operation(claimed, "response_law")
+    return None if find is None else find(claimed)
 
 
-def _law_of_sets(design: Design, channel: Sets) -> ClaimedLaw:
-    """Return how often each category is in a set, and how often sets of each size are sent."""
-    rates = np.full((channel.size, channel.size), float(channel.stray_rate))
-    np.fill_diagonal(rates, float(channel.hit_rate))
-    sizes = np.tile(channel.size_law(), (channel.size, 1))
-    said = (*(f"a set with {each!r}" for each in design.categories), *(f"a set of {each}" for each in channel.sizes))
-    return ClaimedLaw(said, np.hstack([rates, sizes]), channel)
-
-
-def _listed(channel: Channel) -> Vector:
-    return np.array(
-        [[float(channel.probability(y, given=x)) for y in range(channel.responses)] for x in range(channel.answers)]
-    )
-
-
-def _count(inquiry: Inquiry, law: ClaimedLaw, answer: int, draws: int) -> NDArray[np.int64] | None:
+def _count(inquiry: Inquiry, law: ResponseLaw, answer: int, draws: int) -> NDArray[np.int64] | None:
     """Return how often each event comes true under an answer; None where something is sent that has no place there."""
     counts = np.zeros(law.probabilities.shape[1], np.int64)
     for start in range(0, draws, _CHUNK):
         sent = inquiry.draw(np.full(min(_CHUNK, draws - start), answer))
         try:
-            counts += law.counted(_rows(inquiry.claimed, law, sent))
+            counts += law.count_events(_rows(inquiry.claimed, law, sent))
         except DeniableError:
             return None
     return counts
 
 
-def _rows(claimed: Any, law: ClaimedLaw, sent: Any) -> NDArray[Any]:
+def _rows(claimed: Any, law: ResponseLaw, sent: Any) -> NDArray[Any]:
     """Return responses as packed sets or as numbers, which those of several stages make together.
 
     Raises:
         InvalidResponse: one that the design never sends.
     """
-    stages = claimed.designs if isinstance(claimed, Ladder) else (claimed,)
+    stages = stages_of(claimed)
     columns = _columns(stages, sent)
     if law.sets is not None:
         return columns[0]
@@ -162,7 +112,7 @@ def _columns(stages: tuple[Design, ...], sent: Any) -> list[NDArray[Any]]:
     ]
 
 
-def _finding(inquiry: Inquiry, law: ClaimedLaw, counts: NDArray[np.int64], each: int) -> Finding:
+def _finding(inquiry: Inquiry, law: ResponseLaw, counts: NDArray[np.int64], each: int) -> Finding:
     strays = list(_strays(law, counts, each, _numbers(inquiry)))
     worst, tried = min(strays), len(strays)
     bound = min(1.0, worst.tail * tried)
@@ -191,11 +141,11 @@ def _finding(inquiry: Inquiry, law: ClaimedLaw, counts: NDArray[np.int64], each:
 def _numbers(inquiry: Inquiry) -> list[int]:
     """Return the number of each answer in the design."""
     claimed: Any = inquiry.claimed
-    design: Any = claimed.designs[0] if isinstance(claimed, Ladder) else claimed
-    return [design.category_number(answer) for answer in inquiry.answers]
+    numbers: list[int] = operation(claimed, "answer_codes")(claimed, inquiry.answers)
+    return numbers
 
 
-def _strays(law: ClaimedLaw, table: NDArray[np.int64], each: int, numbers: list[int]) -> Iterator[Stray]:
+def _strays(law: ResponseLaw, table: NDArray[np.int64], each: int, numbers: list[int]) -> Iterator[Stray]:
     """Yield for each answer the tail of every event, and of the union of those that came up too often.
 
     Of sets also that of each category under all answers but its own, where its probability is one number.
@@ -204,7 +154,7 @@ def _strays(law: ClaimedLaw, table: NDArray[np.int64], each: int, numbers: list[
         law_here, both = law.probabilities[numbers[at]], halves.sum(axis=0)
         tails = _tails(both, 2 * each, law_here)
         for event, tail in enumerate(tails.tolist()):
-            yield Stray(tail, law.words[event], at, both[event] / (2 * each), law_here[event])
+            yield Stray(tail, law.events[event], at, both[event] / (2 * each), law_here[event])
         if law.sets is None:
             often = halves[0] > each * law_here
             share = min(float(law_here[often].sum()), 1.0)
@@ -216,7 +166,7 @@ def _strays(law: ClaimedLaw, table: NDArray[np.int64], each: int, numbers: list[
         hits, n = table[others, :, category].sum(), 2 * each * len(others)
         share = float(law.sets.stray_rate)  # type: ignore[union-attr]  # there are sets where there are categories
         tail = float(_tails(np.array([hits]), n, np.array([share]))[0])
-        yield Stray(tail, f"{law.words[category]} where that is not the answer", others[0], hits / n, share)
+        yield Stray(tail, f"{law.events[category]} where that is not the answer", others[0], hits / n, share)
 
 
 def _tails(counts: NDArray[np.int64], n: int, probabilities: Vector) -> Vector:

@@ -21,15 +21,14 @@ from numpy.typing import NDArray
 
 from deniable.auditor.adapters import of_command, of_endpoint, of_pairs
 from deniable.chance import SYSTEM, Source
-from deniable.designs import AnyDesign, Deck
+from deniable.designs import AnyDesign
 from deniable.engines import Engine, Local
 from deniable.errors import InvalidRequest
-from deniable.types.deck.respond import respond as respond_with_card
+from deniable.types import find_operation, operation
 
 __all__ = ["Called", "Designed", "Joint", "Mechanism", "draw", "jointly", "mechanism", "of_callable", "of_design"]
 
 _MOST_ANSWERS = 4096  # combinations of answers that are listed where a design has very many
-_EXAMPLE_ITEMS = 4  # items of a list that answers are made of, where nobody says which
 
 
 @runtime_checkable
@@ -97,11 +96,10 @@ class Designed:
 
     def draw(self, answers: Sequence[object], which: NDArray[np.int64]) -> Any:
         """Draw for answers that are given by their number, which is quick where the design has categories."""
-        categories: Any = getattr(self.design, "categories", None)
-        if self.design.asks not in ("categories", "ladder") or categories is None:
-            return self.responses([answers[at] for at in which.tolist()])
-        find = getattr(self.design, "category_number", None) or self.design.designs[0].category_number  # type: ignore[attr-defined]
-        numbers = np.array([find(answer) for answer in answers], np.int64)
+        answer_codes = find_operation(self.design, "answer_codes")
+        if answer_codes is None:
+            return self.responses([answers[number] for number in which.tolist()])
+        numbers = np.array(answer_codes(self.design, answers), np.int64)
         return self.engine.respond_all(self.design, numbers[which], codes=True, **self._options())
 
     def _options(self) -> dict[str, Any]:
@@ -156,16 +154,13 @@ def of_design(
         source: random bytes, for tests; by default whatever the engine takes, which is what people get.
         name: what it is called in reports.
     """
-    told = name or f"{getattr(design, 'name', '') or design.asks} of ours"
-    if isinstance(design, Deck):
-        cards = SYSTEM if source is None else source
-        return Called(
-            told,
-            lambda answer: respond_with_card(design, answer, card=design.shuffle(cards)[0]),
-            known_answers(design),
-            design.epsilon_alone,
-        )
-    return Designed(told, design, Local() if engine is None else engine, source)
+    title = name or f"{getattr(design, 'name', '') or design.asks} of ours"
+    respond_alone = find_operation(design, "respond_alone")
+    if respond_alone is not None:
+        chance = SYSTEM if source is None else source
+        epsilon = operation(design, "claimed_epsilon")(design)
+        return Called(title, lambda answer: respond_alone(design, answer, chance), known_answers(design), epsilon)
+    return Designed(title, design, Local() if engine is None else engine, source)
 
 
 def jointly(*parts: Mechanism, name: str = "") -> Joint:
@@ -215,38 +210,6 @@ def draw(mechanism: Mechanism, answers: Sequence[object], which: NDArray[np.int6
     return mechanism.responses([answers[at] for at in which.tolist()])
 
 
-def known_answers(design: Any) -> tuple[object, ...]:
+def known_answers(design: AnyDesign) -> tuple[object, ...]:
     """Return answers that a design knows: all categories, or a few answers that differ much, where they have no end."""
-    return tuple(itertools.islice(_ANSWERS[design.asks](design), _MOST_ANSWERS))
-
-
-def _items(design: Any) -> Any:
-    low, high = float(design.low), float(design.high)
-    items = list(itertools.islice(design.items, _EXAMPLE_ITEMS))
-    if design.asks == "edges":  # which item somebody has is known; how much of it is the answer
-        return [{items[0]: weight} for weight in (low, high, (low + high) / 2)]
-    return [{}, *({item: weight} for item in items for weight in (low, high)), dict.fromkeys(items, high)]
-
-
-def _texts(design: Any) -> Any:
-    letters = getattr(design.bloom, "alphabet", None) or "abc"
-    return [letters[0], letters[1], letters[0] * 2, letters[1] * 2]
-
-
-def _combined(design: Any) -> Any:
-    attributes = [[(factor.attribute, each) for each in factor.design.categories] for factor in design.factors]
-    return (dict(chosen) for chosen in itertools.product(*attributes))
-
-
-_ANSWERS: dict[str, Callable[[Any], Any]] = {
-    "categories": lambda design: design.categories,
-    "ladder": lambda design: design.categories,
-    "deck": lambda design: design.categories,
-    "numbers": lambda design: tuple(
-        float(design.range.low + at * (design.range.high - design.range.low) / 2) for at in range(3)
-    ),
-    "key-value": _items,
-    "edges": _items,
-    "strings": _texts,
-    "drawn items": _combined,
-}
+    return tuple(itertools.islice(operation(design, "known_answers")(design), _MOST_ANSWERS))

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 from deniable import chance, documents, exact
 from deniable.errors import InvalidDesign
@@ -20,7 +20,8 @@ from deniable.errors import InvalidDesign
 if TYPE_CHECKING:
     from deniable.channel.coding import Coding
     from deniable.channel.dense import Dense
-    from deniable.channel.sets import Sets
+    from deniable.channel.product import Product
+    from deniable.channel.sets import Bits, Sets
     from deniable.channel.support import Matrix
     from deniable.channel.two_level import TwoLevel
 
@@ -35,6 +36,10 @@ class Witness(NamedTuple):
     response: int
     likely: int
     unlikely: int
+
+
+MergedRows: TypeAlias = Sequence[tuple[tuple[int, ...], set[Fraction]]]
+"""Responses that say the same, and the different values of their row, up to a common factor."""
 
 
 class Channel(ABC):
@@ -113,14 +118,44 @@ class Channel(ABC):
         return None
 
     @property
+    def bitwise(self) -> Bits | None:
+        """This channel, where a response has an independent bit for each category."""
+        return None
+
+    @property
     def set_size(self) -> int:
         """How many categories each response names, where that is always the same number; 0 otherwise."""
         return 0
 
     @property
-    def components(self) -> tuple[Channel, ...]:
-        """The independent channels of a product, in order; empty for any other kind."""
-        return ()
+    def product(self) -> Product | None:
+        """This channel, where it consists of independent factors."""
+        return None
+
+    def as_sets(self) -> Channel:
+        """Return a channel that sends single categories as one that sends sets of one; any other as it is."""
+        return self
+
+    def uniform(self) -> Channel:
+        """Return the channel that sends each of these responses equally often, whatever the answer."""
+        from deniable.channel.two_level import Diagonal
+
+        return Diagonal(self.responses, 1, 1)
+
+    def has_supports_of(self, other: Channel) -> bool:  # noqa: ARG002 - unknown of most kinds
+        """Return whether another channel has the same responses, of two levels each, that support the same answers."""
+        return False
+
+    def merged_rows(self, max_written: int) -> MergedRows | None:  # noqa: ARG002 - for kinds that are large
+        """Return the responses that say the same, with the different values of their merged row up to a factor.
+
+        Where responses are alike but for the names of the answers, the first one stands for all of them. None where the
+        channel has to be written out.
+
+        Args:
+            max_written: cells that may be written out.
+        """
+        return None
 
     @property
     def separations(self) -> tuple[tuple[Fraction, Fraction], ...]:

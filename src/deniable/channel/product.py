@@ -40,9 +40,9 @@ class Product(Channel):
         return math.prod(factor.responses for factor in self.factors)
 
     @property
-    def components(self) -> tuple[Channel, ...]:
-        """The factors."""
-        return self.factors
+    def product(self) -> Product:
+        """This channel."""
+        return self
 
     def split_answer(self, answer: int) -> tuple[int, ...]:
         """Return the answer to each factor."""

@@ -18,8 +18,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from deniable import chance, documents, exact
-from deniable.channel.base import Channel, Witness, check_gamma, check_total, lowest_terms
-from deniable.channel.two_level import TwoLevel
+from deniable.channel.base import Channel, MergedRows, Witness, check_gamma, check_total, lowest_terms
+from deniable.channel.two_level import TwoLevel, same_sizes
 from deniable.errors import InvalidDesign, UnreadableFile, quoted
 
 if TYPE_CHECKING:
@@ -168,6 +168,13 @@ class Sets(TwoLevel):
         ones = self.witness.response.bit_count()
         return _either_way(self.odds(ones)) if 0 < ones < self.size else Fraction(1)
 
+    def merged_rows(self, max_written: int) -> MergedRows | None:  # noqa: ARG002 - of any size
+        return [(((1 << ones) - 1,), {Fraction(1), self._odds_or_zero(ones)}) for ones in self.sizes]
+
+    def _odds_or_zero(self, ones: int) -> Fraction:
+        odds = self.odds(ones) if 0 < ones < self.size else Fraction(1)
+        return Fraction(0) if odds == math.inf else Fraction(odds)
+
     @property
     def set_valued(self) -> Sets:
         """This channel."""
@@ -302,6 +309,12 @@ class Subset(Sets):
             raise InvalidDesign(f"the weight inside is {self.inside}; expected 0 to the total of {self.total}.")
         lowest_terms(self, *self.WEIGHTS)
 
+    def has_supports_of(self, other: Channel) -> bool:
+        return same_sizes(self, other)
+
+    def uniform(self) -> Channel:
+        return Subset(self.size, self.ones, self.ones, self.size)
+
     @property
     def set_size(self) -> int:
         """The size of every set."""
@@ -371,6 +384,11 @@ class Bits(Sets):
         fewest = (self.size - 1) * (self.stray == self.total) + (self.hit == self.total)
         max_ones = (self.size - 1) * (self.stray > 0) + (self.hit > 0)
         return range(fewest, max_ones + 1)
+
+    @property
+    def bitwise(self) -> Bits:
+        """This channel."""
+        return self
 
     @property
     def separations(self) -> tuple[tuple[Fraction, Fraction], ...]:

@@ -15,12 +15,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from deniable import chance
-from deniable.channel.base import Channel, Witness, check_gamma, check_total, lowest_terms
+from deniable.channel.base import Channel, MergedRows, Witness, check_gamma, check_total, lowest_terms
 from deniable.channel.fields import digits_of, field
 from deniable.errors import InvalidDesign
 
 if TYPE_CHECKING:
     from deniable.channel.support import Matrix, Support, Vector
+
+
+def same_sizes(channel: Channel, other: Channel) -> bool:
+    """Return whether two channels are of one kind, and of the same sizes."""
+    return type(channel) is type(other) and all(
+        getattr(channel, name) == getattr(other, name) for name in channel.SIZES
+    )
 
 
 class TwoLevel(Channel):
@@ -142,6 +149,9 @@ class TwoWeights(TwoLevel):
         large, small = self.weights
         return Fraction((self.backing - self.apart) * large + self.apart * small, self.total)
 
+    def has_supports_of(self, other: Channel) -> bool:
+        return same_sizes(self, other)
+
     @property
     def separations(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """Those of the responses that support the one answer and not the other."""
@@ -203,6 +213,15 @@ class Diagonal(TwoWeights):
     @property
     def responses(self) -> int:
         return self.size
+
+    def as_sets(self) -> Channel:
+        from deniable.channel.sets import Subset
+
+        return Subset(self.size, 1, self.same, self.total)
+
+    def merged_rows(self, max_written: int) -> MergedRows | None:  # noqa: ARG002 - of any size
+        values = set(self.extremes(0))
+        return [((0,) if len(values) > 1 else tuple(range(self.responses)), values)]
 
     @property
     def set_size(self) -> int:
@@ -311,6 +330,14 @@ class Hadamard(TwoWeights):
         from deniable.channel.support import HadamardRows
 
         return HadamardRows(self.size, self.order)
+
+    def merged_rows(self, max_written: int) -> MergedRows | None:  # noqa: ARG002 - of any size
+        if self.size == 2 < self.responses:
+            return None
+        # A row is constant for no three answers, and no two rows are alike: columns 1, 2 and 4 … tell them apart, and
+        # no row is −1 in columns 1, 2 and 3 at once.
+        values = set(self.extremes(0))
+        return [((0,) if len(values) > 1 else tuple(range(self.responses)), values)]
 
     @property
     def witness(self) -> Witness:
@@ -476,6 +503,16 @@ class Hashing(TwoWeights):
         from deniable.channel.support import Forms
 
         return Forms(self.size, self.values, self.digits)
+
+    def merged_rows(self, max_written: int) -> MergedRows | None:
+        if self.answers * self.responses <= max_written:
+            return None
+        # Every hash but the first digit has every value; the first digit has those that answers begin with.
+        rows = [((0,), set(map(Fraction, self.weights)))]
+        first = self.hashes - self.apart
+        if self.size <= (self.values - 1) * self.apart:
+            rows.append((((first + 1) * self.values - 1,), {Fraction(1)}))
+        return rows
 
     @property
     def witness(self) -> Witness:

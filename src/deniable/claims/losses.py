@@ -33,8 +33,8 @@ def privacy_losses(channel: Channel) -> LossSet | None:
     """Return the groups of every pair of answers; None where there are too many to go through."""
     if channel.separations:
         return frozenset({_symmetric_groups(channel.separations)})
-    if channel.components:
-        return combine_losses([privacy_losses(factor) for factor in channel.components])
+    if channel.product is not None:
+        return combine_losses([privacy_losses(factor) for factor in channel.product.factors])
     if count_comparisons(channel) > MOST_COMPARED:
         return None
     table = channel.dense()

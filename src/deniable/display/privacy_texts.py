@@ -72,8 +72,9 @@ def frequencies(design: Design) -> tuple[str, ...]:
         "Of 100 people whose answer is 'red', about 50 send 'red' and about 25 send each of 'green' and 'blue'."
     """
     answers = range(min(design.channel.answers, _MOST_SENTENCES))
-    if isinstance(design.channel, Sets) and design.channel.responses > _MOST_SENTENCES:
-        return (_about_sets(design, design.channel),)
+    sets = design.channel.set_valued
+    if sets is not None and sets.responses > _MOST_SENTENCES:
+        return (_about_sets(design, sets),)
     if design.channel.exchangeable and design.channel.answers > _MOST_SENTENCES:
         return (_sentence(design, 0, _ALIKE),)
     if design.channel.responses * len(answers) > MOST_CELLS:

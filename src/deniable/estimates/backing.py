@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
-from deniable.channel import Channel, TwoLevel
+from deniable.channel import Channel
 from deniable.estimates.covariances import Vector
 from deniable.estimates.linear import floats
 from deniable.estimates.members import MOST_TERMS, sent, sent_terms
@@ -77,8 +77,8 @@ class Backing:
 
 def backing(channel: Channel) -> Backing | None:
     """Return how often responses back each category; None where some category has no responses of its own."""
-    if isinstance(channel, TwoLevel):
-        linear = supported(channel)
+    if channel.two_level is not None:
+        linear = supported(channel.two_level)
         return Backing(linear.p, linear.q, linear.q, linear.support.gather)
     if channel.answers * channel.responses > MOST_WRITTEN:
         return None

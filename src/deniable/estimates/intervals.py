@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import stdtrit
 
-from deniable.channel import Channel, TwoLevel
+from deniable.channel import Channel
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.backing import LEAST_EXPECTED, backing, clopper_pearson
 from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
@@ -344,7 +344,7 @@ def default(basis: Basis, usual: str = "score") -> str:
     counted = backing(channel)
     if counted is not None and counted.few(n) and counted.telling(n):
         return "exact"
-    if isinstance(channel, TwoLevel) or not channel.own_cells or channel.answers * channel.responses > MOST_PROFILED:
+    if channel.two_level is not None or not channel.own_cells or channel.answers * channel.responses > MOST_PROFILED:
         return usual
     rates = floats(channel)
     return "wide" if n * float(rates[rates > 0].min()) < LEAST_EXPECTED else usual

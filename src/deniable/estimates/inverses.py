@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.channel import Channel, Product, Sets, TwoLevel
+from deniable.channel import Channel, TwoLevel
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector
@@ -43,11 +43,12 @@ def own_inverse(channel: Channel, guess: Vector | None) -> Linear:
         )
     if guess is not None and not square:
         return written_inverse(channel, guess)  # of a product, it is one only if the guess is
-    if isinstance(channel, Product):
-        return factored(channel)
-    if isinstance(channel, Sets):
-        return by_sizes(channel) if channel.by_size or channel.own_cells else summing_to_one(channel)
-    return two_level_inverse(channel) if isinstance(channel, TwoLevel) else written_inverse(channel, guess)
+    if channel.product is not None:
+        return factored(channel.product)
+    sets = channel.set_valued
+    if sets is not None:
+        return by_sizes(sets) if sets.by_size or sets.own_cells else summing_to_one(sets)
+    return two_level_inverse(channel.two_level) if channel.two_level is not None else written_inverse(channel, guess)
 
 
 def two_level_inverse(channel: TwoLevel) -> Linear:

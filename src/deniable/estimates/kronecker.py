@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from deniable.channel import Channel, Product, TwoLevel
+from deniable.channel import Channel, Product
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
 from deniable.estimates.linear import Linear, written_inverse
@@ -143,8 +143,9 @@ def factored(channel: Product) -> Factored:
 
 
 def _side(channel: Channel) -> FactorSide:
-    if isinstance(channel, TwoLevel) and channel.own_cells and channel.support.direct:
-        return _blended_side(supported(channel))
+    two_level = channel.two_level
+    if two_level is not None and two_level.own_cells and two_level.support.direct:
+        return _blended_side(supported(two_level))
     # The tally of a product counts responses, also where a factor on its own would count sums of them.
     written = written_inverse(channel, None)
     inverse, matrix = written.inverse, written.channel

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable import documents
-from deniable.channel import Sets
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile, quoted, require
 from deniable.estimates import simplex
@@ -424,8 +423,8 @@ def _floats(given: Any, name: str) -> Vector:
 def _sent_sets(tally: Tally, method: str, sent: Responses[Design]) -> SentSets | None:
     """Return the sets that were sent, where the likelihood needs them; the tally has what all else needs."""
     sent.check(tally.design)
-    channel = tally.design.channel
-    if method != "likelihood" or channel.own_cells or not isinstance(channel, Sets):
+    channel = tally.design.channel.set_valued
+    if channel is None or method != "likelihood" or channel.own_cells:
         return None
     rows = sent.present()["response"]
     if not np.array_equal(channel.coding.count(rows), tally.counts):
@@ -437,9 +436,10 @@ def _read_sets(design: Design, body: Mapping[str, Any]) -> SentSets | None:
     given = body.get("sent")
     if given is None:
         return None
-    if not isinstance(given, Mapping) or not isinstance(design.channel, Sets):
+    channel = design.channel.set_valued
+    if not isinstance(given, Mapping) or channel is None:
         raise UnreadableFile("the sets that were sent are not those of this design; expected none.")
-    return SentSets.from_body(given, design.channel)
+    return SentSets.from_body(given, channel)
 
 
 def remake(design: Design, body: Mapping[str, Any]) -> Estimate:

@@ -231,7 +231,8 @@ def supported(channel: TwoLevel) -> Supported:
     apart = (neither - q * q) / gap**2
     along = (both - q * p) / gap**2 - apart
     base, step = channel.float_levels() if channel.own_cells else (float(q), float(gap))
-    cells = _size_cells(channel) if isinstance(channel, Sets) and channel.by_size else None
+    sets = channel.set_valued
+    cells = _size_cells(sets) if sets is not None and sets.by_size else None
     return Supported(
         size=channel.size,
         own=float(own),
@@ -260,12 +261,12 @@ def customary(channel: Channel) -> Linear:
     Raises:
         InvalidRequest: responses are no sets.
     """
-    if not isinstance(channel, Sets):
+    if channel.set_valued is None:
         raise InvalidRequest(
             f"a channel of kind {channel.KIND!r} has no customary estimate besides the unbiased one.",
             'Use method="inversion". The customary estimate is for sets of categories, such as RAPPOR sends.',
         )
-    return supported(channel)
+    return supported(channel.set_valued)
 
 
 def by_sizes(channel: Sets) -> BySize:

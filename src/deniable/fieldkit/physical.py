@@ -160,7 +160,7 @@ def _makeable(design: AnyDesign) -> Design:
         InvalidRequest: they cannot; the message says why.
     """
     elsewhere = "Let a machine draw: `deniable serve` asks it on a page."
-    if not isinstance(design, Design) or design.asks != "categories":
+    if not isinstance(design, Design) or design.answer_form == "numbers":
         raise InvalidRequest(
             f"this design asks for {design.asks}; expected one for a question with categories.", elsewhere
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
@@ -11,7 +11,8 @@ from math import prod
 from typing import NamedTuple
 
 from deniable import exact
-from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Sets
+from deniable.channel import Channel, Dense, Diagonal
+from deniable.channel.base import MergedRows
 from deniable.designs.design import Design
 from deniable.designs.labels import same_labels
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted, require
@@ -135,28 +136,12 @@ def read_gamma(channel: Channel, gamma: exact.Rational | None) -> Fraction:
     return value
 
 
-def _levels(channel: Channel) -> Iterator[tuple[tuple[int, ...], set[Fraction]]]:
-    """Yield the responses that say the same, and the different values of their merged row, up to a common factor.
-
-    Where responses are alike but for the names of the answers, the first one speaks for a million.
-    """
-    if isinstance(channel, Sets):
-        for ones in channel.sizes:
-            odds = channel.odds(ones) if 0 < ones < channel.size else Fraction(1)
-            yield ((1 << ones) - 1,), {Fraction(1), Fraction(0) if odds == math.inf else Fraction(odds)}
-    elif isinstance(channel, Diagonal | Hadamard) and (channel.size > 2 or channel.responses == 2):
-        # A Hadamard row is constant for no three answers, and no two rows are alike: columns 1, 2 and 4 … tell them
-        # apart, and no row is −1 in columns 1, 2 and 3 at once.
-        values = set(channel.extremes(0))
-        yield (0,) if len(values) > 1 else tuple(range(channel.responses)), values
-    elif isinstance(channel, Hashing) and channel.answers * channel.responses > MOST_CELLS:
-        # Every hash but the first digit has every value; the first digit has those that answers begin with.
-        yield (0,), set(map(Fraction, channel.weights))
-        first = channel.hashes - channel.apart
-        if channel.size <= (channel.values - 1) * channel.apart:
-            yield ((first + 1) * channel.values - 1,), {Fraction(1)}
-    else:
-        yield from ((tuple(group), set(map(Fraction, shape))) for shape, group in alike(channel.dense()).items())
+def _levels(channel: Channel) -> MergedRows:
+    """Return the responses that say the same, and the different values of their merged row, up to a common factor."""
+    rows = channel.merged_rows(MOST_CELLS)
+    if rows is not None:
+        return rows
+    return [(tuple(group), set(map(Fraction, shape))) for shape, group in alike(channel.dense()).items()]
 
 
 def alike(channel: Dense) -> dict[tuple[int, ...], list[int]]:
@@ -235,7 +220,7 @@ def unchanged(design: Design | Channel, shares: Sequence[exact.Rational] | None 
             "themselves; expected a design whose symbols are its categories.",
             "An answer is sent unchanged only where it is itself a symbol.",
         )
-    if shares is None and isinstance(channel, Diagonal):
+    if shares is None and channel.exchangeable:
         return channel.probability(0, given=0)
     size = channel.answers
     weights = [exact.probability(share, name="a share") for share in shares] if shares else [Fraction(1, size)] * size

@@ -23,7 +23,7 @@ from deniable.order.admissibility import alike, channel_of, rows_of
 from deniable.order.closed_forms import closed, through_sets
 from deniable.order.programs import Feasible, Mixing, Row, Table, decide, dot, integers, reduce
 from deniable.order.sets import Nested, SetShare, held_by_ways
-from deniable.order.steps import Factors, Step, Tabulated, as_sets
+from deniable.order.steps import Factors, Step, Tabulated
 from deniable.rendering import Rendered
 
 __all__ = ["Garbling", "Order", "Separation", "compare", "find_step", "garbling"]
@@ -186,7 +186,7 @@ def _by_factors(*channels: Channel) -> Step | Separation | None:
     Why: factors that are garbled one by one garble the product. Conversely, a garbling of the product garbles a
     factor, when the other factors are drawn for some fixed answers and what comes out of them is forgotten.
     """
-    products = [channel for channel in channels if isinstance(channel, Product)]
+    products = [channel.product for channel in channels if channel.product is not None]
     if len(products) < len(channels) or len({tuple(f.answers for f in product.factors) for product in products}) > 1:
         return None
     old, new = products
@@ -217,7 +217,7 @@ def _lifted(separation: Separation, old: Product, factor: int) -> Separation:
 def _by_sets(old: Channel, new: Channel) -> Step | Separation | None:
     """Compare the sets that both send, if they do; a single category is a set of one."""
     step: Step | Separation | None = through_sets(old, new, by_sizes)
-    if isinstance(step, Separation) and as_sets(old) is not old:
+    if isinstance(step, Separation) and old.as_sets() is not old:
         payoffs = {members.bit_length() - 1: pay for members, pay in step.payoffs.items()}
         return replace(step, payoffs=payoffs)
     return step

@@ -20,9 +20,6 @@ from deniable.order.steps import (
     KeepOrFresh,
     Recoded,
     Step,
-    as_sets,
-    even,
-    same_supports,
     whole_weights,
 )
 
@@ -51,7 +48,7 @@ def step_to_body(step: Step) -> dict[str, Any]:
 
 def through_sets(old: Channel, new: Channel, find: Callable[[Any, Any], Found | None]) -> Step | Found | None:
     """Look for a step between the sets that two channels send, a single category being a set of one; else None."""
-    coarse, fine = as_sets(old), as_sets(new)
+    coarse, fine = old.as_sets(), new.as_sets()
     if not (coarse.sizes and fine.sizes):
         return None
     step = find(coarse, fine)
@@ -69,8 +66,8 @@ def keep_or_fresh(old: TwoLevel, new: TwoLevel) -> KeepOrFresh | None:
     Implements: F12: C = β·I + (1 − β)·even, β being the quotient of the gaps p − q, how much more often a response
     supports the answer than another category.
     """
-    share = _quotient(old, new) if same_supports(old, new) else None
-    return KeepOrFresh(old, new, share, even(new)) if share is not None and 0 <= share <= 1 else None
+    share = _quotient(old, new) if new.has_supports_of(old) else None
+    return KeepOrFresh(old, new, share, new.uniform()) if share is not None and 0 <= share <= 1 else None
 
 
 def _quotient(old: TwoLevel, new: TwoLevel) -> Fraction | None:

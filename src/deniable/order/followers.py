@@ -19,7 +19,7 @@ from deniable.errors import DeniableError, InvalidDesign, InvalidNumber, Invalid
 from deniable.order.blackwell import find_step
 from deniable.order.closed_forms import closed
 from deniable.order.sets import one_size
-from deniable.order.steps import Step, as_sets, same_supports
+from deniable.order.steps import Step
 from deniable.rendering import formats
 
 _MOST_SIZES = 10_000  # categories up to which all sizes of sets are gone through: some seconds for each stage
@@ -248,7 +248,7 @@ def bridge(old: Design, new: Design) -> Design:
 
 
 def _read(design: Design) -> Mixture | Subset:
-    channel: Any = as_sets(design.channel)
+    channel: Any = design.channel.as_sets()
     sizes: Sequence[int] = getattr(channel, "sizes", ())
     if len(sizes) != 1 or channel.inclusion(sizes[0]) * channel.size <= sizes[0]:
         kind = "sets of several sizes" if sizes else "no sets of categories"
@@ -271,12 +271,12 @@ def nearest(old: Design, new: Design) -> tuple[Design, ...]:
 
 
 def _followers(old: Channel, new: Channel) -> list[Channel]:
-    if same_supports(old, new):
+    if new.has_supports_of(old):
         return [old]
     clearer = _CLEARER.get(type(new))
     raised = [] if clearer is None else _least(lambda fraction: clearer(new, fraction), old, open_end=True)
-    coarse, fine = as_sets(old), as_sets(new)
-    are_mixtures = all(isinstance(channel, Mixture | Subset) for channel in (coarse, fine))
+    coarse, fine = old.as_sets(), new.as_sets()
+    are_mixtures = all(channel.set_valued and not channel.bitwise for channel in (coarse, fine))
     return [*(_blends(coarse, fine) if are_mixtures else []), *raised]
 
 
@@ -331,7 +331,7 @@ def _k_ary(old: Channel) -> list[Channel]:
 
     Why: C = old·K⁻¹ has the entries ((γ + k − 1)·old[i, j] − Σ_j old[i, j]) / (γ − 1), all to be 0 or more.
     """
-    if isinstance(old, Diagonal):
+    if old.exchangeable:
         return [old]
     k = old.answers
     if old.responses * k > _MOST_CELLS:
@@ -377,7 +377,7 @@ _CLEARER: dict[type[Channel], Callable[[Any, Fraction], Channel]] = {
 
 def _labelled(new: Design, channel: Channel) -> Design:
     """Put the labels of a design around a channel."""
-    if isinstance(channel, Diagonal):
+    if channel.exchangeable:
         return Design("k_ary", new.categories, new.categories, channel)
     if type(channel) is type(new.channel):
         return Design(new.name, new.categories, new.symbols, channel)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from deniable import channel as channels
 from deniable import documents, exact
-from deniable.channel import Channel, Dense, Product
+from deniable.channel import Channel, Dense
 from deniable.designs import AnyDesign, Design
 from deniable.designs.labels import same_labels
 from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile, quoted
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from deniable.types.ladder import respond as _respond
 
 _MOST_HISTORIES = 1_000_000  # cells of a joint channel that are written out: seconds
+
+
+AnyStage = TypeVar("AnyStage")
+"""The design of a single stage, of any kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +245,16 @@ class Ladder(AnyDesign):
         return f"Ladder({self.designs[-1].name}; ε = {stages})"
 
 
+def stages_of(subject: AnyStage | Ladder) -> tuple[AnyStage | Design, ...]:
+    """Return the designs of all stages, the coarsest first; of a single design itself."""
+    return subject.designs if isinstance(subject, Ladder) else (subject,)
+
+
+def as_ladder(subject: object) -> Ladder | None:
+    """Return a ladder as it is; None for anything else."""
+    return subject if isinstance(subject, Ladder) else None
+
+
 def check_categories(design: object) -> None:
     """Refuse what cannot be a stage: a design that is not about categories, such as items with weights.
 
@@ -312,10 +326,8 @@ def step_from_body(body: Mapping[str, Any], old: Channel, new: Channel) -> Step:
 
 def _factors(body: Mapping[str, Any], *channels: Channel) -> Step | None:
     step_bodies = [documents.field({"step": entry}, "step", dict) for entry in documents.field(body, "steps", list)]
-    products = [
-        channel for channel in channels if isinstance(channel, Product) and len(channel.factors) == len(step_bodies)
-    ]
-    if len(products) < len(channels):
+    products = [channel.product for channel in channels if channel.product is not None]
+    if len(products) < len(channels) or any(len(product.factors) != len(step_bodies) for product in products):
         return None
     old, new = products
     return Factors(old, new, tuple(map(step_from_body, step_bodies, old.factors, new.factors)))

@@ -23,9 +23,8 @@ from itertools import accumulate, product
 from typing import Any
 
 from deniable import chance, exact
-from deniable.channel import Channel, Dense, Diagonal, Product, Subset
+from deniable.channel import Channel, Dense, Diagonal, Product
 from deniable.channel.product import join
-from deniable.channel.two_level import TwoWeights
 from deniable.errors import InvalidRequest, InvalidResponse
 
 _MOST_TRIPLES = 200_000  # combinations of three stages' responses that are gone through: a second
@@ -183,7 +182,7 @@ class KeepOrFresh(Step):
         """
         if not 0 <= self.share <= 1:
             return False
-        if same_supports(self.old, self.new) and self.base == even(self.new):
+        if self.new.has_supports_of(self.old) and self.base == self.new.uniform():
             response, *answers = self.new.witness
             return all(self._comes_out(response, x) for x in answers)
         if (self.old.responses, self.old.answers) != (self.new.responses, self.new.answers):
@@ -202,7 +201,7 @@ class KeepOrFresh(Step):
         return f"keep the response with probability {exact.shown(self.share)}, else draw any response evenly"
 
     def written(self) -> Channel | None:
-        if self.share == 1 or not isinstance(self.base, Diagonal):
+        if self.share == 1 or not self.base.exchangeable:
             return super().written()
         size = self.new.responses
         p_other = (1 - self.share) / size
@@ -394,7 +393,7 @@ class Recoded(Step):
 
     @cached_property
     def _singles(self) -> tuple[bool, bool]:
-        return as_sets(self.old) is not self.old, as_sets(self.new) is not self.new
+        return self.old.as_sets() is not self.old, self.new.as_sets() is not self.new
 
     def garbling(self, old: int, new: int) -> Fraction:
         is_old_single, is_new_single = self._singles
@@ -412,7 +411,7 @@ class Recoded(Step):
         return response.bit_length() - 1 if is_new_single else response
 
     def verify(self) -> bool:
-        return (self.step.old, self.step.new) == (as_sets(self.old), as_sets(self.new)) and self.step.verify()
+        return (self.step.old, self.step.new) == (self.old.as_sets(), self.new.as_sets()) and self.step.verify()
 
     @property
     def recipe(self) -> str:
@@ -420,26 +419,6 @@ class Recoded(Step):
 
     def to_body(self) -> dict[str, Any]:
         return self.step.to_body()
-
-
-def even(channel: Channel) -> Channel:
-    """Return the channel that sends each response of a two-level channel equally often, whatever the answer."""
-    if isinstance(channel, Subset):
-        return Subset(channel.size, channel.ones, channel.ones, channel.size)
-    return Diagonal(channel.responses, 1, 1)
-
-
-def as_sets(channel: Channel) -> Channel:
-    """Return a diagonal channel as one that sends sets of one category; others as they are."""
-    if isinstance(channel, Diagonal):
-        return Subset(channel.size, 1, channel.same, channel.total)
-    return channel
-
-
-def same_supports(old: Channel, new: Channel) -> bool:
-    """Say whether two channels have the same responses, each of two levels, that support the same answers."""
-    alike = type(old) is type(new) and all(getattr(old, name) == getattr(new, name) for name in new.SIZES)
-    return alike and isinstance(new, TwoWeights | Subset)
 
 
 def sent(channel: Channel) -> list[int]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from deniable import exact
 from deniable.channel import Channel
 from deniable.errors import InvalidRequest, require
-from deniable.order.ladders import Ladder
+from deniable.order.ladders import Ladder, as_ladder
 from deniable.order.steps import Step, sent
 
 __all__ = ["Worth", "worth"]
@@ -64,7 +64,7 @@ def worth(ladder: Ladder, stages: Iterable[int]) -> Worth:
         >>> known.parity, known.same
         (Fraction(2, 1), True)
     """
-    require(isinstance(ladder, Ladder), ladder, "what is sold", "a ladder of stages, as dn.ladder() returns")
+    require(as_ladder(ladder) is not None, ladder, "what is sold", "a ladder of stages, as dn.ladder() returns")
     stage_numbers = list(stages) if isinstance(stages, Iterable) else [stages]
     require(
         all(isinstance(number, int) for number in stage_numbers), stages, "stages", "numbers of stages, counted from 0"

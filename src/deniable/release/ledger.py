@@ -16,7 +16,7 @@ from deniable import chance, exact
 from deniable.db import Database
 from deniable.documents import Response
 from deniable.errors import InvalidRequest, NotAllowed, quoted
-from deniable.order.ladders import Ladder, check_categories
+from deniable.order.ladders import Ladder, as_ladder, check_categories, stages_of
 from deniable.release.book import OWNER, Book, Bookkeeper, QuestionRow, Staged, now, parity
 from deniable.release.receipts import Budget, Receipt, together
 from deniable.release.stages import SameNeighbours, chosen, enter
@@ -301,7 +301,8 @@ class Ledger(Bookkeeper):
             InvalidRequest: the question has been answered already.
             Incompatible: the design is not about categories.
         """
-        design = about.designs[-1] if isinstance(about, Ladder) else about
+        stages: tuple[Staged, ...] = stages_of(about)
+        design, ladder = stages[-1], as_ladder(about)
         check_categories(design)
         number = design.category_number(answer)
         if not isinstance(question, str) or not question.strip():
@@ -314,10 +315,10 @@ class Ledger(Bookkeeper):
                     "An answer is given once: a second one would be drawn for anew, and be paid for again.",
                 )
             row = book.add_question(question, design, limit)
-            is_kept = keep or not isinstance(about, Ladder)
+            is_kept = keep or ladder is None
             # What a draw from the answer was made with tells the answer, next to its response: erased together.
             secret = self._source.read(2 * SECRET if is_kept else SECRET)
-            planned = (about, _planned(about, number, self._source)) if isinstance(about, Ladder) else None
+            planned = None if ladder is None else (ladder, _planned(ladder, number, self._source))
             enter(book, row, {OWNER: number}, is_kept=is_kept, secret=secret, planned=planned)
 
     def release(self, question: str, stage: Staged | int | None = None, *, to: str = "") -> Released:

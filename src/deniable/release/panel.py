@@ -17,7 +17,7 @@ from deniable.bulk.random_words import Keystream
 from deniable.channel.coding import code_type
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, quoted
-from deniable.order.ladders import Ladder, Relaxation, check_categories
+from deniable.order.ladders import Ladder, Relaxation, as_ladder, check_categories, stages_of
 from deniable.order.relaxation import ladder
 from deniable.release.book import EVERY_QUESTION, Book, Bookkeeper, QuestionRow, now
 from deniable.release.receipts import Budget, Receipt
@@ -133,7 +133,8 @@ class Panel(Bookkeeper):
             InvalidRequest: somebody has answered already.
             Incompatible: the question is about other categories, or about none, or has another budget.
         """
-        design = about.designs[-1] if isinstance(about, Ladder) else about
+        design = stages_of(about)[-1]
+        ladder = as_ladder(about)
         check_categories(design)
         numbers = dict(zip(answers, _read_answers(design, answers), strict=True))
         limit = Budget.of(budget).written
@@ -145,7 +146,7 @@ class Panel(Bookkeeper):
                 raise InvalidRequest(
                     f"{len(twice):,} of these respondents have answered already, or have withdrawn; expected others."
                 )
-            planned = (about, _draw_planned(about, list(numbers.values()))) if isinstance(about, Ladder) else None
+            planned = None if ladder is None else (ladder, _draw_planned(ladder, list(numbers.values())))
             enter(book, row, numbers, is_kept=keep or planned is None, planned=planned)
 
     def release(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -12,22 +10,16 @@ from numpy.typing import NDArray
 
 from deniable.attacks.inference import Chain
 from deniable.attacks.simulated import generator, kernel
-from deniable.channel import Bits, Channel
 from deniable.designs import Deck, Design
 from deniable.errors import InvalidRequest, quoted
-from deniable.estimates.inverses import left_inverse, mean_inverse
-from deniable.estimates.linear import floats
-from deniable.estimates.supported import customary
+from deniable.estimates.linear import Linear
 from deniable.order.ladders import Ladder
+from deniable.types import operation
+from deniable.types.categories.simulate import Counts, count_cells, draw_multinomial, draw_without_replacement
 from deniable.types.strings.design import NoisySampling
-
-Counts: TypeAlias = NDArray[np.int64]
-"""Counts, a row for each repetition."""
 
 People: TypeAlias = Mapping[str, int] | Sequence[int] | Counts
 """How many people have each answer, by name or in the order of the categories."""
-
-_MOST_DEALT = 10**9  # what NumPy's hypergeometric law takes
 
 
 def read_people(categories: Sequence[str], people: People) -> Counts:
@@ -79,30 +71,7 @@ def asked(
     if replaced:
         return np.asarray(draws.multinomial(n, people / everybody, size=repetitions), np.int64)
     all_of_them = np.broadcast_to(people, (repetitions, len(people)))
-    return all_of_them if n == everybody else dealt(all_of_them, np.full(repetitions, n), draws)
-
-
-def dealt(kinds: Counts, number: Counts, draws: np.random.Generator) -> Counts:
-    """Draw so many things without replacement in each repetition; return how many of each kind there are.
-
-    Why: the first kind follows the hypergeometric law; given how many of it there are, the rest is drawn from the other
-    kinds in the same way. NumPy's own multivariate law takes the same kinds for every repetition.
-
-    Raises:
-        InvalidRequest: more than a thousand million things.
-    """
-    if kinds.sum(axis=1).max() >= _MOST_DEALT:
-        raise InvalidRequest(f"there are {_MOST_DEALT:,} or more to draw from without replacement; expected fewer.")
-    drawn, left = np.empty_like(kinds), number.copy()
-    behind = kinds.sum(axis=1)
-    for kind in range(kinds.shape[1]):
-        behind = behind - kinds[:, kind]
-        drawn[:, kind] = draws.hypergeometric(kinds[:, kind], behind, left)
-        left -= drawn[:, kind]
-    return drawn
-
-
-_MOST_PAIRS = 1 << 24  # probabilities that are written out: 134 MB
+    return all_of_them if n == everybody else draw_without_replacement(all_of_them, np.full(repetitions, n), draws)
 
 
 def tallies(
@@ -142,84 +111,8 @@ def tallies(
     """
     begun, rows = generator() if draws is None else draws, repeated(repetitions)
     there = asked(read_people(design.categories, people), rows, respondents, replaced=replaced, draws=begun)
-    if isinstance(design, Deck):
-        return _dealt(design, there, begun)
-    return _drawn(design.channel, there, begun)
-
-
-def _dealt(deck: Deck, there: Counts, draws: np.random.Generator) -> Counts:
-    """Deal a card to everybody, to the members first; they send the number from the other end."""
-    if (n := int(there[0].sum())) > deck.people:
-        raise InvalidRequest(f"there are {n:,} respondents; expected at most the {deck.people:,} people of the deck.")
-    cards = np.broadcast_to(np.array(deck.counts, np.int64), (len(there), deck.numbers))
-    members = dealt(cards, there[:, 1], draws)
-    others = dealt(cards - members, there[:, 0], draws)
-    return others + members[:, ::-1]
-
-
-def _drawn(channel: Channel, there: Counts, draws: np.random.Generator) -> Counts:
-    """Draw the tallies of those who are there: by a quicker law where there is one, else answer by answer."""
-    if channel.exchangeable:
-        own, other = (float(channel.probability(0, given=x)) for x in (0, 1))
-        if own >= other:
-            kept = draws.binomial(there, own - other)
-            rest = (there - kept).sum(axis=1)
-            return np.asarray(kept + draws.multinomial(rest, np.full(channel.answers, 1 / channel.answers)), np.int64)
-    if isinstance(channel, Bits) and not channel.by_size and not channel.own_cells:
-        others = there.sum(axis=1, keepdims=True) - there
-        hits = draws.binomial(there, float(channel.hit_rate))
-        return np.asarray(hits + draws.binomial(others, float(channel.stray_rate)), np.int64)
-    sent, table = _written(channel)
-    counts = np.zeros((len(there), len(sent)), np.int64)
-    for answer in range(channel.answers):
-        counts += spread(there[:, answer], table[:, answer], draws)
-    return in_cells(channel, sent, counts)
-
-
-def spread(number: Counts, probabilities: NDArray[np.float64], draws: np.random.Generator) -> Counts:
-    """Return multinomial counts for each number; the likeliest comes last and takes what rounding leaves."""
-    order = np.argsort(probabilities, kind="stable")
-    counts = np.empty((len(number), len(probabilities)), np.int64)
-    counts[:, order] = draws.multinomial(number, probabilities[order])
+    counts: Counts = operation(design, "simulate_tallies")(design, there, begun)
     return counts
-
-
-def in_cells(channel: Channel, sent: Sequence[int], counts: Counts) -> Counts:
-    """Return tallies from how often each response was sent."""
-    if channel.own_cells and isinstance(sent, range):
-        return counts
-    if channel.own_cells:
-        cells = np.zeros((len(counts), channel.cells), np.int64)
-        cells[:, list(sent)] = counts
-        return cells
-    held = np.zeros((len(sent), channel.cells), np.int64)
-    for place, response in enumerate(sent):
-        held[place, list(channel.cells_of(response))] = 1
-    return counts @ held
-
-
-def _written(channel: Channel) -> tuple[Sequence[int], NDArray[np.float64]]:
-    """Return the responses that can be sent, and their probabilities: responses × answers."""
-    size = channel.answers
-    many = sum(math.comb(size, ones) for ones in channel.sizes) or channel.responses
-    if many * channel.answers > _MOST_PAIRS:
-        raise InvalidRequest(
-            f"this channel has more than {_MOST_PAIRS:,} pairs of answer and response; expected fewer to draw in law.",
-            "Draw the responses themselves with engines.local, use fewer categories, or count those of bits alone: "
-            "unary(…, by_size=False).",
-        )
-    if not channel.sizes:
-        return range(channel.responses), floats(channel)
-    sent, rows = [], []
-    for ones in channel.sizes:
-        # All sets of a size are alike: the first one tells what a category inside and one outside have.
-        inside, outside = (float(channel.probability((1 << ones) - 1, given=at)) for at in (0, size - 1))
-        for members in combinations(range(size), ones):
-            sent.append(sum(1 << each for each in members))
-            row = np.full(size, outside)
-            row[list(members)] = inside
-            rows.append(row)
-    return sent, np.array(rows)
 
 
 def stages(
@@ -255,10 +148,10 @@ def stages(
     for at, design in enumerate(ladder):
         table = kernel(chain, at)
         last = [
-            np.sum([spread(held[:, old], table[old, answer], begun) for old in range(held.shape[1])], axis=0)
+            np.sum([draw_multinomial(held[:, old], table[old, answer], begun) for old in range(held.shape[1])], axis=0)
             for answer, held in enumerate(last)
         ]
-        found.append(in_cells(design.channel, chain.sent[at], np.sum(last, axis=0)))
+        found.append(count_cells(design.channel, chain.sent[at], np.sum(last, axis=0)))
     return tuple(found)
 
 
@@ -317,11 +210,7 @@ def shares(
         >>> shares(warner(p="3/4"), np.array([[40, 60], [75, 25]]), 100).tolist()
         [[0.30000000000000004, 0.7], [1.0, 0.0]]
     """
-    if isinstance(design, Deck):
-        back = design.with_replacement()
-        linear = left_inverse(back.channel, inverse=mean_inverse(back))
-    else:
-        linear = customary(design.channel) if method == "customary" else left_inverse(design.channel)
+    linear: Linear = operation(design, "tally_inverse")(design, method)
     return np.array([linear.shares(row) for row in tallies / respondents])
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from deniable import documents
 from deniable.chance import SYSTEM, Source, below
-from deniable.designs import NumberDesign
 from deniable.errors import InvalidRequest, quoted
 
 if TYPE_CHECKING:
@@ -148,8 +147,8 @@ def check_compared(questions: Sequence[Question], asked: Sequence[Sequence[Quest
                 "different arms.",
                 "Name one of them in one arm, and the other in another.",
             )
-        numbers = isinstance(question.design, NumberDesign) or isinstance(other.design, NumberDesign)
-        if numbers or tuple(question.design.categories) != tuple(other.design.categories):
+        has_numbers = "numbers" in (question.design.answer_form, other.design.answer_form)
+        if has_numbers or tuple(question.design.categories) != tuple(other.design.categories):
             raise InvalidRequest(
                 f"{question.name!r} is compared with {other.name!r}, which has other answers; expected the same "
                 "categories in the same order."

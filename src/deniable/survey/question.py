@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deniable import documents
-from deniable.designs import Design, NumberDesign
+from deniable.designs import Design
 from deniable.designs.labels import Combinations
 from deniable.errors import Incompatible, InvalidRequest, quoted
-from deniable.order.ladders import Ladder
+from deniable.order.ladders import Ladder, as_ladder, stages_of
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
 from deniable.survey.catalogue import locale
@@ -71,7 +71,7 @@ class Question:
         if self.device == "physical":
             self._check_physical()
         self._check_parts()
-        if self.ladder and isinstance(self.design, NumberDesign):
+        if self.ladder and self.design.answer_form == "numbers":
             raise InvalidRequest(
                 f"{self.name!r} asks for a number in {self.stages} stages; expected one stage.",
                 "On a later visit the number would be rounded anew, which tells more than the stages promise. "
@@ -92,12 +92,12 @@ class Question:
     @property
     def ladder(self) -> Ladder | None:
         """The stages, where there are several."""
-        return self.about if isinstance(self.about, Ladder) else None
+        return as_ladder(self.about)
 
     @property
     def designs(self) -> tuple[Design, ...]:
         """The design, or those of all stages, the coarsest first."""
-        return self.about.designs if isinstance(self.about, Ladder) else (self.about,)
+        return stages_of(self.about)
 
     @property
     def design(self) -> Design:
@@ -265,7 +265,7 @@ class Question:
         definition: what people saw is under its hash. Other words must be given.
         """
         english = language.partition("-")[0] == "en"
-        if isinstance(self.design, NumberDesign):
+        if self.design.answer_form == "numbers":
             return self._with_numbers(language, texts)
         design, channel = self.design, self.design.channel
         if texts.parts:

@@ -3,8 +3,10 @@
 A type of question is a folder with the same file names as every other: `design` (what is asked), `respond` (one answer,
 standard library alone), `draw` (many rows at once), `count` (tallies), `storage` (rows in the tables of databases),
 `estimate`, `sampling` (people with weights), `display` (tables and pictures), `claims` (what a certificate states),
-`plan`, `form` (how an answer is typed). A file is loaded when its first operation is asked for, so that a respondent's
-device loads neither NumPy nor an estimator.
+`plan`, `audit`, `simulate`, `form` (how an answer is typed). A file is loaded when its first operation is asked for, so
+that a respondent's device loads neither NumPy nor an estimator.
+
+`find_operation` returns None where a type has no such operation: what needs it is then refused, or done in another way.
 
 `operation(design, name)` returns the function of that name for the type of the design.
 """
@@ -61,6 +63,13 @@ FILES: dict[str, str] = {
     "caveats": "claims",
     "labelled_design": "claims",
     "claimed_parts": "claims",
+    "answer_codes": "audit",
+    "response_law": "audit",
+    "respond_alone": "audit",
+    "claimed_epsilon": "audit",
+    "simulate_tallies": "simulate",
+    "tally_inverse": "simulate",
+    "trial_design": "form",
     "variance_curve": "plan",
     "compared_privacy": "plan",
     "deciding_response": "plan",
@@ -85,6 +94,24 @@ sheet(design) → a `Sheet` of response probabilities; tally_sheet(tally) → a 
 views(design, *, pictured) → a `ChannelView` for each part; tally_picture(tally, *, title) → a picture of counts
 parts(design) → the designs that it consists of, by name; picture_title, paper_title(design) → what it is called
 device_clause(design) → how the device works, in a clause, or None; methods_notes, privacy_text(design) → sentences
+DESIGN, the class of the designs
+known_answers(design) → answers, all of them or a few that differ much
+claims(design, prior) → the claims of a certificate, for JSON
+caveats(design) → sentences about what the guarantee rests on
+labelled_design(design) → the design whose labels the claims are about, or None
+claimed_parts(design, claims) → a `ClaimedPart` for each attribute or stage
+answer_codes(design, answers) → the number of each answer, of types whose answers are categories
+response_law(design) → the `ResponseLaw` that an audit compares responses with, or None
+respond_alone(design, answer, source) → a response as an audit draws it, of types whose device is shared
+claimed_epsilon(design) → the ε of such a response
+simulate_tallies(design, people, draws) → counts, a row for each repetition
+tally_inverse(design, method) → the left inverse that estimates shares from such counts
+trial_design(design, labels) → a design about something harmless with the same odds, or None
+variance_curve(design, shares, goal, inverse) → the variance as a function of n and f
+compared_privacy(design) → name and ε of a design's line in a comparison
+deciding_response(design, category) → the response that decides on a share, or None
+has_few_tallies(design, n) → whether all tallies of n responses can be summed over
+mean_variance(design, sd), largest_deviation(design, sd) → of types that estimate a mean
 """
 
 

@@ -117,8 +117,8 @@ def _cells(channel: Channel) -> tuple[str, list[Sequence[Fraction]]]:
     answers = range(channel.answers)
     if channel.answers > _MOST_CELLS:
         return "sends", []
-    if isinstance(channel, TwoLevel) and channel.sizes:
-        hit, stray = channel.hit_rate, channel.stray_rate
+    if channel.set_valued is not None:
+        hit, stray = channel.set_valued.hit_rate, channel.set_valued.stray_rate
         return "includes", [[hit if x == j else stray for x in answers] for j in answers]
     if channel.responses > _MOST_CELLS:
         return "sends", []
@@ -140,8 +140,9 @@ def _most_telling(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int, int]:
 def _two(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
     """Return kind, subject, two answers and their frequencies for a design that is too large for a table."""
     last = channel.answers - 1
-    if isinstance(channel, TwoLevel) and (channel.sizes or _names_a_category(channel)):
-        return "includes" if channel.sizes else "sends", last, last, 0, (channel.hit_rate, channel.stray_rate)
+    supports = channel.two_level
+    if supports is not None and (channel.sizes or _names_a_category(supports)):
+        return "includes" if channel.sizes else "sends", last, last, 0, (supports.hit_rate, supports.stray_rate)
     if channel.responses > _MOST_RESPONSES:
         return "speaks", last, last, 0, ()
     pairs = [(channel.probability(y, given=last), channel.probability(y, given=0)) for y in range(channel.responses)]

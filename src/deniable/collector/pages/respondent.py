@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import re
 import secrets
 from collections.abc import Mapping, Sequence
@@ -32,19 +31,18 @@ from deniable.collector.pages.render import choose_language, render
 from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Collector
 from deniable.collector.store.base import Entry, Erasure, today
-from deniable.designs import Design, NumberDesign, Range, Scale, k_ary
-from deniable.designs.ordered import stretches
+from deniable.designs import Design
 from deniable.errors import DeniableError
 from deniable.survey import Question, Survey
 from deniable.survey.catalogue import LANGUAGES, Locale, fill, locale
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.survey import worst_of
 from deniable.survey.tools import Tool, tool_for
+from deniable.types import operation
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
 _MOST_SIDE_BY_SIDE = 12  # choices; more go into a list to choose from
 _COUNTED_PEOPLE = 100  # of whom it is told how many send what
-_TRIAL_CATEGORIES = 4  # fruits to try a device with that has too many categories, or sends codes
 
 _Page = TypeVar("_Page", bound="Page")
 
@@ -114,7 +112,7 @@ class Amount:
     how: str
 
     @classmethod
-    def of(cls, design: NumberDesign, spoken: Locale) -> Amount:
+    def of(cls, design: Design, spoken: Locale) -> Amount:
         """Put a design for numbers into words."""
         said, levels = spoken.words["number"], tuple(map(spoken.written, design.categories))
         base = _COUNTED_PEOPLE
@@ -124,7 +122,7 @@ class Amount:
         return cls(fill(said["range"], **facts), fill(said["complaint"], **facts), fill(said[how], **facts))
 
 
-def _held(design: NumberDesign) -> Fraction:
+def _held(design: Design) -> Fraction:
     """Return how often a response holds the level that a number was rounded to: of the first level as of all others."""
     width = design.channel.responses - design.channel.answers + 1
     return sum((design.channel.probability(response, given=0) for response in range(width)), Fraction(0))
@@ -422,7 +420,7 @@ def _parts(question: Question, language: str) -> tuple[AskedPart, ...]:
 
 
 def _amount(design: Design, language: str) -> Amount | None:
-    return Amount.of(design, locale(language)) if isinstance(design, NumberDesign) else None
+    return Amount.of(design, locale(language)) if design.answer_form == "numbers" else None
 
 
 def trial(questions: Sequence[Question], language: str) -> Trial | None:
@@ -431,48 +429,13 @@ def trial(questions: Sequence[Question], language: str) -> Trial | None:
     if not drawn:
         return None
     worst = max(drawn, key=lambda question: question.design.parity)
-    if isinstance(worst.design, NumberDesign):
-        number = harmless_number(worst.design)
-        said = _amount(number, language)
-        return Trial(worst.texts[language].text, number.to_json(), tuple(number.symbols), True, said)
-    harmless = harmless_design(worst.design, locale(language).words["try"]["labels"])
+    labels = locale(language).words["try"]["labels"]
+    harmless: Design | None = operation(worst.design, "trial_design")(worst.design, labels)
     if harmless is None:
         return None
     same = harmless.channel == worst.design.channel
-    return Trial(worst.texts[language].text, harmless.to_json(), tuple(harmless.categories), same)
-
-
-def harmless_design(design: Design, fruits: Sequence[str]) -> Design | None:
-    """Return a design about fruit with the odds of another, or with its ε where it sends codes or has too many answers.
-
-    Example:
-        >>> from deniable.designs import warner
-        >>> harmless_design(warner(p="3/4"), ["apple", "pear", "fig"]).categories
-        ('apple', 'pear')
-    """
-    size = design.channel.answers
-    alike = design.symbols == design.categories
-    if size <= len(fruits) and (alike or design.channel.sizes):
-        labels = tuple(fruits[:size])
-        return Design("matrix", labels, labels if alike else design.symbols, design.channel)
-    if not 0 < design.epsilon < math.inf:
-        return None
-    return k_ary(fruits[:_TRIAL_CATEGORIES], epsilon=design.epsilon)
-
-
-def harmless_number(design: NumberDesign) -> NumberDesign:
-    """Return a design about glasses of water with the odds of another: levels 0, 2, 4 and so on.
-
-    Example:
-        >>> from deniable.designs import number_design
-        >>> harmless_number(number_design(0, 8000, epsilon=2)).categories
-        ('0', '2', '4', '6', '8')
-    """
-    levels, responses = design.channel.answers, design.channel.responses
-    scale = Scale(Range.of(0, 2 * (levels - 1)), levels)
-    return NumberDesign(
-        design.name, scale.names, stretches(scale.names, responses - levels + 1), design.channel, scale=scale
-    )
+    shown = harmless.symbols if harmless.answer_form == "numbers" else harmless.categories
+    return Trial(worst.texts[language].text, harmless.to_json(), tuple(shown), same, _amount(harmless, language))
 
 
 async def overview(request: Request) -> HTMLResponse:

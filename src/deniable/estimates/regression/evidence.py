@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.channel import Channel, Sets
+from deniable.channel import Channel
 from deniable.channel.support import MOST_CELLS
 from deniable.designs import Design
 from deniable.designs.labels import same_labels, shown
@@ -194,8 +194,8 @@ def _probabilities(channel: Channel, responses: Sequence[int]) -> Matrix:
             f"{len(responses):,} different responses to {channel.answers:,} answers are too many for a regression; "
             f"expected at most {MOST_CELLS // channel.answers:,}."
         )
-    if isinstance(channel, Sets):
-        return SentSets(channel, channel.coding.pack(responses), np.ones(len(responses), np.int64)).matrix
+    if channel.set_valued is not None:
+        return SentSets(channel.set_valued, channel.coding.pack(responses), np.ones(len(responses), np.int64)).matrix
     if channel.responses * channel.answers <= MOST_CELLS >> 5:
         return floats(channel)[responses]
     return np.array(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from deniable import types
-from deniable.channel import Bits, Dense
+from deniable.channel import Dense
 from deniable.claims.statements import UNLISTED_KINDS, ClaimedPart, Claims, Priors, ratio_text
 from deniable.designs import Design
 from deniable.errors import InvalidRequest
@@ -68,7 +68,7 @@ def _garbling(step: Step) -> Claims:
 def _set_shares(step: Step) -> tuple[SetShare, ...]:
     """Return a step between sets in the terms of `SetShare`; a single category is a set of one."""
     if isinstance(step, Nested):
-        return () if isinstance(step.old, Bits) else step.shares
+        return () if step.old.bitwise else step.shares
     if isinstance(step, Crossed):
         kept = step.garbling(0, 0)
         return (SetShare(1, 1, kept, 1 - kept, Fraction(0)),)

@@ -589,9 +589,10 @@ class StringDesign(AnyDesign):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> StringDesign:
         channel = channels.from_body(documents.field(body, "channel", dict))
-        if not isinstance(channel, Bits):
+        bits = channel.bitwise
+        if bits is None:
             raise UnreadableFile("the channel is not made of bits; expected one bit for each place of the filter.")
-        return cls(Bloom.from_body(documents.field(body, "bloom", dict)), channel)
+        return cls(Bloom.from_body(documents.field(body, "bloom", dict)), bits)
 
     def to_body(self) -> dict[str, Any]:
         return {"bloom": self.bloom.to_body(), "channel": self.channel.to_body()}

@@ -17,7 +17,6 @@ from deniable.collector.pages.respondent import (
     Overview,
     SentPage,
     SurveyPage,
-    harmless_design,
     page,
     responses_in_words,
     survey_page,
@@ -26,6 +25,7 @@ from deniable.designs import FAMILIES
 from deniable.survey import Question, Survey
 from deniable.survey.catalogue import LANGUAGES, Locale, locale
 from deniable.survey.disclosure import Disclosure
+from deniable.types.categories.form import trial_design
 from tests.support import respondents
 
 FRUITS = locale("en").words["try"]["labels"]
@@ -98,7 +98,7 @@ def test_what_a_survey_says_is_escaped() -> None:
 @pytest.mark.parametrize("name", sorted(FAMILIES))
 def test_every_design_can_be_tried_with_fruit(name: str) -> None:
     for design in FAMILIES[name].designs():
-        tried = harmless_design(design, FRUITS)
+        tried = trial_design(design, FRUITS)
         if tried is None:
             assert design.epsilon in (0, float("inf"))
             continue
