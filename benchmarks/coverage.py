@@ -36,7 +36,7 @@ from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear
 from deniable.estimates.simplex import projection
 from deniable.estimates.supported import BySize, Supported
-from deniable.simulate import laws
+from deniable.simulate import simulated_tallies
 from deniable.tallies.decks import DeckTally
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
@@ -237,7 +237,7 @@ def tallies(fitted: Fitted, people: NDArray[np.int64]) -> tuple[NDArray[np.int64
             return every, vector(chances), 0
     surveys = SURVEYS_SLOW if fitted.method == "wide" else SURVEYS if channel.answers <= 10 else SURVEYS_MANY
     replaced, draws = fitted.sampling.population is None, np.random.default_rng(n)
-    drawn = laws.tallies(fitted.design, people, surveys, respondents=n, replaced=replaced, draws=draws)
+    drawn = simulated_tallies.tallies(fitted.design, people, surveys, respondents=n, replaced=replaced, draws=draws)
     kinds, times = np.unique(drawn, axis=0, return_counts=True)
     return kinds, vector(times / surveys), surveys
 
@@ -360,7 +360,7 @@ def dealt_with_spare(deck: dn.Deck, sampling: Sampling) -> Cell:
     found = Cell(surveys=SURVEYS)
     for members in sampling.people(2):
         people, share = members[::-1], members[0] / members.sum()
-        drawn = laws.tallies(
+        drawn = simulated_tallies.tallies(
             deck,
             people,
             SURVEYS,
@@ -401,7 +401,9 @@ def likely_shares(design: Design, n: int, surveys: int) -> Cell:
     fitted = Fitted(design, Sampling(n))
     for people in fitted.sampling.people(size):
         shares, normal = people / people.sum(), fitted.normal(people / people.sum())
-        drawn = laws.tallies(design, people, surveys, respondents=n, replaced=True, draws=np.random.default_rng(n))
+        drawn = simulated_tallies.tallies(
+            design, people, surveys, respondents=n, replaced=True, draws=np.random.default_rng(n)
+        )
         sums, widths = np.zeros(size), np.zeros(size)
         for counts, times in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
             made = dn.estimate(dn.Tally(design, counts), method="likelihood")

@@ -17,7 +17,7 @@ from deniable.channel import Channel, Dense, Diagonal, Hashing, Subset
 from deniable.order.bits import BitByBit
 from deniable.order.relaxation import relax
 from deniable.order.sets import Nested, SetShare
-from deniable.order.steps import Crossed, Factors, KeepOrFresh, Recoded, Step, Tabulated, even
+from deniable.order.steps import Crossed, Factors, KeepOrFresh, Recoded, Step, Tabulated
 from tests.support.ladders import small
 from tests.support.traces import law
 from tests.support.wrong_steps import nested
@@ -74,7 +74,7 @@ def test_a_share_below_zero_does_not_verify() -> None:
     crossed = relax(dn.k_ary(3, p="1/5"), dn.k_ary(3, p="2/3")).step
     assert isinstance(crossed, Crossed)
     gap = (Fraction(1, 5) - Fraction(2, 5)) / (Fraction(2, 3) - Fraction(1, 6))
-    wrong = KeepOrFresh(low, high, gap, even(high))
+    wrong = KeepOrFresh(low, high, gap, high.uniform())
     level = (1 - gap) / 3
     assert all(
         low.probability(i, given=x) == gap * high.probability(i, given=x) + level
@@ -107,11 +107,11 @@ def test_channels_that_agree_in_one_response_alone_are_gone_through() -> None:
     old, new = Hashing(5, 3, 3, 2), Dense.of(_table(Hashing(5, 3, 3, 2)))
     rows = _table(Hashing(5, 3, 3, 2))
     rows[1], rows[4] = rows[4], rows[1]
-    step = KeepOrFresh(Dense.of(rows), new, Fraction(1), even(new))
+    step = KeepOrFresh(Dense.of(rows), new, Fraction(1), new.uniform())
     assert not right(step)
     assert not step.verify()
-    assert KeepOrFresh(old, new, Fraction(1), even(new)).verify()
-    other = KeepOrFresh(Hashing(5, 2, 3, 2), old, Fraction(1), even(old))
+    assert KeepOrFresh(old, new, Fraction(1), new.uniform()).verify()
+    other = KeepOrFresh(Hashing(5, 2, 3, 2), old, Fraction(1), old.uniform())
     assert not other.verify()
 
 

@@ -2,15 +2,15 @@
 
 dn.audit(thing, epsilon=1)      every check in `CHECKS`, and the `Audit` that comes of it
 mechanisms                      what can be audited, and how it is asked
-findings, inquiries             what a check returns, and what it is given
+findings, check_context         what a check returns, and what it is given
 """
 
 from __future__ import annotations
 
 from deniable.auditor.adapters import of_command, of_endpoint, of_pairs
 from deniable.auditor.auditing import CHECKS, audit
+from deniable.auditor.check_context import Check, CheckContext
 from deniable.auditor.findings import Audit, Finding
-from deniable.auditor.inquiries import Check, Inquiry
 from deniable.auditor.mechanisms import Mechanism, jointly, mechanism, of_callable, of_design
 from deniable.auditor.reports import of_respondents, repeatedly
 
@@ -18,8 +18,8 @@ __all__ = [
     "CHECKS",
     "Audit",
     "Check",
+    "CheckContext",
     "Finding",
-    "Inquiry",
     "Mechanism",
     "audit",
     "jointly",

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from deniable.auditor.adapters import Command, LocalService
+from deniable.auditor.check_context import Check, CheckContext, Progress
 from deniable.auditor.findings import FIT, WORST_EVENT, Audit, Finding
 from deniable.auditor.fitting import goodness_of_fit
-from deniable.auditor.inquiries import Check, Inquiry, Progress
 from deniable.auditor.mechanisms import Mechanism, mechanism
 from deniable.auditor.randomness import dependence, low_order_bits, repeats
 from deniable.auditor.reports import averaging
 from deniable.auditor.searching import worst_event
-from deniable.auditor.sides import random_words, size, time
+from deniable.auditor.side_channels import random_words, size, time
 from deniable.chance import SYSTEM, Source
 from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, quoted
@@ -80,15 +80,15 @@ def audit(
         'violated'
     """
     chosen = _chosen(checks)
-    inquiry = _inquiry(thing, answers, epsilon, delta, claimed, source)
-    _check_numbers(inquiry, draws, level)
-    inquiry = inquiry.at(draws=draws, false_alarm=(1 - level) / len(chosen))
+    context = _inquiry(thing, answers, epsilon, delta, claimed, source)
+    _check_numbers(context, draws, level)
+    context = context.at(draws=draws, false_alarm=(1 - level) / len(chosen))
     if progress is not None:
-        inquiry = inquiry.at(progress=progress)
-    with _closed_again(inquiry.mechanism):
-        findings = [found for name in chosen if (found := _run(name, inquiry)) is not None]
+        context = context.at(progress=progress)
+    with _closed_again(context.mechanism):
+        findings = [found for name in chosen if (found := _run(name, context)) is not None]
     asked = sum(int(finding.figures.get("draws") or 0) for finding in findings)
-    return Audit(inquiry.mechanism.name, inquiry.epsilon, inquiry.delta, level, asked, tuple(findings))
+    return Audit(context.mechanism.name, context.epsilon, context.delta, level, asked, tuple(findings))
 
 
 @contextmanager
@@ -101,10 +101,10 @@ def _closed_again(asked: Mechanism) -> Iterator[None]:
             asked.close()
 
 
-def _run(name: str, inquiry: Inquiry) -> Finding | None:
-    inquiry.progress(name, 0.0)
-    found = CHECKS[name](inquiry)
-    inquiry.progress(name, 1.0)
+def _run(name: str, context: CheckContext) -> Finding | None:
+    context.progress(name, 0.0)
+    found = CHECKS[name](context)
+    context.progress(name, 1.0)
     return found
 
 
@@ -124,7 +124,7 @@ def _inquiry(
     delta: float,
     claimed: AnyDesign | None,
     source: Source | None,
-) -> Inquiry:
+) -> CheckContext:
     """Return what is to be looked at; what a design says of itself is taken for what nobody says."""
     own: Any = mechanism(thing, source=source)
     design: Any = getattr(own, "design", None) if claimed is None else claimed
@@ -132,7 +132,9 @@ def _inquiry(
         epsilon = getattr(own, "epsilon", None) if claimed is None else design.epsilon
     if epsilon is not None and math.isinf(epsilon):
         epsilon = None  # whoever claims nothing can break nothing; the bound is told all the same
-    return Inquiry(own, _answers(own, answers), epsilon, delta, design, source=SYSTEM if source is None else source)
+    return CheckContext(
+        own, _answers(own, answers), epsilon, delta, design, source=SYSTEM if source is None else source
+    )
 
 
 def _answers(own: Any, answers: Sequence[object] | None) -> tuple[object, ...]:
@@ -145,11 +147,11 @@ def _answers(own: Any, answers: Sequence[object] | None) -> tuple[object, ...]:
     return given
 
 
-def _check_numbers(inquiry: Inquiry, draws: int, level: float) -> None:
-    if inquiry.epsilon is not None and not inquiry.epsilon > 0:
-        raise InvalidRequest(f"the ε that is claimed is {inquiry.epsilon}; expected a positive number.")
-    if not 0 <= inquiry.delta < 1:
-        raise InvalidRequest(f"the δ that is claimed is {inquiry.delta}; expected at least 0 and below 1.")
+def _check_numbers(context: CheckContext, draws: int, level: float) -> None:
+    if context.epsilon is not None and not context.epsilon > 0:
+        raise InvalidRequest(f"the ε that is claimed is {context.epsilon}; expected a positive number.")
+    if not 0 <= context.delta < 1:
+        raise InvalidRequest(f"the δ that is claimed is {context.delta}; expected at least 0 and below 1.")
     if not 0 < level < 1:
         raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.9999.")
     if draws < 1000:

@@ -129,7 +129,7 @@ class Audit(Document):
         return hash(self.to_json())
 
     def __str__(self) -> str:
-        from deniable.auditor.showing import text
+        from deniable.auditor.report_pages import text
 
         return text(self)
 
@@ -139,7 +139,7 @@ class Audit(Document):
 
     def to_html(self) -> str:
         """Return it as one page with a picture, without a script and without anything from elsewhere."""
-        from deniable.auditor.showing import page
+        from deniable.auditor.report_pages import page
 
         return page(self)
 
@@ -150,7 +150,7 @@ class Audit(Document):
             title: of the picture; by default the verdict.
             dark: light on dark, for slides and dark pages.
         """
-        from deniable.auditor.showing import figure
+        from deniable.auditor.report_pages import figure
 
         return figure(self, title=title, dark=dark)
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from deniable.auditor.check_context import CheckContext, answers_shown
 from deniable.auditor.features import plain
 from deniable.auditor.findings import CONSISTENT, FIT, VIOLATED, Finding
-from deniable.auditor.inquiries import Inquiry, answers_shown
 from deniable.channel.coding import set_numbers
 from deniable.claims.response_laws import ResponseLaw, Vector
 from deniable.designs import Design
@@ -44,26 +44,26 @@ class Stray(NamedTuple):
     claimed: float
 
 
-def goodness_of_fit(inquiry: Inquiry) -> Finding | None:
+def goodness_of_fit(context: CheckContext) -> Finding | None:
     """Compare how often responses come up with what a claimed design says; None without one whose law is at hand.
 
-    Guarantee: a mechanism that draws as the design says is called violated with probability `inquiry.false_alarm` at
+    Guarantee: a mechanism that draws as the design says is called violated with probability `context.false_alarm` at
     most.
     """
-    law = _law(inquiry.claimed)
-    if law is None or hasattr(inquiry.mechanism, "left"):
+    law = _law(context.claimed)
+    if law is None or hasattr(context.mechanism, "left"):
         return None
-    answers = range(min(len(inquiry.answers), _MOST_ANSWERS))
-    each = inquiry.draws // len(answers) // 2
+    answers = range(min(len(context.answers), _MOST_ANSWERS))
+    each = context.draws // len(answers) // 2
     counts = np.zeros((len(answers), 2, law.probabilities.shape[1]), np.int64)
     for answer, half in itertools.product(answers, (0, 1)):
-        found = _count(inquiry, law, answer, each)
+        found = _count(context, law, answer, each)
         if found is None:
             wrong = "A response was sent that the claimed design never sends."
             return Finding(FIT, VIOLATED, wrong, {"draws": each * (2 * answer + half + 1)})
         counts[answer, half] = found
-        inquiry.progress(FIT, (answer + 1) / len(answers))
-    return _finding(inquiry, law, counts, each)
+        context.progress(FIT, (answer + 1) / len(answers))
+    return _finding(context, law, counts, each)
 
 
 def _law(claimed: object) -> ResponseLaw | None:
@@ -72,13 +72,13 @@ def _law(claimed: object) -> ResponseLaw | None:
     return None if find is None else find(claimed)
 
 
-def _count(inquiry: Inquiry, law: ResponseLaw, answer: int, draws: int) -> NDArray[np.int64] | None:
+def _count(context: CheckContext, law: ResponseLaw, answer: int, draws: int) -> NDArray[np.int64] | None:
     """Return how often each event comes true under an answer; None where something is sent that has no place there."""
     counts = np.zeros(law.probabilities.shape[1], np.int64)
     for start in range(0, draws, _CHUNK):
-        sent = inquiry.draw(np.full(min(_CHUNK, draws - start), answer))
+        sent = context.draw(np.full(min(_CHUNK, draws - start), answer))
         try:
-            counts += law.count_events(_rows(inquiry.claimed, law, sent))
+            counts += law.count_events(_rows(context.claimed, law, sent))
         except DeniableError:
             return None
     return counts
@@ -112,14 +112,14 @@ def _columns(stages: tuple[Design, ...], sent: Any) -> list[NDArray[Any]]:
     ]
 
 
-def _finding(inquiry: Inquiry, law: ResponseLaw, counts: NDArray[np.int64], each: int) -> Finding:
-    strays = list(_strays(law, counts, each, _numbers(inquiry)))
+def _finding(context: CheckContext, law: ResponseLaw, counts: NDArray[np.int64], each: int) -> Finding:
+    strays = list(_strays(law, counts, each, _numbers(context)))
     worst, tried = min(strays), len(strays)
     bound = min(1.0, worst.tail * tried)
-    violated = bound < inquiry.false_alarm
+    violated = bound < context.false_alarm
     told = (
         f"{worst.words} comes up in {formats.percent(worst.seen, 4)} of the responses to "
-        f"{answers_shown(inquiry.answers, worst.answer)}; the claimed design says {formats.percent(worst.claimed, 4)}"
+        f"{answers_shown(context.answers, worst.answer)}; the claimed design says {formats.percent(worst.claimed, 4)}"
     )
     sentence = (
         f"{told[0].upper()}{told[1:]}. That, or worse among {tried:,} events, has a probability of {bound:.2g} at most."
@@ -138,10 +138,10 @@ def _finding(inquiry: Inquiry, law: ResponseLaw, counts: NDArray[np.int64], each
     return Finding(FIT, VIOLATED if violated else CONSISTENT, sentence, figures)
 
 
-def _numbers(inquiry: Inquiry) -> list[int]:
+def _numbers(context: CheckContext) -> list[int]:
     """Return the number of each answer in the design."""
-    claimed: Any = inquiry.claimed
-    numbers: list[int] = operation(claimed, "answer_codes")(claimed, inquiry.answers)
+    claimed: Any = context.claimed
+    numbers: list[int] = operation(claimed, "answer_codes")(claimed, context.answers)
     return numbers
 
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta, binomtest, chi2
 
-from deniable.auditor.elsewhere import PLACES, LeftOut
+from deniable.auditor.check_context import CheckContext
+from deniable.auditor.execution_contexts import PLACES, LeftOut
 from deniable.auditor.findings import CONSISTENT, VIOLATED, Figure, Finding
-from deniable.auditor.inquiries import Inquiry
 
 __all__ = ["dependence", "low_order_bits", "repeats"]
 
@@ -41,17 +41,17 @@ _FEW_DRAWS = 100  # that show whether there are seeds at all
 _WIDE = 0.9  # share of different values from which on a whole number is a seed, and no label
 
 
-def repeats(inquiry: Inquiry) -> Finding | None:
+def repeats(context: CheckContext) -> Finding | None:
     """Compare sequences of responses to one answer, drawn in other calls, threads, forked children and processes."""
-    if not asked_freely(inquiry) or getattr(inquiry.mechanism, "source", None) is not None:
+    if not asked_freely(context) or getattr(context.mechanism, "source", None) is not None:
         return None
     figures: dict[str, Figure] = {}
-    level = inquiry.false_alarm / len(PLACES)
-    draws = max(2, min(_RUN_DRAWS, inquiry.draws // (4 * len(PLACES))))
+    level = context.false_alarm / len(PLACES)
+    draws = max(2, min(_RUN_DRAWS, context.draws // (4 * len(PLACES))))
     for done, (place, drawn_there) in enumerate(PLACES.items()):
-        inquiry.progress("repeats", done / len(PLACES))
+        context.progress("repeats", done / len(PLACES))
         try:
-            drawn = [digests(each) for each in drawn_there(inquiry.mechanism, [inquiry.answers[0]] * draws)]
+            drawn = [digests(each) for each in drawn_there(context.mechanism, [context.answers[0]] * draws)]
         except LeftOut as reason:
             figures[place] = f"left out: {reason}"
             continue
@@ -69,9 +69,9 @@ def repeats(inquiry: Inquiry) -> Finding | None:
     return Finding("repeats", CONSISTENT, f"No sequence of {draws:,} responses repeats another ({told}).", figures)
 
 
-def asked_freely(inquiry: Inquiry) -> bool:
+def asked_freely(context: CheckContext) -> bool:
     """Whether a mechanism draws whenever it is asked; a fixed sample does not."""
-    return not hasattr(inquiry.mechanism, "left")
+    return not hasattr(context.mechanism, "left")
 
 
 def _compared(drawn: list[Digests], level: float) -> str:
@@ -146,19 +146,19 @@ def run_length(sequence: Digests, other: int, level: float) -> int | None:
     return length if length <= min(len(sequence), other) else None
 
 
-def dependence(inquiry: Inquiry) -> Finding | None:
+def dependence(context: CheckContext) -> Finding | None:
     """Test whether a response depends on responses before it, or on the answer before it, beyond its own answer."""
-    if not asked_freely(inquiry):
+    if not asked_freely(context):
         return None
-    first = _suspects(inquiry)
-    level = inquiry.false_alarm / max(1, len(first))
+    first = _suspects(context)
+    level = context.false_alarm / max(1, len(first))
     suspects = [name for name, probability in first.items() if probability < level]
-    again = _suspects(inquiry) if suspects else {}
+    again = _suspects(context) if suspects else {}
     found = [name for name in suspects if again.get(name, 1.0) < _CONFIRMED]
     figures: dict[str, Figure] = {
         "tests": len(first),
         "least_chance": min(first.values(), default=1.0),
-        "draws": 2 * _serial_draws(inquiry),
+        "draws": 2 * _serial_draws(context),
     }
     if found:
         return Finding(
@@ -172,17 +172,17 @@ def dependence(inquiry: Inquiry) -> Finding | None:
     return Finding("dependence", CONSISTENT, sentence, figures)
 
 
-def _serial_draws(inquiry: Inquiry) -> int:
-    return min(_SERIAL_DRAWS, inquiry.draws // 4)
+def _serial_draws(context: CheckContext) -> int:
+    return min(_SERIAL_DRAWS, context.draws // 4)
 
 
-def _suspects(inquiry: Inquiry) -> dict[str, float]:
+def _suspects(context: CheckContext) -> dict[str, float]:
     """Return for each dependence that was looked for how probable it is that independent draws look as dependent."""
-    draws = _serial_draws(inquiry)
-    alone = digests(inquiry.draw(np.zeros(draws, np.int64)))
-    inquiry.progress("dependence", 0.3)
-    asked = inquiry.generator().integers(min(len(inquiry.answers), _BINS), size=draws)
-    mixed = digests(inquiry.draw(asked))
+    draws = _serial_draws(context)
+    alone = digests(context.draw(np.zeros(draws, np.int64)))
+    context.progress("dependence", 0.3)
+    asked = context.generator().integers(min(len(context.answers), _BINS), size=draws)
+    mixed = digests(context.draw(asked))
     parts = min(len(alone), len(mixed))
     found = {}
     for part in sorted({0, *np.linspace(1, parts - 1, min(parts - 1, _MOST_TESTED)).astype(int).tolist()}):
@@ -230,17 +230,17 @@ def _binned(values: Digests) -> NDArray[np.int64]:
     return found
 
 
-def low_order_bits(inquiry: Inquiry) -> Finding | None:
+def low_order_bits(context: CheckContext) -> Finding | None:
     """Test whether the low-order bits of whole numbers that are seeds, and no labels, are fair coins."""
-    if not asked_freely(inquiry):
+    if not asked_freely(context):
         return None
-    if not _seeds(inquiry, _FEW_DRAWS):
+    if not _seeds(context, _FEW_DRAWS):
         return None
-    draws = _serial_draws(inquiry)
-    columns = _seeds(inquiry, draws)
+    draws = _serial_draws(context)
+    columns = _seeds(context, draws)
     if not columns:
         return None
-    level = inquiry.false_alarm / (len(columns) * _LOW_BITS)
+    level = context.false_alarm / (len(columns) * _LOW_BITS)
     chances = {}
     for number, column in enumerate(columns):
         for bit in range(_LOW_BITS):
@@ -258,9 +258,9 @@ def low_order_bits(inquiry: Inquiry) -> Finding | None:
     )
 
 
-def _seeds(inquiry: Inquiry, draws: int) -> list[Sequence[object]]:
+def _seeds(context: CheckContext, draws: int) -> list[Sequence[object]]:
     """Draw for one answer, and return the parts of responses that are seeds."""
-    listed = list(inquiry.draw(np.zeros(draws, np.int64)))
+    listed = list(context.draw(np.zeros(draws, np.int64)))
     return [column for column in (listed, *_columns(listed)) if _wide(column)]
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from deniable.auditor.check_context import CheckContext, answers_shown
 from deniable.auditor.findings import CONSISTENT, Figure, Finding
-from deniable.auditor.inquiries import Inquiry, answers_shown
 from deniable.auditor.mechanisms import Called, Mechanism, mechanism, of_callable
 from deniable.auditor.randomness import Digests, asked_freely, digests
 from deniable.errors import InvalidRequest
@@ -96,38 +96,38 @@ def repeatedly(thing: object, times: int, *, name: str = "") -> Repeated:
     return Repeated(name or f"{once.name}, {times} reports of one person", once, times)
 
 
-def averaging(inquiry: Inquiry) -> Finding | None:
+def averaging(context: CheckContext) -> Finding | None:
     """Find out whether a person's second response is the first one again, and how many tell the answer."""
-    if not asked_freely(inquiry) or isinstance(inquiry.mechanism, Repeated):
+    if not asked_freely(context) or isinstance(context.mechanism, Repeated):
         return None
     name = "repeated reports"
-    if isinstance(inquiry.mechanism, Respondents) and _kept(inquiry, inquiry.mechanism):
+    if isinstance(context.mechanism, Respondents) and _kept(context, context.mechanism):
         sentence = "Each person's response is kept: further reports of the same answer tell nothing more."
         return Finding(name, CONSISTENT, sentence, {"kept": 1})
-    compared = range(min(len(inquiry.answers), _MOST_ANSWERS))
-    learned = [digests(inquiry.draw(np.full(_few(inquiry), at))) for at in compared]
+    compared = range(min(len(context.answers), _MOST_ANSWERS))
+    learned = [digests(context.draw(np.full(_few(context), at))) for at in compared]
     rows = _telling(learned)
-    inquiry.progress(name, 0.5)
+    context.progress(name, 0.5)
     laws = [_law(each[rows]) for each in learned]
     some, others = max(
         combinations(compared, 2), key=lambda pair: _apart(*((laws[at], learned[at][rows]) for at in pair))
     )
-    needed = _reports_needed(inquiry, (some, others), (laws[some], laws[others]), rows)
+    needed = _reports_needed(context, (some, others), (laws[some], laws[others]), rows)
     figures: dict[str, Figure] = {
         "kept": 0,
         "reports_needed": needed,
-        "draws": sum(each.shape[1] for each in learned) + 2 * _tried(inquiry),
+        "draws": sum(each.shape[1] for each in learned) + 2 * _tried(context),
     }
-    pair = f"{answers_shown(inquiry.answers, some)} from {answers_shown(inquiry.answers, others)}"
+    pair = f"{answers_shown(context.answers, some)} from {answers_shown(context.answers, others)}"
     if all((each[0] == each[0, 0]).all() for each in learned):
         sentence = "An answer gives the same response whenever it is asked: it is kept, or nothing is random."
         return Finding(name, CONSISTENT, sentence, {**figures, "kept": 1})
     if needed is None:
         return Finding(name, CONSISTENT, f"Each report is drawn anew; even many do not tell {pair}.", figures)
     claim = (
-        f" By then an ε of {formats.epsilon(inquiry.epsilon)} a report has become "
-        f"{formats.epsilon(needed * inquiry.epsilon)}."
-        if inquiry.epsilon
+        f" By then an ε of {formats.epsilon(context.epsilon)} a report has become "
+        f"{formats.epsilon(needed * context.epsilon)}."
+        if context.epsilon
         else ""
     )
     sentence = (
@@ -137,13 +137,13 @@ def averaging(inquiry: Inquiry) -> Finding | None:
     return Finding(name, CONSISTENT, sentence, figures)
 
 
-def _few(inquiry: Inquiry) -> int:
-    return min(_LEARNED, max(2, inquiry.draws // (4 * _MOST_ANSWERS)))
+def _few(context: CheckContext) -> int:
+    return min(_LEARNED, max(2, context.draws // (4 * _MOST_ANSWERS)))
 
 
-def _kept(inquiry: Inquiry, people: Respondents) -> bool:
+def _kept(context: CheckContext, people: Respondents) -> bool:
     """Whether everybody repeats the first response, while not everybody's is the same."""
-    asked = [digests(people.fresh().responses([inquiry.answers[0]] * _ASKED))[0] for _ in range(_PEOPLE)]
+    asked = [digests(people.fresh().responses([context.answers[0]] * _ASKED))[0] for _ in range(_PEOPLE)]
     return all((each == each[0]).all() for each in asked)
 
 
@@ -179,13 +179,15 @@ def _apart(some: tuple[Learned, Digests], others: tuple[Learned, Digests]) -> fl
     return float(gaps[0].mean() - gaps[1].mean())
 
 
-def _tried(inquiry: Inquiry) -> int:
-    return max(2, min(_TRIED, inquiry.draws // 8))
+def _tried(context: CheckContext) -> int:
+    return max(2, min(_TRIED, context.draws // 8))
 
 
-def _reports_needed(inquiry: Inquiry, pair: tuple[int, int], laws: tuple[Learned, Learned], rows: slice) -> int | None:
+def _reports_needed(
+    context: CheckContext, pair: tuple[int, int], laws: tuple[Learned, Learned], rows: slice
+) -> int | None:
     """Return how many reports tell two answers apart with few errors, in draws from which nothing was learned."""
-    drawn = [digests(inquiry.draw(np.full(_tried(inquiry), at)))[rows] for at in pair]
+    drawn = [digests(context.draw(np.full(_tried(context), at)))[rows] for at in pair]
     if any(len(each) != len(laws[0]) for each in drawn):
         return None
     gaps = [_evidence(laws[0], each) - _evidence(laws[1], each) for each in drawn]

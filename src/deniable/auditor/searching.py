@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.auditor.bounds import Counted, delta_at_least, draws_to_refute, epsilon_at_least
+from deniable.auditor.check_context import CheckContext, answers_shown
 from deniable.auditor.features import Facts, facts
 from deniable.auditor.findings import CONSISTENT, VIOLATED, WORST_EVENT, Finding
-from deniable.auditor.inquiries import Inquiry, answers_shown
 from deniable.auditor.learning import Codebook, Coder, Score, Table, scores, tables
 from deniable.rendering import formats
 
@@ -84,29 +84,29 @@ class Explored:
     asked: int = 0
 
 
-def worst_event(inquiry: Inquiry) -> Finding:
+def worst_event(context: CheckContext) -> Finding:
     """Search for the event that tells two answers apart best, and bound ε and δ from below on draws held out.
 
-    Guarantee: any bound is too large with probability `inquiry.false_alarm` at most, if responses are drawn
+    Guarantee: any bound is too large with probability `context.false_alarm` at most, if responses are drawn
     independently of each other.
     """
-    rng, draws = inquiry.generator(), inquiry.draws
-    explored = _explore(inquiry, rng, min(draws // 4, _EXPLORED))
-    inquiry.progress(WORST_EVENT, 0.25)
-    events = _choose(inquiry, rng, explored, min(draws // 4, _CHOSEN))
-    inquiry.progress(WORST_EVENT, 0.5)
-    counted = _count(inquiry, rng, explored, events, draws - explored.asked)
-    return _finding(inquiry, events, counted, explored.asked)
+    rng, draws = context.generator(), context.draws
+    explored = _explore(context, rng, min(draws // 4, _EXPLORED))
+    context.progress(WORST_EVENT, 0.25)
+    events = _choose(context, rng, explored, min(draws // 4, _CHOSEN))
+    context.progress(WORST_EVENT, 0.5)
+    counted = _count(context, rng, explored, events, draws - explored.asked)
+    return _finding(context, events, counted, explored.asked)
 
 
-def _explore(inquiry: Inquiry, rng: np.random.Generator, budget: int) -> Explored:
+def _explore(context: CheckContext, rng: np.random.Generator, budget: int) -> Explored:
     """Ask about all answers, and ever more about ever fewer: those that differ most from each other."""
-    alive = list(range(len(inquiry.answers)))
+    alive = list(range(len(context.answers)))
     rounds = 1 + max(0, math.ceil(math.log2(len(alive) / _FEW) / 2))
     explored = Explored({}, {}, {})
     for number in range(rounds):
-        which = _mixed(inquiry, rng, alive, budget // rounds, 4)
-        _learn(explored, which, inquiry)
+        which = _mixed(context, rng, alive, budget // rounds, 4)
+        _learn(explored, which, context)
         if number + 1 < rounds:
             pairs = _ranked(explored, alive)
             alive = _kept(pairs, max(_FEW, len(alive) // 4))
@@ -114,31 +114,31 @@ def _explore(inquiry: Inquiry, rng: np.random.Generator, budget: int) -> Explore
     return explored
 
 
-def _mixed(inquiry: Inquiry, rng: np.random.Generator, alive: Sequence[int], total: int, part: int) -> Which:
+def _mixed(context: CheckContext, rng: np.random.Generator, alive: Sequence[int], total: int, part: int) -> Which:
     """Return which answers to ask about, equally often and in no order: a mechanism that drifts favours none of them.
 
     Of a fixed sample at most a part of what is there is taken, so that something is left to hold out.
     """
-    left = getattr(inquiry.mechanism, "left", None)
+    left = getattr(context.mechanism, "left", None)
     each = max(total // len(alive), 1)
-    counts = [each if left is None else min(each, left(inquiry.answers[at]) // part) for at in alive]
+    counts = [each if left is None else min(each, left(context.answers[at]) // part) for at in alive]
     which = np.repeat(np.array(alive, np.int64), counts)
     rng.shuffle(which)
     return which
 
 
-def _batches(inquiry: Inquiry, which: Which) -> Iterator[tuple[Which, Facts]]:
+def _batches(context: CheckContext, which: Which) -> Iterator[tuple[Which, Facts]]:
     """Ask in batches, and return what can be seen in each."""
-    size = _CHUNK if hasattr(inquiry.mechanism, "draw") else _SMALL_CHUNK
+    size = _CHUNK if hasattr(context.mechanism, "draw") else _SMALL_CHUNK
     for start in range(0, len(which), size):
         part = which[start : start + size]
-        yield part, facts(inquiry.draw(part))
+        yield part, facts(context.draw(part))
 
 
-def _learn(explored: Explored, which: Which, inquiry: Inquiry) -> None:
+def _learn(explored: Explored, which: Which, context: CheckContext) -> None:
     """Add responses to what was seen; the first ones decide how facts are coded."""
     explored.asked += len(which)
-    for part, seen in _batches(inquiry, which):
+    for part, seen in _batches(context, which):
         if not explored.book:
             explored.seen |= seen
             explored.book |= {name: Coder.of(column.values()) for name, column in seen.items()}
@@ -186,7 +186,7 @@ def _kept(pairs: Sequence[Pair], count: int) -> list[int]:
     return sorted(kept)
 
 
-def _choose(inquiry: Inquiry, rng: np.random.Generator, explored: Explored, budget: int) -> list[Event]:
+def _choose(context: CheckContext, rng: np.random.Generator, explored: Explored, budget: int) -> list[Event]:
     """Return events of the best pair: the best for ε in both directions, and the best for δ at the claimed ε."""
     pairs = _unordered(_ranked(explored, sorted(explored.samples)))[:_PAIRS]
     learned = {
@@ -194,10 +194,10 @@ def _choose(inquiry: Inquiry, rng: np.random.Generator, explored: Explored, budg
         for pair in pairs
     }
     answers = sorted({at for pair in pairs for at in pair})
-    which = _mixed(inquiry, rng, answers, budget, 3)
+    which = _mixed(context, rng, answers, budget, 3)
     explored.asked += len(which)
-    scored = _scored(inquiry, explored, learned, which)
-    tried = [each for pair in pairs for score, values in scored[pair] for each in _tried(inquiry, pair, score, values)]
+    scored = _scored(context, explored, learned, which)
+    tried = [each for pair in pairs for score, values in scored[pair] for each in _tried(context, pair, score, values)]
     return _best(tried)
 
 
@@ -208,11 +208,11 @@ def _unordered(pairs: Sequence[Pair]) -> list[Pair]:
 Scored: TypeAlias = dict[Pair, list[tuple[Score, tuple[Vector, Vector]]]]
 
 
-def _scored(inquiry: Inquiry, explored: Explored, learned: dict[Pair, list[Score]], which: Which) -> Scored:
+def _scored(context: CheckContext, explored: Explored, learned: dict[Pair, list[Score]], which: Which) -> Scored:
     """Return the scores of new draws, for each pair and each score: under the first answer, under the second."""
     names = {name for found in learned.values() for score in found for name in score.columns}
     parts: dict[tuple[Pair, int], tuple[list[Vector], list[Vector]]] = {}
-    for part, seen in _batches(inquiry, which):
+    for part, seen in _batches(context, which):
         table = tables(explored.book, seen, names)
         for pair, found in learned.items():
             for at, score in enumerate(found):
@@ -238,7 +238,7 @@ class Tried(NamedTuple):
     excess: float
 
 
-def _tried(inquiry: Inquiry, pair: Pair, score: Score, values: tuple[Vector, Vector]) -> Iterator[Tried]:
+def _tried(context: CheckContext, pair: Pair, score: Score, values: tuple[Vector, Vector]) -> Iterator[Tried]:
     """Yield the best thresholds of a score in both directions."""
     first, second = values
     if not len(first) or not len(second):
@@ -249,10 +249,10 @@ def _tried(inquiry: Inquiry, pair: Pair, score: Score, values: tuple[Vector, Vec
     above = [len(side) - np.searchsorted(side, everything, side="left") for side in values]
     below = [np.searchsorted(side, everything, side="right") for side in values]
     yield from _thresholds(
-        inquiry, Pair(*pair), score, Counted(above[0], len(first), above[1], len(second)), everything, 1
+        context, Pair(*pair), score, Counted(above[0], len(first), above[1], len(second)), everything, 1
     )
     yield from _thresholds(
-        inquiry,
+        context,
         Pair(pair.second, pair.first),
         score,
         Counted(below[1], len(second), below[0], len(first)),
@@ -262,10 +262,10 @@ def _tried(inquiry: Inquiry, pair: Pair, score: Score, values: tuple[Vector, Vec
 
 
 def _thresholds(
-    inquiry: Inquiry, pair: Pair, score: Score, counted: Any, thresholds: Vector, side: int
+    context: CheckContext, pair: Pair, score: Score, counted: Any, thresholds: Vector, side: int
 ) -> Iterator[Tried]:
-    epsilons = epsilon_at_least(counted, inquiry.false_alarm, inquiry.delta)
-    excesses = delta_at_least(counted, inquiry.false_alarm, inquiry.epsilon or 0.0)
+    epsilons = epsilon_at_least(counted, context.false_alarm, context.delta)
+    excesses = delta_at_least(counted, context.false_alarm, context.epsilon or 0.0)
     for at in {int(np.argmax(epsilons)), int(np.argmax(excesses))}:
         ends = (thresholds[at], math.inf) if side > 0 else (-math.inf, thresholds[at])
         yield Tried(Event(pair, score, *map(float, ends)), float(epsilons[at]), float(excesses[at]))
@@ -290,22 +290,22 @@ def _simplest(tried: Sequence[Tried], bounds: Sequence[float]) -> Tried:
 
 
 def _count(
-    inquiry: Inquiry, rng: np.random.Generator, explored: Explored, events: Sequence[Event], draws: int
+    context: CheckContext, rng: np.random.Generator, explored: Explored, events: Sequence[Event], draws: int
 ) -> list[Counted]:
     """Count events on draws that nothing was learned from."""
     if not events:
         return []
-    which = _mixed(inquiry, rng, events[0].pair, draws, 1)
+    which = _mixed(context, rng, events[0].pair, draws, 1)
     names = {name for event in events for name in event.score.columns}
     hits = np.zeros((len(events), 2), np.int64)
     done = 0
-    for part, seen in _batches(inquiry, which):
+    for part, seen in _batches(context, which):
         table = tables(explored.book, seen, names)
         for at, event in enumerate(events):
             held = event.holds(table)
             hits[at] += [np.count_nonzero(held & (part == answer)) for answer in event.pair]
         done += len(part)
-        inquiry.progress(WORST_EVENT, 0.5 + 0.5 * done / len(which))
+        context.progress(WORST_EVENT, 0.5 + 0.5 * done / len(which))
     times = {answer: int(np.count_nonzero(which == answer)) for answer in events[0].pair}
     return [
         Counted(int(first), times[event.pair.first], int(second), times[event.pair.second])
@@ -313,19 +313,19 @@ def _count(
     ]
 
 
-def _finding(inquiry: Inquiry, events: Sequence[Event], counted: Sequence[Counted], used: int) -> Finding:
+def _finding(context: CheckContext, events: Sequence[Event], counted: Sequence[Counted], used: int) -> Finding:
     if not events:
         return Finding(WORST_EVENT, CONSISTENT, "No event was found that tells answers apart.", {"draws": used})
-    share = inquiry.false_alarm / len(events)
-    epsilons = [float(epsilon_at_least(each, share, inquiry.delta)[0]) for each in counted]
-    claim = inquiry.epsilon
+    share = context.false_alarm / len(events)
+    epsilons = [float(epsilon_at_least(each, share, context.delta)[0]) for each in counted]
+    claim = context.epsilon
     deltas = [0.0 if claim is None else float(delta_at_least(each, share, claim)[0]) for each in counted]
     worst = int(np.argmax(epsilons))
-    violated = claim is not None and (epsilons[worst] > claim or max(deltas) > inquiry.delta)
-    needed = [] if claim is None else [draws_to_refute(each, share, claim, inquiry.delta) for each in counted]
+    violated = claim is not None and (epsilons[worst] > claim or max(deltas) > context.delta)
+    needed = [] if claim is None else [draws_to_refute(each, share, claim, context.delta) for each in counted]
     held = int(counted[0].n + counted[0].other_n)
     least = min((each for each in needed if each is not None), default=None)
-    told = [_told(inquiry, *each) for each in zip(events, counted, epsilons, strict=True)]
+    told = [_told(context, *each) for each in zip(events, counted, epsilons, strict=True)]
     witness = str(told[worst]["words"])
     figures: dict[str, Any] = {
         "epsilon_at_least": epsilons[worst],
@@ -346,8 +346,8 @@ def _against(claim: float | None, violated: bool) -> str:
     return f"; {formats.epsilon(claim)} was claimed" + ("" if violated else ", which these draws do not refute")
 
 
-def _told(inquiry: Inquiry, event: Event, counted: Counted, epsilon: float) -> dict[str, Any]:
-    first, second = (answers_shown(inquiry.answers, at) for at in event.pair)
+def _told(context: CheckContext, event: Event, counted: Counted, epsilon: float) -> dict[str, Any]:
+    first, second = (answers_shown(context.answers, at) for at in event.pair)
     often, other = counted.hits / counted.n, counted.other_hits / counted.other_n
     return {
         "words": (

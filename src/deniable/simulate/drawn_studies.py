@@ -28,7 +28,7 @@ from deniable.plan.detection import (
 from deniable.plan.planned import Line
 from deniable.plan.variances import between, whole
 from deniable.rendering.formats import percent
-from deniable.simulate.laws import repeated, tallies
+from deniable.simulate.simulated_tallies import repeated, tallies
 from deniable.types.categories.plan import DecidingResponse
 from deniable.types.categories.simulate import Counts
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.auditor import Finding, Inquiry, mechanism, of_command, of_pairs, of_respondents
-from deniable.auditor.elsewhere import PLACES
+from deniable.auditor import CheckContext, Finding, mechanism, of_command, of_pairs, of_respondents
+from deniable.auditor.execution_contexts import PLACES
 from deniable.auditor.randomness import common_run, dependence, digests, low_order_bits, repeats
 from tests.support import leaky
 from tests.support.seeded import Seeded
@@ -24,8 +24,8 @@ from tests.support.seeded import Seeded
 FALSE_ALARM = 1e-9
 
 
-def inquiry(thing: object, answers: Sequence[object] = leaky.FOUR, draws: int = 40_000) -> Inquiry:
-    return Inquiry(
+def context(thing: object, answers: Sequence[object] = leaky.FOUR, draws: int = 40_000) -> CheckContext:
+    return CheckContext(
         mechanism(thing), tuple(answers), epsilon=1, draws=draws, false_alarm=FALSE_ALARM, source=Seeded("audit")
     )
 
@@ -69,7 +69,7 @@ def sound(answer: str) -> str:
 
 
 def test_fresh_draws_repeat_nowhere() -> None:
-    found = told(repeats(inquiry(sound)))
+    found = told(repeats(context(sound)))
     assert not found.violated
     assert set(found.figures.values()) == {"fresh"}
     assert list(found.figures) == list(PLACES)
@@ -83,7 +83,7 @@ def test_fresh_draws_repeat_nowhere() -> None:
     ],
 )
 def test_stale_and_constant_keys_are_found(leak: Callable[[str], object], places: set[str]) -> None:
-    found = told(repeats(inquiry(leak)))
+    found = told(repeats(context(leak)))
     assert found.violated
     assert {place for place, figure in found.figures.items() if "repeated" in str(figure)} == places
 
@@ -101,7 +101,7 @@ class Bulk:
 
 
 def test_a_key_that_every_call_begins_with_is_found() -> None:
-    found = told(repeats(inquiry(Bulk())))
+    found = told(repeats(context(Bulk())))
     assert found.violated
     assert "from call to call" in found.sentence
 
@@ -114,7 +114,7 @@ def test_a_generator_for_each_thread_with_one_seed_is_found() -> None:
             kept.rng = random.Random(3)
         return kept.rng.random() < 0.7
 
-    assert "repeated" in str(told(repeats(inquiry(same_in_threads))).figures["in threads"])
+    assert "repeated" in str(told(repeats(context(same_in_threads))).figures["in threads"])
 
 
 def test_respondents_who_are_all_made_with_one_seed_are_found() -> None:
@@ -122,28 +122,28 @@ def test_respondents_who_are_all_made_with_one_seed_are_found() -> None:
         rng = random.Random(5)
         return lambda _: rng.random() < 0.7
 
-    assert "repeated" in str(told(repeats(inquiry(of_respondents(make)))).figures["after restarts"])
+    assert "repeated" in str(told(repeats(context(of_respondents(make)))).figures["after restarts"])
 
 
 def test_a_command_with_a_constant_seed_is_found() -> None:
     program = "import random, sys; random.seed(1)\nfor _ in sys.stdin: print(random.getrandbits(2))"
-    found = told(repeats(inquiry(of_command(["python3", "-c", program]))))
+    found = told(repeats(context(of_command(["python3", "-c", program]))))
     assert found.violated
     assert "left out" in str(found.figures["in forked children"])
 
 
 def test_what_depends_on_the_draw_or_the_answer_before_is_found() -> None:
-    found = told(dependence(inquiry(leaky.alternating_low_bit, "01")))
+    found = told(dependence(context(leaky.alternating_low_bit, "01")))
     assert found.violated
     assert "the one 1 before it" in found.sentence
-    found = told(dependence(inquiry(leaky.previous_answer, draws=80_000)))
+    found = told(dependence(context(leaky.previous_answer, draws=80_000)))
     assert found.violated
     assert "the answer before" in found.sentence
 
 
 @pytest.mark.parametrize("design", [dn.warner(1), dn.unary(8, 1), dn.subset(8, 1), dn.k_ary(64, 1)])
 def test_draws_of_ours_depend_on_nothing_before(design: dn.Design) -> None:
-    asked = inquiry(design, design.categories)
+    asked = context(design, design.categories)
     assert not told(dependence(asked)).violated
 
 
@@ -154,15 +154,15 @@ def test_biased_low_order_bits_of_seeds_are_found() -> None:
     def biased(answer: str) -> tuple[str, int]:
         return answer, secrets.randbits(64) & ~4 | 4 * (secrets.randbelow(10) < 6)
 
-    assert not told(low_order_bits(inquiry(seed))).violated
-    found = told(low_order_bits(inquiry(biased)))
+    assert not told(low_order_bits(context(seed))).violated
+    found = told(low_order_bits(context(biased)))
     assert found.violated
     assert found.figures["bit"] == 2
-    assert low_order_bits(inquiry(sound)) is None
+    assert low_order_bits(context(sound)) is None
 
 
 def test_a_fixed_sample_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text("answer,response\n0,0\n1,1\n")
     for check in (repeats, dependence, low_order_bits):
-        assert check(inquiry(of_pairs(path), "01")) is None
+        assert check(context(of_pairs(path), "01")) is None

@@ -12,7 +12,7 @@ from deniable.auditor import of_respondents, repeatedly
 from deniable.auditor.reports import averaging
 from deniable.errors import InvalidRequest
 from tests.support import leaky
-from tests.unit.auditor.test_randomness import FALSE_ALARM, inquiry, sound, told
+from tests.unit.auditor.test_randomness import FALSE_ALARM, context, sound, told
 
 
 def remembering() -> Callable[[str], str]:
@@ -21,21 +21,21 @@ def remembering() -> Callable[[str], str]:
 
 
 def test_a_kept_response_and_one_drawn_anew_are_told_apart() -> None:
-    assert told(averaging(inquiry(of_respondents(remembering)))).figures["kept"] == 1
-    assert told(averaging(inquiry(of_respondents(lambda: sound)))).figures["kept"] == 0
-    assert told(averaging(inquiry(remembering()))).figures["kept"] == 1
+    assert told(averaging(context(of_respondents(remembering)))).figures["kept"] == 1
+    assert told(averaging(context(of_respondents(lambda: sound)))).figures["kept"] == 0
+    assert told(averaging(context(remembering()))).figures["kept"] == 1
 
 
 def test_reports_needed_fall_with_epsilon() -> None:
     designs = [dn.unary(8, epsilon) for epsilon in (0.5, 1, 2)]
-    needed = [told(averaging(inquiry(each, each.categories))).figures["reports_needed"] for each in designs]
+    needed = [told(averaging(context(each, each.categories))).figures["reports_needed"] for each in designs]
     assert needed == sorted(needed, reverse=True)  # type: ignore[type-var]
     assert needed[0] > needed[2] > 1  # type: ignore[operator]
 
 
 def test_one_report_is_enough_where_nothing_is_hidden_and_none_where_all_is() -> None:
-    assert told(averaging(inquiry(lambda answer: (answer, random.random())))).figures["reports_needed"] == 1
-    assert told(averaging(inquiry(lambda _: random.random() < 0.5))).figures["reports_needed"] is None
+    assert told(averaging(context(lambda answer: (answer, random.random())))).figures["reports_needed"] == 1
+    assert told(averaging(context(lambda _: random.random() < 0.5))).figures["reports_needed"] is None
 
 
 def test_reports_of_one_person_are_one_response() -> None:

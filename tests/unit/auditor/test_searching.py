@@ -198,7 +198,7 @@ def test_a_claimed_delta_is_allowed_and_no_more() -> None:
 
 def test_the_rate_of_false_alarms_is_shared_among_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    probe: Any = lambda inquiry: seen.append(inquiry.false_alarm)  # noqa: E731 - what a check is given
+    probe: Any = lambda context: seen.append(context.false_alarm)  # noqa: E731 - what a check is given
     monkeypatch.setattr("deniable.auditor.auditing.CHECKS", {"one": probe, "two": probe})
     audit(dn.warner(1), level=0.98)
     assert seen == pytest.approx([0.01, 0.01])

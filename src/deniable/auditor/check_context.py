@@ -15,7 +15,7 @@ from deniable.chance import SYSTEM, Source
 from deniable.designs import AnyDesign
 from deniable.errors import quoted
 
-__all__ = ["Check", "Inquiry", "Progress"]
+__all__ = ["Check", "CheckContext", "Progress"]
 
 Progress: TypeAlias = Callable[[str, float], None]
 """Told which check runs, and which share of it is done."""
@@ -26,7 +26,7 @@ def _untold(check: str, share: float) -> None:
 
 
 @dataclass(frozen=True)
-class Inquiry:
+class CheckContext:
     """What a check is given.
 
     Attributes:
@@ -59,12 +59,12 @@ class Inquiry:
         """Ask for responses to answers that are given by their number."""
         return draw(self.mechanism, self.answers, which)
 
-    def at(self, **changes: Any) -> Inquiry:
+    def at(self, **changes: Any) -> CheckContext:
         """Return the same with other settings."""
         return replace(self, **changes)
 
 
-Check: TypeAlias = Callable[[Inquiry], Finding | None]
+Check: TypeAlias = Callable[[CheckContext], Finding | None]
 """A check returns what it found, or None where it has nothing to look at: no claim, or a mechanism that cannot draw."""
 
 

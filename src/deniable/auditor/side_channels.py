@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import fisher_exact, rankdata
 
+from deniable.auditor.check_context import CheckContext, answers_shown
 from deniable.auditor.drawn_bytes import CountingSource, Meter
 from deniable.auditor.findings import CONSISTENT, VIOLATED, Figure, Finding
-from deniable.auditor.inquiries import Inquiry, answers_shown
 from deniable.auditor.mechanisms import Called, Designed
 from deniable.auditor.randomness import asked_freely
 from deniable.estimates.backing import clopper_pearson
@@ -81,25 +81,25 @@ def _log_ratio(count: int, draws: int, other: int, other_draws: int, delta: floa
     return math.log(low / high) if low > high else 0.0
 
 
-def random_words(inquiry: Inquiry) -> Finding | None:
+def random_words(context: CheckContext) -> Finding | None:
     """Compare how many random bytes are taken for each answer: a sound mechanism takes as many for all."""
-    name, mechanism = "random words", inquiry.mechanism
+    name, mechanism = "random words", context.mechanism
     with ExitStack() as watching:
         if isinstance(mechanism, Called):
             meter, function = Meter(mechanism.function), mechanism.function
             watching.enter_context(meter.watching())
-            found = _difference(inquiry, name, _each(inquiry, lambda answer: meter.taken(lambda: function(answer))))
+            found = _difference(context, name, _each(context, lambda answer: meter.taken(lambda: function(answer))))
         elif isinstance(mechanism, Designed) and mechanism.source is None:
-            found = _difference(inquiry, name, _each(inquiry, lambda answer: _bytes_of_design(mechanism, answer)))
+            found = _difference(context, name, _each(context, lambda answer: _bytes_of_design(mechanism, answer)))
         else:
             return None
     if max(found.middles) == 0 == sum(found.passing):
         sentence = "No random bytes were seen: they are not drawn through Python's os, random or numpy.random."
         return Finding(name, CONSISTENT, sentence, {})
-    figures = _figures(inquiry, found)
-    if found.chance < inquiry.false_alarm:
+    figures = _figures(context, found)
+    if found.chance < context.false_alarm:
         sentence = (
-            f"{_named(inquiry, found.more)} takes more random bytes than {_named(inquiry, found.less)}: more than "
+            f"{_named(context, found.more)} takes more random bytes than {_named(context, found.less)}: more than "
             f"{found.threshold:g} in {_shares(found)} calls."
         )
         return Finding(name, VIOLATED, sentence, figures)
@@ -113,29 +113,29 @@ def _bytes_of_design(mechanism: Designed, answer: object) -> float:
     return counting.count
 
 
-def size(inquiry: Inquiry) -> Finding | None:
+def size(context: CheckContext) -> Finding | None:
     """Bound ε by the size of what is sent alone: letters of a text, bytes of anything else when it is written out."""
-    if not asked_freely(inquiry) or inquiry.epsilon is None:
+    if not asked_freely(context) or context.epsilon is None:
         return None
-    found = _difference(inquiry, "size", lambda asked: np.array([_length(each) for each in inquiry.draw(asked)], float))
-    return _bounded(inquiry, "size", found, "response", "letters or bytes")
+    found = _difference(context, "size", lambda asked: np.array([_length(each) for each in context.draw(asked)], float))
+    return _bounded(context, "size", found, "response", "letters or bytes")
 
 
 def _length(response: object) -> int:
     return len(response) if isinstance(response, str | bytes) else len(pickle.dumps(response))
 
 
-def time(inquiry: Inquiry) -> Finding | None:
+def time(context: CheckContext) -> Finding | None:
     """Bound ε by the time that an answer takes; a remark, unless the difference is very clear."""
-    if not asked_freely(inquiry) or inquiry.epsilon is None:
+    if not asked_freely(context) or context.epsilon is None:
         return None
-    rows = 1 if isinstance(inquiry.mechanism, Called) else _ROWS
-    found = _difference(inquiry, "time", _each(inquiry, lambda answer: _seconds(inquiry, [answer] * rows)))
-    finding = _bounded(inquiry, "time", found, "call", "seconds")
+    rows = 1 if isinstance(context.mechanism, Called) else _ROWS
+    found = _difference(context, "time", _each(context, lambda answer: _seconds(context, [answer] * rows)))
+    finding = _bounded(context, "time", found, "call", "seconds")
     clear = finding.violated and found.middles[0] > _CLEAR * found.middles[1]
-    if not clear and (finding.violated or found.chance < inquiry.false_alarm):
+    if not clear and (finding.violated or found.chance < context.false_alarm):
         sentence = (
-            f"A remark: {_named(inquiry, found.more)} takes longer than {_named(inquiry, found.less)}, "
+            f"A remark: {_named(context, found.more)} takes longer than {_named(context, found.less)}, "
             f"{found.middles[0]:.3g} against {found.middles[1]:.3g} seconds. Time depends on the machine; it counts "
             "against a mechanism where it is twice as long."
         )
@@ -143,20 +143,20 @@ def time(inquiry: Inquiry) -> Finding | None:
     return finding
 
 
-def _seconds(inquiry: Inquiry, answers: list[object]) -> float:
+def _seconds(context: CheckContext, answers: list[object]) -> float:
     start = clock.perf_counter()
-    inquiry.mechanism.responses(answers)
+    context.mechanism.responses(answers)
     return clock.perf_counter() - start
 
 
-def _bounded(inquiry: Inquiry, name: str, found: Difference, what: str, unit: str) -> Finding:
+def _bounded(context: CheckContext, name: str, found: Difference, what: str, unit: str) -> Finding:
     """Return the finding that a difference gives, if it counts as a response."""
-    assert inquiry.epsilon is not None
-    bound = found.epsilon_at_least(inquiry.delta, inquiry.false_alarm)
-    figures = {**_figures(inquiry, found), "epsilon_at_least": bound}
-    if bound > inquiry.epsilon:
+    assert context.epsilon is not None
+    bound = found.epsilon_at_least(context.delta, context.false_alarm)
+    figures = {**_figures(context, found), "epsilon_at_least": bound}
+    if bound > context.epsilon:
         sentence = (
-            f"The {name} of a {what} alone tells {_named(inquiry, found.more)} from {_named(inquiry, found.less)} with "
+            f"The {name} of a {what} alone tells {_named(context, found.more)} from {_named(context, found.less)} with "
             f"ε ≥ {formats.epsilon_at_least(bound, 3)}: more than {found.threshold:.4g} {unit} in "
             f"{_shares(found)} draws."
         )
@@ -169,10 +169,10 @@ def _bounded(inquiry: Inquiry, name: str, found: Difference, what: str, unit: st
     )
 
 
-def _figures(inquiry: Inquiry, found: Difference) -> dict[str, Figure]:
+def _figures(context: CheckContext, found: Difference) -> dict[str, Figure]:
     return {
-        "answer": _named(inquiry, found.more),
-        "other": _named(inquiry, found.less),
+        "answer": _named(context, found.more),
+        "other": _named(context, found.less),
         "draws": sum(found.asked),
         "threshold": found.threshold,
         "chance": found.chance,
@@ -181,8 +181,8 @@ def _figures(inquiry: Inquiry, found: Difference) -> dict[str, Figure]:
     }
 
 
-def _named(inquiry: Inquiry, at: int) -> str:
-    return answers_shown(inquiry.answers, at)
+def _named(context: CheckContext, at: int) -> str:
+    return answers_shown(context.answers, at)
 
 
 def _shares(found: Difference) -> str:
@@ -190,20 +190,20 @@ def _shares(found: Difference) -> str:
     return f"{some:,} of {here:,} against {others:,} of {there:,}"
 
 
-def _each(inquiry: Inquiry, measure: Callable[[object], float]) -> Measure:
+def _each(context: CheckContext, measure: Callable[[object], float]) -> Measure:
     """Measure answers one after another."""
-    return lambda asked: np.array([measure(inquiry.answers[each]) for each in asked.tolist()], float)
+    return lambda asked: np.array([measure(context.answers[each]) for each in asked.tolist()], float)
 
 
-def _difference(inquiry: Inquiry, name: str, measure: Measure) -> Difference:
+def _difference(context: CheckContext, name: str, measure: Measure) -> Difference:
     """Find the two answers that differ most, and measure these again."""
-    rng = inquiry.generator()
-    known = min(len(inquiry.answers), _MOST_ANSWERS)
-    chosen = np.sort(rng.choice(len(inquiry.answers), known, replace=False))
-    searched, confirming = _affordable(inquiry, measure, chosen)
+    rng = context.generator()
+    known = min(len(context.answers), _MOST_ANSWERS)
+    chosen = np.sort(rng.choice(len(context.answers), known, replace=False))
+    searched, confirming = _affordable(context, measure, chosen)
     asked = rng.permuted(np.resize(chosen, max(searched, 4 * known)))
     measured = measure(asked)
-    inquiry.progress(name, 0.6)
+    context.progress(name, 0.6)
     ranks = rankdata(measured)
     means = np.array([ranks[asked == each].mean() for each in chosen])
     more, less = (int(chosen[at]) for at in (means.argmax(), means.argmin()))
@@ -218,14 +218,14 @@ def _difference(inquiry: Inquiry, name: str, measure: Measure) -> Difference:
     return Difference(more, less, threshold, passing, (len(here), len(there)), middles)
 
 
-def _affordable(inquiry: Inquiry, measure: Measure, chosen: NDArray[np.int64]) -> tuple[int, int]:
+def _affordable(context: CheckContext, measure: Measure, chosen: NDArray[np.int64]) -> tuple[int, int]:
     """Return how many measurements there is time for, before and after the two answers are known."""
     start = clock.perf_counter()
     tried = np.resize(chosen, 8)
     measure(tried)
     most = int(_SECONDS * len(tried) / (clock.perf_counter() - start + 1e-9))
-    most = max(64, min(most, inquiry.draws))
-    fewer = 1 if isinstance(inquiry.mechanism, Called) else _FEWER
+    most = max(64, min(most, context.draws))
+    fewer = 1 if isinstance(context.mechanism, Called) else _FEWER
     return min(_SEARCHED // fewer, 2 * most // 3), min(_CONFIRMING // fewer, most // 3)
 
 

@@ -11,13 +11,13 @@ import pytest
 
 import deniable as dn
 from deniable import chance
-from deniable.auditor import sides
+from deniable.auditor import side_channels as sides
 from deniable.auditor.drawn_bytes import Meter
 from deniable.auditor.mechanisms import of_design
-from deniable.auditor.sides import random_words, size, time
+from deniable.auditor.side_channels import random_words, size, time
 from deniable.engines import Local
 from tests.support import leaky
-from tests.unit.auditor.test_randomness import inquiry, sound, told
+from tests.unit.auditor.test_randomness import context, sound, told
 
 _PCG, _TWISTER = np.random.default_rng(1), random.Random(2)
 
@@ -54,10 +54,10 @@ def test_nothing_stays_watched() -> None:
 
 
 def test_one_more_word_for_one_answer_is_found_and_named() -> None:
-    found = told(random_words(inquiry(leaky.one_word_more)))
+    found = told(random_words(context(leaky.one_word_more)))
     assert found.violated
     assert found.figures["answer"] == "'2'"
-    assert not told(random_words(inquiry(sound))).violated
+    assert not told(random_words(context(sound))).violated
 
 
 def test_one_more_word_of_an_engine_is_found() -> None:
@@ -68,8 +68,8 @@ def test_one_more_word_of_an_engine_is_found() -> None:
             return super().respond_all(design, answers, **options)  # type: ignore[arg-type]
 
     design = dn.k_ary(4, 1)
-    assert told(random_words(inquiry(of_design(design, Wasteful())))).violated
-    assert not told(random_words(inquiry(design))).violated
+    assert told(random_words(context(of_design(design, Wasteful())))).violated
+    assert not told(random_words(context(design))).violated
 
 
 def test_words_that_are_thrown_away_for_any_answer_are_no_difference() -> None:
@@ -78,19 +78,19 @@ def test_words_that_are_thrown_away_for_any_answer_are_no_difference() -> None:
             pass
         return sound(answer)
 
-    assert not told(random_words(inquiry(rejecting))).violated
+    assert not told(random_words(context(rejecting))).violated
 
 
 def test_a_size_that_tells_the_answer_is_found() -> None:
-    found = told(size(inquiry(leaky.padded_answer)))
+    found = told(size(context(leaky.padded_answer)))
     assert found.violated
     assert float(found.figures["epsilon_at_least"] or 0) > 3
-    assert not told(size(inquiry(sound))).violated
+    assert not told(size(context(sound))).violated
 
 
 def test_sizes_that_differ_no_more_than_responses_may_are_none() -> None:
     design = dn.k_ary(["no", "certainly"], 1)
-    assert not told(size(inquiry(lambda answer: dn.respond(design, answer).symbol, design.categories))).violated
+    assert not told(size(context(lambda answer: dn.respond(design, answer).symbol, design.categories))).violated
 
 
 @pytest.mark.parametrize(("longer", "verdict"), [(3.0, True), (1.3, False)])
@@ -105,7 +105,7 @@ def test_twice_the_time_counts_and_a_little_more_is_a_remark(
         return sound(answer)
 
     monkeypatch.setattr(sides.clock, "perf_counter", lambda: now)
-    asked = inquiry(takes_longer, draws=2_000)
+    asked = context(takes_longer, draws=2_000)
     monkeypatch.setattr(sides, "_SECONDS", 10_000.0)
     found = told(time(asked))
     assert found.violated is verdict
