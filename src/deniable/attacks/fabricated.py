@@ -86,9 +86,9 @@ def doubts(tally: Tally, *, sizes: Mapping[int, int] | None = None, rate: float 
         raise InvalidRequest(f"the rate of false alarms is {rate}; expected a number between 0 and 1, such as 1e-6.")
     if tally.respondents < 1:
         return ()
-    found = list(_laws(tally, _sizes(tally, sizes)))
-    looked = 2 * sum(len(law.observed) for law in found)
-    doubted = [each for law in found for each in _doubted(law, looked, rate)]
+    laws = list(_laws(tally, _sizes(tally, sizes)))
+    looked = 2 * sum(len(law.observed) for law in laws)
+    doubted = [doubt for law in laws for doubt in _doubted(law, looked, rate)]
     return tuple(sorted(doubted, key=lambda each: each.chance)[:_SHOWN])
 
 
@@ -100,12 +100,12 @@ def _doubted(law: Law, looked: int, rate: float) -> Iterator[Suspicion]:
     else:
         above = np.where(law.observed > law.high, _tail(law.observed, law.high, n), 1.0)
         below = np.where(law.observed < law.low, _tail(law.observed, law.low, n), 1.0)
-    for side, chances, bound in (("at most", above, law.high), ("at least", below, law.low)):
+    for direction, chances, bound in (("at most", above, law.high), ("at least", below, law.low)):
         for at in np.flatnonzero(chances * looked <= rate).tolist():
-            told = f"whatever the answers are, the device lets {side} about {n * bound[at]:,.0f} send it."
+            allowed = f"whatever the answers are, the device lets {direction} about {n * bound[at]:,.0f} send it."
             if not law.events:
-                told = f"whatever the answers are, it is {side} about {n * bound[at]:,.0f}."
-            yield Suspicion(f"{law.name(at)} {hits[at]:,.0f} of {n:,}; {told}", float(chances[at] * looked))
+                allowed = f"whatever the answers are, it is {direction} about {n * bound[at]:,.0f}."
+            yield Suspicion(f"{law.name(at)} {hits[at]:,.0f} of {n:,}; {allowed}", float(chances[at] * looked))
 
 
 def _tail(mean: Vector, bound: Vector, n: int) -> Vector:
@@ -155,9 +155,9 @@ def _support(tally: Tally, channel: TwoLevel) -> Law:
     """Return the law of how often each category was supported, which is between p and q for all of them."""
     observed = channel.support.gather(tally.counts / tally.respondents)
     least, most = (np.full(len(observed), float(end)) for end in sorted((channel.stray_rate, channel.hit_rate)))
-    what = "a set with" if channel.sizes else "a response that speaks for"
-    told = lambda at: f"{what} {quoted(tally.design.categories[at])} was sent by"  # noqa: E731 - as short as its siblings
-    return Law(told, observed, least, most, tally.respondents)
+    subject = "a set with" if channel.sizes else "a response that speaks for"
+    describe = lambda at: f"{subject} {quoted(tally.design.categories[at])} was sent by"  # noqa: E731 - as short as its siblings
+    return Law(describe, observed, least, most, tally.respondents)
 
 
 def _size_laws(channel: Sets, sizes: NDArray[np.int64]) -> Iterator[Law]:
@@ -173,7 +173,7 @@ def _size_laws(channel: Sets, sizes: NDArray[np.int64]) -> Iterator[Law]:
 def _symbols(tally: Tally) -> Law:
     design = tally.design
     ends = [design.channel.extremes(number) for number in range(design.channel.responses)]
-    low, high = (np.array([float(each[side]) for each in ends]) for side in (1, 0))
+    low, high = (np.array([float(extremes[position]) for extremes in ends]) for position in (1, 0))
     observed, n = tally.counts / tally.respondents, tally.respondents
     return Law(lambda at: f"{quoted(design.symbols[at])} was sent by", observed, low, high, n)
 
@@ -181,11 +181,11 @@ def _symbols(tally: Tally) -> Law:
 def _shares(tally: Tally) -> Iterator[Law]:
     """Yield the law of the estimate itself: E[L_j | answer] is 0 or 1, scaled by the smallest and the largest L_j."""
     try:
-        found = pulls(tally)
+        influence = pulls(tally)
     except NotEstimable:
         return
-    least, most = found.values.min(axis=0), found.values.max(axis=0)
+    least, most = influence.values.min(axis=0), influence.values.max(axis=0)
     room = most - least
-    mean = ((found.values - least) * found.counts).sum(axis=0) / (room * tally.respondents)
+    mean = ((influence.values - least) * influence.counts).sum(axis=0) / (room * tally.respondents)
     name = lambda at: f"what speaks for {quoted(tally.design.categories[at])} adds up to"  # noqa: E731 - as above
     yield Law(name, mean, -least / room, (1 - least) / room, tally.respondents, events=False)

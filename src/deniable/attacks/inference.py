@@ -65,9 +65,9 @@ class Rates(Mapping[str, float]):
         """Return the attacks whose error rate is below the bound, by more than so many standard errors."""
         room = 1e-12  # of floats that are summed up
         return tuple(
-            each
-            for each in self
-            if self[each] < float(self.bound) - by * self.standard[each] - room * float(self.bound)
+            rate
+            for rate in self
+            if self[rate] < float(self.bound) - by * self.standard[rate] - room * float(self.bound)
         )
 
 
@@ -96,8 +96,8 @@ class Chain:
     def votes(self) -> tuple[dict[int, tuple[int, ...]], ...]:
         """For each stage and response the answers that are most likely to give it."""
         return tuple(
-            {response: _likeliest(design.channel, response) for response in sent}
-            for design, sent in zip(self.ladder, self.sent, strict=True)
+            {response: _likeliest(design.channel, response) for response in responses}
+            for design, responses in zip(self.ladder, self.sent, strict=True)
         )
 
     @property
@@ -111,11 +111,11 @@ class Chain:
         Raises:
             InvalidRequest: not one weight for each stage, or some that cannot be told from 0 or from infinity.
         """
-        found = list(self.ladder.epsilons) if given is None else list(given)
-        fits = len(found) == len(self.ladder) and all(1 / _DIGITS <= each <= _DIGITS for each in found)
+        weights = list(self.ladder.epsilons) if given is None else list(given)
+        fits = len(weights) == len(self.ladder) and all(1 / _DIGITS <= weight <= _DIGITS for weight in weights)
         if not fits:
-            raise InvalidRequest(f"the weights are {found}; expected {len(self.ladder)} of them, from 1e-12 to 1e12.")
-        return tuple(round(each * _DIGITS) for each in found)
+            raise InvalidRequest(f"the weights are {weights}; expected {len(self.ladder)} of them, from 1e-12 to 1e12.")
+        return tuple(round(weight * _DIGITS) for weight in weights)
 
     def bound(self, prior: Sequence[Fraction]) -> Fraction:
         """Return the smallest error rate that any attack can have at the last stage's parity."""
@@ -144,13 +144,13 @@ def _sent(channel: Channel) -> tuple[int, ...]:
             f"there are more than {_MOST_RESPONSES:,} responses to go through; expected fewer.",
             "Attack the same design with fewer categories.",
         )
-    found = (r for r in range(channel.responses) if channel.possible(r))
-    return tuple(r for r in found if channel.extremes(r)[0] > 0)
+    responses = (r for r in range(channel.responses) if channel.possible(r))
+    return tuple(r for r in responses if channel.extremes(r)[0] > 0)
 
 
 def _likeliest(channel: Channel, response: int) -> tuple[int, ...]:
     row = [channel.probability(response, given=x) for x in range(channel.answers)]
-    return tuple(x for x, each in enumerate(row) if each == max(row))
+    return tuple(x for x, p in enumerate(row) if p == max(row))
 
 
 _MOST_STATES = 1_000_000  # states times responses that each leads to: some ten seconds
@@ -214,9 +214,9 @@ def _last(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
     channel, votes = chain.ladder.designs[-1].channel, chain.votes[-1]
     right = sum(
         (
-            alphas[x] * channel.probability(response, given=x) / len(named)
-            for response, named in votes.items()
-            for x in named
+            alphas[x] * channel.probability(response, given=x) / len(winners)
+            for response, winners in votes.items()
+            for x in winners
         ),
         Fraction(0),
     )
@@ -226,15 +226,15 @@ def _last(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
 def _likelihood(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
     """Return the error rate of guessing an answer for which the whole history is most likely."""
     histories = 1
-    for sent in chain.sent:
-        histories *= len(sent)
+    for responses in chain.sent:
+        histories *= len(responses)
     if histories * chain.answers > _MOST_HISTORIES:
         assert all(step.verify() for step in chain.ladder.steps)
         return _last(chain, alphas)
     right = Fraction(0)
     for history in product(*chain.sent):
         row = [chain.ladder.probability(history, given=x) for x in range(chain.answers)]
-        best = [x for x, each in enumerate(row) if each == max(row)]
+        best = [x for x, p in enumerate(row) if p == max(row)]
         right += sum((alphas[x] * row[x] for x in best), Fraction(0)) / len(best)
     return 1 - right
 
@@ -282,15 +282,15 @@ def _right(chain: Chain, answer: int, weights: Sequence[int], number: Callable[[
         for (old, votes), chance in states.items():
             if old not in kernel:
                 row = ((new, step.kernel(new, old=old, given=answer)) for new in chain.sent[at])
-                kernel[old] = [(new, number(each)) for new, each in row if each]
-            for new, each in kernel[old]:
-                following[settle(new, _counted(votes, chain.votes[at][new], weights[at]))] += chance * each
+                kernel[old] = [(new, number(p)) for new, p in row if p]
+            for new, p in kernel[old]:
+                following[settle(new, _counted(votes, chain.votes[at][new], weights[at]))] += chance * p
         states = following
-    found = number(Fraction(0))
+    p_right = number(Fraction(0))
     for (_, votes), chance in states.items():
         if votes[answer] == max(votes):
-            found += chance / votes.count(max(votes))
-    return found
+            p_right += chance / votes.count(max(votes))
+    return p_right
 
 
 def _check_states(states: int) -> None:
@@ -313,5 +313,5 @@ def _swapped(response: int, votes: tuple[int, ...]) -> State:
     """Let the categories other than the answer, which is 0, change places: the response first, the others by votes."""
     if response == 0:
         return 0, (votes[0], *sorted(votes[1:]))
-    rest = sorted(count for x, count in enumerate(votes) if x not in (0, response))
-    return 1, (votes[0], votes[response], *rest)
+    other_votes = sorted(count for x, count in enumerate(votes) if x not in (0, response))
+    return 1, (votes[0], votes[response], *other_votes)

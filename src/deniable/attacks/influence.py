@@ -58,7 +58,7 @@ def _pulls(linear: Linear, tally: Tally) -> Pulls:
     if isinstance(linear, BySize):
         table = linear.table(tally.counts)
         inside, width = table[:, 1:], (1, linear.size)
-        sides = [np.tile(each[:, None], width) for each in (linear.base + linear.step, linear.base)]
+        sides = [np.tile(level[:, None], width) for level in (linear.base + linear.step, linear.base)]
         return Pulls(np.vstack(sides), np.vstack([inside, table[:, :1] - inside]))
     return _cell_pulls(linear, tally)
 
@@ -67,8 +67,8 @@ def _cell_pulls(linear: Linear, tally: Tally) -> Pulls:
     cells, size = tally.design.channel.cells, len(tally.design.categories)
     if cells * size > _MOST_CELLS:
         raise NotEstimable(f"there are {cells:,} × {size:,} cells to go through; expected at most {_MOST_CELLS:,}.")
-    each = np.array([linear.shares(unit) for unit in np.eye(cells)])
-    return Pulls(each, np.broadcast_to(tally.counts[:, None], each.shape))
+    cell_shares = np.array([linear.shares(unit) for unit in np.eye(cells)])
+    return Pulls(cell_shares, np.broadcast_to(tally.counts[:, None], cell_shares.shape))
 
 
 def swing(subject: Tally | Combined, share: float) -> tuple[Interval, ...]:
@@ -101,7 +101,7 @@ def swing(subject: Tally | Combined, share: float) -> tuple[Interval, ...]:
     if isinstance(subject, Tally):
         low, high = _swung(left_inverse(subject.design.channel), subject, share)
     else:
-        low, high = (vector(sum(side)) for side in zip(*_mixed(subject, share), strict=True))
+        low, high = (vector(sum(ends)) for ends in zip(*_mixed(subject, share), strict=True))
     return tuple(map(Interval, low.tolist(), high.tolist()))
 
 
@@ -109,8 +109,8 @@ def _swung(linear: Linear, tally: Tally, share: float, weight: float = 1.0, plus
     """Return the ends of weight·estimate + plus."""
     if isinstance(linear, Summing):
         return _summed(linear, tally, share, weight, plus)
-    found = _pulls(linear, tally)
-    return _ends(replace(found, values=weight * found.values + plus), tally.respondents, share)
+    influence = _pulls(linear, tally)
+    return _ends(replace(influence, values=weight * influence.values + plus), tally.respondents, share)
 
 
 def _summed(linear: Summing, tally: Tally, share: float, weight: float, plus: float) -> Ends:
@@ -123,7 +123,7 @@ def _summed(linear: Summing, tally: Tally, share: float, weight: float, plus: fl
     hits, fakes = linear.raw.support.gather(vector(tally.counts)), _fakes(n, share)
     most, all_of_them = 1 - 1 / k, hits - hits.sum() / k
     ends = [all_of_them - np.minimum(fakes, hits) * most, all_of_them + np.minimum(fakes, n - hits) * most]
-    scaled = [weight * (each / (n - fakes) / linear.raw.gap + 1 / k) + plus for each in ends]
+    scaled = [weight * (end / (n - fakes) / linear.raw.gap + 1 / k) + plus for end in ends]
     return np.minimum(*scaled), np.maximum(*scaled)
 
 
@@ -134,15 +134,15 @@ def _mixed(combined: Combined, share: float) -> Iterator[Ends]:
             "the most likely shares are no mean of what responses add; expected an estimate that is.",
             'Combine the stages with method="information".',
         )
-    tallies = [each for each in combined.tallies.finest if each.respondents]
-    for tally, part in zip(tallies, combined.parts, strict=True):
-        size, weight = len(part.mixing), part.weight
-        own, all_alike = np.eye(size) - 1 / size, part.mixing.sum() / size
-        if np.allclose(part.mixing, weight * own + all_alike / size, rtol=0, atol=_SAME):
-            yield _swung(part.linear, tally, share, weight, (all_alike - weight) / size)
+    tallies = [tally for tally in combined.tallies.finest if tally.respondents]
+    for tally, component in zip(tallies, combined.parts, strict=True):
+        size, weight = len(component.mixing), component.weight
+        centering, all_alike = np.eye(size) - 1 / size, component.mixing.sum() / size
+        if np.allclose(component.mixing, weight * centering + all_alike / size, rtol=0, atol=_SAME):
+            yield _swung(component.linear, tally, share, weight, (all_alike - weight) / size)
         elif tally.design.channel.own_cells:
-            found = _cell_pulls(part.linear, tally)
-            yield _ends(replace(found, values=found.values @ part.mixing.T), tally.respondents, share)
+            influence = _cell_pulls(component.linear, tally)
+            yield _ends(replace(influence, values=influence.values @ component.mixing.T), tally.respondents, share)
         else:
             raise NotEstimable(
                 "the stages are mixed category by category, and a tally keeps sums; expected one weight for a stage.",
@@ -155,8 +155,10 @@ def _ends(found: Pulls, n: int, share: float) -> Ends:
     fakes = _fakes(_some(n), share)
     order = np.argsort(found.values, axis=0)
     values, counts = np.take_along_axis(found.values, order, axis=0), np.take_along_axis(found.counts, order, axis=0)
-    kept = [_kept(each, fakes) for each in (counts[::-1], counts)]  # without the largest; without the smallest
-    low, high = (values * kept[0][::-1]).sum(axis=0), (values * kept[1]).sum(axis=0)
+    remaining = [
+        _kept(ordered, fakes) for ordered in (counts[::-1], counts)
+    ]  # without the largest; without the smallest
+    low, high = (values * remaining[0][::-1]).sum(axis=0), (values * remaining[1]).sum(axis=0)
     return low / (n - fakes), high / (n - fakes)
 
 

@@ -55,9 +55,9 @@ def attack(
     if len(columns) != len(chain.ladder):
         raise InvalidResponse(f"there are {len(columns)} columns; expected {len(chain.ladder)}, one for each stage.")
     numbers = [_numbers(chain, at, column) for at, column in enumerate(columns)]
-    if len({len(each) for each in numbers}) > 1:
+    if len({len(row) for row in numbers}) > 1:
         raise InvalidResponse("the columns have different lengths; expected a row for everybody in each.")
-    return {each: _guessed(scores, draws) for each, scores in _scores(chain, numbers, priors(chain, prior)).items()}
+    return {name: _guessed(scores, draws) for name, scores in _scores(chain, numbers, priors(chain, prior)).items()}
 
 
 def simulate_attacks(
@@ -91,14 +91,14 @@ def simulate_attacks(
     alphas, draws = priors(chain, prior), generator(source)
     answers = draws.choice(chain.answers, people, p=np.array(alphas, np.float64))
     numbers = _followed(chain, answers, draws)
-    wrong = {each: _guessed(scores, draws) != answers for each, scores in _scores(chain, numbers, alphas).items()}
-    return rates_of(chain, {each: float(missed.mean()) for each, missed in wrong.items()}, people, alphas)
+    wrong = {name: _guessed(scores, draws) != answers for name, scores in _scores(chain, numbers, alphas).items()}
+    return rates_of(chain, {name: float(missed.mean()) for name, missed in wrong.items()}, people, alphas)
 
 
 def rates_of(chain: Chain, errors: dict[str, float], people: int, alphas: Sequence[Any]) -> Rates:
     """Put observed error rates beside the bound, with their standard errors."""
     # At least that of one person in all: a rate of 0 is not certain either.
-    spread = {each: max((rate * (1 - rate) / people) ** 0.5, 1 / people) for each, rate in errors.items()}
+    spread = {name: max((rate * (1 - rate) / people) ** 0.5, 1 / people) for name, rate in errors.items()}
     return Rates(errors, float(chain.bound(alphas)), spread)
 
 
@@ -162,12 +162,12 @@ def _votes(chain: Chain, at: int) -> Matrix:
 
 def _numbers(chain: Chain, at: int, column: Any) -> Codes:
     """Return for each response of a column which of those that occur it is."""
-    coding, sent = chain.ladder.designs[at].channel.coding, np.array(chain.sent[at])
+    coding, responses = chain.ladder.designs[at].channel.coding, np.array(chain.sent[at])
     codes = np.array(coding.unpack(coding.read(column)), np.int64)
-    found = np.searchsorted(sent, codes).clip(0, len(sent) - 1)
-    if (sent[found] != codes).any():
+    positions = np.searchsorted(responses, codes).clip(0, len(responses) - 1)
+    if (responses[positions] != codes).any():
         raise InvalidResponse(f"a column holds something that stage {at + 1} never sends; expected its responses.")
-    return np.asarray(found, np.int64)
+    return np.asarray(positions, np.int64)
 
 
 def _drawn(rows: Matrix, draws: np.random.Generator) -> Codes:

@@ -76,17 +76,17 @@ class Command:
         """
         lines = [_line(answer) for answer in answers]
         try:
-            found = self._kept().ask(lines, self._timeout) if self._stays else self._once(lines)
+            replies = self._kept().ask(lines, self._timeout) if self._stays else self._once(lines)
         except (OSError, subprocess.SubprocessError) as error:
             self.close()
             raise InvalidRequest(f"{self.name}: {_trouble(error, self._timeout)}.") from None
-        if len(found) != len(lines):
+        if len(replies) != len(lines):
             self.close()
             raise InvalidRequest(
-                f"{self.name} wrote {len(found):,} lines for {len(lines):,} answers; expected a line for each.",
+                f"{self.name} wrote {len(replies):,} lines for {len(lines):,} answers; expected a line for each.",
                 "Write nothing but responses to the standard output, each on a line of its own.",
             )
-        return found
+        return replies
 
     def close(self) -> None:
         """End the process that stays, if there is one."""
@@ -100,8 +100,8 @@ class Command:
 
     def _once(self, lines: list[str]) -> list[str]:
         text = "".join(f"{line}\n" for line in lines).encode()
-        done = subprocess.run(self.words, input=text, capture_output=True, timeout=self._timeout, check=True)
-        return _lines(done.stdout)
+        completed = subprocess.run(self.words, input=text, capture_output=True, timeout=self._timeout, check=True)
+        return _lines(completed.stdout)
 
 
 class _Process:
@@ -123,16 +123,16 @@ class _Process:
 
     def ask(self, lines: list[str], timeout: float) -> list[str]:
         """Write the answers, and wait for a line for each; lines that nobody asked for are returned, too."""
-        found, end = [self._read.get() for _ in range(self._read.qsize())], time.monotonic() + timeout
+        lines_read, end = [self._read.get() for _ in range(self._read.qsize())], time.monotonic() + timeout
         threading.Thread(target=self._write, args=(lines,), daemon=True).start()
         for _ in lines:
-            if found[-1:] == [None]:  # it has ended, now or since the last call
+            if lines_read[-1:] == [None]:  # it has ended, now or since the last call
                 break
             try:
-                found.append(self._read.get(timeout=max(0.0, end - time.monotonic())))
+                lines_read.append(self._read.get(timeout=max(0.0, end - time.monotonic())))
             except Empty:
                 raise subprocess.TimeoutExpired("", timeout) from None
-        return _lines(b"".join(line for line in found if line is not None))
+        return _lines(b"".join(line for line in lines_read if line is not None))
 
     def _write(self, lines: list[str]) -> None:
         assert self._process.stdin is not None
@@ -260,15 +260,15 @@ def _on_this_machine(host: str) -> str:
         InvalidRequest: another machine, or a name that is not known.
     """
     try:
-        found = [str(each[4][0]) for each in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+        addresses = [str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
     except OSError:
-        found = []
-    if not found or not all(ipaddress.ip_address(each).is_loopback for each in found):
+        addresses = []
+    if not addresses or not all(ipaddress.ip_address(address).is_loopback for address in addresses):
         raise InvalidRequest(
             "the address is not on this machine; expected 127.0.0.1, ::1 or localhost.",
             "Run the audit where the service runs.",
         )
-    return found[0]
+    return addresses[0]
 
 
 def of_pairs(file: File, *, columns: tuple[str, str] = ("answer", "response")) -> Pairs:
@@ -282,7 +282,7 @@ def of_pairs(file: File, *, columns: tuple[str, str] = ("answer", "response")) -
         UnreadableFile: the file is damaged, or lacks a column.
     """
     with open_columns(file) as opened:
-        missing = [each for each in columns if opened.names is not None and each not in opened.names]
+        missing = [column for column in columns if opened.names is not None and column not in opened.names]
         if missing:
             raise UnreadableFile(
                 f"{opened.name} has no column {missing[0]!r}; expected {columns[0]!r} and {columns[1]!r}.",
@@ -290,7 +290,7 @@ def of_pairs(file: File, *, columns: tuple[str, str] = ("answer", "response")) -
             )
         sample: dict[object, list[object]] = defaultdict(list)
         for batch in opened.batches(columns):
-            for answer, response in zip(*(batch.column(each).to_pylist() for each in columns), strict=True):
+            for answer, response in zip(*(batch.column(column).to_pylist() for column in columns), strict=True):
                 if answer is not None:
                     sample[answer].append(response)
         return Pairs(opened.name, sample)
@@ -301,7 +301,7 @@ class Pairs:
 
     def __init__(self, name: str, sample: Mapping[object, Sequence[object]]) -> None:
         self.name = name
-        self._left = {answer: list(reversed(sent)) for answer, sent in sample.items()}
+        self._left = {answer: list(reversed(responses)) for answer, responses in sample.items()}
 
     @property
     def answers(self) -> tuple[object, ...]:

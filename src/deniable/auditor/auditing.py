@@ -80,15 +80,16 @@ def audit(
         'violated'
     """
     chosen = _chosen(checks)
-    context = _inquiry(thing, answers, epsilon, delta, claimed, source)
+    context = _check_context(thing, answers, epsilon, delta, claimed, source)
     _check_numbers(context, draws, level)
     context = context.at(draws=draws, false_alarm=(1 - level) / len(chosen))
     if progress is not None:
         context = context.at(progress=progress)
     with _closed_again(context.mechanism):
-        findings = [found for name in chosen if (found := _run(name, context)) is not None]
-    asked = sum(int(finding.figures.get("draws") or 0) for finding in findings)
-    return Audit(context.mechanism.name, context.epsilon, context.delta, level, asked, tuple(findings))
+        results = [_run(name, context) for name in chosen]
+    findings = [finding for finding in results if finding is not None]
+    n_drawn = sum(int(finding.figures.get("draws") or 0) for finding in findings)
+    return Audit(context.mechanism.name, context.epsilon, context.delta, level, n_drawn, tuple(findings))
 
 
 @contextmanager
@@ -103,21 +104,21 @@ def _closed_again(asked: Mechanism) -> Iterator[None]:
 
 def _run(name: str, context: CheckContext) -> Finding | None:
     context.progress(name, 0.0)
-    found = CHECKS[name](context)
+    finding = CHECKS[name](context)
     context.progress(name, 1.0)
-    return found
+    return finding
 
 
 def _chosen(checks: Sequence[str] | None) -> tuple[str, ...]:
     chosen = tuple(CHECKS) if checks is None else tuple(checks)
     wrong = [name for name in chosen if name not in CHECKS]
     if wrong or not chosen:
-        what = f"there is no check {quoted(wrong[0])}" if wrong else "there is no check to run"
-        raise InvalidRequest(f"{what}; expected some of {', '.join(map(repr, CHECKS))}.")
+        problem = f"there is no check {quoted(wrong[0])}" if wrong else "there is no check to run"
+        raise InvalidRequest(f"{problem}; expected some of {', '.join(map(repr, CHECKS))}.")
     return chosen
 
 
-def _inquiry(
+def _check_context(
     thing: object,
     answers: Sequence[object] | None,
     epsilon: float | None,
@@ -126,25 +127,25 @@ def _inquiry(
     source: Source | None,
 ) -> CheckContext:
     """Return what is to be looked at; what a design says of itself is taken for what nobody says."""
-    own: Any = mechanism(thing, source=source)
-    design: Any = getattr(own, "design", None) if claimed is None else claimed
+    audited: Any = mechanism(thing, source=source)
+    design: Any = getattr(audited, "design", None) if claimed is None else claimed
     if epsilon is None:
-        epsilon = getattr(own, "epsilon", None) if claimed is None else design.epsilon
+        epsilon = getattr(audited, "epsilon", None) if claimed is None else design.epsilon
     if epsilon is not None and math.isinf(epsilon):
         epsilon = None  # whoever claims nothing can break nothing; the bound is told all the same
     return CheckContext(
-        own, _answers(own, answers), epsilon, delta, design, source=SYSTEM if source is None else source
+        audited, _answers(audited, answers), epsilon, delta, design, source=SYSTEM if source is None else source
     )
 
 
 def _answers(own: Any, answers: Sequence[object] | None) -> tuple[object, ...]:
-    given = tuple(getattr(own, "answers", ()) if answers is None else answers)
-    if len(given) < 2:
+    known_answers = tuple(getattr(own, "answers", ()) if answers is None else answers)
+    if len(known_answers) < 2:
         raise InvalidRequest(
-            f"there are {len(given)} answers to ask about; expected at least two, between which it may tell.",
+            f"there are {len(known_answers)} answers to ask about; expected at least two, between which it may tell.",
             "Pass them: dn.audit(function, ['yes', 'no'], epsilon=1).",
         )
-    return given
+    return known_answers
 
 
 def _check_numbers(context: CheckContext, draws: int, level: float) -> None:

@@ -50,8 +50,8 @@ def epsilon_at_least(counted: Counted, false_alarm: float, delta: float = 0.0) -
     """
     low, high = ranges(counted, false_alarm)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(np.maximum(low - delta, 0.0) / high)
-    return np.asarray(np.maximum(np.nan_to_num(found, nan=0.0, neginf=0.0), 0.0))
+        bounds = np.log(np.maximum(low - delta, 0.0) / high)
+    return np.asarray(np.maximum(np.nan_to_num(bounds, nan=0.0, neginf=0.0), 0.0))
 
 
 def delta_at_least(counted: Counted, false_alarm: float, epsilon: float) -> Vector:
@@ -69,17 +69,19 @@ def draws_to_refute(counted: Counted, false_alarm: float, epsilon: float, delta:
         >>> draws_to_refute(Counted(7300, 10_000, 2700, 10_000), 1e-4, 1, 0) is None
         True
     """
-    often, other = counted.hits / counted.n, counted.other_hits / counted.other_n
-    if often <= math.exp(epsilon) * other + delta:
+    often, second_rate = counted.hits / counted.n, counted.other_hits / counted.other_n
+    if often <= math.exp(epsilon) * second_rate + delta:
         return None
     low, high = 2, 2
-    while not _refutes(high, often, other, false_alarm, epsilon, delta):
+    while not _refutes(high, often, second_rate, false_alarm, epsilon, delta):
         low, high = high, 2 * high
         if high > _MOST_DRAWS:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _refutes(middle, often, other, false_alarm, epsilon, delta) else (middle, high)
+        low, high = (
+            (low, middle) if _refutes(middle, often, second_rate, false_alarm, epsilon, delta) else (middle, high)
+        )
     return 2 * high
 
 

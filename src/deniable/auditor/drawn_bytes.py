@@ -54,14 +54,18 @@ class Meter:
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._asked = 0
-        held = list({id(each): each for each in _generators(function)}.values())
+        generators = list({id(generator): generator for generator in _generators(function)}.values())
         states = [
-            each for each in held if isinstance(each, random.Random) and not isinstance(each, random.SystemRandom)
+            generator
+            for generator in generators
+            if isinstance(generator, random.Random) and not isinstance(generator, random.SystemRandom)
         ]
-        self._twisters: list[Callable[[], _Twisted]] = [_twister(each) for each in states]
-        self._twisters += [_numpy_twister(each) for each in held if isinstance(each, np.random.RandomState)]
-        self._pcg = [each.bit_generator for each in held if isinstance(each, np.random.Generator)]
-        self._pcg = [each for each in self._pcg if type(each) is np.random.PCG64]
+        self._twisters: list[Callable[[], _Twisted]] = [_twister(state) for state in states]
+        self._twisters += [
+            _numpy_twister(generator) for generator in generators if isinstance(generator, np.random.RandomState)
+        ]
+        self._pcg = [generator.bit_generator for generator in generators if isinstance(generator, np.random.Generator)]
+        self._pcg = [generator for generator in self._pcg if type(generator) is np.random.PCG64]
 
     @contextmanager
     def watching(self) -> Iterator[Meter]:
@@ -72,7 +76,7 @@ class Meter:
             self._asked += size
             return original(size)
 
-        homes = [each for each in list(sys.modules.values()) if each is not None]
+        homes = [module for module in list(sys.modules.values()) if module is not None]
         places = [(home, name) for home in homes for name, value in list(vars(home).items()) if value is original]
         for home, name in places:
             setattr(home, name, counted)
@@ -84,12 +88,12 @@ class Meter:
 
     def taken(self, call: Callable[[], object]) -> int:
         """Return how many bytes one call takes; 4 for each word of 32 bits of a generator."""
-        asked, twisted = self._asked, [each() for each in self._twisters]
-        stepped = [each.state for each in self._pcg]
+        n_asked, twisted = self._asked, [twister() for twister in self._twisters]
+        stepped = [generator.state for generator in self._pcg]
         call()
-        words = sum(_turned(before, each()) for before, each in zip(twisted, self._twisters, strict=True))
-        words += 2 * sum(_steps(before, each.state) for before, each in zip(stepped, self._pcg, strict=True))
-        return self._asked - asked + 4 * words
+        words = sum(_turned(before, twister()) for before, twister in zip(twisted, self._twisters, strict=True))
+        words += 2 * sum(_steps(before, generator.state) for before, generator in zip(stepped, self._pcg, strict=True))
+        return self._asked - n_asked + 4 * words
 
 
 def _generators(function: object) -> Iterator[object]:
@@ -100,14 +104,14 @@ def _generators(function: object) -> Iterator[object]:
     edge: list[object] = [function]
     for _ in range(_DEEPEST):
         reached: list[object] = []
-        for each in edge:
-            if id(each) in seen or len(seen) > _MOST_SEEN:
+        for node in edge:
+            if id(node) in seen or len(seen) > _MOST_SEEN:
                 continue
-            seen.add(id(each))
-            if isinstance(each, random.Random | np.random.RandomState | np.random.Generator):
-                yield each
+            seen.add(id(node))
+            if isinstance(node, random.Random | np.random.RandomState | np.random.Generator):
+                yield node
             else:
-                reached += _references(each)
+                reached += _references(node)
         edge = reached
 
 

@@ -39,20 +39,20 @@ def _in_threads(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
     if isinstance(mechanism, Command | LocalService):
         raise LeftOut("it does not run in this process")
     start = threading.Barrier(_THREADS)
-    found: Drawn = []
+    drawn: Drawn = []
 
     def run() -> None:
         start.wait(_SECONDS)
-        found.append(mechanism.responses(answers))
+        drawn.append(mechanism.responses(answers))
 
     threads = [threading.Thread(target=run, daemon=True) for _ in range(_THREADS)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(_SECONDS)
-    if len(found) < _THREADS:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(_SECONDS)
+    if len(drawn) < _THREADS:
         raise LeftOut("it does not respond in threads")
-    return found
+    return drawn
 
 
 def _in_forks(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
@@ -87,19 +87,19 @@ def _in_fork(mechanism: Mechanism, answers: Sequence[object]) -> Sequence[object
 def _received(reading: int) -> bytes:
     received, end = bytearray(), time.monotonic() + _SECONDS
     while select.select([reading], [], [], max(0.0, end - time.monotonic()))[0]:
-        piece = os.read(reading, 1 << 16)
-        if not piece:
+        chunk = os.read(reading, 1 << 16)
+        if not chunk:
             return bytes(received)
-        received += piece
+        received += chunk
     return b""
 
 
 def _unpickled(received: bytes) -> Sequence[object]:
     try:
-        found: Sequence[object] = pickle.loads(received)  # noqa: S301 - of our own child
+        responses: Sequence[object] = pickle.loads(received)  # noqa: S301 - of our own child
     except Exception:  # whatever a child that was cut short or a class that cannot be rebuilt raises
         raise LeftOut("it does not respond in a child of this process") from None
-    return found
+    return responses
 
 
 def _after_restarts(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
@@ -137,15 +137,15 @@ pickle.dump([ask(each) for each in answers], sys.stdout.buffer)
 
 
 def _in_new_process(mechanism: Mechanism, answers: Sequence[object]) -> Sequence[object]:
-    given = pickle.dumps(sys.path) + pickle.dumps(_asked(mechanism, answers))
+    payload = pickle.dumps(sys.path) + pickle.dumps(_asked(mechanism, answers))
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", _NEW], input=given, capture_output=True, timeout=_SECONDS, check=False
+        completed = subprocess.run(
+            [sys.executable, "-c", _NEW], input=payload, capture_output=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         raise LeftOut("it does not respond in a new process") from None
-    found = _unpickled(done.stdout)
-    return found[0] if isinstance(mechanism, Designed) else found  # type: ignore[return-value]
+    responses = _unpickled(completed.stdout)
+    return responses[0] if isinstance(mechanism, Designed) else responses  # type: ignore[return-value]
 
 
 def _asked(mechanism: Any, answers: Sequence[object]) -> tuple[Callable[..., object], list[object]]:

@@ -63,7 +63,7 @@ def facts(responses: Any) -> Facts:
     if isinstance(responses, np.ndarray) and responses.dtype != object and responses.ndim in (1, 2):
         return _of_array(responses, "")
     array = _side_by_side(responses)
-    return _of_array(array, "") if array is not None else _of_objects([plain(each) for each in responses], "")
+    return _of_array(array, "") if array is not None else _of_objects([plain(response) for response in responses], "")
 
 
 def _side_by_side(responses: Any) -> NDArray[Any] | None:
@@ -85,7 +85,7 @@ def plain(response: Any) -> Any:
         if isinstance(response, kind):
             return take(response)
     if dataclasses.is_dataclass(response):
-        return tuple(plain(getattr(response, each.name)) for each in dataclasses.fields(response))
+        return tuple(plain(getattr(response, attribute.name)) for attribute in dataclasses.fields(response))
     return repr(response)
 
 
@@ -93,7 +93,7 @@ _PLAIN: dict[Any, Callable[[Any], Any]] = {
     np.generic: lambda response: plain(response.item()),
     Response: lambda response: response.symbol,
     np.ndarray: lambda response: tuple(map(plain, response.tolist())),
-    Mapping: lambda response: {key: plain(each) for key, each in response.items()},
+    Mapping: lambda response: {key: plain(value) for key, value in response.items()},
     Set: lambda response: frozenset(map(plain, response)),
     Iterable: lambda response: tuple(map(plain, response)),
 }
@@ -101,20 +101,22 @@ _PLAIN: dict[Any, Callable[[Any], Any]] = {
 
 def _of_responses(responses: Responses[Any]) -> Facts:
     """Take the columns of a design apart: codes are facts, packed rows have a bit for each category."""
-    found: Facts = {}
+    columns: Facts = {}
     for name, rows in responses.columns.items():
         before = "" if len(responses.columns) == 1 else f"{name} "
         if rows.ndim == 1:
-            found[f"{before}response"] = FactColumn(partial(np.asarray, rows), _symbol(responses.design, name, before))
+            columns[f"{before}response"] = FactColumn(
+                partial(np.asarray, rows), _symbol(responses.design, name, before)
+            )
         else:
-            found |= _of_packed(responses.design, name, rows, before)
-    return found
+            columns |= _of_packed(responses.design, name, rows, before)
+    return columns
 
 
 def _of_packed(design: Any, name: str, rows: NDArray[np.uint8], before: str) -> Facts:
     """Return each bit of packed rows; and the rows as they are, where they are few."""
     labels = design.categories if isinstance(design, Design) and design.channel.sizes else None
-    found = {
+    columns = {
         f"{before}bit {at}": FactColumn(
             partial(_bit, rows, at), _held(before, repr(labels[at]) if labels else f"bit {at}")
         )
@@ -122,10 +124,10 @@ def _of_packed(design: Any, name: str, rows: NDArray[np.uint8], before: str) -> 
     }
     if rows.shape[1] <= 8 and len(np.unique(rows[:_LOOKED_AT], axis=0)) <= _LOOKED_AT // 4:
         say = _symbol(design, name, before)
-        found[f"{before}whole"] = FactColumn(
+        columns[f"{before}whole"] = FactColumn(
             lambda: _number(rows), lambda number: say(np.array([number], "<u8").view(np.uint8)[: rows.shape[1]])
         )
-    return found
+    return columns
 
 
 def _symbol(design: Any, column: str, before: str) -> Callable[[Any], str]:
@@ -145,10 +147,10 @@ def _number(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
 def _of_array(array: NDArray[Any], before: str) -> Facts:
     if array.ndim == 1:
         return _of_texts(array, before) if array.dtype.kind in "US" else _of_numbers(array, before)
-    found: Facts = {}
+    columns: Facts = {}
     for at in range(min(array.shape[1], _MOST_PLACES)):
-        found[f"{before}at {at}"] = _plain_column(array[:, at], f"{before}has {{}} in place {at}")
-    return found | _held_elements(array, before) | _whole_rows(array, before)
+        columns[f"{before}at {at}"] = _plain_column(array[:, at], f"{before}has {{}} in place {at}")
+    return columns | _held_elements(array, before) | _whole_rows(array, before)
 
 
 def _plain_column(values: NDArray[Any], words: str) -> FactColumn:
@@ -161,14 +163,14 @@ def _shown(value: Any) -> str:
 
 def _of_numbers(values: NDArray[Any], before: str) -> Facts:
     """Return numbers, and the bits of numbers that are many: of floats those that end the mantissa."""
-    found = {f"{before}response": _plain_column(values, f"{before}is {{}}")}
+    columns = {f"{before}response": _plain_column(values, f"{before}is {{}}")}
     if values.dtype.kind == "b" or len(np.unique(values[:_LOOKED_AT])) <= _FEW_NUMBERS:
-        return found
+        return columns
     words = np.ascontiguousarray(values.astype(np.float64) if values.dtype.kind == "f" else values.astype(np.int64))
     bits = words.view(np.uint64)
     for at in range(16 if values.dtype.kind == "f" else 64):
-        found[f"{before}bit {at}"] = FactColumn(partial(_bit_of, bits, at), _held(before, f"bit {at}"))
-    return found
+        columns[f"{before}bit {at}"] = FactColumn(partial(_bit_of, bits, at), _held(before, f"bit {at}"))
+    return columns
 
 
 def _bit_of(words: NDArray[np.uint64], at: int) -> NDArray[np.uint8]:
@@ -189,7 +191,7 @@ def _among(responses: list[Any], element: Any) -> NDArray[np.bool_]:
 
 def _of_texts(values: NDArray[Any], before: str) -> Facts:
     letters = np.ascontiguousarray(values.astype(np.str_))
-    found = {
+    columns = {
         f"{before}whole": _plain_column(letters, f"{before}is {{}}"),
         f"{before}length": _plain_column(np.strings.str_len(letters), f"{before}has the length {{}}"),
     }
@@ -197,10 +199,10 @@ def _of_texts(values: NDArray[Any], before: str) -> Facts:
     if 0 < places <= _MOST_PLACES:
         table = letters.view(np.uint32).reshape(len(letters), places)
         for at in range(places):
-            found[f"{before}letter {at}"] = FactColumn(
+            columns[f"{before}letter {at}"] = FactColumn(
                 partial(np.asarray, table[:, at]), partial(_letter_said, f"{before}has {{!r}} in place {at}")
             )
-    return found
+    return columns
 
 
 def _held_elements(array: NDArray[Any], before: str) -> Facts:
@@ -209,8 +211,10 @@ def _held_elements(array: NDArray[Any], before: str) -> Facts:
     if len(elements) <= 2 or len(elements) > _MOST_ELEMENTS or array.dtype.kind == "f":
         return {}
     return {
-        f"{before}holds {_shown(each)}": FactColumn(partial(_anywhere, array, each), _held(before, _shown(each)))
-        for each in elements
+        f"{before}holds {_shown(element)}": FactColumn(
+            partial(_anywhere, array, element), _held(before, _shown(element))
+        )
+        for element in elements
     }
 
 
@@ -234,14 +238,16 @@ def _whole_rows(array: NDArray[Any], before: str) -> Facts:
 
 def _of_objects(responses: list[Any], before: str) -> Facts:
     """Return what can be seen in Python objects: together where they are of one kind, otherwise kind by kind."""
-    kinds = {_kind(each) for each in responses[:_LOOKED_AT]}
+    kinds = {_kind(response) for response in responses[:_LOOKED_AT]}
     if len(kinds) == 1:
         (kind,) = kinds
         return _KINDS[kind](responses, before)
-    found = {
-        f"{before}type": _plain_column(np.array([_kind(each) for each in responses]), f"{before}has the type {{}}")
+    columns = {
+        f"{before}type": _plain_column(
+            np.array([_kind(response) for response in responses]), f"{before}has the type {{}}"
+        )
     }
-    return found | _of_texts(np.array([repr(each) for each in responses]), before)
+    return columns | _of_texts(np.array([repr(response) for response in responses]), before)
 
 
 def _kind(response: Any) -> str:
@@ -258,7 +264,7 @@ def _kind(response: Any) -> str:
 
 def _of_python_texts(responses: list[Any], before: str) -> Facts:
     return _of_texts(
-        np.array([each.replace("\0", "␀") for each in responses]), before
+        np.array([response.replace("\0", "␀") for response in responses]), before
     )  # which an array drops at the end
 
 
@@ -268,47 +274,47 @@ def _of_python_numbers(responses: list[Any], before: str) -> Facts:
     except (OverflowError, ValueError):
         array = np.array([], object)
     if array.dtype == object or len(array) != len(responses):  # numbers without end, or something among them
-        return _of_texts(np.array([repr(each) for each in responses]), before)
+        return _of_texts(np.array([repr(response) for response in responses]), before)
     return _of_numbers(array, before)
 
 
 def _of_sequences(responses: list[Any], before: str) -> Facts:
-    lengths = np.array([len(each) for each in responses])
-    simple = all(_kind(element) in ("number", "text") for each in responses[:_LOOKED_AT] for element in each)
+    lengths = np.array([len(response) for response in responses])
+    simple = all(_kind(element) in ("number", "text") for response in responses[:_LOOKED_AT] for element in response)
     if simple and len(set(lengths.tolist())) == 1:
         return _of_array(np.array(responses).reshape(len(responses), -1), before) | {
             f"{before}length": _plain_column(lengths, f"{before}has the length {{}}")
         }
-    found: Facts = {f"{before}length": _plain_column(lengths, f"{before}has the length {{}}")}
+    columns: Facts = {f"{before}length": _plain_column(lengths, f"{before}has the length {{}}")}
     for at in range(min(int(lengths.max(initial=0)), _MOST_PLACES)):
-        part = [each[at] if at < len(each) else None for each in responses]
+        elements = [response[at] if at < len(response) else None for response in responses]
         if simple:
-            found[f"{before}at {at}"] = _plain_column(
-                np.array([repr(each) for each in part]), f"{before}has {{}} in place {at}"
+            columns[f"{before}at {at}"] = _plain_column(
+                np.array([repr(element) for element in elements]), f"{before}has {{}} in place {at}"
             )
         else:
-            found |= _of_objects(part, f"{before}place {at} ")
-    return found | (_of_sets([frozenset(each) for each in responses], before) if simple else {})
+            columns |= _of_objects(elements, f"{before}place {at} ")
+    return columns | (_of_sets([frozenset(response) for response in responses], before) if simple else {})
 
 
 def _of_sets(responses: list[Any], before: str) -> Facts:
-    sizes = np.array([len(each) for each in responses])
-    elements = sorted({element for each in responses for element in each}, key=repr)[:_MOST_ELEMENTS]
-    found = {f"{before}length": _plain_column(sizes, f"{before}has the length {{}}")}
-    for each in elements:
-        found[f"{before}holds {each!r}"] = FactColumn(
-            partial(_among, responses, each),
-            _held(before, repr(each)),
+    sizes = np.array([len(response) for response in responses])
+    elements = sorted({element for response in responses for element in response}, key=repr)[:_MOST_ELEMENTS]
+    columns = {f"{before}length": _plain_column(sizes, f"{before}has the length {{}}")}
+    for element in elements:
+        columns[f"{before}holds {element!r}"] = FactColumn(
+            partial(_among, responses, element),
+            _held(before, repr(element)),
         )
-    return found
+    return columns
 
 
 def _of_mappings(responses: list[Any], before: str) -> Facts:
-    found = _of_sequences([tuple(each) for each in responses], f"{before}keys ")
-    for key in sorted({key for each in responses for key in each}, key=repr)[:_MOST_ELEMENTS]:
-        values = np.array([repr(each.get(key)) for each in responses])
-        found[f"{before}{key!r}"] = _plain_column(values, f"{before}has {key!r} with {{}}")
-    return found
+    columns = _of_sequences([tuple(response) for response in responses], f"{before}keys ")
+    for key in sorted({key for response in responses for key in response}, key=repr)[:_MOST_ELEMENTS]:
+        values = np.array([repr(response.get(key)) for response in responses])
+        columns[f"{before}{key!r}"] = _plain_column(values, f"{before}has {key!r} with {{}}")
+    return columns
 
 
 def _of_nothing(responses: list[Any], before: str) -> Facts:

@@ -177,5 +177,5 @@ class Audit(Document):
             float(documents.field(body, "delta", int, float)),
             float(documents.field(body, "level", int, float)),
             documents.whole(body, "draws"),
-            tuple(Finding.from_body(each) for each in documents.field(body, "findings", list)),
+            tuple(Finding.from_body(entry) for entry in documents.field(body, "findings", list)),
         )

@@ -54,16 +54,16 @@ def goodness_of_fit(context: CheckContext) -> Finding | None:
     if law is None or hasattr(context.mechanism, "left"):
         return None
     answers = range(min(len(context.answers), _MOST_ANSWERS))
-    each = context.draws // len(answers) // 2
+    half_draws = context.draws // len(answers) // 2
     counts = np.zeros((len(answers), 2, law.probabilities.shape[1]), np.int64)
     for answer, half in itertools.product(answers, (0, 1)):
-        found = _count(context, law, answer, each)
-        if found is None:
+        event_counts = _count(context, law, answer, half_draws)
+        if event_counts is None:
             wrong = "A response was sent that the claimed design never sends."
-            return Finding(FIT, VIOLATED, wrong, {"draws": each * (2 * answer + half + 1)})
-        counts[answer, half] = found
+            return Finding(FIT, VIOLATED, wrong, {"draws": half_draws * (2 * answer + half + 1)})
+        counts[answer, half] = event_counts
         context.progress(FIT, (answer + 1) / len(answers))
-    return _finding(context, law, counts, each)
+    return _finding(context, law, counts, half_draws)
 
 
 def _law(claimed: object) -> ResponseLaw | None:
@@ -76,9 +76,9 @@ def _count(context: CheckContext, law: ResponseLaw, answer: int, draws: int) -> 
     """Return how often each event comes true under an answer; None where something is sent that has no place there."""
     counts = np.zeros(law.probabilities.shape[1], np.int64)
     for start in range(0, draws, _CHUNK):
-        sent = context.draw(np.full(min(_CHUNK, draws - start), answer))
+        responses = context.draw(np.full(min(_CHUNK, draws - start), answer))
         try:
-            counts += law.count_events(_rows(context.claimed, law, sent))
+            counts += law.count_events(_rows(context.claimed, law, responses))
         except DeniableError:
             return None
     return counts
@@ -105,9 +105,9 @@ def _columns(stages: tuple[Design, ...], sent: Any) -> list[NDArray[Any]]:
         return [
             design.channel.coding.checked(column) for design, column in zip(stages, sent.columns.values(), strict=True)
         ]
-    symbols = [[each] if len(stages) == 1 else each for each in map(plain, sent)]
+    symbols = [[response] if len(stages) == 1 else response for response in map(plain, sent)]
     return [
-        design.channel.coding.pack([design.symbol_number(str(each[at])) for each in symbols])
+        design.channel.coding.pack([design.symbol_number(str(symbol[at])) for symbol in symbols])
         for at, design in enumerate(stages)
     ]
 
@@ -117,12 +117,13 @@ def _finding(context: CheckContext, law: ResponseLaw, counts: NDArray[np.int64],
     worst, tried = min(strays), len(strays)
     bound = min(1.0, worst.tail * tried)
     violated = bound < context.false_alarm
-    told = (
+    event = (
         f"{worst.words} comes up in {formats.percent(worst.seen, 4)} of the responses to "
         f"{answers_shown(context.answers, worst.answer)}; the claimed design says {formats.percent(worst.claimed, 4)}"
     )
     sentence = (
-        f"{told[0].upper()}{told[1:]}. That, or worse among {tried:,} events, has a probability of {bound:.2g} at most."
+        f"{event[0].upper()}{event[1:]}. That, or worse among {tried:,} events, has a probability of {bound:.2g} at "
+        "most."
         if violated
         else f"All of {tried:,} events come up as often as the claimed design says, as far as {2 * each:,} draws for "
         "each answer tell."
@@ -151,10 +152,10 @@ def _strays(law: ResponseLaw, table: NDArray[np.int64], each: int, numbers: list
     Of sets also that of each category under all answers but its own, where its probability is one number.
     """
     for at, halves in enumerate(table):
-        law_here, both = law.probabilities[numbers[at]], halves.sum(axis=0)
-        tails = _tails(both, 2 * each, law_here)
+        law_here, both_halves = law.probabilities[numbers[at]], halves.sum(axis=0)
+        tails = _tails(both_halves, 2 * each, law_here)
         for event, tail in enumerate(tails.tolist()):
-            yield Stray(tail, law.events[event], at, both[event] / (2 * each), law_here[event])
+            yield Stray(tail, law.events[event], at, both_halves[event] / (2 * each), law_here[event])
         if law.sets is None:
             often = halves[0] > each * law_here
             share = min(float(law_here[often].sum()), 1.0)
@@ -162,11 +163,11 @@ def _strays(law: ResponseLaw, table: NDArray[np.int64], each: int, numbers: list
             tail = float(_tails(np.array([hits]), each, np.array([share]))[0])
             yield Stray(tail, f"one of {int(often.sum())} responses together", at, hits / each, share)
     for category in range(0 if law.sets is None else law.sets.size):
-        others = [at for at, number in enumerate(numbers[: len(table)]) if number != category]
-        hits, n = table[others, :, category].sum(), 2 * each * len(others)
+        other_answers = [at for at, number in enumerate(numbers[: len(table)]) if number != category]
+        hits, n = table[other_answers, :, category].sum(), 2 * each * len(other_answers)
         share = float(law.sets.stray_rate)  # type: ignore[union-attr]  # there are sets where there are categories
         tail = float(_tails(np.array([hits]), n, np.array([share]))[0])
-        yield Stray(tail, f"{law.events[category]} where that is not the answer", others[0], hits / n, share)
+        yield Stray(tail, f"{law.events[category]} where that is not the answer", other_answers[0], hits / n, share)
 
 
 def _tails(counts: NDArray[np.int64], n: int, probabilities: Vector) -> Vector:

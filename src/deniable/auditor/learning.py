@@ -49,11 +49,11 @@ class Coder:
     @classmethod
     def of(cls, values: NDArray[Any]) -> Coder:
         """Learn which values there are."""
-        known, counts = np.unique(values, return_counts=True)
-        if len(known) > _MOST_VALUES // 4 and known.dtype.kind in "iuf":
+        distinct, counts = np.unique(values, return_counts=True)
+        if len(distinct) > _MOST_VALUES // 4 and distinct.dtype.kind in "iuf":
             return cls(np.unique(np.quantile(values, np.linspace(0, 1, _BINS + 1)[1:-1])), stretches=True)
         often = np.sort(np.argsort(counts, kind="stable")[-_MOST_VALUES:])
-        return cls(known[often][counts[often] >= _SEEN])
+        return cls(distinct[often][counts[often] >= _SEEN])
 
     @property
     def size(self) -> int:
@@ -85,10 +85,10 @@ Table: TypeAlias = dict[str, Codes]
 
 def tables(book: Codebook, seen: Facts, names: Any = None) -> Table:
     """Return the codes of facts; a fact that a batch does not have is seldom seen."""
-    wanted = book if names is None else names
+    columns = book if names is None else names
     rows = len(next(iter(seen.values())).values()) if seen else 0
     return {
-        name: book[name].code(seen[name].values()) if name in seen else np.zeros(rows, np.uint16) for name in wanted
+        name: book[name].code(seen[name].values()) if name in seen else np.zeros(rows, np.uint16) for name in columns
     }
 
 
@@ -194,18 +194,18 @@ def scores(first: Table, second: Table, book: Codebook, seen: Facts) -> list[Sco
     facts = _strongest(strengths, book, seen)
     if not facts:
         return []
-    found: list[Score] = [_joined((fact,), first, second) for fact in facts[:_SINGLE]]
+    scores_found: list[Score] = [_joined((fact,), first, second) for fact in facts[:_SINGLE]]
     joined = [_joined(facts[:size], first, second) for size in _JOINED if size <= len(facts)]
     wholes = [name for name in book if book[name].size > 2 and name.endswith(_WHOLE)]
-    found += joined[:1]
-    found += [_added([name], counts, strengths, book, seen) for name in wholes]
-    found += joined[1:]
+    scores_found += joined[:1]
+    scores_found += [_added([name], counts, strengths, book, seen) for name in wholes]
+    scores_found += joined[1:]
     least = _believed(strengths)
     telling = sorted(strengths, key=lambda name: -float(np.abs(strengths[name]).max()))[:_MOST_ADDED]
     telling = [name for name in telling if np.abs(strengths[name]).max() >= least and name not in wholes]
     if len(telling) > 1:
-        found.append(_added(telling, counts, strengths, book, seen, least))
-    return found
+        scores_found.append(_added(telling, counts, strengths, book, seen, least))
+    return scores_found
 
 
 def _counts(first: Codes, second: Codes, size: int) -> tuple[Vector, Vector]:
@@ -227,8 +227,8 @@ def _strongest(strengths: Mapping[str, Vector], book: Codebook, seen: Facts) -> 
     """Return the facts that differ most, once each: of a fact with two values one says all."""
     ranked = sorted(
         (-abs(round(float(z), 6)), not name.endswith(_WHOLE), name, code)
-        for name, each in strengths.items()
-        for code, z in enumerate(each)
+        for name, strength in strengths.items()
+        for code, z in enumerate(strength)
     )
     chosen: dict[tuple[str, int], Fact] = {}
     for _, _, name, code in ranked:
@@ -287,12 +287,16 @@ def _said(facts: tuple[Fact, ...], chosen: list[int], seen: list[int]) -> str:
     always = [at for at in every if all(number >> at & 1 for number in chosen)]
     never = [at for at in every if not any(number >> at & 1 for number in chosen)]
     common = " and ".join([facts[at].words for at in always] + [facts[at].denied for at in never])
-    alike = [each for each in seen if all(each >> at & 1 for at in always) and not any(each >> at & 1 for at in never)]
+    alike = [
+        pattern
+        for pattern in seen
+        if all(pattern >> at & 1 for at in always) and not any(pattern >> at & 1 for at in never)
+    ]
     if set(alike) <= set(chosen):
         return common
-    rest = [facts[at].words for at in every if at not in always and at not in never]
-    told = f"{common} and shows" if common else "shows"
-    return f"{told} one of {len(chosen)} combinations of whether it {', whether it '.join(rest[:4])}"
+    others_shown = [facts[at].words for at in every if at not in always and at not in never]
+    sentence = f"{common} and shows" if common else "shows"
+    return f"{sentence} one of {len(chosen)} combinations of whether it {', whether it '.join(others_shown[:4])}"
 
 
 def _response(words: str) -> str:
@@ -308,6 +312,6 @@ def _denied(words: str) -> str:
         ("stage_1 lacks 'tea'", "is not 'yes'")
     """
     opposites = {" holds ": " lacks ", " lacks ": " holds ", " is ": " is not ", " has ": " has not "}
-    given = f" {words}"
-    at, verb = min((given.index(each), each) for each in opposites if each in given)
-    return f"{given[:at]}{opposites[verb]}{given[at + len(verb) :]}".strip()
+    padded = f" {words}"
+    at, verb = min((padded.index(opposite), opposite) for opposite in opposites if opposite in padded)
+    return f"{padded[:at]}{opposites[verb]}{padded[at + len(verb) :]}".strip()

@@ -116,19 +116,19 @@ class Joint:
     @property
     def answers(self) -> tuple[object, ...]:
         """Every combination of the answers that the parts know."""
-        known = (getattr(part, "answers", ()) for part in self.parts)
-        return tuple(itertools.islice(itertools.product(*known), _MOST_ANSWERS))
+        known_answers = (getattr(mechanism, "answers", ()) for mechanism in self.parts)
+        return tuple(itertools.islice(itertools.product(*known_answers), _MOST_ANSWERS))
 
     @property
     def epsilon(self) -> float | None:
         """What the parts claim together: the sum; None where one of them claims nothing."""
-        claims = [getattr(part, "epsilon", None) for part in self.parts]
+        claims = [getattr(mechanism, "epsilon", None) for mechanism in self.parts]
         return None if None in claims else sum(claims)  # type: ignore[arg-type]
 
     def responses(self, answers: Sequence[object]) -> Sequence[object]:
         """Return the responses of all parts, as tuples."""
         columns: Any = zip(*answers, strict=True)  # an answer is a tuple here
-        drawn = [part.responses(column) for part, column in zip(self.parts, columns, strict=True)]
+        drawn = [mechanism.responses(column) for mechanism, column in zip(self.parts, columns, strict=True)]
         return list(zip(*drawn, strict=True))
 
 
@@ -171,7 +171,7 @@ def jointly(*parts: Mechanism, name: str = "") -> Joint:
     """
     if len(parts) < 2:
         raise InvalidRequest(f"there are {len(parts)} mechanisms side by side; expected at least two.")
-    return Joint(name or " and ".join(part.name for part in parts), parts)
+    return Joint(name or " and ".join(mechanism.name for mechanism in parts), parts)
 
 
 def mechanism(thing: object, *, source: Source | None = None) -> Mechanism:

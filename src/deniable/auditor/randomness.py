@@ -48,15 +48,15 @@ def repeats(context: CheckContext) -> Finding | None:
     figures: dict[str, Figure] = {}
     level = context.false_alarm / len(PLACES)
     draws = max(2, min(_RUN_DRAWS, context.draws // (4 * len(PLACES))))
-    for done, (place, drawn_there) in enumerate(PLACES.items()):
-        context.progress("repeats", done / len(PLACES))
+    for n_done, (setting, drawn_there) in enumerate(PLACES.items()):
+        context.progress("repeats", n_done / len(PLACES))
         try:
-            drawn = [digests(each) for each in drawn_there(context.mechanism, [context.answers[0]] * draws)]
+            drawn = [digests(responses) for responses in drawn_there(context.mechanism, [context.answers[0]] * draws)]
         except LeftOut as reason:
-            figures[place] = f"left out: {reason}"
+            figures[setting] = f"left out: {reason}"
             continue
-        figures[place] = _compared(drawn, level)
-    repeated = [place for place, told in figures.items() if str(told).startswith("repeated")]
+        figures[setting] = _compared(drawn, level)
+    repeated = [setting for setting, figure in figures.items() if str(figure).startswith("repeated")]
     if repeated:
         return Finding(
             "repeats",
@@ -65,8 +65,8 @@ def repeats(context: CheckContext) -> Finding | None:
             "was drawn for the other.",
             figures,
         )
-    told = "; ".join(f"{place}: {figure}" for place, figure in figures.items())
-    return Finding("repeats", CONSISTENT, f"No sequence of {draws:,} responses repeats another ({told}).", figures)
+    summary = "; ".join(f"{setting}: {figure}" for setting, figure in figures.items())
+    return Finding("repeats", CONSISTENT, f"No sequence of {draws:,} responses repeats another ({summary}).", figures)
 
 
 def asked_freely(context: CheckContext) -> bool:
@@ -78,38 +78,38 @@ def _compared(drawn: list[Digests], level: float) -> str:
     pairs = list(combinations(drawn, 2))
     if all(run_length(row, len(row), level) is None for row in drawn[0]):
         return "left out: responses to one answer hardly vary"
-    for some, others in pairs:
-        found = common_run(some, others, level=level / len(pairs))
-        if found is not None:
-            part, length = found
-            what = f"part {part} of {length:,} responses" if part else f"{length:,} responses"
-            return f"repeated {what} in the same order"
+    for left, right in pairs:
+        run = common_run(left, right, level=level / len(pairs))
+        if run is not None:
+            component, length = run
+            responses_repeated = f"part {component} of {length:,} responses" if component else f"{length:,} responses"
+            return f"repeated {responses_repeated} in the same order"
     return "fresh"
 
 
 def digests(responses: Sequence[object]) -> Digests:
     """Return a row of digests for whole responses, and one for each part where all have equally many."""
     listed = list(responses)
-    known: dict[bytes, int] = {}
-    return np.array([[_digest(each, known) for each in column] for column in (listed, *_columns(listed))], np.uint64)
+    cache: dict[bytes, int] = {}
+    return np.array([[_digest(value, cache) for value in column] for column in (listed, *_columns(listed))], np.uint64)
 
 
 def _columns(responses: Sequence[object]) -> Iterator[Sequence[object]]:
     """Yield the parts of responses one after another, where all have equally many."""
-    parts = [_parts(each) for each in responses]
+    parts = [_parts(response) for response in responses]
     count = len(parts[0]) if parts else 0
-    if 1 < count <= _MOST_PARTS and all(len(each) == count for each in parts):
+    if 1 < count <= _MOST_PARTS and all(len(elements) == count for elements in parts):
         yield from zip(*parts, strict=True)
 
 
 def _parts(response: object) -> Sequence[object]:
     """Return what a response is made of: characters, elements, bytes or fields."""
-    found = getattr(response, "__dict__", None) or response
-    if isinstance(found, dict):
-        return list(found.values())
-    if isinstance(found, np.ndarray):
-        return found.ravel().tolist()
-    return found if isinstance(found, str | bytes | list | tuple) else (found,)
+    content = getattr(response, "__dict__", None) or response
+    if isinstance(content, dict):
+        return list(content.values())
+    if isinstance(content, np.ndarray):
+        return content.ravel().tolist()
+    return content if isinstance(content, str | bytes | list | tuple) else (content,)
 
 
 def _digest(value: object, known: dict[bytes, int]) -> int:
@@ -125,13 +125,13 @@ def common_run(some: Digests, others: Digests, *, level: float) -> tuple[int, in
 
     Guarantee: for independent draws one is found with probability `level` at most.
     """
-    for part, (left, right) in enumerate(zip(some, others, strict=False)):
+    for component, (left, right) in enumerate(zip(some, others, strict=False)):
         length = run_length(left, len(right), level / len(some))
         if length is None:
             continue
-        known = {each.tobytes() for each in np.lib.stride_tricks.sliding_window_view(left, length)}
-        if any(each.tobytes() in known for each in np.lib.stride_tricks.sliding_window_view(right, length)):
-            return part, length
+        windows = {window.tobytes() for window in np.lib.stride_tricks.sliding_window_view(left, length)}
+        if any(window.tobytes() in windows for window in np.lib.stride_tricks.sliding_window_view(right, length)):
+            return component, length
     return None
 
 
@@ -154,18 +154,18 @@ def dependence(context: CheckContext) -> Finding | None:
     level = context.false_alarm / max(1, len(first))
     suspects = [name for name, probability in first.items() if probability < level]
     again = _suspects(context) if suspects else {}
-    found = [name for name in suspects if again.get(name, 1.0) < _CONFIRMED]
+    confirmed = [name for name in suspects if again.get(name, 1.0) < _CONFIRMED]
     figures: dict[str, Figure] = {
         "tests": len(first),
         "least_chance": min(first.values(), default=1.0),
         "draws": 2 * _serial_draws(context),
     }
-    if found:
+    if confirmed:
         return Finding(
             "dependence",
             VIOLATED,
-            f"A response depends on {found[0]}: independent draws look like that with probability "
-            f"{first[found[0]]:.1g}, and new draws confirm it.",
+            f"A response depends on {confirmed[0]}: independent draws look like that with probability "
+            f"{first[confirmed[0]]:.1g}, and new draws confirm it.",
             figures,
         )
     sentence = f"Responses depend neither on those before nor on the answer before, in {len(first):,} tests."
@@ -181,17 +181,17 @@ def _suspects(context: CheckContext) -> dict[str, float]:
     draws = _serial_draws(context)
     alone = digests(context.draw(np.zeros(draws, np.int64)))
     context.progress("dependence", 0.3)
-    asked = context.generator().integers(min(len(context.answers), _BINS), size=draws)
-    mixed = digests(context.draw(asked))
+    answers = context.generator().integers(min(len(context.answers), _BINS), size=draws)
+    mixed = digests(context.draw(answers))
     parts = min(len(alone), len(mixed))
-    found = {}
-    for part in sorted({0, *np.linspace(1, parts - 1, min(parts - 1, _MOST_TESTED)).astype(int).tolist()}):
-        which, row = f", part {part}" if part else "", alone[part]
+    p_values = {}
+    for component in sorted({0, *np.linspace(1, parts - 1, min(parts - 1, _MOST_TESTED)).astype(int).tolist()}):
+        suffix, row = f", part {component}" if component else "", alone[component]
         for lag in _LAGS:
-            found[f"the one {lag} before it{which}"] = independent(row[lag:], row[:-lag])
-        before = asked[:-1].astype(np.uint64)
-        found[f"the answer before it{which}"] = independent(mixed[part][1:], before, asked[1:])
-    return found
+            p_values[f"the one {lag} before it{suffix}"] = independent(row[lag:], row[:-lag])
+        before = answers[:-1].astype(np.uint64)
+        p_values[f"the answer before it{suffix}"] = independent(mixed[component][1:], before, answers[1:])
+    return p_values
 
 
 def independent(left: Digests, right: Digests, strata: NDArray[np.int64] | None = None) -> float:
@@ -221,13 +221,13 @@ def _binned(values: Digests) -> NDArray[np.int64]:
     frequent = frequent[counts[frequent] >= least]
     bins = np.full(len(counts), len(frequent))
     bins[frequent] = np.arange(len(frequent))
-    found = bins[numbers]
-    rare = found == len(frequent)
+    numbered = bins[numbers]
+    rare = numbered == len(frequent)
     if rare.sum() >= 2 * least:
-        found[rare] += (values[rare] & np.uint64(1)).astype(np.int64)
+        numbered[rare] += (values[rare] & np.uint64(1)).astype(np.int64)
     elif rare.any() and len(frequent):
-        found[rare] = len(frequent) - 1
-    return found
+        numbered[rare] = len(frequent) - 1
+    return numbered
 
 
 def low_order_bits(context: CheckContext) -> Finding | None:
@@ -244,7 +244,7 @@ def low_order_bits(context: CheckContext) -> Finding | None:
     chances = {}
     for number, column in enumerate(columns):
         for bit in range(_LOW_BITS):
-            ones = sum(int(each) >> bit & 1 for each in column)  # type: ignore[call-overload]  # whole numbers all
+            ones = sum(int(value) >> bit & 1 for value in column)  # type: ignore[call-overload]  # whole numbers all
             chances[number, bit] = binomtest(ones, draws).pvalue if 0 < ones < draws else 1.0
     (_, bit), least = min(chances.items(), key=lambda each: each[1])
     figures: dict[str, Figure] = {"seeds": len(columns), "bit": bit, "least_chance": float(least), "draws": draws}
@@ -265,5 +265,5 @@ def _seeds(context: CheckContext, draws: int) -> list[Sequence[object]]:
 
 
 def _wide(column: Sequence[object]) -> bool:
-    whole = all(isinstance(each, int | np.integer) and not isinstance(each, bool) for each in column)
-    return whole and len(set(column)) > _WIDE * len(column)
+    is_whole = all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in column)
+    return is_whole and len(set(column)) > _WIDE * len(column)

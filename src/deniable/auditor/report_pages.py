@@ -60,9 +60,9 @@ def _still_needed(audit: Audit) -> str:
 def text(audit: Audit) -> str:
     """Return an audit as plain text."""
     lines = [*textwrap.wrap(verdict_sentence(audit), _WIDTH), ""]
-    told = [f"ε ≥ {_lower_bound(audit)}" + (f", δ ≥ {audit.delta_at_least:.3g}" if audit.delta_at_least else "")]
-    told += [each for each in [_still_needed(audit)] if each]
-    lines += [line for each in told for line in textwrap.wrap(each, _WIDTH)] + [""]
+    sentences = [f"ε ≥ {_lower_bound(audit)}" + (f", δ ≥ {audit.delta_at_least:.3g}" if audit.delta_at_least else "")]
+    sentences += [sentence for sentence in [_still_needed(audit)] if sentence]
+    lines += [line for sentence in sentences for line in textwrap.wrap(sentence, _WIDTH)] + [""]
     for finding in audit.findings:
         head = f"{'✗' if finding.violated else '·'} {finding.check}: {finding.sentence}"
         lines += textwrap.wrap(head, _WIDTH, subsequent_indent="  ")
@@ -90,8 +90,8 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
     from deniable.estimates.charts import ACCENT, INK, TRUTH, Picture, darkened, plain
 
     events = audit.events
-    made = Picture(figsize=(8, 1.9 + 0.55 * max(1, len(events))), layout="constrained")
-    axes = made.add_subplot()
+    picture = Picture(figsize=(8, 1.9 + 0.55 * max(1, len(events))), layout="constrained")
+    axes = picture.add_subplot()
     axes.set_title(textwrap.fill(title or verdict_sentence(audit), 60), loc="left", color=INK, fontsize=11)
     heights = range(len(events))
     axes.barh(heights, [float(event["epsilon_at_least"]) for event in events], 0.4, color=ACCENT, label="ε at least")
@@ -107,10 +107,10 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
     axes.set_xlabel(f"ε, with {formats.level(audit.level)} confidence", color=INK)
     plain(axes)
     axes.grid(visible=False, axis="y")
-    made.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
+    picture.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
     if dark:
-        darkened(made)
-    return made
+        darkened(picture)
+    return picture
 
 
 def _picture_words(audit: Audit) -> str:
@@ -119,7 +119,7 @@ def _picture_words(audit: Audit) -> str:
 
 
 def _axis(most: float, scale: float, height: int) -> str:
-    step = next(each for each in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0) if most / each <= 10)
+    step = next(width for width in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0) if most / width <= 10)
     lines = "".join(
         f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{height - 30}"/>'
         f'<text class="mark" x="{x:.1f}" y="{height - 12}">{step * at:.3g}</text>'
@@ -145,10 +145,10 @@ def _claim(audit: Audit, scale: float, height: int) -> str:
     if audit.epsilon is None:
         return ""
     x = _LEFT + audit.epsilon * scale
-    side = "end" if x > _ACROSS / 2 else "start"
+    anchor = "end" if x > _ACROSS / 2 else "start"
     return (
         f'<line class="claim" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 10}" y2="{height - 30}"/>'
-        f'<text class="claimed" x="{x:.1f}" y="{_TOP - 16}" style="text-anchor:{side}">'
+        f'<text class="claimed" x="{x:.1f}" y="{_TOP - 16}" style="text-anchor:{anchor}">'
         f"claimed: {formats.epsilon(audit.epsilon)}</text>"
     )
 
@@ -191,13 +191,13 @@ def page(audit: Audit) -> str:
     """Return an audit as one page of HTML, without a script and without anything from elsewhere."""
     rows = "\n".join(map(_finding_row, audit.findings))
     drawn = picture(audit)
-    shown = f'<h2>The worst events</h2>\n<div class="picture" tabindex="0">{drawn}</div>\n{_KEY}' if drawn else ""
+    events_html = f'<h2>The worst events</h2>\n<div class="picture" tabindex="0">{drawn}</div>\n{_KEY}' if drawn else ""
     needed = f'<p class="note">{escape(_still_needed(audit))}</p>' if _still_needed(audit) else ""
     body = f"""<main>
 <h1>Audit of {escape(audit.mechanism)}</h1>
 <p class="verdict {audit.verdict}">{escape(verdict_sentence(audit))}</p>
 <p>{escape(audit.witness)}</p>
-{shown}
+{events_html}
 {needed}
 <h2>What each check found</h2>
 <table>

@@ -108,18 +108,18 @@ def averaging(context: CheckContext) -> Finding | None:
     learned = [digests(context.draw(np.full(_few(context), at))) for at in compared]
     rows = _telling(learned)
     context.progress(name, 0.5)
-    laws = [_law(each[rows]) for each in learned]
-    some, others = max(
+    laws = [_law(digests_learned[rows]) for digests_learned in learned]
+    first, second = max(
         combinations(compared, 2), key=lambda pair: _apart(*((laws[at], learned[at][rows]) for at in pair))
     )
-    needed = _reports_needed(context, (some, others), (laws[some], laws[others]), rows)
+    needed = _reports_needed(context, (first, second), (laws[first], laws[second]), rows)
     figures: dict[str, Figure] = {
         "kept": 0,
         "reports_needed": needed,
-        "draws": sum(each.shape[1] for each in learned) + 2 * _tried(context),
+        "draws": sum(digests_learned.shape[1] for digests_learned in learned) + 2 * _tried(context),
     }
-    pair = f"{answers_shown(context.answers, some)} from {answers_shown(context.answers, others)}"
-    if all((each[0] == each[0, 0]).all() for each in learned):
+    pair = f"{answers_shown(context.answers, first)} from {answers_shown(context.answers, second)}"
+    if all((digests_learned[0] == digests_learned[0, 0]).all() for digests_learned in learned):
         sentence = "An answer gives the same response whenever it is asked: it is kept, or nothing is random."
         return Finding(name, CONSISTENT, sentence, {**figures, "kept": 1})
     if needed is None:
@@ -143,8 +143,8 @@ def _few(context: CheckContext) -> int:
 
 def _kept(context: CheckContext, people: Respondents) -> bool:
     """Whether everybody repeats the first response, while not everybody's is the same."""
-    asked = [digests(people.fresh().responses([context.answers[0]] * _ASKED))[0] for _ in range(_PEOPLE)]
-    return all((each == each[0]).all() for each in asked)
+    first_responses = [digests(people.fresh().responses([context.answers[0]] * _ASKED))[0] for _ in range(_PEOPLE)]
+    return all((row == row[0]).all() for row in first_responses)
 
 
 Learned: TypeAlias = list[tuple[Digests, NDArray[np.float64]]]
@@ -153,9 +153,9 @@ Learned: TypeAlias = list[tuple[Digests, NDArray[np.float64]]]
 
 def _telling(learned: Sequence[Digests]) -> slice:
     """Return the rows that tell answers apart: the whole response where it has few values, otherwise its parts."""
-    parts = {len(each) for each in learned}
-    few = all(len(np.unique(each[0])) < each.shape[1] // _SEEN for each in learned)
-    return slice(0, 1) if few or len(parts) > 1 or parts == {1} else slice(1, None)
+    parts = {len(digests_learned) for digests_learned in learned}
+    has_few = all(len(np.unique(digests_learned[0])) < digests_learned.shape[1] // _SEEN for digests_learned in learned)
+    return slice(0, 1) if has_few or len(parts) > 1 or parts == {1} else slice(1, None)
 
 
 def _law(drawn: Digests) -> Learned:
@@ -188,12 +188,12 @@ def _reports_needed(
 ) -> int | None:
     """Return how many reports tell two answers apart with few errors, in draws from which nothing was learned."""
     drawn = [digests(context.draw(np.full(_tried(context), at)))[rows] for at in pair]
-    if any(len(each) != len(laws[0]) for each in drawn):
+    if any(len(digests_drawn) != len(laws[0]) for digests_drawn in drawn):
         return None
-    gaps = [_evidence(laws[0], each) - _evidence(laws[1], each) for each in drawn]
+    gaps = [_evidence(laws[0], digests_drawn) - _evidence(laws[1], digests_drawn) for digests_drawn in drawn]
     reports = 1
     while len(gaps[0]) // reports >= _LEAST_GUESSES:
-        sums = [each[: len(each) // reports * reports].reshape(-1, reports).sum(axis=1) for each in gaps]
+        sums = [gap[: len(gap) // reports * reports].reshape(-1, reports).sum(axis=1) for gap in gaps]
         if ((sums[0] <= 0).mean() + (sums[1] > 0).mean()) / 2 <= _ERROR:
             return reports
         reports = max(reports + 1, reports * 5 // 4)

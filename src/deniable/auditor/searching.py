@@ -65,8 +65,8 @@ class Event:
 
     def holds(self, table: Table) -> NDArray[np.bool_]:
         """Return for which responses it comes true."""
-        found = self.score.of(table)
-        return (found >= self.least) & (found <= self.most)
+        scores = self.score.of(table)
+        return (scores >= self.least) & (scores <= self.most)
 
     @property
     def words(self) -> str:
@@ -105,8 +105,8 @@ def _explore(context: CheckContext, rng: np.random.Generator, budget: int) -> Ex
     rounds = 1 + max(0, math.ceil(math.log2(len(alive) / _FEW) / 2))
     explored = Explored({}, {}, {})
     for number in range(rounds):
-        which = _mixed(context, rng, alive, budget // rounds, 4)
-        _learn(explored, which, context)
+        numbers = _mixed(context, rng, alive, budget // rounds, 4)
+        _learn(explored, numbers, context)
         if number + 1 < rounds:
             pairs = _ranked(explored, alive)
             alive = _kept(pairs, max(_FEW, len(alive) // 4))
@@ -120,31 +120,31 @@ def _mixed(context: CheckContext, rng: np.random.Generator, alive: Sequence[int]
     Of a fixed sample at most a part of what is there is taken, so that something is left to hold out.
     """
     left = getattr(context.mechanism, "left", None)
-    each = max(total // len(alive), 1)
-    counts = [each if left is None else min(each, left(context.answers[at]) // part) for at in alive]
-    which = np.repeat(np.array(alive, np.int64), counts)
-    rng.shuffle(which)
-    return which
+    per_answer = max(total // len(alive), 1)
+    counts = [per_answer if left is None else min(per_answer, left(context.answers[at]) // part) for at in alive]
+    numbers = np.repeat(np.array(alive, np.int64), counts)
+    rng.shuffle(numbers)
+    return numbers
 
 
 def _batches(context: CheckContext, which: Which) -> Iterator[tuple[Which, Facts]]:
     """Ask in batches, and return what can be seen in each."""
     size = _CHUNK if hasattr(context.mechanism, "draw") else _SMALL_CHUNK
     for start in range(0, len(which), size):
-        part = which[start : start + size]
-        yield part, facts(context.draw(part))
+        batch = which[start : start + size]
+        yield batch, facts(context.draw(batch))
 
 
 def _learn(explored: Explored, which: Which, context: CheckContext) -> None:
     """Add responses to what was seen; the first ones decide how facts are coded."""
     explored.asked += len(which)
-    for part, seen in _batches(context, which):
+    for batch, seen in _batches(context, which):
         if not explored.book:
             explored.seen |= seen
             explored.book |= {name: Coder.of(column.values()) for name, column in seen.items()}
         table = tables(explored.book, seen)
-        for answer in np.unique(part).tolist():
-            rows = np.flatnonzero(part == answer)
+        for answer in np.unique(batch).tolist():
+            rows = np.flatnonzero(batch == answer)
             new = {name: codes[rows] for name, codes in table.items()}
             old = explored.samples.get(answer)
             explored.samples[answer] = new if old is None else _appended(old, new)
@@ -178,12 +178,12 @@ def _gaps(low: Vector, high: Vector) -> Vector:
 
 def _kept(pairs: Sequence[Pair], count: int) -> list[int]:
     """Return the answers of the best pairs."""
-    kept: dict[int, None] = {}
+    answers_kept: dict[int, None] = {}
     for pair in pairs:
-        kept |= dict.fromkeys(pair)
-        if len(kept) >= count:
+        answers_kept |= dict.fromkeys(pair)
+        if len(answers_kept) >= count:
             break
-    return sorted(kept)
+    return sorted(answers_kept)
 
 
 def _choose(context: CheckContext, rng: np.random.Generator, explored: Explored, budget: int) -> list[Event]:
@@ -194,10 +194,12 @@ def _choose(context: CheckContext, rng: np.random.Generator, explored: Explored,
         for pair in pairs
     }
     answers = sorted({at for pair in pairs for at in pair})
-    which = _mixed(context, rng, answers, budget, 3)
-    explored.asked += len(which)
-    scored = _scored(context, explored, learned, which)
-    tried = [each for pair in pairs for score, values in scored[pair] for each in _tried(context, pair, score, values)]
+    numbers = _mixed(context, rng, answers, budget, 3)
+    explored.asked += len(numbers)
+    scored = _scored(context, explored, learned, numbers)
+    tried = [
+        trial for pair in pairs for score, values in scored[pair] for trial in _tried(context, pair, score, values)
+    ]
     return _best(tried)
 
 
@@ -210,23 +212,23 @@ Scored: TypeAlias = dict[Pair, list[tuple[Score, tuple[Vector, Vector]]]]
 
 def _scored(context: CheckContext, explored: Explored, learned: dict[Pair, list[Score]], which: Which) -> Scored:
     """Return the scores of new draws, for each pair and each score: under the first answer, under the second."""
-    names = {name for found in learned.values() for score in found for name in score.columns}
+    names = {name for pair_scores in learned.values() for score in pair_scores for name in score.columns}
     parts: dict[tuple[Pair, int], tuple[list[Vector], list[Vector]]] = {}
-    for part, seen in _batches(context, which):
+    for batch, seen in _batches(context, which):
         table = tables(explored.book, seen, names)
-        for pair, found in learned.items():
-            for at, score in enumerate(found):
+        for pair, pair_scores in learned.items():
+            for at, score in enumerate(pair_scores):
                 values = score.of(table)
                 sides = parts.setdefault((pair, at), ([], []))
-                for side, answer in zip(sides, pair, strict=True):
-                    side.append(values[part == answer])
+                for values_side, answer in zip(sides, pair, strict=True):
+                    values_side.append(values[batch == answer])
     return {
         pair: [
             (score, (np.sort(np.concatenate(first)), np.sort(np.concatenate(second))))
-            for at, score in enumerate(found)
+            for at, score in enumerate(pair_scores)
             for first, second in [parts[pair, at]]
         ]
-        for pair, found in learned.items()
+        for pair, pair_scores in learned.items()
     }
 
 
@@ -246,8 +248,8 @@ def _tried(context: CheckContext, pair: Pair, score: Score, values: tuple[Vector
     everything = np.unique(np.concatenate([first, second]))
     if len(everything) > _THRESHOLDS:
         everything = np.unique(np.quantile(everything, np.linspace(0, 1, _THRESHOLDS), method="nearest"))
-    above = [len(side) - np.searchsorted(side, everything, side="left") for side in values]
-    below = [np.searchsorted(side, everything, side="right") for side in values]
+    above = [len(values_side) - np.searchsorted(values_side, everything, side="left") for values_side in values]
+    below = [np.searchsorted(values_side, everything, side="right") for values_side in values]
     yield from _thresholds(
         context, Pair(*pair), score, Counted(above[0], len(first), above[1], len(second)), everything, 1
     )
@@ -275,18 +277,18 @@ def _best(tried: Sequence[Tried]) -> list[Event]:
     """Return the best event, the best one of the same two answers the other way round, and the best for δ."""
     if not tried:
         return []
-    best = _simplest(tried, [each.epsilon for each in tried])
-    turned = [each for each in tried if each.event.pair == Pair(*reversed(best.event.pair))]
-    same = [each for each in tried if set(each.event.pair) == set(best.event.pair)]
-    chosen = [best, _simplest(turned, [each.epsilon for each in turned])]
-    if max(each.excess for each in same) > 0:
-        chosen.append(_simplest(same, [each.excess for each in same]))
-    return list(dict.fromkeys(each.event for each in chosen))
+    best = _simplest(tried, [trial.epsilon for trial in tried])
+    turned = [trial for trial in tried if trial.event.pair == Pair(*reversed(best.event.pair))]
+    same = [trial for trial in tried if set(trial.event.pair) == set(best.event.pair)]
+    chosen = [best, _simplest(turned, [trial.epsilon for trial in turned])]
+    if max(trial.excess for trial in same) > 0:
+        chosen.append(_simplest(same, [trial.excess for trial in same]))
+    return list(dict.fromkeys(event_tried.event for event_tried in chosen))
 
 
 def _simplest(tried: Sequence[Tried], bounds: Sequence[float]) -> Tried:
     """Return the first that is nearly as good as the best; simple scores come first."""
-    return next(each for each, bound in zip(tried, bounds, strict=True) if bound >= _SIMPLER * max(bounds))
+    return next(trial for trial, bound in zip(tried, bounds, strict=True) if bound >= _SIMPLER * max(bounds))
 
 
 def _count(
@@ -295,18 +297,18 @@ def _count(
     """Count events on draws that nothing was learned from."""
     if not events:
         return []
-    which = _mixed(context, rng, events[0].pair, draws, 1)
+    numbers = _mixed(context, rng, events[0].pair, draws, 1)
     names = {name for event in events for name in event.score.columns}
     hits = np.zeros((len(events), 2), np.int64)
-    done = 0
-    for part, seen in _batches(context, which):
+    n_counted = 0
+    for batch, seen in _batches(context, numbers):
         table = tables(explored.book, seen, names)
         for at, event in enumerate(events):
-            held = event.holds(table)
-            hits[at] += [np.count_nonzero(held & (part == answer)) for answer in event.pair]
-        done += len(part)
-        context.progress(WORST_EVENT, 0.5 + 0.5 * done / len(which))
-    times = {answer: int(np.count_nonzero(which == answer)) for answer in events[0].pair}
+            is_held = event.holds(table)
+            hits[at] += [np.count_nonzero(is_held & (batch == answer)) for answer in event.pair]
+        n_counted += len(batch)
+        context.progress(WORST_EVENT, 0.5 + 0.5 * n_counted / len(numbers))
+    times = {answer: int(np.count_nonzero(numbers == answer)) for answer in events[0].pair}
     return [
         Counted(int(first), times[event.pair.first], int(second), times[event.pair.second])
         for event, (first, second) in zip(events, hits.tolist(), strict=True)
@@ -317,24 +319,26 @@ def _finding(context: CheckContext, events: Sequence[Event], counted: Sequence[C
     if not events:
         return Finding(WORST_EVENT, CONSISTENT, "No event was found that tells answers apart.", {"draws": used})
     share = context.false_alarm / len(events)
-    epsilons = [float(epsilon_at_least(each, share, context.delta)[0]) for each in counted]
+    epsilons = [float(epsilon_at_least(pair_counts, share, context.delta)[0]) for pair_counts in counted]
     claim = context.epsilon
-    deltas = [0.0 if claim is None else float(delta_at_least(each, share, claim)[0]) for each in counted]
+    deltas = [0.0 if claim is None else float(delta_at_least(pair_counts, share, claim)[0]) for pair_counts in counted]
     worst = int(np.argmax(epsilons))
     violated = claim is not None and (epsilons[worst] > claim or max(deltas) > context.delta)
-    needed = [] if claim is None else [draws_to_refute(each, share, claim, context.delta) for each in counted]
-    held = int(counted[0].n + counted[0].other_n)
-    least = min((each for each in needed if each is not None), default=None)
-    told = [_told(context, *each) for each in zip(events, counted, epsilons, strict=True)]
-    witness = str(told[worst]["words"])
+    needed = (
+        [] if claim is None else [draws_to_refute(pair_counts, share, claim, context.delta) for pair_counts in counted]
+    )
+    n_drawn = int(counted[0].n + counted[0].other_n)
+    least = min((n for n in needed if n is not None), default=None)
+    sentences = [_told(context, *row) for row in zip(events, counted, epsilons, strict=True)]
+    witness = str(sentences[worst]["words"])
     figures: dict[str, Any] = {
         "epsilon_at_least": epsilons[worst],
         "delta_at_least": max(deltas),
         "witness": witness,
-        "draws": used + held,
-        "held_out": held,
-        "draws_needed": None if least is None else math.ceil(least * (used + held) / held),
-        "events": told,
+        "draws": used + n_drawn,
+        "held_out": n_drawn,
+        "draws_needed": None if least is None else math.ceil(least * (used + n_drawn) / n_drawn),
+        "events": sentences,
     }
     sentence = f"{witness} So ε is at least {formats.epsilon_at_least(epsilons[worst])}{_against(claim, violated)}."
     return Finding(WORST_EVENT, VIOLATED if violated else CONSISTENT, sentence, figures)
@@ -348,14 +352,14 @@ def _against(claim: float | None, violated: bool) -> str:
 
 def _told(context: CheckContext, event: Event, counted: Counted, epsilon: float) -> dict[str, Any]:
     first, second = (answers_shown(context.answers, at) for at in event.pair)
-    often, other = counted.hits / counted.n, counted.other_hits / counted.other_n
+    often, second_rate = counted.hits / counted.n, counted.other_hits / counted.other_n
     return {
         "words": (
             f"In {formats.percent(often)} of the draws the answer {first} gives {event.words}; {second} does so in "
-            f"{formats.percent(other)}."
+            f"{formats.percent(second_rate)}."
         ),
         "epsilon_at_least": epsilon,
-        "seen": math.log(often / other) if often and other else None,
+        "seen": math.log(often / second_rate) if often and second_rate else None,
         "hits": int(counted.hits),
         "n": int(counted.n),
         "other_hits": int(counted.other_hits),

@@ -62,14 +62,14 @@ class Difference(NamedTuple):
     @property
     def chance(self) -> float:
         """How probable a difference as large is where the answer makes none."""
-        passing, asked = np.array(self.passing), np.array(self.asked)
-        table = np.stack([passing, asked - passing], axis=1)
+        passing, n_asked = np.array(self.passing), np.array(self.asked)
+        table = np.stack([passing, n_asked - passing], axis=1)
         return float(fisher_exact(table, alternative="greater").pvalue)
 
     def epsilon_at_least(self, delta: float, false_alarm: float) -> float:
         """Return the lower bound on ε, beside a δ, that passing the threshold or not passing it gives."""
-        (some, others), (here, there) = self.passing, self.asked
-        events = ((some, here, others, there), (there - others, there, here - some, here))
+        (first, second), (n_first, n_second) = self.passing, self.asked
+        events = ((first, n_first, second, n_second), (n_second - second, n_second, n_first - first, n_first))
         return max(_log_ratio(*event, delta, false_alarm / 4) for event in events)
 
 
@@ -88,22 +88,24 @@ def random_words(context: CheckContext) -> Finding | None:
         if isinstance(mechanism, Called):
             meter, function = Meter(mechanism.function), mechanism.function
             watching.enter_context(meter.watching())
-            found = _difference(context, name, _each(context, lambda answer: meter.taken(lambda: function(answer))))
+            difference = _difference(
+                context, name, _each(context, lambda answer: meter.taken(lambda: function(answer)))
+            )
         elif isinstance(mechanism, Designed) and mechanism.source is None:
-            found = _difference(context, name, _each(context, lambda answer: _bytes_of_design(mechanism, answer)))
+            difference = _difference(context, name, _each(context, lambda answer: _bytes_of_design(mechanism, answer)))
         else:
             return None
-    if max(found.middles) == 0 == sum(found.passing):
+    if max(difference.middles) == 0 == sum(difference.passing):
         sentence = "No random bytes were seen: they are not drawn through Python's os, random or numpy.random."
         return Finding(name, CONSISTENT, sentence, {})
-    figures = _figures(context, found)
-    if found.chance < context.false_alarm:
+    figures = _figures(context, difference)
+    if difference.chance < context.false_alarm:
         sentence = (
-            f"{_named(context, found.more)} takes more random bytes than {_named(context, found.less)}: more than "
-            f"{found.threshold:g} in {_shares(found)} calls."
+            f"{_named(context, difference.more)} takes more random bytes than {_named(context, difference.less)}: more "
+            f"than {difference.threshold:g} in {_shares(difference)} calls."
         )
         return Finding(name, VIOLATED, sentence, figures)
-    sentence = f"Every answer takes as many random bytes as any other ({found.middles[0]:g} in the middle)."
+    sentence = f"Every answer takes as many random bytes as any other ({difference.middles[0]:g} in the middle)."
     return Finding(name, CONSISTENT, sentence, figures)
 
 
@@ -117,8 +119,10 @@ def size(context: CheckContext) -> Finding | None:
     """Bound ε by the size of what is sent alone: letters of a text, bytes of anything else when it is written out."""
     if not asked_freely(context) or context.epsilon is None:
         return None
-    found = _difference(context, "size", lambda asked: np.array([_length(each) for each in context.draw(asked)], float))
-    return _bounded(context, "size", found, "response", "letters or bytes")
+    difference = _difference(
+        context, "size", lambda asked: np.array([_length(response) for response in context.draw(asked)], float)
+    )
+    return _bounded(context, "size", difference, "response", "letters or bytes")
 
 
 def _length(response: object) -> int:
@@ -130,14 +134,14 @@ def time(context: CheckContext) -> Finding | None:
     if not asked_freely(context) or context.epsilon is None:
         return None
     rows = 1 if isinstance(context.mechanism, Called) else _ROWS
-    found = _difference(context, "time", _each(context, lambda answer: _seconds(context, [answer] * rows)))
-    finding = _bounded(context, "time", found, "call", "seconds")
-    clear = finding.violated and found.middles[0] > _CLEAR * found.middles[1]
-    if not clear and (finding.violated or found.chance < context.false_alarm):
+    difference = _difference(context, "time", _each(context, lambda answer: _seconds(context, [answer] * rows)))
+    finding = _bounded(context, "time", difference, "call", "seconds")
+    clear = finding.violated and difference.middles[0] > _CLEAR * difference.middles[1]
+    if not clear and (finding.violated or difference.chance < context.false_alarm):
         sentence = (
-            f"A remark: {_named(context, found.more)} takes longer than {_named(context, found.less)}, "
-            f"{found.middles[0]:.3g} against {found.middles[1]:.3g} seconds. Time depends on the machine; it counts "
-            "against a mechanism where it is twice as long."
+            f"A remark: {_named(context, difference.more)} takes longer than {_named(context, difference.less)}, "
+            f"{difference.middles[0]:.3g} against {difference.middles[1]:.3g} seconds. Time depends on the machine; it "
+            "counts against a mechanism where it is twice as long."
         )
         return replace(finding, verdict=CONSISTENT, sentence=sentence)
     return finding
@@ -186,36 +190,36 @@ def _named(context: CheckContext, at: int) -> str:
 
 
 def _shares(found: Difference) -> str:
-    (some, others), (here, there) = found.passing, found.asked
-    return f"{some:,} of {here:,} against {others:,} of {there:,}"
+    (first, second), (n_first, n_second) = found.passing, found.asked
+    return f"{first:,} of {n_first:,} against {second:,} of {n_second:,}"
 
 
 def _each(context: CheckContext, measure: Callable[[object], float]) -> Measure:
     """Measure answers one after another."""
-    return lambda asked: np.array([measure(context.answers[each]) for each in asked.tolist()], float)
+    return lambda asked: np.array([measure(context.answers[number]) for number in asked.tolist()], float)
 
 
 def _difference(context: CheckContext, name: str, measure: Measure) -> Difference:
     """Find the two answers that differ most, and measure these again."""
     rng = context.generator()
-    known = min(len(context.answers), _MOST_ANSWERS)
-    chosen = np.sort(rng.choice(len(context.answers), known, replace=False))
+    n_answers = min(len(context.answers), _MOST_ANSWERS)
+    chosen = np.sort(rng.choice(len(context.answers), n_answers, replace=False))
     searched, confirming = _affordable(context, measure, chosen)
-    asked = rng.permuted(np.resize(chosen, max(searched, 4 * known)))
-    measured = measure(asked)
+    numbers = rng.permuted(np.resize(chosen, max(searched, 4 * n_answers)))
+    measured = measure(numbers)
     context.progress(name, 0.6)
     ranks = rankdata(measured)
-    means = np.array([ranks[asked == each].mean() for each in chosen])
+    means = np.array([ranks[numbers == number].mean() for number in chosen])
     more, less = (int(chosen[at]) for at in (means.argmax(), means.argmin()))
     if more == less:  # nothing differs at all
         more, less = int(chosen[0]), int(chosen[1])
-    threshold = _threshold(measured[asked == more], measured[asked == less])
+    threshold = _threshold(measured[numbers == more], measured[numbers == less])
     again = rng.permuted(np.resize([more, less], confirming))
     values = measure(again)
-    here, there = (values[again == each] for each in (more, less))
-    passing = int((here > threshold).sum()), int((there > threshold).sum())
-    middles = float(np.median(here)), float(np.median(there))
-    return Difference(more, less, threshold, passing, (len(here), len(there)), middles)
+    first_values, second_values = (values[again == number] for number in (more, less))
+    passing = int((first_values > threshold).sum()), int((second_values > threshold).sum())
+    middles = float(np.median(first_values)), float(np.median(second_values))
+    return Difference(more, less, threshold, passing, (len(first_values), len(second_values)), middles)
 
 
 def _affordable(context: CheckContext, measure: Measure, chosen: NDArray[np.int64]) -> tuple[int, int]:
@@ -232,5 +236,8 @@ def _affordable(context: CheckContext, measure: Measure, chosen: NDArray[np.int6
 def _threshold(more: NDArray[np.float64], less: NDArray[np.float64]) -> float:
     """Return what the one passes more often than the other, by most."""
     values = np.unique(np.concatenate([more, less]))
-    passing = [1 - np.searchsorted(np.sort(each), values, side="right") / len(each) for each in (more, less)]
+    passing = [
+        1 - np.searchsorted(np.sort(values_measured), values, side="right") / len(values_measured)
+        for values_measured in (more, less)
+    ]
     return float(values[(passing[0] - passing[1]).argmax()])

@@ -155,7 +155,7 @@ def _prior_in(claims: object) -> Priors:
         return _prior_in(parts[-1]) if parts else None
     if "alone" in claims or not isinstance(parts, Mapping):
         return _prior_in(parts)
-    priors = {name: _prior_in(part) for name, part in parts.items()}
+    priors = {name: _prior_in(claims_of_part) for name, claims_of_part in parts.items()}
     return {name: prior for name, prior in priors.items() if prior is not None} or None
 
 

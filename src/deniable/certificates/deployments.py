@@ -163,7 +163,7 @@ def _lines(fields: Mapping[str, Any], depth: int) -> Iterator[str]:
             yield from _lines(value, depth + 1)
         elif isinstance(value, list):
             yield f"{indent}{name}:"
-            yield from (line for each in value for line in _entry(each, depth + 1))
+            yield from (line for item in value for line in _entry(item, depth + 1))
         else:
             yield f"{indent}{name}: {_scalar(value)}"
 
@@ -172,9 +172,9 @@ def _entry(value: Any, depth: int) -> Iterator[str]:
     if not isinstance(value, Mapping):
         yield f"{'  ' * depth}- {_scalar(value)}"
         return
-    first, *rest = _lines(value, depth + 1)
+    first, *following = _lines(value, depth + 1)
     yield f"{'  ' * depth}- {first.strip()}"
-    yield from rest
+    yield from following
 
 
 def _scalar(value: object) -> str:

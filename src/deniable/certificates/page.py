@@ -60,8 +60,8 @@ def sections(title: str, subject: Any, claims: Claims, depth: int = 0) -> Iterat
         design = operation(subject, "labelled_design")(subject)
         parts = operation(subject, "claimed_parts")(subject, claims)
     yield Section(title, claims, design, depth)
-    for part in parts:
-        yield from sections(part.title, part.design, part.claims, depth + 1)
+    for section_part in parts:
+        yield from sections(section_part.title, section_part.design, section_part.claims, depth + 1)
 
 
 def told(section: Section) -> list[str]:
@@ -76,9 +76,9 @@ def told(section: Section) -> list[str]:
         lines.append(RULES[claims["rule"]].format(each=claims.get("each")))
     if section.design is not None:
         response, likely, unlikely = (int(claims["witness"][name], 0) for name in ("response", "likely", "unlikely"))
-        sent = _named(section.design.symbols, response)
+        symbol = _named(section.design.symbols, response)
         one, two = (_named(section.design.categories, answer) for answer in (likely, unlikely))
-        lines.append(f"Attained by the response {sent}, between the answers {one} and {two}.")
+        lines.append(f"Attained by the response {symbol}, between the answers {one} and {two}.")
     if claims.get("admissible") is not None:
         lines.append(
             "Admissible: no other design of this parity tells more."
@@ -97,7 +97,7 @@ def text_of(certificate: Certificate) -> str:
         figures = (*_weight_lines(section), *_curve_lines(section.claims), *_table_lines(section))
         lines += [f"{indent}  {line}" for line in figures]
         lines.append("")
-    lines += [f"Caveat: {each}" for each in certificate.caveats]
+    lines += [f"Caveat: {caveat}" for caveat in certificate.caveats]
     return "\n".join([*lines, _CHECK])
 
 
@@ -116,8 +116,10 @@ def _weight_lines(section: Section) -> Iterator[str]:
     assert section.design is not None
     table = section.design.channel.dense()
     for category, column in zip(section.design.categories, zip(*table.weights, strict=True), strict=True):
-        sent = ", ".join(f"“{symbol}” {weight}" for symbol, weight in zip(section.design.symbols, column, strict=True))
-        yield f"“{category}” sends, of {table.total}: {sent}"
+        responses = ", ".join(
+            f"“{symbol}” {weight}" for symbol, weight in zip(section.design.symbols, column, strict=True)
+        )
+        yield f"“{category}” sends, of {table.total}: {responses}"
 
 
 def _curve_lines(claims: Claims) -> Iterator[str]:
@@ -134,13 +136,13 @@ def _table_lines(section: Section) -> Iterator[str]:
     for row in section.claims.get("table", ()) if design is not None else ():
         assert design is not None
         factors = ", ".join(
-            f"{_named(design.categories, each['answer'])} {_short(read_ratio(each['least']))} … "
-            f"{_short(read_ratio(each['most']))}"
-            for each in row["factors"]
+            f"{_named(design.categories, factor['answer'])} {_short(read_ratio(factor['least']))} … "
+            f"{_short(read_ratio(factor['most']))}"
+            for factor in row["factors"]
         )
         after = row.get("posterior")
-        shown = f"; afterwards {', '.join(formats.percent(Fraction(each)) for each in after)}" if after else ""
-        yield f"{_named(design.symbols, int(row['response'], 0))}: odds times {factors}{shown}"
+        posterior = f"; afterwards {', '.join(formats.percent(Fraction(share)) for share in after)}" if after else ""
+        yield f"{_named(design.symbols, int(row['response'], 0))}: odds times {factors}{posterior}"
 
 
 def _named(labels: Sequence[str], number: int) -> str:
@@ -192,7 +194,7 @@ text{fill:var(--dim);font:12px system-ui,sans-serif}
 def page_of(certificate: Certificate) -> str:
     """Return a certificate as one page of HTML: no script, no other file, light or dark as the reader has it."""
     parts = "".join(map(_section, sections(_title(certificate), certificate.subject, certificate.claims)))
-    caveats = "".join(f"<p>{escape(each)}</p>" for each in certificate.caveats)
+    caveats = "".join(f"<p>{escape(caveat)}</p>" for caveat in certificate.caveats)
     subject = escape(repr(certificate.subject))
     body = (
         f"<main><h1>Certificate</h1><p>{subject}</p>"
@@ -220,24 +222,24 @@ def _channel_picture(section: Section) -> str:
         return ""
     answers, responses = design.channel.answers, design.channel.responses
     names = [_fitted(category) for category in design.categories]
-    side, left, top = 40, 14 + 7 * max(map(len, names)), 24
+    cell, left, top = 40, 14 + 7 * max(map(len, names)), 24
     cells = []
     for j in range(answers):
-        cells.append(f'<text x="{left - 8}" y="{top + side * j + 25}" text-anchor="end">{escape(names[j])}</text>')
+        cells.append(f'<text x="{left - 8}" y="{top + cell * j + 25}" text-anchor="end">{escape(names[j])}</text>')
         for i in range(responses):
             chance = float(design.channel.probability(i, given=j))
-            x, y = left + side * i, top + side * j
+            x, y = left + cell * i, top + cell * j
             cells.append(
-                f'<rect class="cell" x="{x}" y="{y}" width="{side}" height="{side}" fill-opacity="{0.7 * chance:.3f}"/>'
+                f'<rect class="cell" x="{x}" y="{y}" width="{cell}" height="{cell}" fill-opacity="{0.7 * chance:.3f}"/>'
             )
             cells.append(
-                f'<text class="told" x="{x + side / 2}" y="{y + 24}" text-anchor="middle">{100 * chance:.0f}</text>'
+                f'<text class="told" x="{x + cell / 2}" y="{y + 24}" text-anchor="middle">{100 * chance:.0f}</text>'
             )
     heads = "".join(
-        f'<text x="{left + side * i + side / 2}" y="{top - 8}" text-anchor="middle">{escape(_fitted(symbol, 5))}</text>'
+        f'<text x="{left + cell * i + cell / 2}" y="{top - 8}" text-anchor="middle">{escape(_fitted(symbol, 5))}</text>'
         for i, symbol in enumerate(design.symbols)
     )
-    width, height = left + side * responses + 4, top + side * answers + 4
+    width, height = left + cell * responses + 4, top + cell * answers + 4
     label = "Probability of each response in percent, given each answer"
     return (
         f'<figure><svg viewBox="0 0 {width} {height}" width="{width}" role="img" aria-label="{label}">'
@@ -248,8 +250,8 @@ def _channel_picture(section: Section) -> str:
 def _curve_picture(claims: Claims) -> str:
     """Draw δ against ε."""
     points = [
-        (exact.log_above(read_ratio(each["gamma"])), float(Fraction(each["delta"])))
-        for each in claims["delta"]["curve"]
+        (exact.log_above(read_ratio(point["gamma"])), float(Fraction(point["delta"])))
+        for point in claims["delta"]["curve"]
     ]
     far, high = points[-1][0] or 1.0, max(delta for _, delta in points) or 1.0
     left, top, width, height = 56, 12, 260, 150
@@ -276,7 +278,7 @@ def _table(section: Section) -> str:
     design, rows = section.design, section.claims.get("table", [])
     if design is None or not rows:
         return ""
-    heads = "".join(f"<th>{escape(_named(design.categories, each['answer']))}</th>" for each in rows[0]["factors"])
+    heads = "".join(f"<th>{escape(_named(design.categories, factor['answer']))}</th>" for factor in rows[0]["factors"])
     body = "".join(_table_row(design, row) for row in rows)
     caption = "By how much a response multiplies the odds of an answer against any other: at least … at most"
     if "prior" in section.claims:
@@ -290,9 +292,9 @@ def _table(section: Section) -> str:
 def _table_row(design: Design, row: Mapping[str, Any]) -> str:
     after = row.get("posterior") or [None] * len(row["factors"])
     cells = "".join(
-        f"<td>{_short(read_ratio(each['least']))} … {_short(read_ratio(each['most']))}"
+        f"<td>{_short(read_ratio(factor['least']))} … {_short(read_ratio(factor['most']))}"
         f"{f'<br>{formats.percent(Fraction(share))}' if share else ''}</td>"
-        for each, share in zip(row["factors"], after, strict=True)
+        for factor, share in zip(row["factors"], after, strict=True)
     )
     return f"<tr><td>{escape(_named(design.symbols, int(row['response'], 0)))}</td>{cells}</tr>"
 

@@ -71,11 +71,13 @@ def _binomial(bits: int, ones: int, share: Fraction) -> Fraction:
 def combine_losses(parts: Sequence[LossSet | None]) -> LossSet | None:
     """Return the groups of responses that leave together, drawn independently; None where there are too many."""
     combined: LossSet = frozenset({((Fraction(1), Fraction(1)),)})
-    for part in parts:
-        if part is None or sum(map(len, combined)) * sum(map(len, part)) > MOST_TERMS:
+    for losses in parts:
+        if losses is None or sum(map(len, combined)) * sum(map(len, losses)) > MOST_TERMS:
             return None
         combined = frozenset(
-            _merge_ratios((p * r, q * s) for p, q in first for r, s in second) for first in combined for second in part
+            _merge_ratios((p * r, q * s) for p, q in first for r, s in second)
+            for first in combined
+            for second in losses
         )
     return combined
 

@@ -138,13 +138,16 @@ def combine_claims(
         losses: the privacy losses of each part, in the same order; None for a part that has too many.
         per_respondent: how many parts are drawn for each respondent; None if all are asked.
     """
-    parities = sorted((read_ratio(part["parity"]) for part in parts.values()), reverse=True)[:per_respondent]
+    parities = sorted((read_ratio(claims["parity"]) for claims in parts.values()), reverse=True)[:per_respondent]
     parity = math.inf if math.inf in parities else math.prod((Fraction(ratio) for ratio in parities), start=Fraction(1))
     if per_respondent is None:
         combined = guarantee(parity, combine_losses(losses))
     elif per_respondent == 1 and None not in losses:
         # One part is drawn, evenly and independently of the answers: δ is the mean, each part at its own worst pair.
-        deltas = [(gamma, sum(compute_delta(part, gamma) for part in losses if part)) for gamma in gamma_grid(parity)]
+        deltas = [
+            (gamma, sum(compute_delta(loss_set, gamma) for loss_set in losses if loss_set))
+            for gamma in gamma_grid(parity)
+        ]
         curve = [{"gamma": ratio_text(gamma), "delta": ratio_text(total / len(losses))} for gamma, total in deltas]
         combined = {**guarantee(parity, None), "delta": {"exact": True, "curve": curve}}
     else:

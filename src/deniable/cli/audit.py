@@ -11,8 +11,8 @@ import typer
 
 from deniable.auditor import audit as run_audit
 from deniable.auditor import of_command, of_endpoint, of_pairs
-from deniable.auditor.findings import Audit
 from deniable.auditor.check_context import Progress
+from deniable.auditor.findings import Audit
 from deniable.cli.common import REFUTED, check_out, exit_codes, messages, print_json, say, write
 from deniable.cli.options import LibraryCommand, command_help, set_parameters, typer_parameters
 from deniable.cli.reading import read_any_design, read_labels

@@ -27,9 +27,9 @@ def check_amount(design: object, share: float | None, category: str | None) -> N
         InvalidRequest: it is one.
     """
     if has_mean(design) and category is None:
-        what = "" if share is None else f"a share of {percent(share)} was given, but "
+        prefix = "" if share is None else f"a share of {percent(share)} was given, but "
         raise InvalidRequest(
-            f"{what}this design asks for a number, which has a mean and no share; expected how far off that may be.",
+            f"{prefix}this design asks for a number, which has a mean and no share; expected how far off that may be.",
             "For example within=200, or `deniable plan size design.json --within 200`; a share of one level needs its "
             "name as category.",
         )

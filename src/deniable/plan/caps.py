@@ -92,9 +92,10 @@ def _read_caps(
     posterior: exact.Rational | None,
     prior: Fraction,
 ) -> tuple[Fraction, Fraction | float]:
-    both = math.inf if epsilon is None else _factor(epsilon)
+    epsilon_factor = math.inf if epsilon is None else _factor(epsilon)
     yes, no = (
-        math.inf if each is None else exact.rational(each, name="a Bayes factor") for each in (factor_yes, factor_no)
+        math.inf if factor is None else exact.rational(factor, name="a Bayes factor")
+        for factor in (factor_yes, factor_no)
     )
     believed: Fraction | float = math.inf
     if posterior is not None:
@@ -105,14 +106,14 @@ def _read_caps(
                 "posterior between it and 1."
             )
         believed = after * (1 - prior) / ((1 - after) * prior)
-    cap, other = min(yes, believed, both), min(no, both)
-    if not isinstance(cap, Fraction) or cap <= 1 or other <= 1:
+    cap, cap_no = min(yes, believed, epsilon_factor), min(no, epsilon_factor)
+    if not isinstance(cap, Fraction) or cap <= 1 or cap_no <= 1:
         raise InvalidRequest(
-            f"the caps on the Bayes factors are {float(cap):g} and {float(other):g}; expected more than 1 each, and "
+            f"the caps on the Bayes factors are {float(cap):g} and {float(cap_no):g}; expected more than 1 each, and "
             "one on what “yes” reveals.",
             "For example epsilon=1, or factor_yes=5.",
         )
-    return cap, other
+    return cap, cap_no
 
 
 def _factor(epsilon: exact.Rational) -> Fraction:
@@ -187,9 +188,11 @@ def designs_at(epsilon: exact.Rational, n: int, *, share: float = 0.1, level: fl
     cap = _factor(epsilon)
     n, expected = whole(n, "n"), between(share, "the share")
     p = Fraction(math.ceil(_STEPS / cap), _STEPS)
-    made = [*(_at(each, cap) for each in _NAMED), ("triangular", f"p = {float(p):g}", triangular(p))]
-    goal = _width(made[0][2], n, expected, level)  # every other design of this ε is a garbling of Warner's
-    lines = [_line(*each, n, expected, level, goal) for each in [*made, ("direct question", "", direct())]]
+    candidates = [*(_at(name, cap) for name in _NAMED), ("triangular", f"p = {float(p):g}", triangular(p))]
+    goal = _width(candidates[0][2], n, expected, level)  # every other design of this ε is a garbling of Warner's
+    lines = [
+        _line(*candidate, n, expected, level, goal) for candidate in [*candidates, ("direct question", "", direct())]
+    ]
     sentence = (
         f"At ε = {formats.epsilon(exact.rational(epsilon))} and with {n:,} respondents no design is better "
         "than warner: the "

@@ -120,8 +120,8 @@ def deck_sample_size(
 def _rounded_factor(people: int, epsilon: exact.Rational, middle: exact.Rational) -> float:
     """Return the largest w that whole cards for so many people can have."""
     cards = people * (1 - _middle(middle)) - 0.5
-    told = cards * math.tanh(_epsilon(epsilon) / 2) - 2
-    return people * cards / told**2 - 1 if told > 0 else math.inf
+    odd_cards = cards * math.tanh(_epsilon(epsilon) / 2) - 2
+    return people * cards / odd_cards**2 - 1 if odd_cards > 0 else math.inf
 
 
 def _keeps(people: int, epsilon: exact.Rational, middle: exact.Rational, share: float, target: float) -> bool:

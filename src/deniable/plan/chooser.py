@@ -82,7 +82,9 @@ class Choice(Rendered):
 
     def _sheet(self) -> Sheet:
         rows = [(one.name, one.design.epsilon, one.risk, one.unchanged, one.size) for one in self.candidates]
-        cells = tuple((name, formats.epsilon(epsilon), *map(formats.number, rest)) for name, epsilon, *rest in rows)
+        cells = tuple(
+            (name, formats.epsilon(epsilon), *map(formats.number, numbers)) for name, epsilon, *numbers in rows
+        )
         heads = ("design", "ε", "variance × people", "unchanged", "bytes")
         names = ("design", "epsilon", "risk", "unchanged", "bytes")
         return Sheet(f"{self.design.name}, for {self.demand}", heads, cells, self.reasons, names, values=tuple(rows))
@@ -206,8 +208,8 @@ def _risk(design: Design, shares: Mapping[str, float] | Sequence[float] | None, 
     square = channel.answers == channel.responses
     if shares is None or square or not channel.own_cells or channel.answers * channel.responses > MOST_WRITTEN:
         return variance(design, 1, shares=shares, category=category)
-    each = np.diagonal(covariance(design, shares, 1, guess=shares))
-    return float(each.sum() if category is None else each[design.category_number(category)])
+    variances = np.diagonal(covariance(design, shares, 1, guess=shares))
+    return float(variances.sum() if category is None else variances[design.category_number(category)])
 
 
 def _one_category(
@@ -218,24 +220,24 @@ def _one_category(
     shares: Mapping[str, float] | Sequence[float] | None,
 ) -> Choice:
     """Ask for this category alone: what any design for all categories tells about it is a garbling of that answer."""
-    asked = k_ary(labels, epsilon)
-    number = asked.category_number(category)
-    other = f"not {category}"
-    design = warner(epsilon, categories=(other, category))
-    share = None if shares is None else float(read_shares(asked, shares)[number])
+    all_categories = k_ary(labels, epsilon)
+    number = all_categories.category_number(category)
+    other_label = f"not {category}"
+    design = warner(epsilon, categories=(other_label, category))
+    share = None if shares is None else float(read_shares(all_categories, shares)[number])
     two = None if share is None else [1 - share, share]
-    rest = [
+    other_lines = [
         _candidate(name, build(), shares, category)
         for name, (build, size) in _builders(labels, epsilon).items()
         if len(labels) > 2 and size <= 4_096
     ]
     best = _candidate("warner", design, two, category)
-    ordered = (best, *sorted(rest, key=lambda candidate: (_rounded(candidate.risk), candidate.size)))
+    ordered = (best, *sorted(other_lines, key=lambda candidate: (_rounded(candidate.risk), candidate.size)))
     reasons = [
-        f"Only the share of {category!r} is wanted, so ask just that: {category!r} or {other!r}. For two answers "
+        f"Only the share of {category!r} is wanted, so ask just that: {category!r} or {other_label!r}. For two answers "
         "Warner's design tells more than every other one of the same ε, whatever the share is.",
     ]
-    if rest:
+    if other_lines:
         reasons.append(
             f"If the other shares are wanted too, {ordered[1].name} comes next: {ordered[1].risk / best.risk:.3g} "
             "times the variance for this category."
@@ -259,13 +261,13 @@ def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
 
 
 def _reasons(goal: str, ordered: Sequence[ConsideredDesign]) -> tuple[str, ...]:
-    best, *others = ordered
-    if not others:
+    best, *runners_up = ordered
+    if not runners_up:
         return (
             "For two answers Warner's design tells more than any other of the same ε: each of those "
             "could be made from its responses by adding noise.",
         )
-    next_one = others[0]
+    next_one = runners_up[0]
     if goal == "unchanged":
         return (
             f"{best.name} sends the answer as it is with probability {best.unchanged:.3g}; no design with as many "
@@ -299,13 +301,16 @@ def _at_shares(best: ConsideredDesign, bound: float | None) -> tuple[str, ...]:
     if bound is None:
         return ("That is the error at the given shares, and the smallest among the designs that were looked at.",)
     percent = formats.upper_bound(100 * max(best.risk / bound - 1, 1e-6), 2)
-    told = (
+    shares_text = (
         "That is the error at the given shares. No design of this ε has one there that is smaller by more than "
         f"{percent}%: a bound over all staircase patterns proves it.",
     )
     if best.name != "staircase":
-        return told
-    return (*told, 'Estimate with method="likelihood", or with the given shares as the guess: both reach this error.')
+        return shares_text
+    return (
+        *shares_text,
+        'Estimate with method="likelihood", or with the given shares as the guess: both reach this error.',
+    )
 
 
 def _rounded(risk: float) -> float:

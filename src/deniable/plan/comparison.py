@@ -58,8 +58,8 @@ class Comparison(Rendered):
             (line.name, line.epsilon, line.epsilon_collector, line.variance, line.error, line.ratio) for line in self
         ]
         cells = tuple(
-            (name, formats.epsilon(alone), formats.epsilon(known), *map(formats.number, others))
-            for name, alone, known, *others in rows
+            (name, formats.epsilon(alone), formats.epsilon(collector), *map(formats.number, numbers))
+            for name, alone, collector, *numbers in rows
         )
         heads = ("design", "ε, one response", "ε, all others known", "variance", "error", "ratio")
         notes = tuple(f"{line.name}: {line.note}" for line in self.lines if line.note)
@@ -106,15 +106,15 @@ def compare(
     for design in designs.values() if isinstance(designs, Mapping) else designs:
         is_comparable = find_operation(design, "compared_privacy") is not None
         require(is_comparable, design, "what is compared", "designs, or designs by name")
-    named = dict(designs) if isinstance(designs, Mapping) else _names(designs)
-    if not named:
+    designs_by_name = dict(designs) if isinstance(designs, Mapping) else _names(designs)
+    if not designs_by_name:
         raise InvalidRequest("there are no designs to compare; expected at least one.")
     values = {
         name: variance(design, n, shares=shares, category=category, population=population)
-        for name, design in named.items()
+        for name, design in designs_by_name.items()
     }
     least = min(values.values())
-    lines = [_line(name, design, values[name], least) for name, design in named.items()]
+    lines = [_line(name, design, values[name], least) for name, design in designs_by_name.items()]
     return Comparison(n, tuple(sorted(lines, key=lambda line: line.variance)))
 
 
@@ -125,12 +125,12 @@ def _line(name: str, design: AnyDesign, value: float, least: float) -> ComparedD
 
 
 def _names(designs: Sequence[AnyDesign]) -> dict[str, AnyDesign]:
-    named: dict[str, AnyDesign] = {}
+    designs_by_name: dict[str, AnyDesign] = {}
     for design in designs:
         name = _privacy(design).name
-        number = sum(label == name or label.startswith(f"{name} #") for label in named)
-        named[f"{name} #{number + 1}" if number else name] = design
-    return named
+        number = sum(label == name or label.startswith(f"{name} #") for label in designs_by_name)
+        designs_by_name[f"{name} #{number + 1}" if number else name] = design
+    return designs_by_name
 
 
 def _privacy(design: AnyDesign) -> ComparedPrivacy:

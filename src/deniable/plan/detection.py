@@ -116,15 +116,15 @@ def sample_size_for_power(
         >>> [sample_size_for_power(design, share=0.1, method=each) for each in ("normal", "exact")]
         [212, 241]
     """
-    wanted = between(target, "the target")
+    target_power = between(target, "the target")
     question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
     most = whole(population, "the population") if isinstance(population, int) else MOST_RESPONDENTS
-    size = smallest(lambda n: question.about(n, population) >= wanted, most)
+    size = smallest(lambda n: question.about(n, population) >= target_power, most)
     if size is not None and question.exact(method, population, size + AROUND):
-        size = question.first_for_good(wanted, size)
+        size = question.first_for_good(target_power, size)
     if size is None:
         raise InvalidRequest(
-            f"even if all {most:,} people respond the power stays below {wanted}.",
+            f"even if all {most:,} people respond the power stays below {target_power}.",
             "Look for a larger difference, or allow a larger ε.",
         )
     return size
@@ -152,7 +152,7 @@ def detection_limit(
         >>> round(detection_limit(warner(epsilon=1), 1000), 3)
         0.078
     """
-    wanted, n = between(target, "the target"), whole(n, "n")
+    target_power, n = between(target, "the target"), whole(n, "n")
 
     def found(share: float) -> float:
         return power(
@@ -161,12 +161,13 @@ def detection_limit(
         )  # fmt: skip
 
     low, high = read_share(null, "null"), 1.0
-    if low == 1 or found(high) < wanted:
+    if low == 1 or found(high) < target_power:
         raise InvalidRequest(
-            f"{n:,} respondents do not find any share above {null} with a power of {wanted}; expected more of them.",
+            f"{n:,} respondents do not find any share above {null} with a power of {target_power}; expected more of "
+            "them.",
             "Ask more people, or allow a larger ε.",
         )
-    return _bisect(lambda share: found(share) >= wanted, low, high)
+    return _bisect(lambda share: found(share) >= target_power, low, high)
 
 
 @dataclass(frozen=True)
@@ -284,13 +285,13 @@ def law_of_estimate(design: Design, n: int, category: str, share: float) -> tupl
 
     The values are those of all tallies, and the same for every share.
     """
-    linear, own = left_inverse(design.channel), design.category_number(category)
-    scores = np.array([linear.shares(alone)[own] for alone in np.eye(design.channel.responses)])
+    linear, number = left_inverse(design.channel), design.category_number(category)
+    scores = np.array([linear.shares(alone)[number] for alone in np.eye(design.channel.responses)])
     counts = _all_tallies(n, design.channel.responses)
-    said = floats(design.channel) @ shares_around(design, category, share)
-    logs = gammaln(n + 1) - gammaln(counts + 1).sum(axis=1) + xlogy(counts, said).sum(axis=1)
-    values, where = np.unique((counts @ scores / n).round(9), return_inverse=True)
-    return values, np.asarray(np.bincount(where, weights=np.exp(logs)), np.float64)
+    p_responses = floats(design.channel) @ shares_around(design, category, share)
+    logs = gammaln(n + 1) - gammaln(counts + 1).sum(axis=1) + xlogy(counts, p_responses).sum(axis=1)
+    values, value_index = np.unique((counts @ scores / n).round(9), return_inverse=True)
+    return values, np.asarray(np.bincount(value_index, weights=np.exp(logs)), np.float64)
 
 
 def _all_tallies(n: int, responses: int) -> NDArray[np.int64]:
@@ -306,8 +307,8 @@ def _all_tallies(n: int, responses: int) -> NDArray[np.int64]:
 
 def shares_around(design: Design | Deck, category: str, share: float) -> list[float]:
     """Return the shares of all categories, where one has this share and the others have the rest evenly."""
-    rest = (1 - share) / (len(design.categories) - 1)
-    return [share if each == category else rest for each in design.categories]
+    other_share = (1 - share) / (len(design.categories) - 1)
+    return [share if label == category else other_share for label in design.categories]
 
 
 def read_category(design: Design | Deck, category: str | None) -> str:

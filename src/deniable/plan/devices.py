@@ -64,10 +64,10 @@ def _device(categories: Sequence[str], name: str, outcomes: int, forced: int) ->
     size = len(categories)
     p = Fraction(outcomes - (size - 1) * forced, outcomes)
     design = warner(p=p, categories=categories) if size == 2 else k_ary(categories, p=p)
-    each = "1 outcome" if forced == 1 else f"{forced} outcomes"
+    set_aside = "1 outcome" if forced == 1 else f"{forced} outcomes"
     instructions = (
-        f"Take {name} ({outcomes} equally likely outcomes) and let nobody see the outcome. Set {each} aside for each "
-        f"of the {size} categories: on one of these send that category, whatever is true. On the other "
+        f"Take {name} ({outcomes} equally likely outcomes) and let nobody see the outcome. Set {set_aside} aside for "
+        f"each of the {size} categories: on one of these send that category, whatever is true. On the other "
         f"{outcomes - size * forced} send the truth."
     )
     return Device(name, outcomes, forced, design, instructions)

@@ -62,13 +62,13 @@ def difference_power(first: Arm, second: Arm, *, alpha: float = 0.05, two_sided:
     sizes = [whole(arm.n, "n of a group") for arm in (first, second)]  # type: ignore[arg-type]  # refuses None
     if first.share == second.share:
         raise InvalidRequest(f"both shares are {first.share}; expected different ones to be told apart.")
-    own = sum(arm.spread() / n for arm, n in zip((first, second), sizes, strict=True))
-    null = own
+    direct_variance = sum(arm.spread() / n for arm, n in zip((first, second), sizes, strict=True))
+    null = direct_variance
     if first.design == second.design:
         pooled = (first.share * sizes[0] + second.share * sizes[1]) / sum(sizes)
         null = first.spread(pooled) * (1 / sizes[0] + 1 / sizes[1])
     threshold = -_NORMAL.inv_cdf(between(alpha, "alpha") / (2 if two_sided else 1)) * math.sqrt(null)
-    gap, error = abs(first.share - second.share), math.sqrt(own)
+    gap, error = abs(first.share - second.share), math.sqrt(direct_variance)
     return normal_above(gap - threshold, error) + (normal_above(-gap - threshold, error) if two_sided else 0.0)
 
 
@@ -106,28 +106,30 @@ def difference(
             "expected a number of respondents for each group, or a power, and not both.",
             "For example Arm(design, 0.2, 400) without a power, or Arm(design, 0.2) with power=0.8.",
         )
-    told = f"{percent(first.share)} and {percent(second.share)} are told apart with a power of"
+    start = f"{percent(first.share)} and {percent(second.share)} are told apart with a power of"
     if power is None:
-        found = difference_power(first, second, alpha=alpha, two_sided=two_sided)
+        reached_power = difference_power(first, second, alpha=alpha, two_sided=two_sided)
         people = f"{first.n:,} and {second.n:,} respondents"
-        return Planned(f"With {people} {told} {percent(found)}.", found, _arm_lines(first, second))
+        return Planned(f"With {people} {start} {percent(reached_power)}.", reached_power, _arm_lines(first, second))
     arms = _enough(first, second, power, alpha, two_sided, costs)
     total = sum(arm.n or 0 for arm in arms)
-    sentence = f"Ask {total:,} people, {arms[0].n:,} and {arms[1].n:,}: {told} {percent(power)}."
+    sentence = f"Ask {total:,} people, {arms[0].n:,} and {arms[1].n:,}: {start} {percent(power)}."
     return Planned(sentence, total, _arm_lines(*arms))
 
 
 def _enough(
     first: Arm, second: Arm, power: float, alpha: float, two_sided: bool, costs: Sequence[float]
 ) -> tuple[Arm, Arm]:
-    wanted, part = between(power, "the power"), _best_part(first, second, costs)
+    target_power, first_part = between(power, "the power"), _best_part(first, second, costs)
 
     def divided(total: int) -> tuple[Arm, Arm]:
-        n = min(max(round(part * total), 1), total - 1)
+        n = min(max(round(first_part * total), 1), total - 1)
         return replace(first, n=n), replace(second, n=total - n)
 
     total = smallest(
-        lambda n: difference_power(*divided(n), alpha=alpha, two_sided=two_sided) >= wanted, MOST_RESPONDENTS, least=2
+        lambda n: difference_power(*divided(n), alpha=alpha, two_sided=two_sided) >= target_power,
+        MOST_RESPONDENTS,
+        least=2,
     )
     if total is None:
         raise InvalidRequest("no number of respondents is enough; expected a larger difference.")
@@ -162,11 +164,11 @@ def allocation(first: Arm, second: Arm, n: int, *, costs: Sequence[float] = (1, 
         >>> allocation(Arm(warner(p="7/10"), 0.2), Arm(direct(), 0.2), 1000).value
         752
     """
-    n, part = whole(n, "n", least=2), _best_part(first, second, costs)
-    one = min(max(round(part * n), 1), n - 1)
+    n, first_part = whole(n, "n", least=2), _best_part(first, second, costs)
+    one = min(max(round(first_part * n), 1), n - 1)
     arms = replace(first, n=one), replace(second, n=n - one)
     sentence = f"Ask {one:,} people in the first group and {n - one:,} in the second."
-    return Planned(sentence, one, _arm_lines(*arms), (f"That is {percent(part)} of them in the first group.",))
+    return Planned(sentence, one, _arm_lines(*arms), (f"That is {percent(first_part)} of them in the first group.",))
 
 
 def two_sample_allocation(
@@ -189,10 +191,10 @@ def two_sample_allocation(
         752
     """
     n = whole(n, "n", least=2)
-    part = best_split(p, sensitive=share, innocuous=innocuous, costs=_read_costs(costs)).first
-    one = min(max(round(part * n), 1), n - 1)
+    first_part = best_split(p, sensitive=share, innocuous=innocuous, costs=_read_costs(costs)).first
+    one = min(max(round(first_part * n), 1), n - 1)
     sizes = (one, n - one)
-    probabilities = [exact.probability(each, name="p") for each in p]
+    probabilities = [exact.probability(probability, name="p") for probability in p]
     lines: list[Line] = [
         {"sample": str(at), "p": float(chance), "people": size}
         for at, (chance, size) in enumerate(zip(probabilities, sizes, strict=True), 1)
@@ -215,7 +217,7 @@ def _read_costs(costs: Sequence[float]) -> tuple[float, float]:
     if (
         not isinstance(costs, Sequence)
         or len(costs) != 2
-        or not all(isinstance(each, int | float) and 0 < each < math.inf for each in costs)
+        or not all(isinstance(cost, int | float) and 0 < cost < math.inf for cost in costs)
     ):
         raise InvalidRequest(f"the costs are {quoted(costs)}; expected two positive numbers, such as (1, 2).")
     return float(costs[0]), float(costs[1])
@@ -242,18 +244,20 @@ def cheater_detection(p: Sequence[exact.Rational], sizes: Sequence[int], *, shar
         >>> round(found.value, 4), [round(line["standard error"], 4) for line in found.lines]
         (0.8196, [0.0261, 0.0279])
     """
-    one, two = (float(exact.probability(each, name="p")) for each in p)
+    one, two = (float(exact.probability(probability, name="p")) for probability in p)
     honest, failing = read_share(share, "share"), read_share(cheating, "cheating")
     if one == two or honest + failing > 1:
         raise InvalidRequest("expected two different probabilities, and shares that are at most 1 together.")
-    said = [honest + each * (1 - honest - failing) for each in (one, two)]
-    spreads = [math.sqrt(yes * (1 - yes)) for yes in said]
-    people = [whole(each, "the size of a sample") for each in sizes]
+    p_yes = [honest + p_device * (1 - honest - failing) for p_device in (one, two)]
+    spreads = [math.sqrt(yes * (1 - yes)) for yes in p_yes]
+    people = [whole(size, "the size of a sample") for size in sizes]
     weights = {"honest members": (two, one), "always no": (1 - two, 1 - one)}
     lines: list[Line] = []
     for name, pair in weights.items():
         parts = [weight * spread for weight, spread in zip(pair, spreads, strict=True)]
-        error = math.sqrt(sum(part**2 / n for part, n in zip(parts, people, strict=True))) / abs(two - one)
+        error = math.sqrt(sum(coefficient**2 / n for coefficient, n in zip(parts, people, strict=True))) / abs(
+            two - one
+        )
         best = parts[0] / sum(parts) if sum(parts) else 0.5
         lines.append({"share of": name, "standard error": error, "best part of the first sample": best})
     value = float(lines[0]["best part of the first sample"])

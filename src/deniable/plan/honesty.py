@@ -79,18 +79,18 @@ def noncompliance(
     tail = between(alpha, "alpha") / (2 if two_sided else 1)
     size = len(design.symbols)
     lines: list[Line] = []
-    for part in (0.0, failing / 4, failing / 2, failing):
-        said = _said(counted, share, read_share(part, "failing"), kind, size)
-        found = _power(n, counted, said, share, null, tail, two_sided, exact=method != "normal")
-        estimate = round((said - counted.stray) / counted.gap, 12)
-        lines.append({"not following": percent(part), "power": found, "expected estimate": estimate})
-    found, tends = float(lines[-1]["power"]), float(lines[-1]["expected estimate"])
+    for rate in (0.0, failing / 4, failing / 2, failing):
+        p_response = _said(counted, share, read_share(rate, "failing"), kind, size)
+        actual_power = _power(n, counted, p_response, share, null, tail, two_sided, exact=method != "normal")
+        estimate = round((p_response - counted.stray) / counted.gap, 12)
+        lines.append({"not following": percent(rate), "power": actual_power, "expected estimate": estimate})
+    actual_power, tends = float(lines[-1]["power"]), float(lines[-1]["expected estimate"])
     sentence = (
         f"If {percent(failing)} {KINDS[kind]}, {n:,} respondents have a power of "
-        f"{percent(found)}, and the "
+        f"{percent(actual_power)}, and the "
         f"estimate of a share of {percent(share)} tends to {percent(tends)}."
     )
-    return Planned(sentence, found, tuple(lines), _warned(share, tends))
+    return Planned(sentence, actual_power, tuple(lines), _warned(share, tends))
 
 
 def _warned(share: float, tends: float) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def _power(
     above = (counted.gap > 0) == (share > null)
     if exact:
         sides = [above, not above] if two_sided else [above]
-        return float(sum(reached(np.array([n]), said, at_null, tail, above=side)[0] for side in sides))
+        return float(sum(reached(np.array([n]), said, at_null, tail, above=is_above)[0] for is_above in sides))
     threshold = -_NORMAL.inv_cdf(tail) * math.sqrt(at_null * (1 - at_null) / n)
     gap, error = (said - at_null) * (1 if above else -1), math.sqrt(said * (1 - said) / n)
     return normal_above(gap - threshold, error) + (normal_above(-gap - threshold, error) if two_sided else 0.0)
@@ -186,7 +186,7 @@ def crossover(
     admitted = true * (1 - denied)
     gained, lost = (denied * true) ** 2 - bias**2, spread - admitted * (1 - admitted)
     value = (max(lost, 0.0) / gained) if gained > 0 else math.inf
-    numbers = _numbers_around(value) if people is None else [whole(each, "people") for each in people]
+    numbers = _numbers_around(value) if people is None else [whole(n, "people") for n in people]
     lines = tuple(
         {
             "people": n,
@@ -202,12 +202,12 @@ def _crossing_told(design: Design, share: float, lying: float, value: float) -> 
     liars = f"if {percent(lying)} of those concerned deny a share of {percent(share)} when asked directly"
     if value == math.inf:
         return f"A direct question has the smaller error whatever the number of people, {liars}."
-    told = f"{design.name} (ε = {formats.epsilon(design.epsilon)})"
+    title = f"{design.name} (ε = {formats.epsilon(design.epsilon)})"
     first = math.floor(value) + 1
-    return f"From {first:,} respondents on {told} has a smaller error than a direct question, {liars}."
+    return f"From {first:,} respondents on {title} has a smaller error than a direct question, {liars}."
 
 
 def _numbers_around(value: float) -> list[int]:
     """Return numbers of respondents on both sides of a crossing."""
     middle = 2 if not 10 <= value < 10**12 else math.floor(math.log10(value))
-    return [each * 10**power for power in range(max(1, middle - 1), max(1, middle - 1) + 4) for each in _CURVE]
+    return [digit * 10**power for power in range(max(1, middle - 1), max(1, middle - 1) + 4) for digit in _CURVE]

@@ -67,7 +67,8 @@ class ItemsChoice(Rendered):
     def _sheet(self) -> Sheet:
         rows = [(one.each, one.design.epsilon, one.shares, one.associations) for one in self.candidates]
         cells = tuple(
-            (str(each), formats.epsilon(epsilon), *map(formats.number, rest)) for each, epsilon, *rest in rows
+            (str(n_items), formats.epsilon(epsilon), *map(formats.number, numbers))
+            for n_items, epsilon, *numbers in rows
         )
         heads = ("questions", "ε", "variance × people, one question", "variance × people, two together")
         title = f"Best for {self.goal}: {self.candidates[0].each} for each respondent"
@@ -116,8 +117,8 @@ def optimal_items(
     if shares is not None and (not isinstance(shares, Mapping) or set(shares) != set(categories)):
         raise InvalidRequest("the shares are not those of each question; expected them by the same names.")
     total = exact.positive_epsilon(epsilon)
-    found = [_considered(categories, total, each, shares) for each in range(1, len(categories) + 1)]
-    ordered = sorted((one for one in found if one is not None), key=lambda one: (getattr(one, goal), one.each))
+    considered = [_considered(categories, total, n_items, shares) for n_items in range(1, len(categories) + 1)]
+    ordered = sorted((one for one in considered if one is not None), key=lambda one: (getattr(one, goal), one.each))
     best = ordered[0]
     if best.associations == np.inf and goal == "associations":
         raise InvalidRequest("two of these questions have too many responses together to be counted; expected fewer.")
@@ -128,22 +129,24 @@ def _considered(
     categories: Mapping[str, Labels], epsilon: exact.Rational, each: int, shares: SharesOfItems | None
 ) -> ConsideredItems | None:
     """Return one way to ask; None where too many responses would have to be counted."""
-    part = exact.rational(epsilon) / each
-    designs = {name: optimal(known, part, most_bytes=_MOST_BYTES).design for name, known in categories.items()}
+    item_epsilon = exact.rational(epsilon) / each
+    designs = {
+        name: optimal(labels, item_epsilon, most_bytes=_MOST_BYTES).design for name, labels in categories.items()
+    }
     try:
         design = product(designs) if each == len(designs) else drawn_items(designs, each=each)
     except InvalidDesign:
         return None
     size = len(designs)
-    own = [variance(known, 1, shares=shares and shares[name]) for name, known in designs.items()]
+    item_variances = [variance(item_design, 1, shares=shares and shares[name]) for name, item_design in designs.items()]
     if each == 1:
-        return ConsideredItems(each, design, float(np.mean(own)) * size, np.inf)
+        return ConsideredItems(each, design, float(np.mean(item_variances)) * size, np.inf)
     seen = size * (size - 1) / (each * (each - 1))
     pairs = [
         _pair(designs[one], designs[two], None if shares is None else (shares[one], shares[two]))
         for one, two in combinations(designs, 2)
     ]
-    return ConsideredItems(each, design, float(np.mean(own)) * size / each, float(np.mean(pairs)) * seen)
+    return ConsideredItems(each, design, float(np.mean(item_variances)) * size / each, float(np.mean(pairs)) * seen)
 
 
 def _pair(one: Design, two: Design, shares: tuple[Shares, Shares] | None) -> float:
@@ -157,8 +160,10 @@ def _pair(one: Design, two: Design, shares: tuple[Shares, Shares] | None) -> flo
 
 @cache
 def _worst_pair(one: Channel, two: Channel) -> float:
-    both = [Design("part", Numbered(known.answers), Numbered(known.responses), known) for known in (one, two)]
-    return variance(product(both), 1)
+    designs = [
+        Design("part", Numbered(channel.answers), Numbered(channel.responses), channel) for channel in (one, two)
+    ]
+    return variance(product(designs), 1)
 
 
 def _told(goal: str, ordered: Sequence[ConsideredItems], size: int) -> tuple[str, ...]:
@@ -167,12 +172,12 @@ def _told(goal: str, ordered: Sequence[ConsideredItems], size: int) -> tuple[str
         1: f"one of the {size} questions, drawn at random, with all of ε",
         size: f"all {size} questions, each with its part of ε",
     }
-    told = how.get(best.each, f"{best.each} of the {size} questions, drawn at random, each with its part of ε")
-    reasons = [f"Everybody answers {told}: the variance of {_WHAT[goal]} is {getattr(best, goal):.4g}/n."]
-    other = next((one for one in ordered if one.each == (size if best.each < size else 1)), None)
-    if other is not None and np.isfinite(getattr(other, goal)):
-        words = "Splitting ε over all of them" if other.each == size else "One drawn at random"
-        reasons.append(f"{words} would take {more_people(getattr(other, goal) / getattr(best, goal))}.")
+    plan = how.get(best.each, f"{best.each} of the {size} questions, drawn at random, each with its part of ε")
+    reasons = [f"Everybody answers {plan}: the variance of {_WHAT[goal]} is {getattr(best, goal):.4g}/n."]
+    alternative = next((one for one in ordered if one.each == (size if best.each < size else 1)), None)
+    if alternative is not None and np.isfinite(getattr(alternative, goal)):
+        words = "Splitting ε over all of them" if alternative.each == size else "One drawn at random"
+        reasons.append(f"{words} would take {more_people(getattr(alternative, goal) / getattr(best, goal))}.")
     pairs = min(ordered, key=lambda one: one.associations)
     if best.each == 1 and np.isfinite(pairs.associations):
         reasons.append(

@@ -130,7 +130,7 @@ def _people_line(people: int, honest: int, share: float) -> Line:
 def _shares_near(share: float, null: float) -> list[float]:
     """Return the expected share between smaller and larger ones: it is a guess, and what hangs on it must be seen."""
     near = [null + (share - null) * times for times in (0.5, 0.75, 1.0, 1.5, 2.0)]
-    return [each for each in near if 0 < each < 1 and each != null] or [share]
+    return [near_share for near_share in near if 0 < near_share < 1 and near_share != null] or [share]
 
 
 def _width_told(share: float, width: float, level: float, assurance: float | None) -> str:
@@ -170,11 +170,11 @@ def sample_size_for_width(
     average = sample_size(design, margin=wide / 2, level=level, shares=shares_around(design, name, true), category=name)
     if assurance is None:
         return average
-    wanted, counted = between(assurance, "the assurance"), _counted(design, name)
-    said = counted.chance(true)
-    around = math.ceil(12 * math.sqrt(average * (1 + 1 / max(said * (1 - said), 1 / average)))) + 200
+    target_assurance, counted = between(assurance, "the assurance"), _counted(design, name)
+    p_response = counted.chance(true)
+    around = math.ceil(12 * math.sqrt(average * (1 + 1 / max(p_response * (1 - p_response), 1 / average)))) + 200
     size = first_for_good(
-        lambda sizes: _narrow_enough(sizes, counted, true, wide, level) >= wanted, average, around, least=2
+        lambda sizes: _narrow_enough(sizes, counted, true, wide, level) >= target_assurance, average, around, least=2
     )
     if size is None:
         raise InvalidRequest("no number of respondents is enough; expected a larger width.")
@@ -274,22 +274,24 @@ def how_small(
             design, n, null=null, alpha=alpha, target=target, two_sided=two_sided, category=category, method=method
         )
 
-    found = limit(power)
+    smallest_share = limit(power)
     sentence = (
-        f"With {n:,} respondents a share of {percent(found)} or more is shown to differ from "
+        f"With {n:,} respondents a share of {percent(smallest_share)} or more is shown to differ from "
         f"{percent(null)} "
         f"with a power of {percent(power)}."
     )
-    lines: list[Line] = [{"power": percent(each), "smallest share": limit(each)} for each in sorted({*_POWERS, power})]
-    return Planned(sentence, found, tuple(lines))
+    lines: list[Line] = [
+        {"power": percent(target), "smallest share": limit(target)} for target in sorted({*_POWERS, power})
+    ]
+    return Planned(sentence, smallest_share, tuple(lines))
 
 
 def _counted(design: Design, category: str) -> DecidingResponse:
-    found = deciding_response(design, category)
-    if found is None:
+    response = deciding_response(design, category)
+    if response is None:
         raise InvalidRequest(
             "an assurance needs one response that decides on the share: two answers and two responses, or a k-ary "
             "design.",
             "Leave the assurance out: the width is then the one on average.",
         )
-    return found
+    return response

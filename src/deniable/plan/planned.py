@@ -57,15 +57,15 @@ class Planned(Rendered):
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return all of it for programs; infinite numbers are null."""
-        told: dict[str, Any] = {
+        body: dict[str, Any] = {
             "sentence": self.sentence,
             "value": _finite(self.value),
             "lines": [{_key(name): _finite(cell) for name, cell in line.items()} for line in self.lines],
             "notes": list(self.notes),
         }
         if self.design is not None:
-            told["design"] = json.loads(self.design.to_json())
-        return json.dumps(told, ensure_ascii=False, indent=indent)
+            body["design"] = json.loads(self.design.to_json())
+        return json.dumps(body, ensure_ascii=False, indent=indent)
 
     def _sheet(self) -> Sheet:
         heads = tuple(self.lines[0])
@@ -80,17 +80,17 @@ class Planned(Rendered):
             InvalidRequest: there is no picture of this answer.
         """
         _, curves = self.curves()
-        logs = {name: [math.log(max(each, 1e-12)) for each in heights] for name, heights in curves.items()}
+        logs = {name: [math.log(max(height, 1e-12)) for height in heights] for name, heights in curves.items()}
         low, high = min(map(min, logs.values())), max(map(max, logs.values()))
         legend = "   ".join(f"{mark} {name}" for mark, name in zip(_MARKS, logs, strict=False))
         places = [formats.cell(line[self.across]) for line in self.lines]
         wide = max(map(len, places))
         rows = []
-        for at, place in enumerate(places):
+        for at, column in enumerate(places):
             row = [" "] * (_ACROSS + 1)
             for mark, heights in zip(_MARKS, logs.values(), strict=False):
                 row[round(_ACROSS * (heights[at] - low) / ((high - low) or 1.0))] = mark
-            rows.append(f"{place:>{wide}} │{''.join(row).rstrip()}")
+            rows.append(f"{column:>{wide}} │{''.join(row).rstrip()}")
         return "\n".join([f"{'':>{wide}}  smaller ← {legend} → larger", *rows])
 
     def curves(self) -> tuple[list[float], dict[str, list[float]]]:

@@ -100,17 +100,19 @@ def propose(
         >>> found.stop, round(found.epsilon, 2), found.expected <= 0.02 < found.error
         (False, 1.94, True)
     """
-    wanted = _target(target, level, willing)
+    target_error = _target(target, level, willing)
     now = combine(tallies)
     shares = _bounded(now.value, tallies.respondents)
     at = None if category is None else tallies.design.designs[-1].category_number(category)
     error = _error(now.errors, at)
-    if error <= wanted:
-        reason = f"The standard error is {error:.3g}, the target {wanted:.3g}: stop asking."
-        return Proposal(True, True, error, wanted, None, error, Interval(error, error), tallies.respondents, reason)
+    if error <= target_error:
+        reason = f"The standard error is {error:.3g}, the target {target_error:.3g}: stop asking."
+        return Proposal(
+            True, True, error, target_error, None, error, Interval(error, error), tallies.respondents, reason
+        )
 
     def errors(design: Design, shares: Vector) -> Vector:
-        groups = [(each.design, each.respondents * (1 - willing)) for each in tallies.finest]
+        groups = [(stage.design, stage.respondents * (1 - willing)) for stage in tallies.finest]
         groups = [group for group in groups if group[1]] + [(design, tallies.respondents * willing)]
         return np.sqrt(np.maximum(np.diagonal(expected_covariance(groups, shares)), 0.0))
 
@@ -121,18 +123,18 @@ def propose(
     budget = exact.rational(most, name="most")
     if budget <= spent:
         reason = (
-            f"The standard error is {error:.3g}, the target {wanted:.3g}: ε = {formats.epsilon(budget)} is "
+            f"The standard error is {error:.3g}, the target {target_error:.3g}: ε = {formats.epsilon(budget)} is "
             "spent already."
         )
-        needed = _needed(tallies.respondents, error, wanted)
-        return Proposal(True, False, error, wanted, None, error, Interval(error, error), needed, reason)
-    design = _smallest(lambda e: expected(build(e)) <= wanted, build, spent, budget)
+        needed = _needed(tallies.respondents, error, target_error)
+        return Proposal(True, False, error, target_error, None, error, Interval(error, error), needed, reason)
+    design = _smallest(lambda e: expected(build(e)) <= target_error, build, spent, budget)
     relax(tallies.design.designs[-1], design)  # refuses what cannot follow
     after = expected(design)
     between = _between(now, shares, partial(errors, design), at)
-    reached, needed = after <= wanted, _needed(tallies.respondents, after, wanted)
-    reason = _reason(tallies, design, willing, (error, after, wanted), between, needed)
-    return Proposal(False, reached, error, wanted, design, after, between, needed, reason)
+    reached, needed = after <= target_error, _needed(tallies.respondents, after, target_error)
+    reason = _reason(tallies, design, willing, (error, after, target_error), between, needed)
+    return Proposal(False, reached, error, target_error, design, after, between, needed, reason)
 
 
 def _smallest(
@@ -143,10 +145,10 @@ def _smallest(
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            found = enough(spent + (budget - spent) * middle / _EPSILON_STEPS)
+            epsilon_found = enough(spent + (budget - spent) * middle / _EPSILON_STEPS)
         except InvalidDesign:  # too fine an ε for the weights of this family
-            found = False
-        low, high = (low, middle) if found else (middle, high)
+            epsilon_found = False
+        low, high = (low, middle) if epsilon_found else (middle, high)
     return build(spent + (budget - spent) * high / _EPSILON_STEPS)
 
 
@@ -161,13 +163,13 @@ def _between(now: Combined, shares: Vector, errors: Callable[[Vector], Vector], 
     after = errors(shares)
     decides = int(after.argmax()) if at is None else at
     moved = _SURE * math.sqrt(max(now.errors[decides] ** 2 - after[decides] ** 2, 0.0))
-    others = np.where(np.arange(len(shares)) == decides, 0.0, shares) / (1 - shares[decides])
-    found = []
+    other_shares = np.where(np.arange(len(shares)) == decides, 0.0, shares) / (1 - shares[decides])
+    errors_found = []
     for share in np.clip(now.value[decides] + moved * np.linspace(-1, 1, _SHARES_TRIED), 0.0, 1.0):
-        possible = others * (1 - share)
+        possible = other_shares * (1 - share)
         possible[decides] = share
-        found.append(_error(errors(possible), at))
-    return Interval(_three_digits(min(found), math.floor), _three_digits(max(found), math.ceil))
+        errors_found.append(_error(errors(possible), at))
+    return Interval(_three_digits(min(errors_found), math.floor), _three_digits(max(errors_found), math.ceil))
 
 
 def _three_digits(error: float, whole: Callable[[float], int]) -> float:
@@ -185,15 +187,15 @@ def _reason(
     between: Interval,
     needed: int,
 ) -> str:
-    error, after, wanted = errors
+    error, after, target_error = errors
     who = "everybody" if willing == 1 else f"{percent(willing)} of the respondents"
     last = tallies.design.designs[-1].epsilon
     text = (
         f"Raising {who} from ε = {formats.epsilon(last)} to ε = {formats.epsilon(design.epsilon)} lowers the "
         f"standard error from {error:.3g} to {after:.3g} at the shares that are estimated now, in 95 of 100 surveys to "
-        f"between {between.low:g} and {between.high:g}; the target is {wanted:.3g}."
+        f"between {between.low:g} and {between.high:g}; the target is {target_error:.3g}."
     )
-    if after <= wanted:
+    if after <= target_error:
         return text
     return f"{text} It is the whole budget, and not enough: about {needed:,} respondents would be."
 

@@ -56,28 +56,30 @@ def staircase(labels: Sequence[str], epsilon: exact.Rational, shares: Vector) ->
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
     size = len(labels)
     numbers = sorted(range(1, (1 << size) - 1), key=lambda number: (number.bit_count(), number))
-    held = np.array([[number >> x & 1 for number in numbers] for x in range(size)], bool)
-    patterns = np.where(held, float(gamma), 1.0)
+    membership = np.array([[number >> x & 1 for number in numbers] for x in range(size)], bool)
+    patterns = np.where(membership, float(gamma), 1.0)
     patterns /= patterns.mean(axis=0)  # a weight is then how often a pattern is sent, on average over the answers
     weights, bound = _least_trace(patterns, shares)
-    often, kept = _sent(patterns, weights)
-    columns = [[Fraction(each) for each in column] for column in patterns[:, often] * kept]
+    often, scale = _sent(patterns, weights)
+    columns = [[Fraction(weight) for weight in column] for column in patterns[:, often] * scale]
     channel = realize(columns, gamma)
-    design = Design("matrix", tuple(labels), _symbols(labels, held[:, often]), channel)
+    design = Design("matrix", tuple(labels), _symbols(labels, membership[:, often]), channel)
     return Staircase(design.within(epsilon), bound - float(shares @ shares))
 
 
 def _symbols(labels: Sequence[str], held: NDArray[np.bool_]) -> tuple[str, ...]:
     """Name each pattern by the answers that it speaks for; by its number where two would have one name."""
-    named = tuple(" or ".join(label for label, inside in zip(labels, each, strict=True) if inside) for each in held.T)
-    return named if len(set(named)) == len(named) else tuple(map(str, range(len(named))))
+    symbols = tuple(
+        " or ".join(label for label, inside in zip(labels, members, strict=True) if inside) for members in held.T
+    )
+    return symbols if len(set(symbols)) == len(symbols) else tuple(map(str, range(len(symbols))))
 
 
 def _sent(patterns: Matrix, weights: Vector) -> tuple[NDArray[np.intp], Vector]:
     """Return which patterns are sent at all, and their weights, moved so that every column still sums to 1."""
     often = np.flatnonzero(weights > _LEAST_MASS)
-    there = patterns[:, often]
-    missing = np.linalg.lstsq(there * weights[often], 1 - there @ weights[often], rcond=None)[0]
+    columns = patterns[:, often]
+    missing = np.linalg.lstsq(columns * weights[often], 1 - columns @ weights[often], rcond=None)[0]
     return often, weights[often] * (1 + missing)
 
 

@@ -59,10 +59,10 @@ class _Study:
 
     def estimated(self, counts: Counts) -> tuple[Numbers, Numbers]:
         """Return the estimate and its estimated variance, for each study."""
-        said = counts / self.n
-        own = self.design.category_number(self.category)
+        response_shares = counts / self.n
+        number = self.design.category_number(self.category)
         if self.counted is not None:
-            yes, gap = said[:, own], self.counted.gap
+            yes, gap = response_shares[:, number], self.counted.gap
             return (yes - self.counted.stray) / gap, yes * (1 - yes) / (gap**2 * (self.n - 1))
         linear = left_inverse(self.design.channel)
         if not isinstance(linear, Written):
@@ -70,9 +70,9 @@ class _Study:
                 "studies are drawn for designs with a table of probabilities, or of which one response decides.",
                 "Draw tallies() and estimate each of them.",
             )
-        scores = linear.inverse[own]
-        values = said @ scores
-        return values, (said @ scores**2 - values**2) / (self.n - 1)
+        scores = linear.inverse[number]
+        values = response_shares @ scores
+        return values, (response_shares @ scores**2 - values**2) / (self.n - 1)
 
     def rejected(self, counts: Counts, values: Numbers) -> NDArray[np.bool_]:
         """Say in which studies the null is rejected: by the p-value of the count, or by the normal test."""
@@ -149,17 +149,19 @@ def studies(
         between(alpha, "alpha") / (2 if two_sided else 1), two_sided, method != "normal",
         deciding_response(design, name),
     )  # fmt: skip
-    found = _repeated(study, rows, quantile(level), generator() if draws is None else draws, progress)
+    observed = _repeated(study, rows, quantile(level), generator() if draws is None else draws, progress)
     lines: list[Line] = [
-        {"of": label, "planned": said, "simulated": seen}
-        for label, said, seen in zip(("power", "width", "coverage"), (planned, wide, level), found, strict=True)
+        {"of": label, "planned": planned_value, "simulated": seen}
+        for label, planned_value, seen in zip(
+            ("power", "width", "coverage"), (planned, wide, level), observed, strict=True
+        )
     ]
     sentence = (
-        f"Of {rows:,} simulated studies with {n:,} respondents {percent(found[0])} tell a share of "
+        f"Of {rows:,} simulated studies with {n:,} respondents {percent(observed[0])} tell a share of "
         f"{percent(share)} "
         f"from {percent(null)}; planned were {percent(planned)}."
     )
-    return Planned(sentence, found[0], tuple(lines))
+    return Planned(sentence, observed[0], tuple(lines))
 
 
 def _repeated(
@@ -168,14 +170,14 @@ def _repeated(
     """Return how often the null was rejected, the mean width, and how often an interval held the share."""
     sums = np.zeros(3)
     for begin in range(0, repetitions, _PIECE):
-        piece = min(_PIECE, repetitions - begin)
-        counts = study.drawn(piece, draws)
+        n_studies = min(_PIECE, repetitions - begin)
+        counts = study.drawn(n_studies, draws)
         values, variances = study.estimated(counts)
         half = z * np.sqrt(np.maximum(variances, 0.0))
         sums += (
             study.rejected(counts, values).sum(), (2 * half).sum(), (np.abs(values - study.share) <= half).sum(),
         )  # fmt: skip
         if progress is not None:
-            progress(begin + piece)
-    rejected, wide, held = (sums / repetitions).tolist()
-    return rejected, wide, held
+            progress(begin + n_studies)
+    rejected, wide, coverage = (sums / repetitions).tolist()
+    return rejected, wide, coverage

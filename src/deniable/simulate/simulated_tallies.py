@@ -28,18 +28,18 @@ def read_people(categories: Sequence[str], people: People) -> Counts:
     Raises:
         InvalidRequest: not a whole number of people for each category, or nobody at all.
     """
-    known = list(categories)
+    labels = list(categories)
     if isinstance(people, Mapping):
-        strangers = [name for name in people if name not in known]
-        given = np.array([0] if strangers else [people.get(name, 0) for name in known])
+        strangers = [name for name in people if name not in labels]
+        counts = np.array([0] if strangers else [people.get(name, 0) for name in labels])
     else:
-        given = np.asarray(people)
-    if given.shape != (len(known),) or given.dtype.kind not in "iu" or given.min() < 0 or given.sum() < 1:
+        counts = np.asarray(people)
+    if counts.shape != (len(labels),) or counts.dtype.kind not in "iu" or counts.min() < 0 or counts.sum() < 1:
         raise InvalidRequest(
-            f"these are not numbers of people with each answer; expected {len(known)} whole numbers, 0 or more.",
+            f"these are not numbers of people with each answer; expected {len(labels)} whole numbers, 0 or more.",
             "Give them in the order of the categories, or by name.",
         )
-    return given.astype(np.int64)
+    return counts.astype(np.int64)
 
 
 def repeated(repetitions: int) -> int:
@@ -110,8 +110,10 @@ def tallies(
         ((10000, 2), {3252599})
     """
     begun, rows = generator() if draws is None else draws, repeated(repetitions)
-    there = asked(read_people(design.categories, people), rows, respondents, replaced=replaced, draws=begun)
-    counts: Counts = operation(design, "simulate_tallies")(design, there, begun)
+    respondents_by_answer = asked(
+        read_people(design.categories, people), rows, respondents, replaced=replaced, draws=begun
+    )
+    counts: Counts = operation(design, "simulate_tallies")(design, respondents_by_answer, begun)
     return counts
 
 
@@ -142,17 +144,25 @@ def stages(
     """
     chain, rows = Chain.of(ladder), repeated(repetitions)
     begun = generator() if draws is None else draws
-    there = read_people(ladder.categories, people)
-    last = [np.full((rows, 1), number, np.int64) for number in there]  # by answer: how many had each response before
-    found = []
+    people_by_answer = read_people(ladder.categories, people)
+    last = [
+        np.full((rows, 1), number, np.int64) for number in people_by_answer
+    ]  # by answer: how many had each response before
+    stage_counts = []
     for at, design in enumerate(ladder):
         table = kernel(chain, at)
         last = [
-            np.sum([draw_multinomial(held[:, old], table[old, answer], begun) for old in range(held.shape[1])], axis=0)
-            for answer, held in enumerate(last)
+            np.sum(
+                [
+                    draw_multinomial(response_counts[:, old], table[old, answer], begun)
+                    for old in range(response_counts.shape[1])
+                ],
+                axis=0,
+            )
+            for answer, response_counts in enumerate(last)
         ]
-        found.append(count_cells(design.channel, chain.sent[at], np.sum(last, axis=0)))
-    return tuple(found)
+        stage_counts.append(count_cells(design.channel, chain.sent[at], np.sum(last, axis=0)))
+    return tuple(stage_counts)
 
 
 def noisy_samples(
@@ -181,12 +191,16 @@ def noisy_samples(
         >>> noisy_samples(NoisySampling.of("3/4", "3/4", "1/2"), 600, 400, 10, 100).shape
         (100, 10)
     """
-    there = read_people(("0", "1"), [zeros, ones])
+    people_by_bit = read_people(("0", "1"), [zeros, ones])
     begun, shape = generator() if draws is None else draws, (repeated(repetitions), repeated(rounds))
     alpha = float(noisy.alpha)
-    permanent = begun.binomial(there[1], alpha, shape[0]) + begun.binomial(there[0], 1 - alpha, shape[0])
-    others = int(there.sum()) - permanent
-    drawn = [begun.binomial(held[:, None], float(p), shape) for held, p in ((permanent, noisy.p), (others, noisy.q))]
+    permanent = begun.binomial(people_by_bit[1], alpha, shape[0]) + begun.binomial(
+        people_by_bit[0], 1 - alpha, shape[0]
+    )
+    zeros_sent = int(people_by_bit.sum()) - permanent
+    drawn = [
+        begun.binomial(n_bits[:, None], float(p), shape) for n_bits, p in ((permanent, noisy.p), (zeros_sent, noisy.q))
+    ]
     return np.asarray(drawn[0] + drawn[1], np.int64)
 
 
