@@ -68,8 +68,8 @@ def design_views(design: Design, *, pictured: bool = False) -> tuple[ChannelView
         return (_view_corner(design, MOST_RESPONSES, MOST_ANSWERS),)
     if design.factors:
         return part_views([(factor.attribute, factor.design) for factor in design.factors], pictured=pictured)
-    if isinstance(channel, TwoLevel):
-        return (_view_levels(channel),)
+    if channel.two_level is not None:
+        return (_view_levels(channel.two_level),)
     limits = (MOST_PICTURED, MOST_PICTURED) if pictured else (MOST_RESPONSES, MOST_ANSWERS)
     view = _view_corner(design, *limits)
     if (len(view.responses), len(view.given)) == (channel.responses, channel.answers):
