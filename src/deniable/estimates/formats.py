@@ -3,35 +3,81 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, fields, replace
 from pathlib import Path
 
 from deniable.errors import InvalidRequest, quoted
-from deniable.estimates.results import Result, Row, Summary
-from deniable.rendering import Sheet, formats, unknown
+from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
+from deniable.rendering import MOST_ROWS, Sheet, formats, to_text
 
 _WIDTH, _HEIGHT = 160, 14  # of the small picture beside a number, in pixels
 _BLUE = "#4a86c5"  # three times as dark as white, and three times as light as black
+_PLURALS = {"frequency": "frequencies"}
+_HEADS = {"effective": "worth", "frequency_error": "error", "weight_error": "error"}
 _STYLE = "body{font:15px/1.5 system-ui,sans-serif;color:CanvasText;max-width:60rem;margin:2rem auto;padding:0 1rem}"
 
 
 def sheet(summary: Summary[Row], *, percent: bool = False) -> Sheet:
-    """Return the table of a summary, with a small picture of each interval and with all digits for programs."""
-    heads, cells = summary.table(percent=percent)
-    return Sheet(
+    """Return the table of a summary, with a small picture of each interval and with all digits for programs.
+
+    Args:
+        summary: the numbers.
+        percent: write shares, their differences and changes as percentages.
+    """
+    level = formats.level(summary.level)
+    rows = summary.rows
+    row_type = type(rows[0]) if rows else Row
+    fields_by_column = [names for names in row_type.COLUMNS if any(getattr(row, names[0]) is not None for row in rows)]
+    columns = [[[getattr(row, name) for name in names] for row in rows] for names in fields_by_column]
+    has_percents = percent and summary.quantity in PERCENTAGES
+    is_percent = [has_percents and names[0] in row_type.SHARES for names in fields_by_column]
+    heads = _heads(summary, [names[0] for names in fields_by_column], level)
+    table = Sheet(
         title=summary.title,
-        caption=summary.caption,
-        heads=tuple(heads),
-        cells=tuple(map(tuple, cells)),
-        notes=(*summary.notes, *(f"Warning: {each}" for each in summary.warnings)),
-        names=tuple(each.name for each in fields(summary.rows[0])) if summary.rows else ("name",),
-        values=tuple(map(astuple, summary.rows)),
-        sizes=tuple(row.estimate for row in summary.rows),
+        caption=_caption(summary, level),
+        heads=("", *heads),
+        cells=(),
+        notes=(*summary.notes, *(f"Warning: {caution}" for caution in summary.warnings)),
+        names=tuple(field.name for field in fields(rows[0])) if rows else ("name",),
+        values=tuple(map(astuple, rows)),
+        sizes=tuple(row.estimate for row in rows),
         left_out=summary.left_out,
-        figures=tuple(_pictures(summary.rows)),
-        figure=f"{summary.quantity}, {summary.level_text} interval",
+        figures=tuple(_pictures(rows)),
+        figure=f"{summary.quantity}, {level} interval",
     )
+    names = [row.name for row in rows]
+    texts = map(formats.column, columns, is_percent)
+    return replace(table, cells=tuple(zip(names, *texts, strict=True)))
+
+
+def caption(summary: Summary[Row]) -> str:
+    """Return what a table shows, for a paper."""
+    return _caption(summary, formats.level(summary.level))
+
+
+def to_summary_text(summary: Summary[Row]) -> str:
+    """Return a summary as plain text; of very many rows the largest."""
+    return to_text(sheet(summary).shortened(MOST_ROWS))
+
+
+def _caption(summary: Summary[Row], level: str) -> str:
+    quantity, _, condition = summary.quantity.partition(" in ")
+    plural = _PLURALS.get(quantity, f"{quantity}s") + (f" in {condition}" if condition else "")
+    credible = "credible " if summary.interval.startswith("credible") else ""
+    return f"Estimated {plural} with {level} {credible}intervals: {summary.title}"
+
+
+def _heads(summary: Summary[Row], names: Sequence[str], level: str) -> list[str]:
+    """Return the heads of columns, by the names of their first fields."""
+    kind = "credible interval" if summary.interval.startswith("credible") else "interval"
+    heads = {**_HEADS, "estimate": summary.quantity, **(summary.rows[0].HEADS if summary.rows else {})}
+    intervals = {"direct_low": "asked directly", "prior_low": "prior interval"}
+    return [
+        intervals.get(name, f"{level} {kind}") if name.endswith("low") else heads.get(name, name.replace("_", " "))
+        for name in names
+    ]
 
 
 def truth_sheet(summary: Summary[Row], truth: Mapping[str, float]) -> Sheet:
@@ -120,24 +166,27 @@ def written(result: Result, path: Path, *, level: float, method: str | None = No
 
 def _pictures(rows: Sequence[Row]) -> list[str]:
     """Return a small SVG for each row, all on one scale: the interval as a line, the estimate as a dot."""
-    ends = [end for row in rows for end in (row.low, row.estimate, row.high) if not unknown(end)]
-    low, high = min([0.0, *ends]), max([0.0, *ends])
+    bounds = [(row.low, row.estimate, row.high) for row in rows]
+    finite = [end for ends in bounds for end in ends if end is not None and math.isfinite(end)]
+    low, high = min([0.0, *finite]), max([0.0, *finite])
     scale = (_WIDTH - 8) / (high - low or 1.0)
 
-    def at(value: float) -> str:
+    def position(value: float) -> str:
         return f"{4 + (value - low) * scale:.1f}"
 
-    return [_picture(row, at) for row in rows]
+    return [_picture(*ends, position) for ends in bounds]
 
 
-def _picture(row: Row, at: Callable[[float], str]) -> str:
-    if any(map(unknown, (row.low, row.estimate, row.high))):
+def _picture(low: float, estimate: float, high: float, position: Callable[[float], str]) -> str:
+    if any(end is None or not math.isfinite(end) for end in (low, estimate, high)):
         return ""
     middle = _HEIGHT / 2
     return (
         f'<svg width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" '
-        f'role="img" aria-label="{row.low:.4g} to {row.high:.4g}">'
-        f'<line x1="{at(0)}" x2="{at(0)}" y1="0" y2="{_HEIGHT}" stroke="currentColor" stroke-opacity=".4"/>'
-        f'<line x1="{at(row.low)}" x2="{at(row.high)}" y1="{middle}" y2="{middle}" stroke="{_BLUE}" stroke-width="2"/>'
-        f'<circle cx="{at(row.estimate)}" cy="{middle}" r="3" fill="{_BLUE}"/></svg>'
+        f'role="img" aria-label="{low:.4g} to {high:.4g}">'
+        f'<line x1="{position(0)}" x2="{position(0)}" y1="0" y2="{_HEIGHT}" stroke="currentColor" '
+        'stroke-opacity=".4"/>'
+        f'<line x1="{position(low)}" x2="{position(high)}" y1="{middle}" y2="{middle}" stroke="{_BLUE}" '
+        'stroke-width="2"/>'
+        f'<circle cx="{position(estimate)}" cy="{middle}" r="3" fill="{_BLUE}"/></svg>'
     )

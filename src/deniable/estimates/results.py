@@ -137,10 +137,9 @@ class Summary(Rendered, Generic[AnyRow_co]):
     @property
     def caption(self) -> str:
         """What the table shows, for a paper."""
-        credible = "credible " if self.interval.startswith("credible") else ""
-        what, _, of = self.quantity.partition(" in ")
-        many = f"{_PLURALS.get(what, f'{what}s')}{f' in {of}' if of else ''}"
-        return f"Estimated {many} with {self.level_text} {credible}intervals: {self.title}"
+        from deniable.estimates.formats import caption
+
+        return caption(self)
 
     def table(self, *, percent: bool = False) -> tuple[list[str], list[list[str]]]:
         """Return the heads and the cells of a table for people; what is not known is a dash.
@@ -148,18 +147,10 @@ class Summary(Rendered, Generic[AnyRow_co]):
         Args:
             percent: write shares, their differences and changes as percentages.
         """
-        inside = percent and self.quantity in PERCENTAGES
-        columns = self.rows[0].COLUMNS if self.rows else Row.COLUMNS
-        known = [each for each in columns if any(getattr(row, each[0]) is not None for row in self.rows)]
-        heads = [_head(self, column[0]) for column in known]
-        shown = [
-            _column(
-                [[getattr(row, name) for name in column] for row in self.rows],
-                percent=inside and column[0] in self.rows[0].SHARES,
-            )
-            for column in known
-        ]
-        return ["", *heads], [[row.name, *cells] for row, *cells in zip(self.rows, *shown, strict=True)]
+        from deniable.estimates.formats import sheet
+
+        table = sheet(self, percent=percent)
+        return list(table.heads), [list(row) for row in table.cells]
 
     def _sheet(self) -> Sheet:
         from deniable.estimates.formats import sheet
@@ -178,7 +169,9 @@ class Summary(Rendered, Generic[AnyRow_co]):
         return chart(self, title=title, dark=dark)
 
     def __str__(self) -> str:
-        return self.to_text()
+        from deniable.estimates.formats import to_summary_text
+
+        return to_summary_text(self)
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -769,9 +762,6 @@ def _finite(value: Any) -> Any:
     return value
 
 
-_PLURALS = {"frequency": "frequencies"}
-
-
 def words_of(name: str) -> str:
     """Return the name of a family of designs in words: "forced response" of forced_response."""
     return "k-ary" if name == "k_ary" else name.replace("_", " ")
@@ -794,37 +784,3 @@ _METHODS = {
     "linear": "weighing responses linearly",
     "strata": "estimating each group of respondents on its own",
 }
-
-
-def _head(summary: Summary[Row], field: str) -> str:
-    if field.endswith("low"):
-        kind = "credible interval" if summary.interval.startswith("credible") else "interval"
-        return {"direct_low": "asked directly", "prior_low": "prior interval"}.get(
-            field, f"{summary.level_text} {kind}"
-        )
-    names = {"estimate": summary.quantity, "effective": "worth", "frequency_error": "error", "weight_error": "error"}
-    names.update(summary.rows[0].HEADS if summary.rows else {})
-    return names.get(field, field.replace("_", " "))
-
-
-def _column(cells: Sequence[Sequence[float | None]], *, percent: bool = False) -> list[str]:
-    """Return the cells of a column, all with as many digits as its largest number suffers."""
-    if percent:
-        told = [_cell([None if each is None else 100 * each for each in cell], 1) for cell in cells]
-        return [each if each == "—" else f"{each}%" for each in told]
-    finite = [abs(each) for cell in cells for each in cell if each is not None and math.isfinite(each)]
-    largest = max(finite, default=0.0)
-    digits = 0 if largest >= 1000 else 1 if largest >= 100 else 2 if largest >= 10 else 4
-    return [_cell(cell, digits) for cell in cells]
-
-
-def _cell(cell: Sequence[float | None], digits: int) -> str:
-    told = [_number(each, digits) for each in cell if each is not None and not math.isnan(each)]
-    return " … ".join(told) if len(told) == len(cell) else "—"
-
-
-def _number(value: float, digits: int) -> str:
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    tiny = 0 < abs(value) < 0.5 * 10**-digits
-    return f"{value:.1e}" if tiny and digits == 4 else f"{value:,.{digits}f}"

@@ -10,7 +10,7 @@ import numpy as np
 from deniable.designs import Design
 from deniable.designs.proofs import proofs
 from deniable.errors import quoted
-from deniable.estimates.covariances import Vector, vector
+from deniable.estimates.covariances import Vector
 from deniable.estimates.intervals import wilson
 from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Summary, told_method, words_of
@@ -20,43 +20,69 @@ from deniable.estimates.simplex import projection
 from deniable.rendering import formats
 from deniable.tallies.columns import asked_part, known_attributes, subject
 
+_KNOWN = "{} is openly known: nothing was drawn, and ε is about the rest."
+
 
 def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: bool) -> Summary[ShareRow]:
     """Return the summary of an estimate."""
+    tally, linear, value = estimate.tally, estimate.basis.linear, estimate.value
+    design, n = tally.design, tally.respondents
     intervals = estimate.conf_int(level=level, method=interval, simultaneous=simultaneous)
-    n, f = estimate.respondents, estimate.basis.f
-    # About the share itself: one that was projected can lie far from the share that stands beside it.
-    direct_low, direct_high = wilson(np.clip(estimate.value, 0.0, 1.0), 1.0, 0.0, n, f, level)
-    each, overall, moved = effective(estimate)
-    rows = tuple(
-        map(
-            ShareRow,
-            estimate.design.categories,
-            estimate.value.tolist(),
-            estimate.errors.tolist(),
-            [ends.low for ends in intervals.values()],
-            [ends.high for ends in intervals.values()],
-            direct_low.tolist(),
-            direct_high.tolist(),
-            each.tolist(),
-        )
+    errors = estimate.errors
+    # Around the estimated share itself: one that was projected can lie far from the unprojected one.
+    direct_low, direct_high = wilson(np.clip(value, 0.0, 1.0), 1.0, 0.0, n, estimate.basis.f, level)
+    own, others = linear.spread(projection(value))
+    known, asked, question = known_attributes(design), asked_part(design), subject(design)
+    caveat = design.caveat
+    # Both variances are those of independent respondents, so that a census, where a direct question would leave no
+    # doubt at all, has the same cost for each response.
+    shares = reference(value, errors)
+    device_variance = own * shares + others * (1 - shares) - shares
+    sizes, overall = worth(n, shares, shares * (1 - shares) + device_variance)
+    notes = [
+        cost(n, overall, moved=bool((shares != value).any())),
+        *below_zero(estimate.warnings, below=not estimate.bounded and bool((value < 0).any())),
+    ]
+    known_notes = [_KNOWN.format(quoted(attribute, 60)) for attribute in known]
+    lows, highs = zip(*intervals.values(), strict=True)
+    proof = _proofs(asked, "this design") if asked.epsilon == np.inf else ""
+    family, method = words_of(question), told_method(estimate.method)
+    title = f"{family}, ε = {formats.epsilon(asked.epsilon)}, {n:,} respondents, by {method}"
+    doubt = breakdown_sentence(ReadWith(design, linear), float(estimate.basis.unbiased[-1]))
+    if doubt:
+        notes.append(doubt)
+    if simultaneous:
+        notes.append("The intervals hold all together with this level.")
+    if tally.missing:
+        notes.append(f"{tally.missing:,} sent no response and take no part in the estimate.")
+    if tally.declared is not None:
+        notes.extend(tally.declared.notes())
+    notes.extend(known_notes)
+    notes.extend(filter(None, (proof, caveat)))
+    rows = map(
+        ShareRow,
+        design.categories,
+        value.tolist(),
+        errors.tolist(),
+        lows,
+        highs,
+        direct_low.tolist(),
+        direct_high.tolist(),
+        sizes.tolist(),
     )
-    design = estimate.design
-    epsilon = asked_part(design).epsilon
     return Summary(
-        title=f"{words_of(subject(design))}, ε = {formats.epsilon(epsilon)}, {n:,} respondents, by "
-        f"{told_method(estimate.method)}",
+        title=title,
         quantity="share",
-        rows=rows,
+        rows=tuple(rows),
         warnings=estimate.warnings,
-        notes=_notes(estimate, cost(n, overall, moved=moved), simultaneous),
+        notes=tuple(notes),
         level=level,
         interval=interval,
         simultaneous=simultaneous,
         method=estimate.method,
         respondents=n,
-        missing=estimate.tally.missing,
-        epsilon=epsilon,
+        missing=tally.missing,
+        epsilon=asked.epsilon,
     )
 
 
@@ -67,7 +93,8 @@ def reference(value: Vector, errors: Vector) -> Vector:
     the responses leave open reaches two errors from the share; nothing nearer to 0 is known of it.
     """
     away = np.minimum(2 * errors, 0.5)
-    return vector(np.clip(value, away, 1 - away))
+    shares: Vector = np.clip(value, away, 1 - away)
+    return shares
 
 
 def worth(respondents: int, shares: Vector, variances: Vector) -> tuple[Vector, float]:
@@ -85,20 +112,8 @@ def worth(respondents: int, shares: Vector, variances: Vector) -> tuple[Vector, 
     """
     direct = shares * (1 - shares)
     whole = direct.sum() / max(variances.sum(), 1e-300)
-    each = np.minimum(direct / np.maximum(variances, 1e-300), 1.0)
-    return vector(respondents * each), float(respondents * min(whole, 1.0))
-
-
-def effective(estimate: Estimate) -> tuple[Vector, float, bool]:
-    """Return what the responses are worth, each category and all together, and whether shares near 0 or 1 were moved.
-
-    Both variances are those of independent respondents, so that a census, where a direct question would leave no doubt
-    at all, is told the same cost for each response.
-    """
-    at = reference(estimate.value, estimate.errors)
-    own, others = estimate.basis.linear.spread(projection(estimate.value))
-    device = own * at + others * (1 - at) - at
-    return *worth(estimate.respondents, at, at * (1 - at) + device), bool((at != estimate.value).any())
+    sizes: Vector = respondents * np.minimum(direct / np.maximum(variances, 1e-300), 1.0)
+    return sizes, float(respondents * min(whole, 1.0))
 
 
 def cost(respondents: int, direct: float, *, moved: bool = False) -> str:
@@ -121,22 +136,6 @@ def below_zero(warnings: Sequence[Caution], *, below: bool) -> tuple[str, ...]:
     return ("A share below 0 is the price of an estimate without bias.",) if below and not doubted else ()
 
 
-def _notes(estimate: Estimate, price: str, simultaneous: bool) -> tuple[str, ...]:
-    below = not estimate.bounded and bool((estimate.value < 0).any())
-    notes = [price, *below_zero(estimate.warnings, below=below)]
-    read = ReadWith(estimate.design, estimate.basis.linear)
-    if doubt := breakdown_sentence(read, float(estimate.basis.unbiased[-1])):
-        notes.append(doubt)
-    if simultaneous:
-        notes.append("The intervals hold all together with this level.")
-    if estimate.tally.missing:
-        notes.append(f"{estimate.tally.missing:,} sent no response and take no part in the estimate.")
-    if estimate.tally.declared is not None:
-        notes.extend(estimate.tally.declared.notes())
-    notes.extend(known_sentences(estimate.design))
-    return (*notes, *rests_on(estimate.design))
-
-
 def rests_on(*designs: Any) -> tuple[str, ...]:
     """Tell what responses of these designs prove, and what their promises rest on besides their probabilities.
 
@@ -147,20 +146,20 @@ def rests_on(*designs: Any) -> tuple[str, ...]:
         >>> rests_on(crosswise("1/4"), direct())[-1]
         'Answers are sent as they are; nothing is hidden.'
     """
-    told = []
+    sentences: list[str] = []
     for design in designs:
         asked = asked_part(design) if isinstance(design, Design) else None
         if asked is not None and asked.epsilon == np.inf:
-            of = "this design" if len(designs) == 1 else words_of(design.name)
-            proved = " ".join(proofs(asked))
-            told.append(f"Some response of {of} proves something about the answer: its ε is infinite. {proved}")
-        told.append(getattr(design, "caveat", ""))
-    return tuple(dict.fromkeys(each for each in told if each))
+            sentences.append(_proofs(asked, "this design" if len(designs) == 1 else words_of(design.name)))
+        sentences.append(getattr(design, "caveat", ""))
+    return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
+
+
+def _proofs(design: Design, name: str) -> str:
+    """Return which responses prove something about the answer."""
+    return f"Some response of {name} proves something about the answer: its ε is infinite. {' '.join(proofs(design))}"
 
 
 def known_sentences(design: Design) -> tuple[str, ...]:
     """Tell which attributes are openly known, and what the ε is about."""
-    return tuple(
-        f"{quoted(attribute, 60)} is openly known: nothing was drawn, and ε is about the rest."
-        for attribute in known_attributes(design)
-    )
+    return tuple(_KNOWN.format(quoted(attribute, 60)) for attribute in known_attributes(design))

@@ -7,7 +7,7 @@ nearest. Respondents' pages, which speak several languages, format numbers in `s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -64,9 +64,12 @@ def upper_bound(value: Ratio, digits: int = 6) -> str:
 def _rounded(value: Ratio, digits: int, rounding: str) -> str:
     if value in (math.inf, -math.inf):
         return "∞" if value > 0 else "−∞"
-    fraction = rational(value)
     context = Context(prec=digits, rounding=rounding)
-    rounded = context.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
+    if isinstance(value, float):  # the decimal that it prints
+        rounded = context.create_decimal(repr(float(value)))
+    else:
+        fraction = rational(value)
+        rounded = context.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
     if rounded == rounded.to_integral_value() or not rounded:
         return f"{int(rounded):,}"
     return f"{float(rounded):.{digits}g}"
@@ -203,3 +206,29 @@ def decimals_of_error(error: float, digits: int = 2) -> int:
     if not (math.isfinite(error) and error > 0):
         return 3
     return min(max(digits - 1 - math.floor(math.log10(error)), 0), 12)
+
+
+def column(cells: Sequence[Sequence[float | None]], as_percent: bool = False) -> list[str]:
+    """Return the cells of a column, all with the decimals that its largest number leaves room for.
+
+    Args:
+        cells: the numbers of each cell: one, or the two ends of an interval; a dash where one is not known.
+        as_percent: write shares in percent.
+
+    Example:
+        >>> column([(0.1234,), (-0.05,), (None,)]), column([(0.1, 0.2)], as_percent=True), column([(1234.5,), (2,)])
+        (['0.1234', '-0.0500', '—'], ['10.0 … 20.0%'], ['1,234', '2'])
+    """
+    if as_percent:
+        texts = [_join_cell([None if value is None else 100 * value for value in cell], 1) for cell in cells]
+        return [text if text == MISSING else f"{text}%" for text in texts]
+    largest = max(
+        (abs(value) for cell in cells for value in cell if value is not None and math.isfinite(value)), default=0.0
+    )
+    decimals = 0 if largest >= 1000 else 1 if largest >= 100 else 2 if largest >= 10 else 4
+    return [_join_cell(cell, decimals) for cell in cells]
+
+
+def _join_cell(values: Sequence[float | None], decimals: int) -> str:
+    texts = [decimal(value, decimals) for value in values if value is not None and not math.isnan(value)]
+    return " … ".join(texts) if len(texts) == len(values) else MISSING
