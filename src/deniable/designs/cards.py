@@ -182,7 +182,6 @@ class Deck(AnyDesign):
     asks: ClassVar[str] = "deck"
     is_numbered: ClassVar[bool] = True
     is_dealt: ClassVar[bool] = True
-    has_comparable_groups: ClassVar[bool] = False
     required: ClassVar[Mapping[str, tuple[str, str]]] = {
         "card": (
             "a deck is dealt, one card to each of its people; expected the card that this respondent holds.",

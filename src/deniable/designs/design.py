@@ -51,7 +51,6 @@ class AnyDesign(Rendered, HashedDocument):
         is_numbered: whether a column of responses is read one by one, with `response_number`.
         has_stages: whether there is a column of responses for each stage.
         is_dealt: whether all people get their device at once, so that nobody draws alone and no group is counted apart.
-        has_comparable_groups: whether the estimates of all groups have the same names.
         needs_attributes: whether answers are always one column for each attribute.
         required: what `respond` cannot do without, with the problem and the hint of the error that asks for it.
     """
@@ -64,7 +63,6 @@ class AnyDesign(Rendered, HashedDocument):
     is_numbered: ClassVar[bool] = False
     has_stages: ClassVar[bool] = False
     is_dealt: ClassVar[bool] = False
-    has_comparable_groups: ClassVar[bool] = True
     needs_attributes: ClassVar[bool] = False
     required: ClassVar[Mapping[str, tuple[str, str]]] = {}
 

@@ -16,6 +16,7 @@ from deniable.designs import AnyDesign, Design, Numbered
 from deniable.engines.answer_blocks import Block
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.tallies.files import metadata_key
+from deniable.types.surfaces import check_surface
 
 if TYPE_CHECKING:
     from deniable.engines import Engine
@@ -177,11 +178,7 @@ def ask(
 
 
 def _asked(design: AnyDesign) -> AnyDesign:
-    if design.is_dealt:
-        raise InvalidRequest(
-            "a deck is dealt to all of its people at once; expected a design whose respondents draw by themselves.",
-            "Deal it in Python: dn.respond_all(deck, answers).",
-        )
+    check_surface(design, "files", "Draw for all people at once in Python: dn.respond_all(design, answers).")
     return design
 
 

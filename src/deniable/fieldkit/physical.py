@@ -19,6 +19,7 @@ from deniable import exact
 from deniable.designs import AnyDesign, Design, matrix
 from deniable.designs.labels import Bitstrings
 from deniable.errors import InvalidRequest, quoted
+from deniable.types.surfaces import check_surface
 
 SIZES: dict[str, tuple[int, ...]] = {
     "spinner": tuple(range(2, 101)),
@@ -160,10 +161,8 @@ def _makeable(design: AnyDesign) -> Design:
         InvalidRequest: they cannot; the message says why.
     """
     elsewhere = "Let a machine draw: `deniable serve` asks it on a page."
-    if not isinstance(design, Design) or design.answer_form == "numbers":
-        raise InvalidRequest(
-            f"this design asks for {design.asks}; expected one for a question with categories.", elsewhere
-        )
+    check_surface(design, "field kit", elsewhere)
+    assert isinstance(design, Design)
     if design.factors:
         names = ", ".join(design.attributes[:4])
         raise InvalidRequest(

@@ -48,6 +48,7 @@ from deniable.tallies.columns import subject
 from deniable.tallies.group_labels import Group, group_name
 from deniable.tallies.weighted import WeightedTally
 from deniable.types import operation
+from deniable.types.surfaces import check_surface
 
 __all__ = ["Differences", "GroupedEstimate", "estimate_groups"]
 
@@ -64,11 +65,8 @@ def estimate_groups(tally: GroupedTally, **options: Any) -> GroupedEstimate:
         InvalidRequest: a type of design whose estimates do not name the same things in every group; or a population,
             which is another one in each group.
     """
-    if not tally.design.has_comparable_groups:
-        raise InvalidRequest(
-            f"groups of a design that asks for {tally.design.asks} do not compare; expected shares, items or numbers.",
-            "Estimate each group by itself: {group: dn.estimate(each) for group, each in tally.items()}.",
-        )
+    hint = "Estimate each group by itself: {group: dn.estimate(each) for group, each in tally.items()}."
+    check_surface(tally.design, "groups", hint)
     for name in ("population", "inverse"):
         if name in options:
             raise InvalidRequest(

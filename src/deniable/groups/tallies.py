@@ -20,6 +20,7 @@ from deniable.tallies.group_labels import Group, group_label, group_order, numbe
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 from deniable.types import operation
+from deniable.types.surfaces import check_surface
 
 if TYPE_CHECKING:
     from deniable.groups.estimates import GroupedEstimate
@@ -300,10 +301,7 @@ def check_groups(design: AnyDesign) -> None:
         InvalidRequest: a deck.
     """
     if design.is_dealt:
-        raise InvalidRequest(
-            "a deck is dealt to all of its people at once, and so estimated; expected a design whose respondents draw "
-            "by themselves."
-        )
+        check_surface(design, "groups")
 
 
 def _rows(design: AnyDesign, responses: Any) -> Any:

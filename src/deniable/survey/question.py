@@ -20,6 +20,7 @@ from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import CEILING
 from deniable.survey.texts import PartTexts, QuestionTexts
 from deniable.survey.tools import tool_for
+from deniable.types.surfaces import check_surface
 
 DEVICES = ("browser", "physical")
 """Who draws: the respondent's own browser or program, or a physical device such as dice or cards."""
@@ -60,6 +61,7 @@ class Question:
 
     def __post_init__(self) -> None:
         check_slug(self.name, "a question")
+        check_surface(self.about, "survey file")
         if self.device not in DEVICES:
             raise InvalidRequest(f"the device is {quoted(self.device)}; expected one of {', '.join(DEVICES)}.")
         what = f"the question {self.name!r}"

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from deniable.documents import HashedDocument
 
-__all__ = ["FILES", "FOLDERS", "Typed", "design_classes", "find_operation", "operation"]
+__all__ = ["FILES", "FOLDERS", "Typed", "design_classes", "find_operation", "find_type_operation", "operation"]
 
 FOLDERS: dict[str, str] = {
     "categories": "deniable.types.categories",
@@ -76,6 +76,7 @@ FILES: dict[str, str] = {
     "has_few_tallies": "plan",
     "mean_variance": "plan",
     "largest_deviation": "plan",
+    "REFUSED": "surfaces",
 }
 """Name of an operation → the file of each folder that defines it.
 
@@ -132,8 +133,11 @@ def operation(design: Typed, name: str) -> Any:
 def find_operation(design: object, name: str) -> Callable[..., Any] | None:
     """Return the operation of this name for a design; None for anything else, and for types that have none."""
     asks = getattr(design, "asks", None)
-    if asks not in FOLDERS:
-        return None
+    return find_type_operation(asks, name) if asks in FOLDERS else None
+
+
+def find_type_operation(asks: str, name: str) -> Any:
+    """Return the operation of this name for a type of question; None where its folder defines none."""
     return _operation(asks, name) if name in _operation_names(asks, FILES[name]) else None
 
 

@@ -28,6 +28,7 @@ from deniable.engines.sql.queries import Names, several
 from deniable.errors import DeniableError, Incompatible, InvalidRequest, MissingExtra
 from deniable.files.columns import DESIGN
 from deniable.order.ladders import Ladder
+from deniable.types.surfaces import check_surface
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -80,11 +81,7 @@ def respond_all(
         MissingExtra: pyspark is not installed.
     """
     _check_pyspark()
-    if design.is_dealt:
-        raise InvalidRequest(
-            "a deck is dealt to all of its people at once; expected a design whose respondents draw by themselves.",
-            "Deal it on one machine: dn.respond_all(deck, answers).",
-        )
+    check_surface(design, "Spark", "Draw on one machine: dn.respond_all(design, answers).")
     options = {} if codes is None else {"codes": codes}
     drawing = Drawing(design, _answers(design, column), tuple(keep), options, not keep_order, fast, cohorts)
     _check_frame(frame, drawing)

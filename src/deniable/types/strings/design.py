@@ -500,7 +500,6 @@ class StringDesign(AnyDesign):
     SCHEMA: ClassVar[str] = "string-design"
     asks: ClassVar[str] = "strings"
     answer_form: ClassVar[str] = "text"
-    has_comparable_groups: ClassVar[bool] = False
 
     if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
         respond = _respond.respond
