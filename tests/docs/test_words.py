@@ -10,7 +10,15 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LONGEST = 160  # characters of a line of prose; scripts/wrap breaks longer ones
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-MADE = {"benchmarks.md", "coverage.md", "efficiency.md", "costs.md", "surfaces.md", "survey-designs.md", "threat-model.md"}
+MADE = {
+    "benchmarks.md",
+    "coverage.md",
+    "efficiency.md",
+    "costs.md",
+    "surfaces.md",
+    "survey-designs.md",
+    "threat-model.md",
+}
 STUMBLED = {  # what stood there, and what is meant
     r"\bstops? to work\b": "stop working",
     r"\b1 times as many\b": "as many",
