@@ -17,7 +17,7 @@ from pyarrow import parquet
 import deniable as dn
 from deniable.engines import files, sql
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse
-from deniable.types import FILES, FOLDERS
+from deniable.types import FILES, FOLDERS, surfaces
 from tests.support import bearings
 from tests.support.bearings.count import BearingTally
 from tests.support.bearings.design import POINTS, BearingDesign, bearing_design
@@ -127,6 +127,28 @@ def test_its_certificate_and_its_page() -> None:
     certificate = dn.certify(DESIGN)
     assert type(certificate).from_json(certificate.to_json()) == certificate
     assert "north" in certificate.to_html()
+
+
+def test_its_tables_and_pictures(sent: Any) -> None:
+    counted: Any = dn.tally(sent)
+    for thing in (DESIGN, counted, dn.tally(sent, by=["n", "s"] * 100)):
+        assert "<table" in thing._repr_html_()
+        assert thing.plot().axes
+    assert "north" in DESIGN.to_csv()
+    assert "north" in str(counted)
+
+
+def test_its_plan_and_its_audit() -> None:
+    assert dn.plan.sample_size(DESIGN, margin=0.1) == dn.plan.sample_size(DESIGN.device, margin=0.1)
+    assert dn.audit(DESIGN, draws=2_000, checks=["worst event"]).verdict == "consistent"
+
+
+def test_what_it_is_refused_by_tells_the_reason() -> None:
+    with pytest.raises(InvalidRequest, match="a survey has no such question"):
+        dn.Question("way", DESIGN, {})  # type: ignore[arg-type]
+    with pytest.raises(InvalidRequest, match="draws this by hand"):
+        dn.fieldkit.write_kit(DESIGN, "kit")
+    assert "| bearings |" in surfaces.page()
 
 
 def test_every_operation_is_defined_in_its_file() -> None:
