@@ -10,8 +10,9 @@ import deniable as dn
 from tests.support.walks import walk
 
 
-def changes_of_file(result: dn.Estimate) -> list[str]:
-    str(result.summary())  # everything is loaded
+def changes_of_file(tally: dn.Tally) -> list[str]:
+    str(dn.estimate(tally).summary())  # everything is loaded
+    result = dn.estimate(tally)
     files = walk(lambda: str(result.summary()))
     # The checks that refuse a wrong argument are not a step of the walk.
     return [name for name, _ in groupby(name for name in files if name != "errors.py")]
@@ -27,7 +28,7 @@ def changes_of_file(result: dn.Estimate) -> list[str]:
     ids=["three answers", "two answers"],
 )
 def test_a_summary_is_printed_in_few_changes_of_file(design: dn.Design, counts: list[int], limit: int) -> None:
-    files = changes_of_file(dn.estimate(dn.Tally(design, counts)))
+    files = changes_of_file(dn.Tally(design, counts))
     assert "estimates/summary.py" in files
     assert "rendering/formats.py" in files
     assert len(files) <= limit, files

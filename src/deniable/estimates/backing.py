@@ -15,9 +15,8 @@ from scipy.special import betaincinv
 
 from deniable.channel import Channel
 from deniable.estimates.covariances import Vector
-from deniable.estimates.linear import floats
+from deniable.estimates.linear import blind, floats
 from deniable.estimates.members import MOST_TERMS, sent, sent_terms
-from deniable.estimates.supported import supported
 
 LEAST_EXPECTED = 4
 """Expected responses of the rarest sort from which intervals that rest on two moments or on the likelihood keep their
@@ -77,9 +76,12 @@ class Backing:
 
 def backing(channel: Channel) -> Backing | None:
     """Return how often responses back each category; None where some category has no responses of its own."""
-    if channel.two_level is not None:
-        linear = supported(channel.two_level)
-        return Backing(linear.p, linear.q, linear.q, linear.support.gather)
+    two_level = channel.two_level
+    if two_level is not None:
+        hit, stray = float(two_level.hit_rate), float(two_level.stray_rate)
+        if hit == stray:
+            raise blind()
+        return Backing(hit, stray, stray, two_level.support.gather)
     if channel.answers * channel.responses > MOST_WRITTEN:
         return None
     matrix = floats(channel)
