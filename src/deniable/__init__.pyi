@@ -41,14 +41,11 @@ from deniable.estimates import Posterior as Posterior
 from deniable.estimates import Result as Result
 from deniable.estimates import Sensitivity as Sensitivity
 from deniable.estimates import Summary as Summary
-from deniable.estimates import TwoSamples as TwoSamples
 from deniable.estimates import compliance as compliance
 from deniable.estimates import cross_table as cross_table
 from deniable.estimates import posterior as posterior
 from deniable.estimates import unrelated_two_samples as unrelated_two_samples
 from deniable.estimates.cross_tables import independence as independence
-from deniable.estimates.measures import Correlation as Correlation
-from deniable.estimates.measures import TableMeasure as TableMeasure
 from deniable.estimates.measures import correlation as correlation
 from deniable.estimates.regression import Regression as Regression
 from deniable.estimates.regression import regress as regress
@@ -58,7 +55,6 @@ from deniable.estimates.sampling import Sampling as Sampling
 from deniable.estimates.sampling.tables import SampledTable as SampledTable
 from deniable.estimates.scrambled.designs import Scrambling as Scrambling
 from deniable.estimates.scrambled.designs import scrambled as scrambled
-from deniable.estimates.scrambled.estimates import ScrambledMean as ScrambledMean
 from deniable.estimates.stages import Combined as Combined
 from deniable.estimates.stages import Mixed as Mixed
 from deniable.estimates.statistics import Statistic as Statistic

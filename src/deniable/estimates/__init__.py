@@ -13,7 +13,7 @@ from deniable.estimates.posteriors import Posterior, posterior
 from deniable.estimates.results import Caution, Result, Row, Summary
 from deniable.estimates.sensitivity import Sensitivity
 from deniable.estimates.shares import Estimate, ShareRow, covariance, estimate
-from deniable.estimates.two_samples import TwoSamples, best_split, unrelated_two_samples
+from deniable.estimates.two_samples import best_split, unrelated_two_samples
 
 __all__ = [
     "Caution",
@@ -29,7 +29,6 @@ __all__ = [
     "Sensitivity",
     "ShareRow",
     "Summary",
-    "TwoSamples",
     "best_split",
     "compliance",
     "covariance",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from deniable.estimates.measures import TableMeasure
     from deniable.estimates.sampling import Sampling
     from deniable.estimates.sampling.tables import SampledTable
+    from deniable.estimates.statistics import Statistic
 
 MOST_PAIRS = 1_000_000
 """Pairs of responses that are counted in a table of two columns."""
@@ -275,7 +276,9 @@ class AnswerTable(Grid):
     def independence(self) -> HypothesisTest:
         """Test whether the two attributes are independent."""
 
-    def odds_ratio(self, rows: tuple[str, str] | None = None, columns: tuple[str, str] | None = None) -> TableMeasure:
+    def odds_ratio(
+        self, rows: tuple[str, str] | None = None, columns: tuple[str, str] | None = None
+    ) -> Statistic[TableMeasure]:
         """Return the odds ratio π_ac·π_bd / (π_ad·π_bc) of two rows a, b and two columns c, d.
 
         Args:
@@ -286,10 +289,13 @@ class AnswerTable(Grid):
             InvalidRequest: answers that the table does not have.
         """
         from deniable.estimates.measures import TableMeasure
+        from deniable.estimates.statistics import Statistic
 
-        return TableMeasure(self, "odds ratio", self._chosen(rows, 0), self._chosen(columns, 1))
+        return Statistic(TableMeasure(self, "odds ratio", self._chosen(rows, 0), self._chosen(columns, 1)))
 
-    def correlation(self, rows: Sequence[float] | None = None, columns: Sequence[float] | None = None) -> TableMeasure:
+    def correlation(
+        self, rows: Sequence[float] | None = None, columns: Sequence[float] | None = None
+    ) -> Statistic[TableMeasure]:
         """Return the correlation of numbers that stand for the answers.
 
         Args:
@@ -300,19 +306,21 @@ class AnswerTable(Grid):
             InvalidRequest: other numbers of numbers, or all of them alike.
         """
         from deniable.estimates.measures import TableMeasure
+        from deniable.estimates.statistics import Statistic
 
-        return TableMeasure(self, "correlation", *map(_numbers, (rows, columns), self.shares.shape))
+        return Statistic(TableMeasure(self, "correlation", *map(_numbers, (rows, columns), self.shares.shape)))
 
-    def share(self, column: str, *, among: str) -> TableMeasure:
+    def share(self, column: str, *, among: str) -> Statistic[TableMeasure]:
         """Return the share of a column among the people of a row: of drinkers among those who smoke.
 
         Raises:
             InvalidRequest: answers that the table does not have.
         """
         from deniable.estimates.measures import TableMeasure
+        from deniable.estimates.statistics import Statistic
 
         chosen = _place(self.row_labels, among), _place(self.column_labels, column)
-        return TableMeasure(self, "share", (float(chosen[0]),), (float(chosen[1]),))
+        return Statistic(TableMeasure(self, "share", (float(chosen[0]),), (float(chosen[1]),)))
 
     def _chosen(self, given: tuple[str, str] | None, axis: int) -> tuple[float, ...]:
         labels, side = ((self.row_labels, "rows"), (self.column_labels, "columns"))[axis]

@@ -13,8 +13,18 @@ from deniable import documents
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.independence import holm
-from deniable.estimates.intervals import Interval, one_of
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
+from deniable.estimates.results import (
+    Bounds,
+    Caution,
+    Columns,
+    Description,
+    IntervalMethod,
+    IntervalRequest,
+    Result,
+    Row,
+    RowType,
+    Summary,
+)
 
 __all__ = ["ALIKE", "REST", "Compared", "DifferenceRow", "Differences"]
 
@@ -63,6 +73,10 @@ class Groups(Protocol):
     @property
     def comparison_notes(self) -> tuple[str, ...]:
         """What has to be known to read differences between them."""
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the covariance."""
 
     def cov_params(self) -> Matrix:
         """Return the covariance of all numbers of all groups."""
@@ -125,7 +139,7 @@ class DifferenceRow(Row):
 
 
 @dataclass(frozen=True, eq=False)
-class Differences(Result):
+class Differences(Result[DifferenceRow]):
     """By how much groups differ, in pairs or each from all others, with tests adjusted for their number.
 
     Attributes:
@@ -146,7 +160,11 @@ class Differences(Result):
 
     @property
     def bse(self) -> dict[str, float]:
-        return {each.name: each.error for each in self.compared}
+        return {comparison.name: comparison.error for comparison in self.compared}
+
+    @property
+    def df(self) -> float:
+        return self.of.df
 
     def cov_params(self) -> Matrix:
         """Return the covariance of all differences: those that share a group go together."""
@@ -169,52 +187,43 @@ class Differences(Result):
         values = holm(np.array([each.p_value for each in self.compared]))
         return dict(zip(self.params, values.tolist(), strict=True))
 
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        """Return an interval for each difference: "recovered" from those of both groups, "normal" or "chebyshev".
+    def _interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return "recovered" from the intervals of both groups where these have contrasts, and the usual ones."""
+        around = super()._interval_methods()
+        return {"recovered": self._recovered_bounds, **around} if self._have_contrasts else around
 
-        Raises:
-            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
-        """
-        events = len(self.compared) if simultaneous else 1
-        have = all(each.apart is not None for each in self.compared)
-        if method not in (None, "recovered") or not have:
-            if method == "recovered":
-                raise InvalidRequest("these numbers have no contrasts; expected normal or chebyshev intervals.")
-            return around(self.params, self.bse, level=level, method=method, events=events)
-        own = one_of(events, level)
-        return {each.name: each.apart.interval(level=own) for each in self.compared}
+    @property
+    def _have_contrasts(self) -> bool:
+        return all(comparison.apart is not None for comparison in self.compared)
+
+    def _recovered_bounds(self, confidence: float) -> Bounds:
+        lows, highs = vector([comparison.apart.interval(level=confidence) for comparison in self.compared]).T
+        return lows, highs
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         return self.of.warnings
 
-    def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> Summary[DifferenceRow]:
-        intervals, adjusted = self.conf_int(level=level, method=method, simultaneous=simultaneous), self.adjusted
-        rows = tuple(
-            DifferenceRow(each.name, each.value, each.error, *intervals[each.name], each.p_value, adjusted[each.name])
-            for each in self.compared
-        )
-        have = all(each.apart is not None for each in self.compared)
-        of = self.of.summary(level=level)
-        adjusting = (f"p-values are adjusted for {len(rows):,} comparisons by Holm.",) if len(rows) > 1 else ()
+    @property
+    def _row_type(self) -> RowType:
+        return DifferenceRow
+
+    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:  # noqa: ARG002 - p has no level
+        return {"p_value": list(self.p_values.values()), "adjusted": list(self.adjusted.values())}
+
+    def _describe(self, request: IntervalRequest) -> Description:
+        groups = self.of.summary(level=request.level)
+        n = len(self.compared)
+        adjusting = (f"p-values are adjusted for {n:,} comparisons by Holm.",) if n > 1 else ()
         what = "each pair of groups" if self.against == "pairs" else f"each group and {REST}"
-        return Summary(
+        return Description(
             title=f"Differences between {what}: {len(self.of.groups):,} groups, {self.of.respondents:,} respondents",
-            quantity="difference in share" if of.quantity == "share" else "difference",
-            rows=rows,
-            notes=(*adjusting, *self.of.comparison_notes),
-            warnings=self.warnings,
-            level=level,
-            interval=method or ("recovered" if have else "normal"),
-            method=of.method,
+            quantity="difference in share" if groups.quantity == "share" else "difference",
+            method=groups.method,
             respondents=self.of.respondents,
-            missing=of.missing,
-            epsilon=of.epsilon,
-            simultaneous=simultaneous,
+            epsilon=groups.epsilon,
+            missing=groups.missing,
+            notes=(*adjusting, *self.of.comparison_notes),
         )
 
     @property

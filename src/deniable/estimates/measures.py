@@ -18,10 +18,11 @@ from deniable.errors import Incompatible, InvalidRequest, NotEstimable, Unreadab
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.cross_tables import AnswerTable, CrossTable, cross_table
 from deniable.estimates.independence import response_scores
-from deniable.estimates.intervals import Interval, one_of, quantile
+from deniable.estimates.intervals import Interval, quantile
 from deniable.estimates.likelihood import log_likelihood
 from deniable.estimates.linear import floats
-from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.results import Bounds, Caution, Description, IntervalMethod
+from deniable.estimates.statistics import Model, Statistic
 from deniable.files.row_names import check_same_people
 from deniable.tallies.columns import KnownColumn, asked_part, column_of
 from deniable.tallies.group_labels import numbered
@@ -40,7 +41,7 @@ Measure = Callable[[Vector], float]
 
 
 @dataclass(frozen=True, eq=False)
-class TableMeasure(Result):
+class TableMeasure(Model):
     """One number about a table of two attributes: an odds ratio, a correlation, or a share among the people of a row.
 
     The odds ratio and the share are those of the most likely table, which lies in the simplex; the correlation is that
@@ -98,35 +99,25 @@ class TableMeasure(Result):
             variance = float(slopes @ spread @ slopes)
         return math.sqrt(variance) if math.isfinite(variance) and variance >= 0 else math.nan
 
-    @property
-    def bse(self) -> dict[str, float]:
-        return {self.name: self._error}
-
-    def cov_params(self) -> Matrix:
+    def covariance_matrix(self) -> Matrix:
         return np.array([[self._error**2]])
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,  # noqa: ARG002 - there is one number
-    ) -> dict[str, Interval]:
-        """Return the interval: "profile" (the default), which holds at the border, "normal" or "chebyshev".
+    def interval_methods(self) -> Mapping[str, IntervalMethod]:
+        return {"profile": self._profile_bounds}
+
+    def _profile_bounds(self, confidence: float) -> Bounds:
+        """Return the profile-likelihood interval, which covers at the border, too.
 
         Implements: all values that a table has whose log-likelihood is at most z²/2 below the largest [Wil38].
 
-        Why: the log-likelihood is concave in the shares, so that these tables are a convex set; the ends are where the
-        measure is smallest and largest in it.
+        Why: the log-likelihood is concave in the shares, so that these tables are a convex set; the bounds are where
+        the measure is smallest and largest in it.
         """
-        if method not in (None, "profile"):
-            return around(self.params, self.bse, level=level, method=method)
-        low, high = _range(self.table, self._measure, one_of(1, level))
+        low, high = map(self._told, _range(self.table, self._measure, confidence))
         value = self.value
-        ends = self._told(low), self._told(high)
         if not math.isnan(value):
-            ends = min(ends[0], value), max(ends[1], value)
-        return {self.name: Interval(*ends)}
+            low, high = min(low, value), max(high, value)
+        return np.array([low]), np.array([high])
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -138,22 +129,16 @@ class TableMeasure(Result):
             return (*told, Caution("beyond", "the correlation leaves −1 … 1: there are too few responses to tell it."))
         return told
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
-        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)[self.name]
-        of = self.table.told
-        return Summary(
-            title=f"{self._title}, {of.people}",
+    def describe(self) -> Description:
+        facts = self.table.told
+        return Description(
+            title=f"{self._title}, {facts.people}",
             quantity=self.name,
-            rows=(Row(self.name, self.value, self._error, *ends),),
-            notes=(f"{self.table.independence()}.", *self._counted()),
-            warnings=self.warnings,
-            level=level,
-            interval=method or "profile",
             method=self._method,
-            respondents=of.respondents,
-            missing=of.missing,
+            respondents=facts.respondents,
             epsilon=asked_part(self.table.design).epsilon,
-            simultaneous=simultaneous,
+            missing=facts.missing,
+            notes=(f"{self.table.independence()}.", *self._counted()),
         )
 
     def _counted(self) -> tuple[str, ...]:
@@ -185,10 +170,10 @@ class TableMeasure(Result):
         return f"{table.rows} ({rows[0]}, {rows[1]}) by {table.columns} ({columns[0]}, {columns[1]})"
 
     @property
-    def _design_hash(self) -> str:
+    def design_hash(self) -> str:
         return self.table._design_hash
 
-    def _source(self) -> dict[str, Any]:
+    def to_source(self) -> dict[str, Any]:
         return {
             "of": self.table.type,
             "table": self.table._source(),
@@ -198,17 +183,17 @@ class TableMeasure(Result):
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Design) -> TableMeasure:
+    def from_source(cls, source: Mapping[str, Any], design: Design) -> TableMeasure:
         from deniable.estimates.sampling.tables import SampledTable
 
-        known: dict[str, type[AnswerTable]] = {each.type: each for each in (CrossTable, SampledTable)}
-        kind, name = (documents.field(source, each, str) for each in ("of", "name"))
-        if kind not in known:
-            raise UnreadableFile(f"the table is of the type {quoted(kind)}; expected one of {', '.join(known)}.")
-        table = known[kind]._remade(documents.field(source, "table", dict), design)
+        tables: dict[str, type[AnswerTable]] = {table.type: table for table in (CrossTable, SampledTable)}
+        kind, name = (documents.field(source, field, str) for field in ("of", "name"))
+        if kind not in tables:
+            raise UnreadableFile(f"the table is of the type {quoted(kind)}; expected one of {', '.join(tables)}.")
+        table = tables[kind]._remade(documents.field(source, "table", dict), design)
         if name not in ("odds ratio", "correlation", "share"):
             raise UnreadableFile(f"the measure is {quoted(name)}; expected odds ratio, correlation or share.")
-        rows, columns = (tuple(map(float, documents.field(source, each, list))) for each in ("rows", "columns"))
+        rows, columns = (tuple(map(float, documents.field(source, field, list))) for field in ("rows", "columns"))
         return cls(table, name, rows, columns)
 
 
@@ -331,7 +316,7 @@ def correlation(
     rows: str | None = None,
     columns: str | None = None,
     sampling: Sampling | None = None,
-) -> Correlation | TableMeasure:
+) -> Statistic[Correlation] | Statistic[TableMeasure]:
     """Estimate the correlation of two columns, of which one or both were randomized, freed of the devices.
 
     Implements: cov(r, c)/√(V(x)·V(c)) with r the unbiased score of a response: a device that draws on its own leaves
@@ -347,8 +332,8 @@ def correlation(
         sampling: how these people were drawn, if not one by one.
 
     Returns:
-        A `Correlation` where one of the two holds numbers; else the correlation of their `cross_table`, whose interval
-        is by likelihood.
+        A statistic. Its model is a `Correlation` where one of the two holds numbers; else it is a `TableMeasure`, the
+        correlation of their `cross_table`, whose interval is by likelihood.
 
     Raises:
         InvalidRequest: no column that was randomized, a design for something else, or openly known text of more than
@@ -421,7 +406,7 @@ def _as_numbers(given: object) -> Vector | None:
     return np.array(numbers, np.float64)[rows] if numbers else np.empty(0)
 
 
-def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | None) -> Correlation:
+def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | None) -> Statistic[Correlation]:
     if len(column.codes) != len(numbers):
         raise Incompatible(
             f"there are {len(column.codes):,} and {len(numbers):,} rows; expected one of each for every respondent."
@@ -453,7 +438,7 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
         error = number_error(lambda weights: moments.correlated(weights * there)[0], adds, sampling, there)
         degrees, drawn, variance = float(sampling.degrees_of(there)), sampling.describe(), sampling.variance
     missing = int((~there).sum())
-    return Correlation(value, error, n, missing, column.design, degrees, drawn, variance)
+    return Statistic(Correlation(value, error, n, missing, column.design, degrees, drawn, variance))
 
 
 class _CorrelatedScores(NamedTuple):
@@ -479,7 +464,7 @@ class _CorrelatedScores(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Correlation(Result):
+class Correlation(Model):
     """The correlation of a randomized column with numbers that are openly known.
 
     Attributes:
@@ -513,30 +498,21 @@ class Correlation(Result):
     def params(self) -> dict[str, float]:
         return {"correlation": self.value}
 
-    @property
-    def bse(self) -> dict[str, float]:
-        return {"correlation": self.error}
-
-    def cov_params(self) -> Matrix:
+    def covariance_matrix(self) -> Matrix:
         return np.array([[self.error**2]])
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,  # noqa: ARG002 - there is one number
-    ) -> dict[str, Interval]:
-        """Return the interval: "fisher" on the scale of artanh (the default), "normal" or "chebyshev".
+    @property
+    def df(self) -> float:
+        return self.degrees
 
-        Where the value leaves −1 … 1 there is no such scale, and the interval is the normal one.
-        """
-        if method not in (None, "fisher") or not abs(self.value) < 1:
-            chosen = None if method == "fisher" else method
-            return around(self.params, self.bse, level=level, method=chosen, degrees=self.degrees)
-        far = quantile(one_of(1, level), self.degrees) * self.error / (1 - self.value**2)
-        low, high = (math.tanh(math.atanh(self.value) + side * far) for side in (-1, 1))
-        return {"correlation": Interval(low, high)}
+    def interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return "fisher", on the scale of artanh. A value that leaves −1 … 1 has none, and normal intervals."""
+        return {"fisher": self._fisher_bounds} if abs(self.value) < 1 else {}
+
+    def _fisher_bounds(self, confidence: float) -> Bounds:
+        width = quantile(confidence, self.degrees) * self.error / (1 - self.value**2)
+        low, high = (math.tanh(math.atanh(self.value) + side * width) for side in (-1, 1))
+        return np.array([low]), np.array([high])
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -546,30 +522,24 @@ class Correlation(Result):
             return (Caution("beyond", "the correlation leaves −1 … 1: there are too few responses to tell it."),)
         return ()
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
-        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)["correlation"]
+    def describe(self) -> Description:
         answers = tuple(self.design.categories)
-        return Summary(
+        return Description(
             title="Correlation of a randomized answer with a number, "
             + (self.sample or f"{self.respondents:,} respondents"),
             quantity="correlation",
-            rows=(Row("correlation", self.value, self.error, *ends),),
-            notes=(_counted_as("the design", answers, range(len(answers))),) if len(answers) > 2 else (),
-            warnings=self.warnings,
-            level=level,
-            interval=method or ("fisher" if abs(self.value) < 1 else "normal"),
             method=f"moments, {self.variance}" if self.variance else "moments",
             respondents=self.respondents,
-            missing=self.missing,
             epsilon=self.epsilon,
-            simultaneous=simultaneous,
+            missing=self.missing,
+            notes=(_counted_as("the design", answers, range(len(answers))),) if len(answers) > 2 else (),
         )
 
     @property
-    def _design_hash(self) -> str:
+    def design_hash(self) -> str:
         return self.design.hash
 
-    def _source(self) -> dict[str, Any]:
+    def to_source(self) -> dict[str, Any]:
         return {
             "value": None if math.isnan(self.value) else self.value,
             "error": None if math.isnan(self.error) else self.error,
@@ -581,9 +551,9 @@ class Correlation(Result):
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Design) -> Correlation:
-        value, error = (math.nan if source.get(each) is None else float(source[each]) for each in ("value", "error"))
-        respondents, missing = (documents.whole(source, each) for each in ("respondents", "missing"))
+    def from_source(cls, source: Mapping[str, Any], design: Design) -> Correlation:
+        value, error = (math.nan if source.get(name) is None else float(source[name]) for name in ("value", "error"))
+        respondents, missing = (documents.whole(source, name) for name in ("respondents", "missing"))
         degrees = math.inf if source.get("degrees") is None else float(source["degrees"])
-        sample, variance = (documents.field(source, each, str) for each in ("sample", "variance"))
+        sample, variance = (documents.field(source, name, str) for name in ("sample", "variance"))
         return cls(value, error, respondents, missing, design, degrees, sample, variance)

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -25,9 +25,20 @@ from deniable.chance import SYSTEM
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Interval, one_of
+from deniable.estimates.intervals import Interval
 from deniable.estimates.linear import floats
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary, words_of
+from deniable.estimates.results import (
+    Bounds,
+    Caution,
+    Columns,
+    Description,
+    IntervalMethod,
+    IntervalRequest,
+    Result,
+    Row,
+    RowType,
+    words_of,
+)
 from deniable.estimates.shares import Estimate
 from deniable.estimates.summary import rests_on
 from deniable.rendering import formats
@@ -86,7 +97,7 @@ class PosteriorDraws(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior(Result):
+class Posterior(Result[PosteriorRow]):
     """What is believed about the share of each category after the responses.
 
     `params` are posterior means, `bse` posterior standard deviations, and intervals are credible: given the prior, the
@@ -160,10 +171,6 @@ class Posterior(Result):
     def params(self) -> dict[str, float]:
         return dict(zip(self.design.categories, self._moments[0].tolist(), strict=True))
 
-    @property
-    def bse(self) -> dict[str, float]:
-        return dict(zip(self.design.categories, np.sqrt(np.diagonal(self._moments[1])).tolist(), strict=True))
-
     def cov_params(self) -> Matrix:
         """Return the covariance of the shares under the posterior."""
         return self._moments[1].copy()
@@ -182,30 +189,21 @@ class Posterior(Result):
         at = min(max(float(share), 0.0), 1.0)
         return 1 - self._below(at) if number == 1 else self._below(1 - at)
 
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        """Return a credible interval for each share by name.
+    def _n_intervals(self) -> int:
+        return len(self.prior) if len(self.prior) > 2 else 1
 
-        Args:
-            level: the probability that the share lies inside, given the prior.
-            method: "equal-tailed" (the default), or "highest" for the narrowest.
-            simultaneous: let all of them hold together with at least this probability (Bonferroni).
+    def _interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return credible intervals: "equal-tailed" (the default), or "highest" for the narrowest."""
+        return {name: partial(self._credible_bounds, name) for name in INTERVALS}
 
-        Raises:
-            InvalidRequest: a level outside (0, 1), or another method.
-        """
-        if method not in (None, *INTERVALS):
-            raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(INTERVALS)}.")
-        size = len(self.prior)
-        confidence = one_of(size if simultaneous and size > 2 else 1, level)
+    def _credible_bounds(self, method: str, confidence: float) -> Bounds:
         narrowest = method == "highest"
         if self.entropy is None:
             low, high = _narrowest(self._quantile, confidence) if narrowest else self._tails(confidence)
-            ends = [Interval(1 - high, 1 - low), Interval(low, high)]
-        else:
-            ends = [_of_draws(each, confidence, narrowest=narrowest) for each in self.drawn.shares.T]
-        return dict(zip(self.design.categories, ends, strict=True))
+            return vector([1 - high, low]), vector([1 - low, high])
+        intervals = [_of_draws(shares, confidence, narrowest=narrowest) for shares in self.drawn.shares.T]
+        lows, highs = vector(intervals).T
+        return lows, highs
 
     def _below(self, share: float) -> float:
         (numbers, weights), (b, a) = self.mixture, self.prior
@@ -229,31 +227,30 @@ class Posterior(Result):
         )
         return (Caution("few-draws", text),)
 
-    def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> Summary[PosteriorRow]:
-        """Return a table of means with credible intervals, and the prior beside them."""
-        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        whole, errors = sum(self.prior), self.bse
-        before = [(part / whole, *beta_law.interval(level, part, whole - part)) for part in self.prior]
-        rows = tuple(
-            PosteriorRow(name, value, errors[name], *ends[name], *map(float, prior))
-            for (name, value), prior in zip(self.params.items(), before, strict=True)
-        )
+    @property
+    def _row_type(self) -> RowType:
+        return PosteriorRow
+
+    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:
+        total = sum(self.prior)
+        bounds = [beta_law.interval(request.level, part, total - part) for part in self.prior]
+        return {
+            "prior": [part / total for part in self.prior],
+            "prior_low": [float(low) for low, _ in bounds],
+            "prior_high": [float(high) for _, high in bounds],
+        }
+
+    def _describe(self, request: IntervalRequest) -> Description:
         n, epsilon = self.tally.respondents, self.design.epsilon
-        return Summary(
+        return Description(
             title=f"posterior, {words_of(self.design.name)}, ε = {formats.epsilon(epsilon)}, {n:,} respondents",
             quantity="share",
-            rows=rows,
-            notes=self._notes,
-            warnings=self.warnings,
-            level=level,
-            interval=f"credible, {method or INTERVALS[0]}",
-            simultaneous=simultaneous,
             method=self.method,
             respondents=n,
-            missing=self.tally.missing,
             epsilon=epsilon,
+            missing=self.tally.missing,
+            notes=self._notes,
+            interval=f"credible, {request.method or INTERVALS[0]}",
         )
 
     @property

@@ -24,7 +24,7 @@ from deniable.estimates.results import (
 
 __all__ = ["Model", "Statistic"]
 
-_MODULES = ("measures", "regression.effects", "scrambled.estimates", "two_samples")
+_MODULES = ("compliance", "measures", "regression.effects", "scrambled.estimates", "two_samples")
 """The modules with models, loaded before a statistic is read from JSON."""
 
 
@@ -72,6 +72,10 @@ class Model(ABC):
     def interval_methods(self) -> Mapping[str, IntervalMethod]:
         """Return interval methods besides or in place of "normal" and "chebyshev"; the first is the default."""
         return {}
+
+    def n_intervals(self) -> int:
+        """Return how many intervals can miss separately."""
+        return len(self.params)
 
     @abstractmethod
     def describe(self) -> Description:
@@ -147,6 +151,9 @@ class Statistic(Result[Row], Generic[AnyModel_co]):
         for name, method in super()._interval_methods().items():
             methods.setdefault(name, method)
         return methods
+
+    def _n_intervals(self) -> int:
+        return self.model.n_intervals()
 
     def _describe(self, request: IntervalRequest) -> Description:  # noqa: ARG002 - the text has no level
         return self.model.describe()

@@ -22,8 +22,8 @@ from deniable.designs.two_answers import UNRELATED_CAVEAT
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.compliance.response_shares import Group, ResponseShares, Samplings, gather
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Interval
-from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.results import Caution, Description
+from deniable.estimates.statistics import Model, Statistic
 from deniable.rendering import formats
 
 NAMES = ("sensitive", "innocuous")
@@ -42,7 +42,7 @@ class Split(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TwoSamples(Result):
+class TwoSamples(Model):
     """The share of the sensitive answer and of the innocuous one, from two samples.
 
     Attributes:
@@ -79,11 +79,7 @@ class TwoSamples(Result):
     def params(self) -> dict[str, float]:
         return dict(zip(NAMES, (self.weights @ self._shares).tolist(), strict=True))
 
-    @property
-    def bse(self) -> dict[str, float]:
-        return dict(zip(NAMES, np.sqrt(np.diagonal(self.cov_params())).tolist(), strict=True))
-
-    def cov_params(self) -> Matrix:
+    def covariance_matrix(self) -> Matrix:
         """Return the covariance of both shares; that of the counts of two samples is estimated without bias."""
         return vector(self.weights @ self._said.covariance[1::2, 1::2] @ self.weights.T)
 
@@ -119,11 +115,9 @@ class TwoSamples(Result):
         rare = min(b, 1 - b)
         return tuple(exact.ratio(p + (1 - p) * rare, (1 - p) * rare) if p else Fraction(1) for p in self.p)
 
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        few = math.inf if self.sampled is None else float(self.sampled.degrees.min())
-        return around(self.params, self.bse, level=level, method=method, events=2 if simultaneous else 1, degrees=few)
+    @property
+    def df(self) -> float:
+        return math.inf if self.sampled is None else float(self.sampled.degrees.min())
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -137,44 +131,30 @@ class TwoSamples(Result):
         )
         return (Caution("outside", text),)
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
-        """Return a table of both shares, with what a response of each sample reveals."""
-        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        told = [exact.log_above(each) for each in self.parities]
-        shown = " and ".join(f"{formats.epsilon(each)} in sample {at}" for at, each in enumerate(told, 1))
-        return Summary(
+    def describe(self) -> Description:
+        losses = [exact.log_above(parity) for parity in self.parities]
+        listed = " and ".join(f"{formats.epsilon(loss)} in sample {number}" for number, loss in enumerate(losses, 1))
+        return Description(
             title=f"unrelated question in two samples, {self.sizes[0]:,} and {self.sizes[1]:,} respondents"
             + (f", {self.sampled.sample}" if self.sampled else ""),
             quantity="share",
-            rows=tuple(
-                Row(name, value, self.bse[name], ends[name].low, ends[name].high) for name, value in self.params.items()
-            ),
-            notes=(f"At the likely innocuous share ε is {shown}; it is not known before.", UNRELATED_CAVEAT),
-            warnings=self.warnings,
-            level=level,
-            interval=method or "normal",
-            simultaneous=simultaneous,
             method="inversion",
             respondents=sum(self.sizes),
-            missing=0,
-            epsilon=max(told),
+            epsilon=max(losses),
+            notes=(f"At the likely innocuous share ε is {listed}; it is not known before.", UNRELATED_CAVEAT),
         )
 
-    @property
-    def _design_hash(self) -> str:
-        return ""
-
-    def _source(self) -> dict[str, Any]:
+    def to_source(self) -> dict[str, Any]:
         sampled = None if self.sampled is None else self.sampled.to_body()
-        told = {"yes": list(self.yes), "sizes": list(self.sizes), "sampled": sampled}
-        return {"p": [str(each) for each in self.p], **told}
+        counts = {"yes": list(self.yes), "sizes": list(self.sizes), "sampled": sampled}
+        return {"p": [str(probability) for probability in self.p], **counts}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: None) -> TwoSamples:  # noqa: ARG003 - there is none
+    def from_source(cls, source: Mapping[str, Any], design: None) -> TwoSamples:  # noqa: ARG003 - there is none
         p, yes, sizes = (documents.field(source, name, list) for name in ("p", "yes", "sizes"))
-        found = unrelated_two_samples(p=p, yes=yes, respondents=sizes)
+        model = unrelated_two_samples(p=p, yes=yes, respondents=sizes).model
         sampled = source.get("sampled")
-        return found if sampled is None else replace(found, sampled=ResponseShares.from_body(sampled))
+        return model if sampled is None else replace(model, sampled=ResponseShares.from_body(sampled))
 
 
 def unrelated_two_samples(
@@ -184,7 +164,7 @@ def unrelated_two_samples(
     yes: Sequence[int] | None = None,
     respondents: Sequence[int] | None = None,
     sampling: Samplings = None,
-) -> TwoSamples:
+) -> Statistic[TwoSamples]:
     """Estimate a sensitive share, and the innocuous one that nobody knows, from two samples.
 
     Implements: the two-sample design of [GAS69], and with p₂ = 0 that of [Moo71]: of the shares of yes λ₁ and λ₂,
@@ -228,7 +208,7 @@ def unrelated_two_samples(
         raise NotEstimable(
             "a sample has fewer than 2 respondents; expected at least 2, to say how sure an estimate is."
         )
-    return TwoSamples((first, second), (counts[0][0], counts[1][0]), (counts[0][1], counts[1][1]), sampled)
+    return Statistic(TwoSamples((first, second), (counts[0][0], counts[1][0]), (counts[0][1], counts[1][1]), sampled))
 
 
 def _counted(

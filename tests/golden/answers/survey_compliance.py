@@ -160,9 +160,9 @@ def compare_with_direct(
     return {
         "difference": found.params["yes"],
         "se": found.bse["yes"],
-        "z": found.z["yes"],
-        "p_value": found.p_values["yes"],
-        "G2": found.likelihood_ratio.statistic,
-        "G2_p_value": found.likelihood_ratio.p_value,
+        "z": found.model.z["yes"],
+        "p_value": found.model.p_values["yes"],
+        "G2": found.model.likelihood_ratio.statistic,
+        "G2_p_value": found.model.likelihood_ratio.p_value,
         "pooled": found.model.pooled["yes"],
     }

@@ -397,19 +397,19 @@ class TestArms:
         found = dn.compliance.compare_arms(
             dn.Tally(dn.crosswise("1/4"), [140, 260]), dn.estimate(dn.Tally(dn.direct(), [320, 30]))
         )
-        assert "11.4 points more" in found.sentence
-        assert "is an assumption" in found.sentence
-        assert found.sentence in str(found.summary())
+        assert "11.4 points more" in found.model.sentence
+        assert "is an assumption" in found.model.sentence
+        assert found.model.sentence in str(found.summary())
 
     def test_less_is_told_as_less(self) -> None:
         found = dn.compliance.compare_arms(dn.Tally(DIE, [230, 70]), dn.Tally(dn.direct(), [200, 100]))
-        assert "points less" in found.sentence
+        assert "points less" in found.model.sentence
 
     def test_shares_outside_are_brought_in_for_the_likelihood_ratio(self) -> None:
         """Both arms at 0: the unbiased difference is negative, and no share fits better than a common one."""
         found = dn.compliance.compare_arms(dn.Tally(DIE, [180, 20]), dn.Tally(dn.direct(), [100, 0]))
         assert found.params["yes"] < 0
-        assert found.likelihood_ratio.statistic == pytest.approx(0, abs=1e-9)
+        assert found.model.likelihood_ratio.statistic == pytest.approx(0, abs=1e-9)
         assert [each.code for each in found.warnings] == ["implausible"]
 
     def test_other_categories_are_refused(self) -> None:

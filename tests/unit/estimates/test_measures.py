@@ -164,7 +164,7 @@ def test_a_correlation_that_cannot_be_told_says_so() -> None:
     never = dn.correlation(dn.Responses(WARNER, {"response": np.zeros(6, np.uint8)}), [1, 2, 3, 4, 5, 6])
     assert math.isnan(never.params["correlation"])
     assert [each.code for each in never.warnings] == ["undefined"]
-    assert dn.Correlation.from_json(never.to_json(), WARNER) == never
+    assert dn.Statistic.from_json(never.to_json(), WARNER) == never
     assert math.isnan(table([90, 5, 5, 0]).correlation().value)
 
 
@@ -188,7 +188,7 @@ def test_a_correlation_needs_an_order() -> None:
     numbers = dn.correlation(sent, region.map(places.index).to_numpy())
     assert numbers.params == pytest.approx(ordered.params)
     assert "'never' as 0, 'once' as 1" in numbers.summary().notes[0]
-    assert dn.Correlation.from_json(numbers.to_json(), k_ary).summary() == numbers.summary()
+    assert dn.Statistic.from_json(numbers.to_json(), k_ary).summary() == numbers.summary()
     two = dn.correlation(dn.Responses(WARNER, {"response": rng.integers(0, 2, 400, np.uint8)}), region == "west")
     assert len(two.summary().notes) == 1
     with pytest.raises(InvalidRequest, match="neither column holds responses"):

@@ -13,6 +13,7 @@ from scipy.stats import t as student
 import deniable as dn
 from deniable import documents
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.estimates.measures import Correlation, TableMeasure
 from deniable.estimates.testing import wald_test
 
 FORCED = dn.forced_response("2/3", "1/6", "1/6")
@@ -157,7 +158,7 @@ def test_a_table_of_a_clustered_sample_is_less_sure() -> None:
     assert widths[0] / widths[2] == pytest.approx(widths[1] / widths[3], rel=0.1)
     ratio = table.odds_ratio()
     assert ratio.conf_int()["odds ratio"].low > 1
-    for result, kind in ((table, dn.SampledTable), (ratio, dn.TableMeasure)):
+    for result, kind in ((table, dn.SampledTable), (ratio, dn.Statistic)):
         assert kind.from_json(result.to_json(), table.design) == result
         assert pickle.loads(pickle.dumps(result)) == result
     uneven = dn.cross_table(FIRST, SECOND, sampling=CLUSTERED)
@@ -189,17 +190,17 @@ def test_correlations_of_a_sample() -> None:
         pytest.approx(plain.bse["correlation"], rel=1e-3),
     )
     found = dn.correlation(FIRST, age, sampling=CLUSTERED)
-    assert isinstance(found, dn.Correlation)
-    assert found.degrees == 49
+    assert isinstance(found.model, Correlation)
+    assert found.df == 49
     knife = dn.correlation(FIRST, age, sampling=dn.Sampling(WEIGHT, clusters=VILLAGE, replicates="jackknife"))
     assert knife.params == pytest.approx(found.params)
     assert knife.bse["correlation"] == pytest.approx(found.bse["correlation"], rel=0.05)
     ours = found.conf_int(method="normal")["correlation"]
     reach = student.ppf(0.975, 49) * found.bse["correlation"]
     assert ours.high - ours.low == pytest.approx(2 * reach)
-    assert dn.Correlation.from_json(found.to_json(), FORCED) == found
+    assert dn.Statistic.from_json(found.to_json(), FORCED) == found
     both = dn.correlation(FIRST, SECOND, sampling=CLUSTERED)
-    assert isinstance(both, dn.TableMeasure)
+    assert isinstance(both.model, TableMeasure)
     assert both.value == pytest.approx(dn.cross_table(FIRST, SECOND, sampling=CLUSTERED).correlation().value)
     for each in (found, both):
         assert each.summary().title.endswith(f", {CLUSTERED.describe()}")

@@ -12,7 +12,7 @@ from scipy.stats import t
 
 import deniable as dn
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates import TwoSamples, best_split
+from deniable.estimates import best_split
 
 
 @pytest.mark.parametrize("p", [("7/10", "1/5"), ("7/10", 0)], ids=str)
@@ -37,22 +37,22 @@ def test_shares_and_their_covariance_are_unbiased_over_every_world(p: tuple[str,
 def test_outside_of_the_square_the_most_likely_shares_lie_on_its_border() -> None:
     found = dn.unrelated_two_samples(p=["7/10", "1/5"], yes=[10, 60], respondents=[200, 200])
     assert found.params["sensitive"] < 0
-    likely = found.likely()
+    likely = found.model.likely()
     assert likely["sensitive"] == 0
-    grid = max(found._height([one / 200, two / 200]) for one, two in product(range(201), repeat=2))
-    assert found._height(list(likely.values())) >= grid
+    grid = max(found.model._height([one / 200, two / 200]) for one, two in product(range(201), repeat=2))
+    assert found.model._height(list(likely.values())) >= grid
     assert [each.code for each in found.warnings] == ["outside"]
 
 
 def test_inside_the_likelihood_agrees_with_the_estimate() -> None:
     found = dn.unrelated_two_samples(p=["7/10", 0], yes=[95, 60], respondents=[250, 150])
-    assert found.likely() == found.params
+    assert found.model.likely() == found.params
     assert found.warnings == ()
 
 
 def test_what_responses_reveal_is_told_for_each_sample() -> None:
     found = dn.unrelated_two_samples(p=["7/10", 0], yes=[95, 60], respondents=[250, 150])
-    first, second = found.parities
+    first, second = found.model.parities
     assert float(first) == pytest.approx(float(dn.simmons(p="7/10", b="2/5").parity))
     assert second == 1
     assert "ε is" in str(found.summary())
@@ -60,7 +60,7 @@ def test_what_responses_reveal_is_told_for_each_sample() -> None:
 
 def test_a_result_is_made_again_from_its_file() -> None:
     found = dn.unrelated_two_samples(p=["7/10", 0], yes=[95, 60], respondents=[250, 150])
-    assert TwoSamples.from_json(found.to_json(), None) == found
+    assert dn.Statistic.from_json(found.to_json(), None) == found
 
 
 def test_the_best_split_is_the_best_of_a_grid() -> None:
@@ -112,12 +112,12 @@ def test_samples_with_weights_and_clusters_tell_both_shares() -> None:
     even = dn.unrelated_two_samples(SAID, p=["7/10", 0], sampling=[dn.Sampling([3.0] * 250), dn.Sampling([1.0] * 150)])
     assert even.params == pytest.approx(plain.params)
     assert even.bse == pytest.approx(plain.bse)
-    assert even.likely() == pytest.approx(plain.likely())
+    assert even.model.likely() == pytest.approx(plain.model.likely())
     villages = [np.arange(250) // 25, np.arange(150) // 15]  # whose people all say the same, but for one village
     found = dn.unrelated_two_samples(SAID, p=["7/10", 0], sampling=[dn.Sampling(clusters=each) for each in villages])
     assert found.params == pytest.approx(plain.params)
     assert found.bse["sensitive"] > 4 * plain.bse["sensitive"]
-    assert dn.TwoSamples.from_json(found.to_json(), None) == found
+    assert dn.Statistic.from_json(found.to_json(), None) == found
     assert "10 clusters" in found.summary().title
     reach = t.ppf(0.975, 9) * found.bse["sensitive"]
     assert found.conf_int()["sensitive"].high == pytest.approx(found.params["sensitive"] + reach)

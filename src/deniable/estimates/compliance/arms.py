@@ -12,20 +12,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.errors import InvalidRequest
-from deniable.estimates.covariances import Matrix
-from deniable.estimates.intervals import Interval
+from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.likelihood import log_likelihood
-from deniable.estimates.results import Caution, Result, Row, Summary, around, words_of
+from deniable.estimates.results import Bounds, Caution, Description, IntervalMethod, words_of
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.shares import Estimate, fitted
 from deniable.estimates.stages import groups_body, groups_from_body, pool
+from deniable.estimates.statistics import Model, Statistic
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.rendering import formats
 from deniable.tallies import Tally
 
 
 @dataclass(frozen=True, eq=False)
-class ArmComparison(Result):
+class ArmComparison(Model):
     """By how much the shares of a randomized arm exceed those of a direct one.
 
     Attributes:
@@ -49,11 +49,12 @@ class ArmComparison(Result):
         return {name: value - direct.params[name] for name, value in device.params.items()}
 
     @property
-    def bse(self) -> dict[str, float]:
+    def errors(self) -> dict[str, float]:
+        """The standard error of each difference."""
         device, direct = self.arms
         return {name: math.hypot(error, direct.bse[name]) for name, error in device.bse.items()}
 
-    def cov_params(self) -> Matrix:
+    def covariance_matrix(self) -> Matrix:
         """Return the covariance of the differences: the arms are different people."""
         device, direct = self.arms
         return device.cov_params() + direct.cov_params()
@@ -63,7 +64,7 @@ class ArmComparison(Result):
         """Each difference in standard errors."""
         return {
             name: value / error if error else math.nan
-            for (name, value), error in zip(self.params.items(), self.bse.values(), strict=True)
+            for (name, value), error in zip(self.params.items(), self.errors.values(), strict=True)
         }
 
     @property
@@ -87,26 +88,18 @@ class ArmComparison(Result):
             "Test that both arms have the same shares, all between 0 and 1", gain, len(together) - 1
         )
 
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        """Return an interval for each difference by name.
+    def n_intervals(self) -> int:
+        return len(self.params) if len(self.params) > 2 else 1
 
-        Args:
-            level: how often such an interval holds the truth.
-            method: "recovered" from the intervals of both arms (the default), "normal" or "chebyshev".
-            simultaneous: let all intervals together hold with this level (Bonferroni).
+    def interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return "recovered", from the intervals of both arms."""
+        return {"recovered": self._recovered_bounds}
 
-        Raises:
-            InvalidRequest: a level outside (0, 1), or another method.
-        """
-        names = list(self.params)
-        events = len(names) if simultaneous and len(names) > 2 else 1
-        if method not in (None, "recovered"):
-            return around(self.params, self.bse, level=level, method=method, events=events)
-        each = 1 - (1 - level) / events
+    def _recovered_bounds(self, confidence: float) -> Bounds:
         device, direct = self.arms
-        return {name: (device.contrast({name: 1}) - direct.contrast({name: 1})).interval(level=each) for name in names}
+        differences = [device.contrast({name: 1}) - direct.contrast({name: 1}) for name in self.params]
+        lows, highs = vector([difference.interval(level=confidence) for difference in differences]).T
+        return lows, highs
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -132,41 +125,27 @@ class ArmComparison(Result):
             "it, raise a small share too."
         )
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
-        """Return a table of the differences, with the tests and what they rest on."""
-        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        errors, tested = self.bse, []
+    def describe(self) -> Description:
+        tests = []
         if self.randomized.design.channel.own_cells:  # else the tally keeps sums, which have no likelihood
-            tested.append(f"{self.likelihood_ratio}.")
-        missing = self.randomized.missing + self.direct.missing
-        sizes = [each.respondents for each in (self.randomized, self.direct)]
-        return Summary(
+            tests.append(f"{self.likelihood_ratio}.")
+        sizes = [arm.respondents for arm in (self.randomized, self.direct)]
+        return Description(
             title=f"{self._device} minus asked directly, {sizes[0]:,} and {sizes[1]:,} respondents",
             quantity="difference in share",
-            rows=tuple(
-                Row(name, value, errors[name], ends[name].low, ends[name].high) for name, value in self.params.items()
-            ),
-            notes=(self.sentence, *tested),
-            warnings=self.warnings,
-            level=level,
-            interval=method or "recovered",
-            simultaneous=simultaneous,
             method="inversion",
             respondents=sum(sizes),
-            missing=missing,
             epsilon=max(self.randomized.design.epsilon, self.direct.design.epsilon),
+            missing=self.randomized.missing + self.direct.missing,
+            notes=(self.sentence, *tests),
         )
 
-    @property
-    def _design_hash(self) -> str:
-        return ""
-
-    def _source(self) -> dict[str, Any]:
+    def to_source(self) -> dict[str, Any]:
         return {"groups": groups_body([self.randomized, self.direct])}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: None) -> ArmComparison:  # noqa: ARG003 - each arm has its own
-        return compare_arms(*groups_from_body(source))
+    def from_source(cls, source: Mapping[str, Any], design: None) -> ArmComparison:  # noqa: ARG003 - each arm has its own
+        return compare_arms(*groups_from_body(source)).model
 
 
 _OF_A_SAMPLE = (
@@ -177,7 +156,7 @@ _OF_A_SAMPLE = (
 
 def compare_arms(
     randomized: Tally | Estimate, direct: Tally | Estimate, *, sampling: Sampling | None = None
-) -> ArmComparison:
+) -> Statistic[ArmComparison]:
     """Compare people who were asked with a device with others who were asked directly.
 
     Implements: d = π̂ − π̂₀ with V = V̂ + V̂₀, and the likelihood ratio of one share for both.
@@ -194,8 +173,10 @@ def compare_arms(
     Example:
         >>> from deniable.designs import crosswise, direct
         >>> found = compare_arms(Tally(crosswise("1/4"), [140, 260]), Tally(direct(), [320, 30]))
-        >>> round(found.params["yes"], 4), round(found.z["yes"], 3), round(found.likelihood_ratio.statistic, 3)
-        (0.1143, 2.283, 5.44)
+        >>> round(found.params["yes"], 4), round(found.model.z["yes"], 3)
+        (0.1143, 2.283)
+        >>> round(found.model.likelihood_ratio.statistic, 3)
+        5.44
     """
     if sampling is not None:
         raise InvalidRequest("there is a sampling; expected two tallies of people who were drawn alike.", _OF_A_SAMPLE)
@@ -210,9 +191,9 @@ def compare_arms(
             "the arms were asked about different answers; expected the same categories in the same order.",
             "Build the direct arm with dn.direct(categories=…).",
         )
-    made = ArmComparison(first, second)
-    made.arms  # noqa: B018 - refuses what cannot be estimated
-    return made
+    model = ArmComparison(first, second)
+    model.arms  # noqa: B018 - refuses what cannot be estimated
+    return Statistic(model)
 
 
 def _height(tally: Tally, shares: list[float]) -> float:

@@ -16,6 +16,7 @@ from deniable.errors import InvalidDesign, InvalidRequest, quoted
 if TYPE_CHECKING:
     from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.estimates.scrambled.estimates import ScrambledMean
+    from deniable.estimates.statistics import Statistic
 
 __all__ = ["MODELS", "Scrambling", "ScramblingLaw", "scrambled"]
 
@@ -215,7 +216,9 @@ class Scrambling:
         return above / float(self.slope**2 + self.square)
 
     @overload
-    def estimate(self, responses: Iterable[float | None], *, population: int | None = None) -> ScrambledMean: ...
+    def estimate(
+        self, responses: Iterable[float | None], *, population: int | None = None
+    ) -> Statistic[ScrambledMean]: ...
     @overload
     def estimate(
         self,
@@ -233,7 +236,7 @@ class Scrambling:
         population: int | None = None,
         sampling: Sampling | None = None,
         **options: Any,
-    ) -> ScrambledMean | SampledEstimate:
+    ) -> Statistic[ScrambledMean] | SampledEstimate:
         """Estimate the mean of the numbers from the responses of a simple random sample, or of any other.
 
         Args:

@@ -12,17 +12,17 @@ import numpy as np
 from deniable import documents
 from deniable.errors import InvalidRequest, InvalidResponse, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.intervals import Interval
-from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.results import Caution, Description
 from deniable.estimates.sampling import Asked, RowValues, SampledEstimate, Sampling, estimate_values
 from deniable.estimates.scrambled.designs import Scrambling, scrambled
+from deniable.estimates.statistics import Model, Statistic
 from deniable.files.row_names import check_same_people
 
 __all__ = ["ScrambledMean", "estimate", "estimate_sampled"]
 
 
 @dataclass(frozen=True, eq=False)
-class ScrambledMean(Result):
+class ScrambledMean(Model):
     """The mean of numbers that were scrambled elsewhere, from a simple random sample.
 
     Attributes:
@@ -68,71 +68,42 @@ class ScrambledMean(Result):
     def params(self) -> dict[str, float]:
         return {"mean": self.value}
 
-    @property
-    def bse(self) -> dict[str, float]:
-        return {"mean": math.sqrt(self.variance)}
-
-    def cov_params(self) -> Matrix:
+    def covariance_matrix(self) -> Matrix:
         return vector([[self.variance]])
-
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,  # noqa: ARG002 - one number
-    ) -> dict[str, Interval]:
-        """Return an interval for the mean: "normal" (the default) or "chebyshev".
-
-        Raises:
-            InvalidRequest: a level outside (0, 1), or another method.
-        """
-        return around(self.params, self.bse, level=level, method=method)
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         """That the design promises nothing in general."""
         return (Caution("privacy", self.scrambling.guarantee),)
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
-        """Return the mean with its interval."""
-        ends = self.conf_int(level=level, method=method)["mean"]
+    def describe(self) -> Description:
         device = math.sqrt(max(self.device_variance, 0.0) / self.respondents)
         notes: tuple[str, ...] = (f"Of the error the device adds {device:.4g}.",)
         if self.missing:
             notes += (f"{self.missing:,} sent no response and take no part in the estimate.",)
-        return Summary(
+        return Description(
             title=f"mean, {self.scrambling.model}, {self.respondents:,} respondents",
             quantity="mean",
-            rows=(Row("mean", self.value, self.bse["mean"], *ends),),
-            notes=notes,
-            warnings=self.warnings,
-            level=level,
-            interval=method or "normal",
             method="inversion",
             respondents=self.respondents,
-            missing=self.missing,
             epsilon=math.inf,
-            simultaneous=simultaneous,
+            missing=self.missing,
+            notes=notes,
         )
 
-    @property
-    def _design_hash(self) -> str:
-        return ""
-
-    def _source(self) -> dict[str, Any]:
-        told = ("respondents", "value", "spread", "missing", "population")
-        given = dict(self.scrambling.given)
-        return {"model": self.scrambling.model, "given": given, **{name: getattr(self, name) for name in told}}
+    def to_source(self) -> dict[str, Any]:
+        names = ("respondents", "value", "spread", "missing", "population")
+        parameters = dict(self.scrambling.given)
+        return {"model": self.scrambling.model, "given": parameters, **{name: getattr(self, name) for name in names}}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: object) -> ScrambledMean:
+    def from_source(cls, source: Mapping[str, Any], design: object) -> ScrambledMean:
         if design is not None:
             raise UnreadableFile("this mean holds its own design; expected none beside it.")
-        given = {name: _law(value) for name, value in documents.field(source, "given", dict).items()}
-        made = scrambled(documents.field(source, "model", str), **given)
-        told = {name: source[name] for name in ("respondents", "value", "spread", "missing", "population")}
-        return cls(made, **told)
+        parameters = {name: _law(value) for name, value in documents.field(source, "given", dict).items()}
+        scrambling = scrambled(documents.field(source, "model", str), **parameters)
+        names = ("respondents", "value", "spread", "missing", "population")
+        return cls(scrambling, **{name: source[name] for name in names})
 
 
 def _law(given: Any) -> Any:
@@ -172,7 +143,7 @@ def estimate_sampled(
 
 def estimate(
     scrambling: Scrambling, responses: Iterable[float | None], *, population: int | None = None
-) -> ScrambledMean:
+) -> Statistic[ScrambledMean]:
     """Estimate the mean of the numbers from the responses of a simple random sample.
 
     Args:
@@ -199,7 +170,8 @@ def estimate(
         raise InvalidRequest(f"the population is {quoted(population)}; expected at least the {len(sent)} respondents.")
     values = (sent - float(scrambling.intercept)) / float(scrambling.slope)
     missing = len(column) - len(sent)
-    return ScrambledMean(scrambling, len(sent), float(values.mean()), float(values.var(ddof=1)), missing, population)
+    model = ScrambledMean(scrambling, len(sent), float(values.mean()), float(values.var(ddof=1)), missing, population)
+    return Statistic(model)
 
 
 def _column(responses: Iterable[float | None]) -> Vector:

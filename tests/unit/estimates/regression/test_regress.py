@@ -208,9 +208,9 @@ def test_an_arm_asked_directly_is_compared_as_the_arms_alone_are() -> None:
     frame = pd.DataFrame(rows, columns=["arm", "said"])
     one, two = (dn.regress(f"said ~ {each}", frame, design=asked, devices="arm") for each in ("arm", "1"))
     arms = compare_arms(*(dn.Tally(asked[arm], counts[arm]) for arm in asked))
-    assert one.compare(two).statistic == pytest.approx(arms.likelihood_ratio.statistic)
-    assert one.compare(two).p_value == pytest.approx(arms.likelihood_ratio.p_value)
-    assert two.predict()["estimate"].iloc[0] == pytest.approx(arms.pooled["yes"])
+    assert one.compare(two).statistic == pytest.approx(arms.model.likelihood_ratio.statistic)
+    assert one.compare(two).p_value == pytest.approx(arms.model.likelihood_ratio.p_value)
+    assert two.predict()["estimate"].iloc[0] == pytest.approx(arms.model.pooled["yes"])
 
 
 def test_samples_take_the_quantiles_of_t() -> None:

@@ -77,10 +77,10 @@ def test_a_sample_without_replacement_keeps_the_device() -> None:
     found, few = design.estimate(responses), design.estimate(responses, population=8)
     values = np.array([design.value(each) for each in responses])
     device = np.mean([design.estimated_device_variance(each) for each in values])
-    assert found.device_variance == pytest.approx(device)
-    assert found.variance == pytest.approx(values.var(ddof=1) / 4)
-    assert few.variance == pytest.approx(0.5 * values.var(ddof=1) / 4 + device / 8)
-    assert found.number_variance == pytest.approx(values.var(ddof=1) - device)
+    assert found.model.device_variance == pytest.approx(device)
+    assert found.model.variance == pytest.approx(values.var(ddof=1) / 4)
+    assert few.model.variance == pytest.approx(0.5 * values.var(ddof=1) / 4 + device / 8)
+    assert found.model.number_variance == pytest.approx(values.var(ddof=1) - device)
     assert found.warnings[0].code == "privacy"
 
 
@@ -92,7 +92,7 @@ def test_the_interval_holds_the_mean_of_simulated_numbers() -> None:
     sent = numbers * rng.choice([0.5, 1.0, 2.0], 40_000, p=[0.2, 0.5, 0.3])
     found = dn.scrambled("eichhorn_hayre", factor=S).estimate(sent.tolist())
     assert abs(found.value - numbers.mean()) < 6 * found.bse["mean"]
-    assert found.number_variance == pytest.approx(numbers.var(), rel=0.1)
+    assert found.model.number_variance == pytest.approx(numbers.var(), rel=0.1)
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -133,6 +133,6 @@ def test_rows_of_a_public_package_are_read_and_unweighted_estimates_are_those_of
     with (DATA / f"{file}.csv").open(encoding="utf-8") as rows:
         sent = [float(row["z"]) for row in csv.DictReader(rows)]
     found = dn.scrambled(model, **given).estimate(sent)  # type: ignore[arg-type]
-    values = (np.array(sent) - float(found.scrambling.intercept)) / float(found.scrambling.slope)
+    values = (np.array(sent) - float(found.model.scrambling.intercept)) / float(found.model.scrambling.slope)
     assert found.value == pytest.approx(values.mean())
     assert found.bse["mean"] == pytest.approx(values.std(ddof=1) / math.sqrt(len(values)))
