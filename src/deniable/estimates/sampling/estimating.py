@@ -195,6 +195,7 @@ def estimate_tally(weighted: WeightedTally, *, inverse: Any = None) -> SampledEs
         means,
         quantity="total",
         value=sums,
+        events=np.full(size, size),
         covariance=spread,
         device=means.device * weight**2,
         simple=means.simple * weight**2,
@@ -373,7 +374,7 @@ class _Estimand:
             np.repeat(scale, sizes),
             *_single([piece.block for piece in pieces], own, means, ratio=self.denominator is not None),
             self._tested(value, covariance),
-            np.repeat([piece.block.events * len(pieces) for piece in pieces], sizes),
+            np.repeat([self._events(piece.block) * len(pieces) for piece in pieces], sizes),
             f"{self._method}, {sampling.variance}",
             sampling.describe(taken),
             responded,
@@ -381,6 +382,10 @@ class _Estimand:
             self.ungrouped,
             self.names if self.names != ("",) else (),
         )
+
+    def _events(self, block: RowValues) -> int:
+        """Return how many intervals can miss separately; two totals do not sum to a constant as two shares do."""
+        return len(block.names) if self.of_total else block.events
 
     def evidence(self, count: Callable[[Mask, int | None], Any]) -> tuple[Any, ...]:
         """Return the estimate from counts of each group, where counts hold all that the rows do; else nothing."""
