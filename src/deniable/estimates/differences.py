@@ -240,7 +240,7 @@ class Differences(Result[DifferenceRow]):
         if kind not in OWNERS or against not in ("pairs", "rest"):
             raise UnreadableFile(
                 f"the comparison is {quoted(against)} of {quoted(kind)}; expected pairs or rest of "
-                f"{' or '.join(OWNERS)}."
+                f"{' or '.join(sorted(OWNERS))}."
             )
         made: Differences = OWNERS[kind]._remade(documents.field(source, "groups", dict), design).compared(against)
         return made
