@@ -12,12 +12,18 @@ import pytest
 
 import deniable as dn
 from deniable.errors import NotEstimable
+from deniable.types.edges import sampling as edge_sampling
+from deniable.types.key_value import sampling as key_value_sampling
 from tests.support.keyvalue import designs
 
 HALF = Fraction(1, 2)
 PEOPLE = [{0: Fraction(1), 1: -HALF}, {1: HALF}, dict[int, Fraction]()]
 DEGREES, WEIGHTS = [1, 2], [1, 0]
 TOLD = {name: each for name, each in designs(2).items() if name not in ("vpp", "lpp_club, for the frequency")}
+NUMBERS: dict[str, Callable[..., Any]] = {
+    "key-value": key_value_sampling.estimate_numbers,
+    "edges": edge_sampling.estimate_numbers,
+}
 Sent = Callable[[tuple[int, ...]], Iterator[tuple[dn.Responses[Any], float]]]
 
 
@@ -42,7 +48,8 @@ def moments(sent: Sent, samples: list[tuple[int, ...]], sampling: dn.Sampling, *
         for rows, chance in sent(people):
             if not chance:
                 continue
-            found = dn.estimate(rows, sampling=sampling, **options).total
+            estimate = NUMBERS.get(rows.design.asks, dn.estimate)  # all quantities of items, with one covariance
+            found = estimate(rows, sampling=sampling, **options).total
             part = chance / len(samples)
             mean, square = mean + part * found.value, square + part * np.outer(found.value, found.value)
             told, device = told + part * found.cov_params(), device + part * found.device

@@ -197,7 +197,7 @@ def test_one_edge_each(family: str) -> None:
 
     for one, two in product(product(["tea", "milk"], range(3)), repeat=2):
         total, mean, _, _ = moments(
-            independent(law(*one), law(*two)), lambda sent: told(dn.estimate(dn.tally(design, sent)))
+            independent(law(*one), law(*two)), lambda sent: told(dn.estimate(dn.tally(design, sent)).about("weight"))
         )
         truth = [sum(weight / 2 for each, weight in (one, two) if each == item) for item in design.items]
         assert total == 1

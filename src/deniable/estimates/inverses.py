@@ -35,13 +35,12 @@ def left_inverse(channel: Channel, *, guess: Vector | None = None, inverse: Matr
 
 def own_inverse(channel: Channel, guess: Vector | None) -> Linear:
     """Return the left inverse of a channel by its structure: factors, support, or written out."""
-    square = channel.answers == channel.responses
     if guess is not None and not channel.own_cells:
         raise InvalidRequest(
             "a guess needs a count for every response; the tally of this design keeps sums.",
             "Leave the guess away: the estimate is the best one at even shares.",
         )
-    if guess is not None and not square:
+    if guess is not None and channel.answers != channel.responses:
         return written_inverse(channel, guess)  # of a product, it is one only if the guess is
     if channel.product is not None:
         return factored(channel.product)
@@ -58,8 +57,8 @@ def two_level_inverse(channel: TwoLevel) -> Linear:
     Otherwise the best one is written out, which for very many categories costs more than it gains.
     """
     from_support = supported(channel)
-    backed = from_support.support.scatter(np.ones(channel.answers))
-    if np.ptp(backed) < 0.5 or channel.answers * channel.responses > MOST_WRITTEN:
+    backed = from_support.support.scatter(np.ones(from_support.size))
+    if np.ptp(backed) < 0.5 or from_support.size * channel.responses > MOST_WRITTEN:
         return from_support
     return written_inverse(channel, None)
 

@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -23,7 +23,7 @@ from deniable.estimates.intervals import Basis, Ends, Interval, default, one_of,
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.linear import Linear
-from deniable.estimates.plausible import IMPLAUSIBLE, few, implausible
+from deniable.estimates.plausible import few, implausible
 from deniable.estimates.results import Caution, Columns, Contrast, Result, Row, Summary
 from deniable.estimates.rows import SentSets
 from deniable.estimates.sensitivity import SHARES, Sensitivity, sensitivity
@@ -63,7 +63,7 @@ class Estimate(Result):
         guess: the shares at which the design was inverted, if they were given.
         inverse: the left inverse, if it was given.
         convergence: how the maximum of the likelihood was found.
-        warnings: what looks wrong about the responses, and what they cannot tell.
+        doubts: what looks wrong about the responses.
         bounded: whether the value was brought into the simplex; then intervals are cut to [0, 1] too.
     """
 
@@ -77,13 +77,20 @@ class Estimate(Result):
     guess: Vector | None = None
     inverse: Matrix | None = None
     convergence: Convergence | None = None
-    warnings: tuple[Caution, ...] = ()
+    doubts: tuple[Caution, ...] = ()
     bounded: bool = False
 
     def __post_init__(self) -> None:
         value = np.array(self.value, np.float64)
         value.flags.writeable = False
         object.__setattr__(self, "value", value)
+
+    @cached_property
+    def warnings(self) -> tuple[Caution, ...]:
+        """What looks wrong about the responses, and what they cannot tell."""
+        unfinished = self.convergence is not None and not self.convergence.converged
+        more = (Caution("unfinished", str(self.convergence)),) if unfinished else ()
+        return (*self.doubts, *few(self.design, self.basis), *more)
 
     @property
     def design(self) -> Design:
@@ -294,9 +301,8 @@ def estimate(
     """
     sets = None if sent is None else _sent_sets(tally, method, sent)
     made = fitted(tally, method=method, population=population, guess=guess, inverse=inverse, sent=sets)
-    for doubt in made.warnings:
-        if doubt.code == IMPLAUSIBLE:
-            warnings.warn(doubt.text, ImplausibleResponses, stacklevel=2)
+    for doubt in made.doubts:
+        warnings.warn(doubt.text, ImplausibleResponses, stacklevel=2)
     return made
 
 
@@ -323,12 +329,18 @@ def fitted(
     unbiased = linear.shares(observed)
     covariance = linear.covariance(observed, unbiased, f, n - f)
     basis = Basis(
-        unbiased, covariance, unbiased, vector(tally.counts), tally.design.channel, linear, n, population, sent
+        unbiased,
+        covariance,
+        unbiased,
+        np.asarray(tally.counts, np.float64),
+        tally.design.channel,
+        linear,
+        n,
+        population,
+        sent,
     )
-    doubts = (*implausible(tally.design, basis), *few(tally.design, basis))
+    doubts = implausible(tally.design, basis)
     basis, convergence = _likelihood(basis) if method == "likelihood" else (basis, None)
-    if convergence is not None and not convergence.converged:
-        doubts += (Caution("unfinished", str(convergence)),)
     return Estimate(
         tally,
         method,
@@ -338,7 +350,7 @@ def fitted(
         guess=at,
         inverse=None if inverse is None else vector(inverse),
         convergence=convergence,
-        warnings=doubts,
+        doubts=doubts,
         bounded=method == "likelihood",
     )
 
@@ -392,7 +404,7 @@ def sampled_fraction(respondents: int, population: int | None) -> float:
             f"the population is {quoted(population)}; expected a whole number of at least the {respondents} "
             "respondents."
         )
-    return sampled(respondents, population)
+    return 1.0 if population is None else sampled(respondents, population)
 
 
 def read_shares(design: Design, given: Mapping[str, float] | Sequence[float], *, name: str = "shares") -> Vector:

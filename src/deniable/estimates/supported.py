@@ -92,12 +92,12 @@ class Supported(Alike):
     cells: Cells | None = None
 
     def shares(self, observed: Vector) -> Vector:
-        return vector((self.support.gather(observed) - self.q) / self.gap)
+        return (self.support.gather(observed) - self.q) / self.gap
 
     def expected(self, shares: Vector) -> Vector:
         if self.cells is not None:
             return _by_size(self.cells, shares)
-        return vector(self.base * shares.sum() + self.step * self.support.scatter(shares))
+        return np.asarray(self.base * shares.sum() + self.step * self.support.scatter(shares), np.float64)
 
     def covariance(self, responses: Vector, shares: Vector, f: float, divisor: float) -> Covariance:
         if self.pairwise:
@@ -159,7 +159,7 @@ class SetsApart:
 
     def expected(self, shares: Vector) -> Vector:
         """Return the expected share of each set."""
-        return vector(self.base * shares.sum() + self.step * self.support.scatter(shares))
+        return np.asarray(self.base * shares.sum() + self.step * self.support.scatter(shares), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +222,7 @@ def supported(channel: TwoLevel) -> Supported:
     Raises:
         NotEstimable: support says nothing about the answer.
     """
+    counts_responses = channel.own_cells
     p, q = channel.hit_rate, channel.stray_rate
     gap = p - q
     if gap == 0:
@@ -230,7 +231,7 @@ def supported(channel: TwoLevel) -> Supported:
     both, neither = channel.joint or (Fraction(0), Fraction(0))
     apart = (neither - q * q) / gap**2
     along = (both - q * p) / gap**2 - apart
-    base, step = channel.float_levels() if channel.own_cells else (float(q), float(gap))
+    base, step = channel.float_levels() if counts_responses else (float(q), float(gap))
     sets = channel.set_valued
     cells = _size_cells(sets) if sets is not None and sets.by_size else None
     return Supported(

@@ -78,26 +78,31 @@ def test_a_scaling_that_needs_one_item_of_each_is_refused(design: dn.KeyValueDes
 def test_even_weights_tell_what_the_tally_tells(design: dn.KeyValueDesign, scaling: str | None) -> None:
     rows = sent(design)
     plain, found = dn.estimate(dn.tally(rows), scaling=scaling), dn.estimate(rows, sampling=EVEN, scaling=scaling)
-    assert found.value[:3] == pytest.approx(plain.frequency)
-    assert found.value[6:] == pytest.approx(plain.mean)
-    assert found.total.value[:3] == pytest.approx(plain.degree)
-    assert found.total.value[3:] == pytest.approx(plain.weight)
-    assert found.errors[:2] == pytest.approx(plain.errors("frequency")[:2], rel=0.15)
-    assert found.total.errors[3:5] == pytest.approx(plain.errors("weight")[:2], rel=0.25)
-    assert found.quantity == "share and mean"
+    assert found.quantity == plain.quantity == "frequency"
+    for quantity in plain.QUANTITIES:
+        assert found.about(quantity).value == pytest.approx(plain.value(quantity))
+        assert found.about(quantity).errors == pytest.approx(plain.errors(quantity))
+        assert found.about(quantity).about("frequency").params == found.params
+    assert found.total.value == pytest.approx(plain.degree)
+    with pytest.raises(InvalidRequest, match="the quantity is 'height'"):
+        found.about("height")
+    nearly = dn.estimate(rows, sampling=dn.Sampling(1 + 1e-9 * np.arange(N)), scaling=scaling)
+    assert nearly.errors[:2] == pytest.approx(plain.errors("frequency")[:2], rel=0.15)
+    assert nearly.about("weight").errors[:2] == pytest.approx(plain.errors("weight")[:2], rel=0.25)
 
 
 def test_even_weights_tell_the_edges_of_the_tally() -> None:
     rows = sent(EDGES)
     plain, found = dn.estimate(dn.tally(rows)), dn.estimate(rows, sampling=EVEN)
-    assert found.value[6:8] == pytest.approx(plain.mean[:2])
-    assert np.isnan(found.params["mean of milk"])  # which nobody has an edge to
-    assert np.isnan(found.bse["mean of milk"])
-    assert found.interval("mean of milk") == (0, 1)
-    assert found.total.value == pytest.approx([*plain.degree, *plain.weight])
-    assert found.errors[6:8] == pytest.approx(plain.errors("mean")[:2], rel=0.05)
+    mean = found.about("mean")
+    assert mean.value[:2] == pytest.approx(plain.mean[:2])
+    assert np.isnan(mean.params["milk"])  # which nobody has an edge to
+    assert mean.interval("milk") == (0, 1)
+    assert found.total.value == pytest.approx(plain.degree)
+    assert found.about("weight").value == pytest.approx(plain.weight)
+    assert mean.errors[:2] == pytest.approx(plain.errors("mean")[:2], rel=0.05)
     assert list(found.device_share.values())[:2] == [0, 0]  # which item is sent as it is
-    codes = [each.code for each in found.warnings]
+    codes = [each.code for each in mean.warnings]
     assert codes == ["within-noise"]
 
 
@@ -174,8 +179,8 @@ def test_the_device_is_not_made_smaller_by_a_census() -> None:
 
 def test_what_designs_do_not_tell() -> None:
     signs = dn.estimate(dn.respond_all(dn.vpp(ITEMS, 1), [{"tea": 1}] * N), sampling=SAMPLE)
-    assert list(signs.params) == [f"weight of {item}" for item in ITEMS]
-    assert (signs.quantity, signs.default_interval) == ("mean", "normal")
+    assert list(signs.params) == ITEMS
+    assert (signs.quantity, signs.default_interval) == ("weight", "normal")
     edges = dn.lpp_club(ITEMS, 2, importance="frequency")
     shares = dn.estimate(dn.respond_all(edges, [{"tea": 1}] * N), sampling=SAMPLE)
     assert list(shares.params) == ITEMS
@@ -185,15 +190,15 @@ def test_what_designs_do_not_tell() -> None:
 
 
 def test_a_mean_of_perhaps_nobody_may_be_anything() -> None:
-    found = dn.estimate(sent(RECORDS[3]), sampling=SAMPLE)
-    assert found.interval("mean of milk") == (1, 5)
-    low, high = found.interval("mean of tea")
-    assert 1 <= low < found.params["mean of tea"] < high <= 5
+    found = dn.estimate(sent(RECORDS[3]), sampling=SAMPLE).about("mean")
+    assert found.interval("milk") == (1, 5)
+    low, high = found.interval("tea")
+    assert 1 <= low < found.params["tea"] < high <= 5
     (told,) = [each for each in found.warnings if each.code == "within-noise"]
     assert "of 3 means" in told.text
     with pytest.raises(InvalidRequest, match="fieller interval is one of ratios"):
-        found.conf_int(method="fieller")
-    normal = found.interval("mean of milk", method="normal")
+        found.about("frequency").conf_int(method="fieller")
+    normal = found.interval("milk", method="normal")
     assert normal.high - normal.low > 4
 
 

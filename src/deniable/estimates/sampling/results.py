@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from deniable import documents
 from deniable.designs import AnyDesign, Deck, Design
@@ -99,6 +100,7 @@ class SampledEstimate(Result):
         events: of how many intervals each is one, where all are to hold together.
         groups: what the groups are called, where there are any; each has the same numbers, one after the other.
         totals: the totals of the same, where there are any.
+        others: of items, the other quantities of each by name, such as "mean"; `about` returns them.
         evidence: where weights are even and nothing else is known of the sample, the estimate from counts, one for each
             group: then intervals are its own, also those that need whole counts.
     """
@@ -129,6 +131,7 @@ class SampledEstimate(Result):
     ungrouped: int = 0
     groups: tuple[str, ...] = ()
     totals: SampledEstimate | None = field(default=None, repr=False)
+    others: Mapping[str, SampledEstimate] = field(default_factory=dict, repr=False)
     evidence: tuple[Any, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -265,9 +268,46 @@ class SampledEstimate(Result):
         """Return the variance of a linear combination of the numbers, never a negative one."""
         return max(float(combination @ self.covariance @ combination), 0.0)
 
+    def about(self, quantity: str) -> SampledEstimate:
+        """Return another quantity of each item: "frequency", "degree", "weight" or "mean", as far as they are told.
+
+        Raises:
+            InvalidRequest: a quantity that was not estimated.
+        """
+        if quantity == self.quantity:
+            return self
+        if quantity not in self.others:
+            expected = ", ".join([self.quantity, *self.others])
+            raise InvalidRequest(f"the quantity is {quoted(quantity)}; expected one of {expected}.")
+        others = {name: each for name, each in self.others.items() if name != quantity}
+        return replace(self.others[quantity], others={self.quantity: replace(self, others={}), **others})
+
+    def select(self, names: Sequence[str], within: Sequence[int], quantity: str) -> SampledEstimate:
+        """Return some of the numbers of each group, under other names.
+
+        Args:
+            names: of the numbers that are picked.
+            within: which of the numbers of a group they are.
+            quantity: what they are.
+        """
+        size = len(self.names_in_group)
+        groups = self.groups or ("",)
+        picked = np.concatenate([at * size + np.asarray(within) for at in range(len(groups))])
+        arrays: dict[str, Any] = {name: getattr(self, name)[..., picked] for name in _ARRAYS}
+        arrays["covariance"] = self.covariance[np.ix_(picked, picked)]
+        arrays["events"] = np.full(len(picked), len(picked))
+        told = tuple(f"{group} · {name}" if group else name for group in groups for name in names)
+        return replace(self, names=told, quantity=quantity, totals=None, evidence=(), **arrays)
+
+    def with_evidence(self, evidence: tuple[Any, ...]) -> SampledEstimate:
+        """Return the same with the covariance and the intervals of estimates from counts, one for each group."""
+        if not evidence:
+            return self
+        return replace(self, covariance=block_diag(*(each.cov_params() for each in evidence)), evidence=evidence)
+
     def of_group(self, number: int) -> SampledEstimate:
         """Return the numbers of one group alone, by their own names; of the only one, where there are no groups."""
-        names = self._names_in_group
+        names = self.names_in_group
         span = slice(number * len(names), (number + 1) * len(names))
         arrays: dict[str, Any] = {name: getattr(self, name)[..., span] for name in _ARRAYS}
         arrays["covariance"] = self.covariance[span, span]
@@ -277,7 +317,7 @@ class SampledEstimate(Result):
         return replace(self, names=names, groups=(), totals=None, evidence=own, respondents=people, **arrays)
 
     @property
-    def _names_in_group(self) -> tuple[str, ...]:
+    def names_in_group(self) -> tuple[str, ...]:
         """What is told of each group."""
         first = self.names[: len(self.names) // max(len(self.groups), 1)]
         return tuple(name.removeprefix(f"{self.groups[0]} · ") for name in first) if self.groups else first
@@ -296,7 +336,7 @@ class SampledEstimate(Result):
             NotEstimable: more numbers than the clusters can tell, or one that is not known in every group.
         """
         self._check_groups()
-        known = self._names_in_group
+        known = self.names_in_group
         if name is not None and name not in known:
             raise InvalidRequest(f"{quoted(name)} was not estimated; expected one of {', '.join(known[:5]):.200}.")
         signs = np.eye(len(self.groups))[1:]
@@ -347,12 +387,12 @@ class SampledEstimate(Result):
 
     def comparison_weights(self, against: str) -> Matrix:  # noqa: ARG002 - there are pairs alone
         """Return what each comparison adds up, a row each."""
-        return comparison_weights(pair_signs(len(self.groups)), self._names_in_group, self.compared_names)
+        return comparison_weights(pair_signs(len(self.groups)), self.names_in_group, self.compared_names)
 
     @property
     def compared_names(self) -> tuple[str, ...]:
         """What is compared: each number; of two categories, whose shares move together, the second alone."""
-        known = self._names_in_group
+        known = self.names_in_group
         return known[-1:] if self.quantity == "share" and len(known) == 2 else known
 
     def _comparison(self, title: str, weights: Vector) -> Compared:
@@ -541,7 +581,7 @@ class SampledEstimate(Result):
     @property
     def _tested_names(self) -> tuple[str, ...]:
         """What groups are tested for: all shares; of numbers the mean."""
-        names = self._names_in_group
+        names = self.names_in_group
         return ("mean",) if "mean" in names else names
 
     def _alike(self) -> str:
@@ -565,6 +605,7 @@ class SampledEstimate(Result):
             "groups": list(self.groups),
             "devices": [json.loads(each.to_json()) for each in devices],
             "evidence": [{"type": each.type, "source": each._source()} for each in self.evidence],
+            "others": {name: each._source() for name, each in self.others.items()},
             "totals": None if self.totals is None else self.totals._source(),
         }
 
@@ -583,6 +624,9 @@ class SampledEstimate(Result):
                 names=tuple(source["names"]),
                 groups=tuple(source["groups"]),
                 totals=None if below is None else cls._remade(documents.field(source, "totals", dict), design),
+                others={
+                    name: cls._remade(each, design) for name, each in documents.field(source, "others", dict).items()
+                },
                 evidence=tuple(_remade_evidence(each, design) for each in documents.field(source, "evidence", list)),
             )
         except (KeyError, TypeError, ValueError):
@@ -611,6 +655,8 @@ _EVIDENCE = {  # by the type of a result: its class, below `deniable`
     "deck": "estimates.decks.DeckEstimate",
     "drawn-items": "types.drawn.estimate.DrawnEstimate",
     "numbers": "types.numbers.estimate.NumberEstimate",
+    "key-value": "types.key_value.estimate.KeyValueEstimate",
+    "edges": "types.edges.estimate.EdgeEstimate",
 }
 _OF_ROWS = ("korn-graubard", "logit", "fieller")  # methods that counts have none of
 _TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing", "ungrouped")

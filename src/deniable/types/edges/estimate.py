@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from deniable import documents
 from deniable.channel import Channel
 from deniable.errors import InvalidRequest, NotEstimable, quoted
+from deniable.estimates.backing import clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import Ends, Interval, quantile
 from deniable.estimates.inverses import left_inverse
@@ -54,15 +55,20 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
     Attributes:
         tally: the counts it was made from.
         f: 1 for independent respondents, 0 for a census, (N − n)/(N − 1) between.
-        quantity: "weight" or "mean": what `params` and all that belongs to them tell of each item.
+        quantity: "frequency", "degree", "weight" or "mean": what `params` and what belongs to them tell of each item.
     """
 
     type: ClassVar = "edges"
-    QUANTITIES: ClassVar[tuple[str, ...]] = ("weight", "mean")
+    QUANTITIES: ClassVar[tuple[str, ...]] = ("frequency", "degree", "weight", "mean")
 
     tally: EdgeTally
     f: float = field(default=1.0, repr=False)
-    quantity: str = "weight"
+    quantity: str = "frequency"
+
+    @property
+    def frequency(self) -> Vector:
+        """The share of respondents who have an edge to each item."""
+        return self.degree / self.respondents
 
     @property
     def degree(self) -> Vector:
@@ -95,6 +101,9 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         """Return the variance of the "weight" or the "mean" of each item, at its shares brought into the simplex."""
         what = what or self.quantity
         self.value(what)  # refuses what is not told
+        if what in ("frequency", "degree"):
+            scale = self.respondents if what == "degree" else 1
+            return np.diagonal(self._between_people()) * scale**2
         channel = self.tally.design.choice.channel
         device = (
             response_scores(channel) ** 2 @ floats(channel) - _WEIGHTS**2
@@ -103,23 +112,38 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         shares = shares / shares.sum(axis=1, keepdims=True)
         between = shares @ _WEIGHTS**2 - (shares @ _WEIGHTS) ** 2
         each = shares @ device + self.f * between
-        with np.errstate(divide="ignore"):
-            return np.asarray(each * self.degree if what == "weight" else each / self.degree, np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one_edge = each / np.maximum(self.degree - 1, 1) * (self.degree > 0)
+            return np.asarray(one_edge * self.degree**2 if what == "weight" else each / self._divisor, np.float64)
+
+    @property
+    def _divisor(self) -> Vector:
+        """The number of edges to each item less one: what the variance of their mean is divided by."""
+        return np.where(self.degree > 0, np.maximum(self.degree - 1, 1), 0.0)
+
+    def _between_people(self) -> Matrix:
+        """Return the covariance of the shares of people with an edge to each item: no device has a part in it."""
+        shares, n = self.frequency, self.respondents
+        return np.asarray(self.f * (np.diag(shares) - np.outer(shares, shares)) / max(n - self.f, 1), np.float64)
 
     def cov_params(self) -> Matrix:
-        """Return the covariance matrix: a diagonal, because every respondent has one item, and it is known."""
+        """Return the covariance matrix: of weights and means a diagonal, as every respondent has one item, known."""
+        if self.quantity in ("frequency", "degree"):
+            return self._between_people() * (self.respondents**2 if self.quantity == "degree" else 1)
         return np.diag(self.variance(self.quantity))
 
     @property
     def default_interval(self) -> str:
         """The interval method that is used when none is named."""
+        if self.quantity in ("frequency", "degree"):
+            return "exact" if self.f == 1 else "normal"
         return "wide" if self.f == 1 else "score"
 
     def ends(self, what: str, confidence: float, method: str | None = None) -> Ends:
         """Return the two ends of the interval of each item.
 
         Args:
-            what: "weight" or "mean".
+            what: "frequency", "degree", "weight" or "mean".
             confidence: how often each holds the truth.
             method: "wide", all values that the score or the likelihood does not reject, which keeps its level with few
                 edges too (the default for independent respondents), "score" (the default in a finite population),
@@ -128,15 +152,17 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         Raises:
             InvalidRequest: something that is not estimated, or another method.
         """
-        chosen, value = method or self.default_interval, self.value(what)
-        if chosen in ("wide", "score"):
+        chosen, value = method or self.about(what).default_interval, self.value(what)
+        if what in ("frequency", "degree") and chosen == "exact":
+            low, high = clopper_pearson(self.degree, self.respondents, confidence)
+            return (low * self.respondents, high * self.respondents) if what == "degree" else (low, high)
+        if what in ("weight", "mean") and chosen in ("wide", "score"):
             low, high = self._tested(confidence, likelihood=chosen == "wide")
             return (low * self.degree, high * self.degree) if what == "weight" else (low, high)
-        factors = {"normal": quantile(confidence), "chebyshev": (1 - confidence) ** -0.5}
+        factors = {"normal": quantile(confidence, self.df), "chebyshev": (1 - confidence) ** -0.5}
         if chosen not in factors:
-            raise InvalidRequest(
-                f"the interval method is {quoted(method)}; expected 'wide', 'score', 'normal' or 'chebyshev'."
-            )
+            own = "'exact'" if what in ("frequency", "degree") else "'wide', 'score'"
+            raise InvalidRequest(f"the interval method is {quoted(method)}; expected {own}, 'normal' or 'chebyshev'.")
         width = factors[chosen] * self.errors(what)
         return value - width, value + width
 

@@ -9,11 +9,12 @@ import numpy as np
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import Asked, OneResponse, SampledEstimate, Sampling, check_room, estimate_values
 from deniable.tallies.responses import Responses
+from deniable.types.edges.count import tally
 from deniable.types.edges.design import WEIGHTS, EdgeDesign
-from deniable.types.edges.estimate import response_scores
-from deniable.types.key_value.sampling import item_block
+from deniable.types.edges.estimate import EdgeEstimate, estimate, response_scores
+from deniable.types.key_value.sampling import by_quantity, item_block
 
-__all__ = ["estimate_sampled"]
+__all__ = ["estimate_numbers", "estimate_sampled"]
 
 _HINT = "Count them, without a sampling: dn.estimate(dn.tally(responses)); or ask about fewer items."
 
@@ -23,9 +24,9 @@ def estimate_sampled(
 ) -> SampledEstimate:
     """Estimate who of the people that a sample stands for has an edge to each item, and what the edges weigh.
 
-    The share of people with an edge to an item is told under its name: the sample alone makes it unsure, no device.
-    "weight of …" is the sum of the weights over all people, and "mean of …" the mean weight of the item's edges; totals
-    are the number of edges and the sum of their weights.
+    As without a sample, it is about the share of people with an edge to each item: the sample alone makes it unsure, no
+    device. `about("degree")`, `about("weight")` and `about("mean")` return the number of its edges, the sum of their
+    weights, and their mean.
 
     Args:
         responses: what was sent, a row for each person of the sample.
@@ -41,8 +42,20 @@ def estimate_sampled(
         >>> from deniable.types.edges.design import one_edge
         >>> sent = Responses(one_edge(["tax", "transport"], 3), {"response": np.array([2, 2, 0, 4, 5, 2])})
         >>> found = estimate_sampled(sent, Sampling([2, 1, 1, 2, 1, 1], clusters=[1, 1, 2, 2, 3, 3]))
-        >>> found.params["tax"], round(found.params["mean of tax"], 3)
+        >>> found.params["tax"], round(found.about("mean").params["tax"], 3)
         (0.625, 0.847)
+    """
+    return by_quantity(estimate_numbers(responses, sampling, domain=domain, by=by))
+
+
+def estimate_numbers(
+    responses: Responses[EdgeDesign], sampling: Sampling, *, domain: Any = None, by: Any = None
+) -> SampledEstimate:
+    """Estimate all quantities of edges together: shares, weights and means, with one covariance.
+
+    Raises:
+        InvalidRequest: columns that do not fit, or more rows and items than are held at once.
+        NotEstimable: a stratum with one cluster, or nobody with a weight in a group.
     """
     design, size = responses.design, len(responses.design.items)
     check_room(len(responses), 6 * size, "numbers about items", _HINT)
@@ -68,5 +81,9 @@ def estimate_sampled(
         )
         return OneResponse(vector(curve), low, high)
 
+    def count(part: Any, population: int | None) -> EdgeEstimate:
+        return estimate(tally(design, responses[part].present()["response"]), population=population)
+
     block = item_block(tuple(design.items), has, weight, present, device, spread)
-    return estimate_values([block], sampling, Asked(design, "one edge each", design.epsilon), domain=domain, by=by)
+    asked = Asked(design, "one edge each", design.epsilon)
+    return estimate_values([block], sampling, asked, domain=domain, by=by, count=count)

@@ -94,10 +94,10 @@ def per_vertex(people: int, items: int, over: str) -> float:
 
 
 METHODS = {
-    "degree": ("score", "normal", "exact"),
-    "frequency": ("score", "normal", "exact"),
-    "weight": ("wide", "score", "normal"),
-    "mean": ("wide", "score", "delta"),
+    "degree": ("score", "normal", "exact", "chebyshev"),
+    "frequency": ("score", "normal", "exact", "chebyshev"),
+    "weight": ("wide", "score", "normal", "chebyshev"),
+    "mean": ("wide", "score", "delta", "chebyshev"),
 }
 
 
@@ -219,6 +219,11 @@ class ItemEstimate(Result, Generic[Counted]):
     def respondents(self) -> int:
         """How many responses were counted."""
         return self.tally.respondents
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the variances: of people who were drawn one by one."""
+        return max(self.respondents - 1, 1)
 
     def value(self, what: str | None = None) -> Vector:
         """Return the quantity that the estimate is about, or another one, of each item.
@@ -415,7 +420,7 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
     linear: ItemLinear = field(repr=False)
     population: int | str | None = None
     kept: float = 1.0
-    quantity: str = "degree"
+    quantity: str = "frequency"
     warnings: tuple[Caution, ...] = ()
 
     @property
@@ -526,12 +531,15 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
             raise InvalidRequest(
                 f"the method is {quoted(method)}; expected {' or '.join(METHODS[what])} for the {what}."
             )
+        if method == "chebyshev":
+            width = (1 - confidence) ** -0.5 * self.errors(what)
+            return value - width, value + width
         if what in ("degree", "frequency") and method != "normal":
             factor = (self.respondents if what == "degree" else 1) / self.kept
             low, high = self._counted(confidence, method or self.default_interval(what))
             return low * factor, high * factor
         if method in ("normal", "delta"):
-            width = quantile(confidence) * self.errors(what)
+            width = quantile(confidence, self.df) * self.errors(what)
             return value - width, value + width
         low, high = self._tested(what, confidence, likelihood=(method or self.default_interval(what)) == "wide")
         factor = 1 if what == "mean" else self.respondents / self.kept
@@ -578,8 +586,9 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
             return both[:size, :size] / (self.respondents**2 if self.quantity == "frequency" else 1)
         if self.quantity == "weight":
             return both[size:, size:]
-        turn = np.hstack([np.diag(-self.mean / self.degree), np.diag(1 / self.degree)])
-        return np.asarray(turn @ both @ turn.T, np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            turn = np.hstack([np.diag(-self.mean / self.degree), np.diag(1 / self.degree)])
+            return np.asarray(turn @ both @ turn.T, np.float64)
 
     def joint_covariance(self, items: Sequence[str]) -> Matrix:
         """Return the covariance of the degrees and then the weights of some items, for independent respondents.
@@ -809,7 +818,7 @@ def estimate(
     if tally.respondents == 0:
         raise NotEstimable("there are no responses; expected at least one.")
     linear = ItemLinear(tally, read_scaling(tally, scaling), _fraction(tally.respondents, population))
-    made = KeyValueEstimate(tally, linear, population, quantity="weight" if linear.frequency is None else "degree")
+    made = KeyValueEstimate(tally, linear, population, quantity="weight" if linear.frequency is None else "frequency")
     return replace(made, warnings=_warnings(made))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +22,12 @@ from deniable.estimates.sampling import (
 from deniable.tallies.responses import Responses
 from deniable.types.key_value.count import tally
 from deniable.types.key_value.design import KeyValueDesign
+from deniable.types.key_value.estimate import KeyValueEstimate, estimate
 from deniable.types.key_value.linear import CONDITIONAL, read_scaling
 from deniable.types.key_value.schemes import NONE, PLUS
 from deniable.types.key_value.variances import scores, second_moments
 
-__all__ = ["estimate_sampled", "item_block"]
+__all__ = ["by_quantity", "estimate_numbers", "estimate_sampled", "item_block"]
 
 WEIGHT, MEAN = "weight of {}", "mean of {}"
 """What numbers about an item are called; the share of those who have it has the item's own name."""
@@ -44,8 +45,8 @@ def estimate_sampled(
 ) -> SampledEstimate:
     """Estimate who of the people that a sample stands for has each item, with which weight, and the mean of those.
 
-    The share of people who have an item is told under its name, "weight of …" is the sum of its weights over all
-    people, and "mean of …" the mean weight of those who have it; totals are the degree and the sum of the weights.
+    As without a sample, it is about the share of people who have each item; `about("degree")`, `about("weight")` and
+    `about("mean")` return how many have it, the sum of its weights, and the mean weight of those who have it.
 
     Implements: what one response adds to the estimates of F15, M·d and M·v of its symbol, is right on average about
     its respondent. "conditional" divides by the weights of those who were asked about the item: a ratio.
@@ -66,15 +67,72 @@ def estimate_sampled(
         >>> sent = Responses(lpp_ddagger(["tea", "coffee"], 1), {"response": np.array([1, 3, 2, 0, 1, 4])})
         >>> found = estimate_sampled(sent, Sampling([2, 2, 1, 1, 2, 2], clusters=[1, 1, 2, 2, 3, 3]), scaling="fixed")
         >>> list(found.params), round(found.params["tea"], 3)
-        (['tea', 'coffee', 'weight of tea', 'weight of coffee', 'mean of tea', 'mean of coffee'], 1.931)
+        (['tea', 'coffee'], 1.931)
+    """
+    return by_quantity(estimate_numbers(responses, sampling, scaling=scaling, domain=domain, by=by))
+
+
+def estimate_numbers(
+    responses: Responses[KeyValueDesign],
+    sampling: Sampling,
+    *,
+    scaling: str | None = None,
+    domain: Any = None,
+    by: Any = None,
+) -> SampledEstimate:
+    """Estimate all quantities of items together: shares, weights and means, with one covariance.
+
+    Raises:
+        InvalidRequest: columns that do not fit, more rows and items than are held at once, or another scaling.
+        NotEstimable: a stratum with one cluster, nobody with a weight in a group, or symbols that tell nothing.
     """
     design = responses.design
     check_room(len(responses), 6 * len(design.items), "numbers about items", _HINT)
     counted = tally(design, responses.present()["response"])
     if not counted.respondents:
         raise NotEstimable("there are no responses; expected at least one.")
-    rows = _ItemRows.of(responses, conditional=read_scaling(counted, scaling) == CONDITIONAL)
-    return estimate_values([rows.block()], sampling, Asked(design, design.name, design.epsilon), domain=domain, by=by)
+    chosen = read_scaling(counted, scaling)
+    rows = _ItemRows.of(responses, conditional=chosen == CONDITIONAL)
+
+    def count(part: Any, population: int | None) -> KeyValueEstimate | None:
+        counts = tally(design, responses[part].present()["response"])
+        return estimate(counts, scaling=chosen) if population is None else None
+
+    asked = Asked(design, design.name, design.epsilon)
+    return estimate_values([rows.block()], sampling, asked, domain=domain, by=by, count=count)
+
+
+def by_quantity(numbers: SampledEstimate) -> SampledEstimate:
+    """Return the first quantity of items that a block of `item_block` tells, with the others beside it.
+
+    Args:
+        numbers: what was estimated: shares, weights and means, as far as they are told.
+    """
+    assert numbers.design is not None
+    items: Sequence[str] = numbers.design.items  # type: ignore[union-attr]  # a design for items
+    size = len(items)
+    names = numbers.names_in_group
+    has, weight = names[0] == items[0], WEIGHT.format(items[0]) in names
+    starts = {"frequency": 0} if has else {}
+    starts |= {"weight": size if has else 0} if weight else {}
+    quantities: dict[str, SampledEstimate] = {}
+    for name, start in starts.items():
+        within = range(start, start + size)
+        totals = None if numbers.totals is None else numbers.totals.select(items, within, "total")
+        if name == "frequency":
+            quantities[name] = replace(numbers.select(items, within, name), totals=totals)
+        if totals is not None:
+            quantities["degree" if name == "frequency" else name] = replace(
+                totals, quantity="degree" if name == "frequency" else name
+            )
+    if has and weight:
+        quantities["mean"] = numbers.select(items, range(2 * size, 3 * size), "mean")
+    told = {
+        name: each.with_evidence(tuple(counts.about(name) for counts in numbers.evidence))
+        for name, each in quantities.items()
+    }
+    first = next(iter(told))
+    return replace(told.pop(first), others=told)
 
 
 def item_block(

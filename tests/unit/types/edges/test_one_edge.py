@@ -176,7 +176,7 @@ def test_variances_are_those_of_the_three_answer_design(population: int | None) 
         f = 1.0 if population is None else (2 * population - 200) / (2 * population - 1)
         free = covariance(found.tally.design.choice, shares.tolist(), 100)
         fixed = covariance(found.tally.design.choice, shares.tolist(), 100, population=100)
-        matrix = fixed + f * (free - fixed)
+        matrix = (fixed + f * (free - fixed)) * 100 / 99
         assert found.variance("mean")[number] == pytest.approx(t @ matrix @ t, rel=1e-9)
     assert found.errors("weight") == pytest.approx(found.errors("mean") * 100)
 
@@ -196,8 +196,10 @@ def test_numbers_of_the_whole_graph() -> None:
     )
     assert (np.diff(together) > np.diff(alone)).all()
     assert alone.mean(axis=1) == pytest.approx(found.mean)
-    assert np.array(list(found.conf_int(method="normal").values())).mean(axis=1) == pytest.approx(found.weight)
-    for wrong in (lambda: found.variance("degree"), lambda: found.conf_int(level=2), lambda: found.average_degree("x")):
+    for quantity in ("frequency", "degree", "weight"):
+        ends = found.about(quantity).conf_int(method="normal")
+        assert np.array(list(ends.values())).mean(axis=1) == pytest.approx(found.value(quantity))
+    for wrong in (lambda: found.variance("edges"), lambda: found.conf_int(level=2), lambda: found.average_degree("x")):
         with pytest.raises(InvalidRequest):
             wrong()
     with pytest.raises(NotEstimable):
@@ -219,7 +221,7 @@ def test_items_of_a_graph_with_one_edge_each_are_ranked() -> None:
     assert [each.item for each in found.top(3, "mean")] == ["tax", "transport"]  # of water nothing is known
     assert found.average_degree().value == pytest.approx(1301 / 3)
     with pytest.raises(InvalidRequest, match="degree"):
-        found.value("degree")
+        found.value("edges")
 
 
 def test_intervals_keep_their_level_with_few_edges() -> None:

@@ -216,17 +216,17 @@ def test_all_intervals_together_are_wider() -> None:
     )
     assert (np.diff(together) > np.diff(alone)).all()
     normal = np.array(list(found.conf_int(method="normal").values()))
-    assert normal.mean(axis=1) == pytest.approx(found.degree)
+    assert normal.mean(axis=1) == pytest.approx(found.frequency)
     score = np.array(list(found.conf_int().values()))
-    assert (score[:, 0] < found.degree).all()
-    assert (found.degree < score[:, 1]).all()
+    assert (score[:, 0] < found.frequency).all()
+    assert (found.frequency < score[:, 1]).all()
 
 
 def test_top_items_are_ranked_and_sure_ones_told() -> None:
     found = estimate(typical(lpp_club(ITEMS, 3)))
     first, second = found.top(2)
     assert (first.item, first.sure) == ("tea", True)
-    assert (second.item, second.value) == ("coffee", pytest.approx(found.degree[1]))
+    assert (second.item, second.value) == ("coffee", pytest.approx(found.frequency[1]))
     assert first.low < first.value < first.high
     assert [each.sure for each in found.top(3)] == [True] * 3
     assert {each.item for each in estimate(CLUB).top(3, "mean")} == {"tea", "coffee"}  # milk is within noise
@@ -286,9 +286,9 @@ def test_a_summary_is_a_table_with_notes() -> None:
 def test_an_estimate_is_written_as_json() -> None:
     found = estimate(CLUB)
     body = json.loads(found.to_json(indent=1))
-    assert (body["schema"], body["type"], body["quantity"]) == ("deniable/result/1", "key-value", "degree")
+    assert (body["schema"], body["type"], body["quantity"]) == ("deniable/result/1", "key-value", "frequency")
     assert body["design"] == CLUB.design.hash
-    assert [row["estimate"] for row in body["rows"]] == pytest.approx(found.degree.tolist())
+    assert [row["estimate"] for row in body["rows"]] == pytest.approx(found.frequency.tolist())
     assert (body["rows"][2]["name"], body["rows"][2]["mean"]) == ("milk", None)
 
 
