@@ -24,7 +24,8 @@ CLIMBING = {  # what is still to be moved: the importer, and the module above it
     ("rendering/__init__", "deniable.estimates.charts"),
     *(
         ("estimates/sampling/results", f"deniable.types{name}")
-        for name in (".drawn", ".drawn.estimate", ".numbers", ".numbers.estimate")
+        for part in ("drawn", "edges", "key_value", "numbers")
+        for name in (f".{part}", f".{part}.estimate")
     ),
 }
 

@@ -68,7 +68,7 @@ def test_the_graph_with_what_is_uncertain() -> None:
     curves = figure.axes[0].lines[:3]
     widths = [line.get_linewidth() for line in curves]
     assert widths[0] > widths[1] > widths[2] > 0  # upper end, estimate, lower end of the first item
-    low, high = next(iter(found.conf_int().values()))
+    low, high = next(iter(found.about("degree").conf_int().values()))
     assert widths[2] / widths[0] == pytest.approx(low / high)
     assert widths[1] / widths[0] == pytest.approx(found.degree[0] / high)
     assert len(figure.axes) == 2  # with a scale of colors

@@ -204,7 +204,7 @@ def _pooled_values(
     return [replace(joined, values=vector(values), device=device, scatter=scatter, spread=spread)]
 
 
-class _Stage(NamedTuple):
+class _DeviceRows(NamedTuple):
     """The responses of a group to one device.
 
     Attributes:
@@ -234,7 +234,7 @@ class _GroupFit:
     size: int
     value: Vector
     shares: Vector
-    stages: tuple[_Stage, ...]
+    stages: tuple[_DeviceRows, ...]
 
     @classmethod
     def of(cls, rows: Sequence[Responses[Any]], weights: Vector, group: Mask, method: str, guess: Any) -> _GroupFit:
@@ -256,7 +256,7 @@ class _GroupFit:
         if not counts:
             raise NotEstimable("there are 0 responses in a group; expected at least 2.")
         _, value, _, parts, *_ = fit_groups(counts, method, guess, None)
-        held = tuple(_Stage(*each, part) for each, part in zip(stages, parts, strict=True))
+        held = tuple(_DeviceRows(*each, part) for each, part in zip(stages, parts, strict=True))
         return cls(len(weights), value, projection(value), held)
 
     @property

@@ -178,7 +178,7 @@ def item_block(
     )
 
 
-class _Kind(NamedTuple):
+class _ItemTerms(NamedTuple):
     """What rows add to numbers of one kind, less what they are divided by times the mean; and what that is on average.
 
     Attributes:
@@ -268,20 +268,20 @@ class _ItemRows:
                 squares[one * len(F) + items, two * len(F) + items] = own
         return vector(second - squares)
 
-    def _kinds(self, means: Vector) -> list[_Kind]:
+    def _kinds(self, means: Vector) -> list[_ItemTerms]:
         """Return what rows add to each kind of number: shares, weights, and means of those who have an item."""
         none, part = np.zeros(len(self.design.items)), self._part
         told = [(self.has, none + part, none), (self.weight, none, none + part)]
-        kinds: list[_Kind] = []
+        kinds: list[_ItemTerms] = []
         for rows, has, weight in told:
             mean = means[len(kinds) * len(none) :][: len(none)]
             if rows is not None and self.asked is None:
-                kinds.append(_Kind(rows, has, weight, none))
+                kinds.append(_ItemTerms(rows, has, weight, none))
             elif rows is not None and self.asked is not None:
-                kinds.append(_Kind(rows - mean * self.asked, has, weight, -part * mean))
+                kinds.append(_ItemTerms(rows - mean * self.asked, has, weight, -part * mean))
         if self.has is not None and self.weight is not None:
             mean = means[2 * len(none) :]
-            kinds.append(_Kind(self.weight - mean * self.has, -part * mean, none + part, none))
+            kinds.append(_ItemTerms(self.weight - mean * self.has, -part * mean, none + part, none))
         return kinds
 
     @property
