@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -50,6 +51,7 @@ def own_inverse(channel: Channel, guess: Vector | None) -> Linear:
     return two_level_inverse(channel.two_level) if channel.two_level is not None else written_inverse(channel, guess)
 
 
+@lru_cache(maxsize=8)  # of at most 8 MB each
 def two_level_inverse(channel: TwoLevel) -> Linear:
     """Return the best left inverse at even shares: from support, where that knows that the shares sum to one.
 
